@@ -1,0 +1,31 @@
+"""What a user can do wrong, and what the software refuses to do: one line each.
+
+Everything raised on purpose derives from :class:`DpcomposeError`; the command line prints its
+message as one line and exits with its ``exit_code``.
+"""
+
+from __future__ import annotations
+
+
+class DpcomposeError(Exception):
+    """Base of every error raised on purpose. The message is one line: what is wrong, what to do."""
+
+    exit_code = 2
+
+
+class InvalidInput(DpcomposeError, ValueError):
+    """A parameter, file or specification that makes no sense."""
+
+
+class NotApplicable(DpcomposeError, ValueError):
+    """A theorem or formula asked outside its conditions; the message says which one fails."""
+
+
+class Breach(DpcomposeError):
+    """An adversary broke the rules of the experiment; names the round, the trial, the values."""
+
+
+class Refusal(DpcomposeError):
+    """An estimate that would lie (too few hits, one dominating weight); says what to try."""
+
+    exit_code = 3

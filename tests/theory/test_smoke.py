@@ -1,0 +1,5 @@
+import simulator
+
+
+def test_imports():
+    assert simulator.__doc__
