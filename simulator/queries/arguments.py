@@ -1,0 +1,47 @@
+"""Reading what a query is asked about: columns, bins, bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable
+from operator import itemgetter
+from typing import Any
+
+from simulator.errors import InvalidInput
+
+Column = str | Callable[[Any], Any]
+"""A column of a table by its name, or any function of a record."""
+
+
+def reader(column: Column) -> Callable[[Any], Any]:
+    """Return the function that reads ``column`` from a record."""
+    return itemgetter(column) if isinstance(column, str) else column
+
+
+def label(column: Column) -> str:
+    """Return the name by which ``column`` goes in tables and errors."""
+    return column if isinstance(column, str) else getattr(column, "__name__", "value")
+
+
+def distinct(items: Iterable[Hashable], what: str) -> tuple[Hashable, ...]:
+    """Return the items as a tuple; :class:`InvalidInput` when there are none, or one repeats."""
+    found = tuple(items)
+    if not found:
+        raise InvalidInput(f"at least one {what} is needed")
+    if len(set(found)) < len(found):
+        raise InvalidInput(f"one {what} is named twice: {', '.join(map(repr, found))}")
+    return found
+
+
+def interval(lower: float, upper: float) -> tuple[float, float]:
+    """Return the bounds as floats; :class:`InvalidInput` unless finite and lower < upper."""
+    if not (math.isfinite(lower) and math.isfinite(upper) and lower < upper):
+        raise InvalidInput(f"clipping needs finite bounds, lower < upper, not [{lower}, {upper}]")
+    return float(lower), float(upper)
+
+
+def positive(number: int, what: str) -> int:
+    """Return the whole number; :class:`InvalidInput` unless it is at least 1."""
+    if not isinstance(number, int) or number < 1:
+        raise InvalidInput(f"{what} must be a whole number of records, at least 1, not {number!r}")
+    return number
