@@ -1,0 +1,420 @@
+"""Privacy guarantees of one round: the families that an adversary must choose its mechanisms from.
+
+Each guarantee is a frozen value. What it implies in the other notions is exposed as numbers
+(infinite where nothing is implied), so that whether one guarantee implies another is one
+comparison, and a bound on a composition only sums numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from scipy.special import erfinv, log_expit, ndtri_exp
+
+from simulator.errors import InvalidInput
+from simulator.theory.gaussian import gaussian_delta
+from simulator.theory.renyi import bounded_range_renyi, check_order, pure_renyi, renyi_to_delta
+
+_SLACK = (
+    1e-12  # relative: float noise of a unit conversion must not turn a legal move into a breach
+)
+
+
+def _within(value: float, limit: float) -> bool:
+    return value <= limit * (1.0 + _SLACK)
+
+
+def _nonnegative(name: str, value: float) -> None:
+    if not (math.isfinite(value) and value >= 0.0):
+        raise InvalidInput(f"{name} must be a finite number >= 0, not {value!r}")
+
+
+def _probability(name: str, value: float) -> None:
+    if not 0.0 <= value < 1.0:
+        raise InvalidInput(f"{name} must be in [0, 1), not {value!r}")
+
+
+@dataclass(frozen=True)
+class Guarantee(ABC):
+    """What every mechanism of a family promises about one round, in both directions.
+
+    ``str()`` gives the form that :func:`parse_guarantee` reads, such as ``pure:0.2``.
+    """
+
+    kind: ClassVar[str]
+
+    def __str__(self) -> str:
+        values = ",".join(repr(float(getattr(self, field.name))) for field in fields(self))
+        return f"{self.kind}:{values}"
+
+    @abstractmethod
+    def admits(self, other: Guarantee) -> bool:
+        """Whether every mechanism that keeps ``other`` also keeps this guarantee."""
+
+    def implies(self, other: Guarantee) -> bool:
+        """Whether every mechanism that keeps this guarantee belongs to the family ``other``."""
+        return other.admits(self)
+
+    def hockey_stick(self, epsilon: float) -> float:
+        """delta(epsilon) of one round at any real ``epsilon``; exact unless the class says upper.
+
+        It is the worst of the family, attained by its extremal pair. Negative epsilon uses that
+        the families are symmetric in the two experiments.
+        """
+        if math.isnan(epsilon):
+            raise InvalidInput("epsilon must be a number, not nan")
+        if epsilon < 0.0:
+            return -math.expm1(epsilon) + math.exp(epsilon) * self._hockey_stick(-epsilon)
+        return self._hockey_stick(epsilon)
+
+    @abstractmethod
+    def _hockey_stick(self, epsilon: float) -> float: ...
+
+    @property
+    def approx_pair(self) -> tuple[float, float]:
+        """The (epsilon, delta) pair of the definition; epsilon is infinite where there is none."""
+        return (self.pure_epsilon, 0.0)
+
+    @property
+    def pure_epsilon(self) -> float:
+        """Least epsilon of pure differential privacy implied, or infinity."""
+        return math.inf
+
+    @property
+    def range_width(self) -> float:
+        """Least width of an interval that holds the privacy loss of any one pair, or infinity."""
+        return 2.0 * self.pure_epsilon
+
+    @property
+    def mean_loss(self) -> float:
+        """Largest mean privacy loss (Kullback-Leibler divergence, nats) of the family."""
+        return self.zcdp_rho
+
+    @property
+    def zcdp_rho(self) -> float:
+        """Least rho of zero-concentrated differential privacy implied, or infinity."""
+        return math.inf
+
+    @property
+    def gdp_mu(self) -> float:
+        """Least mu of Gaussian differential privacy implied, or infinity."""
+        return math.inf
+
+    def renyi(self, alpha: float) -> float:
+        """Bound on the Renyi divergence of order ``alpha`` > 1, in nats; infinite if none."""
+        return check_order(alpha) * self.zcdp_rho
+
+
+@dataclass(frozen=True)
+class PureDP(Guarantee):
+    """epsilon-differential privacy. ``PureDP(0.0)`` is a harmless round.
+
+    Extremal pair: randomized response (Kairouz, Oh and Viswanath 2017, Theorem 3.3).
+    """
+
+    epsilon: float
+    kind: ClassVar[str] = "pure"
+
+    def __post_init__(self) -> None:
+        _nonnegative("epsilon", self.epsilon)
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`."""
+        return _within(other.pure_epsilon, self.epsilon)
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        return _pure_delta(self.epsilon, epsilon)
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The epsilon itself."""
+        return self.epsilon
+
+    @property
+    def zcdp_rho(self) -> float:
+        """The least, epsilon tanh(epsilon / 2): as alpha tends to 1 randomized response attains it.
+
+        Source: Steinke, "Tight RDP & zCDP bounds from pure DP", 2024 (epsilon^2 / 2 in Bun and
+        Steinke 2016, Proposition 3.3).
+        """
+        return self.epsilon * math.tanh(self.epsilon / 2.0)
+
+    @property
+    def gdp_mu(self) -> float:
+        """Least mu: the Gaussian trade-off curve is convex and meets the corner of the pure one.
+
+        Source: Dong, Roth and Su 2022, Section 2.
+        """
+        if self.epsilon > 1.0:
+            return -2.0 * float(ndtri_exp(log_expit(-self.epsilon)))
+        return math.sqrt(8.0) * float(erfinv(math.tanh(self.epsilon / 2.0)))
+
+    def renyi(self, alpha: float) -> float:
+        """Of randomized response; see :func:`simulator.theory.renyi.pure_renyi`."""
+        return pure_renyi(self.epsilon, alpha)
+
+
+@dataclass(frozen=True)
+class ApproxDP(Guarantee):
+    """(epsilon, delta)-differential privacy, delta in [0, 1).
+
+    Extremal pair: with probability delta the bit is revealed, otherwise randomized response
+    (Kairouz, Oh and Viswanath 2017, Theorem 3.3).
+    """
+
+    epsilon: float
+    delta: float
+    kind: ClassVar[str] = "approx"
+
+    def __post_init__(self) -> None:
+        _nonnegative("epsilon", self.epsilon)
+        _probability("delta", self.delta)
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`."""
+        return _within(other.pure_epsilon, self.epsilon) or _within(
+            other.hockey_stick(self.epsilon), self.delta
+        )
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        return self.delta + (1.0 - self.delta) * _pure_delta(self.epsilon, epsilon)
+
+    @property
+    def approx_pair(self) -> tuple[float, float]:
+        """The pair itself."""
+        return (self.epsilon, self.delta)
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The epsilon when delta is 0, else infinity."""
+        return self.epsilon if self.delta == 0.0 else math.inf
+
+    @property
+    def zcdp_rho(self) -> float:
+        """That of pure differential privacy when delta is 0, else infinity."""
+        return PureDP(self.epsilon).zcdp_rho if self.delta == 0.0 else math.inf
+
+    @property
+    def gdp_mu(self) -> float:
+        """That of pure differential privacy when delta is 0, else infinity."""
+        return PureDP(self.epsilon).gdp_mu if self.delta == 0.0 else math.inf
+
+    def renyi(self, alpha: float) -> float:
+        """That of pure differential privacy when delta is 0, else infinity."""
+        check_order(alpha)
+        return pure_renyi(self.epsilon, alpha) if self.delta == 0.0 else math.inf
+
+
+@dataclass(frozen=True)
+class GaussianDP(Guarantee):
+    """mu-Gaussian differential privacy: no easier to tell apart than N(0, 1) and N(mu, 1).
+
+    Source: Dong, Roth and Su 2022, Definition 2.6. The Gaussian mechanism has mu = Delta / sigma.
+    """
+
+    mu: float
+    kind: ClassVar[str] = "gaussian"
+
+    def __post_init__(self) -> None:
+        _nonnegative("mu", self.mu)
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`."""
+        return _within(other.gdp_mu, self.mu)
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        return gaussian_delta(self.mu, epsilon)
+
+    @property
+    def pure_epsilon(self) -> float:
+        """Zero for mu = 0, else infinity: the Gaussian loss is unbounded."""
+        return 0.0 if self.mu == 0.0 else math.inf
+
+    @property
+    def zcdp_rho(self) -> float:
+        """mu^2 / 2 (Bun and Steinke 2016, Proposition 1.6)."""
+        return self.mu * self.mu / 2.0
+
+    @property
+    def gdp_mu(self) -> float:
+        """The mu itself."""
+        return self.mu
+
+
+@dataclass(frozen=True)
+class ZCDP(Guarantee):
+    """rho-zero-concentrated differential privacy (Bun and Steinke 2016, Definition 1.1).
+
+    ``hockey_stick`` is an upper bound (Canonne, Kamath and Steinke 2020, Proposition 12).
+    """
+
+    rho: float
+    kind: ClassVar[str] = "zcdp"
+
+    def __post_init__(self) -> None:
+        _nonnegative("rho", self.rho)
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`."""
+        return _within(other.zcdp_rho, self.rho)
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        return 0.0 if self.rho == 0.0 else renyi_to_delta(self.renyi, epsilon)
+
+    @property
+    def pure_epsilon(self) -> float:
+        """Zero for rho = 0, else infinity."""
+        return 0.0 if self.rho == 0.0 else math.inf
+
+    @property
+    def gdp_mu(self) -> float:
+        """Zero for rho = 0, else infinity: concentration does not bound the trade-off curve so."""
+        return 0.0 if self.rho == 0.0 else math.inf
+
+    @property
+    def zcdp_rho(self) -> float:
+        """The rho itself."""
+        return self.rho
+
+
+@dataclass(frozen=True)
+class BoundedRange(Guarantee):
+    """epsilon-bounded range: the loss of any one pair lies in some interval of width epsilon.
+
+    The exponential mechanism with weight epsilon / (2 Delta) keeps it. Extremal pairs: loss t with
+    probability (1 - e^(t-epsilon)) / (1 - e^(-epsilon)), else t - epsilon, t in [0, epsilon].
+
+    Source: Durfee and Rogers 2019, Definition 3.1; Dong, Durfee and Rogers 2020, Lemma 3.2.
+    """
+
+    epsilon: float
+    kind: ClassVar[str] = "range"
+
+    def __post_init__(self) -> None:
+        _nonnegative("epsilon", self.epsilon)
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`."""
+        return _within(other.range_width, self.epsilon)
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        if epsilon >= self.epsilon:
+            return 0.0
+        return math.expm1((epsilon - self.epsilon) / 2.0) ** 2 / -math.expm1(-self.epsilon)
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The width: a loss that takes both signs in an interval of that width is within it."""
+        return self.epsilon
+
+    @property
+    def range_width(self) -> float:
+        """The width itself."""
+        return self.epsilon
+
+    @property
+    def mean_loss(self) -> float:
+        """Largest mean loss, u - 1 - ln u with u = epsilon / (1 - e^-epsilon).
+
+        Source: Dong, Durfee and Rogers 2020, Theorem 2.
+        """
+        if self.epsilon == 0.0:
+            return 0.0
+        excess = self.epsilon / -math.expm1(-self.epsilon) - 1.0
+        return min(excess - math.log1p(excess), self.epsilon**2 / 8.0)
+
+    @property
+    def zcdp_rho(self) -> float:
+        """epsilon^2 / 8 (Cesar and Rogers 2021, Lemma 3.4), or that of pure privacy if less."""
+        return min(self.epsilon**2 / 8.0, PureDP(self.epsilon).zcdp_rho)
+
+    @property
+    def gdp_mu(self) -> float:
+        """That of randomized response of half the width, the hardest of the extremal pairs."""
+        return PureDP(self.epsilon / 2.0).gdp_mu
+
+    def renyi(self, alpha: float) -> float:
+        """See :func:`simulator.theory.renyi.bounded_range_renyi`."""
+        return bounded_range_renyi(self.epsilon, alpha)
+
+
+@dataclass(frozen=True)
+class RenyiDP(Guarantee):
+    """(alpha, epsilon)-Renyi differential privacy (Mironov 2017, Definition 4).
+
+    ``hockey_stick`` is an upper bound (Canonne, Kamath and Steinke 2020, Proposition 12).
+    """
+
+    alpha: float
+    epsilon: float
+    kind: ClassVar[str] = "renyi"
+
+    def __post_init__(self) -> None:
+        check_order(self.alpha)
+        _nonnegative("epsilon", self.epsilon)
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`."""
+        return _within(other.renyi(self.alpha), self.epsilon)
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        if self.epsilon == 0.0:
+            return 0.0
+        return renyi_to_delta(self.renyi, epsilon, alpha=self.alpha)
+
+    @property
+    def mean_loss(self) -> float:
+        """The Renyi divergence grows with its order, so this one bounds order 1."""
+        return self.epsilon
+
+    def renyi(self, alpha: float) -> float:
+        """The stated divergence up to the stated order, infinity beyond."""
+        return self.epsilon if check_order(alpha) <= self.alpha else math.inf
+
+
+KINDS: dict[str, type[Guarantee]] = {
+    kind.kind: kind for kind in (PureDP, ApproxDP, GaussianDP, ZCDP, BoundedRange, RenyiDP)
+}
+"""The families that :func:`parse_guarantee` knows, by the word before the colon."""
+
+
+def parse_guarantee(text: str) -> Guarantee:
+    """Read ``pure:0.2``, ``approx:0.1,1e-6``, ``gaussian:0.5``, ``zcdp:0.1``, ``range:0.3``.
+
+    Also ``renyi:ALPHA,EPSILON``. Inverse of ``str()``. Raises InvalidInput on anything else.
+    """
+    word, _, values = text.strip().partition(":")
+    if word not in KINDS:
+        raise InvalidInput(f"unknown family {text!r}; write one of {', '.join(KINDS)}, as pure:0.2")
+    kind = KINDS[word]
+    names = [field.name for field in fields(kind)]
+    try:
+        numbers = [float(value) for value in values.split(",")]
+    except ValueError:
+        raise InvalidInput(f"family {text!r}: {values!r} is not a list of numbers") from None
+    if len(numbers) != len(names):
+        raise InvalidInput(f"family {text!r}: {word} takes {len(names)} number(s): {word}:{names}")
+    return kind(*numbers)
+
+
+def _pure_delta(epsilon_0: float, epsilon: float) -> float:
+    """delta(epsilon), epsilon >= 0, of randomized response with parameter ``epsilon_0``."""
+    if epsilon >= epsilon_0:
+        return 0.0
+    return -math.expm1(epsilon - epsilon_0) / (1.0 + math.exp(-epsilon_0))
+
+
+__all__ = [
+    "KINDS",
+    "ZCDP",
+    "ApproxDP",
+    "BoundedRange",
+    "GaussianDP",
+    "Guarantee",
+    "PureDP",
+    "RenyiDP",
+    "parse_guarantee",
+]
