@@ -1,0 +1,16 @@
+"""Exact laws of the privacy loss of one round, and where they come from."""
+
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.extremal import bounded_range_law, randomized_response
+from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.laplace import LaplaceLaw
+
+__all__ = [
+    "FiniteLaw",
+    "GaussianLaw",
+    "LaplaceLaw",
+    "PrivacyLossLaw",
+    "bounded_range_law",
+    "randomized_response",
+]

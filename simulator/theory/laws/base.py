@@ -1,0 +1,111 @@
+"""Exact laws of the privacy loss of one round.
+
+For an ordered pair (P0, P1) the privacy loss of an answer v is L = ln P0(v)/P1(v), drawn with v
+from P0. Convention of the whole project: D0 does not hold Alice, D1 does; P0 and P1 are the
+laws of the answer on them. The exchanged pair, which is experiment 1, is :meth:`reversed`.
+Everything about (epsilon, delta) of one round and of any composition follows from this law
+(Sommer, Meiser, Mohammadi, "Privacy Loss Classes", PoPETs 2019, Lemma 1).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from simulator.errors import InvalidInput
+
+Floats = NDArray[np.float64]
+# log_mgf takes and returns a real or a complex array; numpy has no shorter honest type for it.
+Transform = NDArray[Any]
+
+_EMPTY: Floats = np.empty(0)
+
+
+def require_positive(name: str, value: float) -> None:
+    """Raise InvalidInput unless ``value`` is positive and finite."""
+    if not (np.isfinite(value) and value > 0):
+        raise InvalidInput(f"{name} must be a positive finite number, got {value!r}")
+
+
+class PrivacyLossLaw(ABC):
+    """The law of L = ln dP0/dP1 under P0: atoms, a continuous part, and mass at infinity.
+
+    A law is a value: equal laws compare and hash equal. Losses and epsilons are in nats.
+    Subclasses without a continuous part leave ``continuous_masses`` alone.
+    """
+
+    #: P0-mass of the answers that P1 cannot give (L = +infinity).
+    infinite_mass: float = 0.0
+    #: P1-mass of the answers that P0 cannot give (L = +infinity for the exchanged pair).
+    dual_infinite_mass: float = 0.0
+    #: Whether ``log_mgf`` is exact to rounding also for complex arguments.
+    has_exact_transform: bool = True
+
+    @property
+    def atom_losses(self) -> Floats:
+        """Finite losses of positive probability, ascending, shape (m,)."""
+        return _EMPTY
+
+    @property
+    def atom_log_masses(self) -> Floats:
+        """Logarithms of their P0-probabilities, shape (m,)."""
+        return _EMPTY
+
+    @property
+    @abstractmethod
+    def support(self) -> tuple[float, float]:
+        """Least and greatest finite loss (infinite when unbounded)."""
+
+    @property
+    @abstractmethod
+    def is_discrete(self) -> bool:
+        """Whether atoms and mass at infinity are all there is."""
+
+    @property
+    @abstractmethod
+    def mean(self) -> float:
+        """E0[L], the Kullback-Leibler divergence of P0 from P1; infinite with infinite_mass."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """Var0[L]; infinite with infinite_mass."""
+
+    @abstractmethod
+    def log_mgf(self, theta: ArrayLike) -> Transform:
+        """psi(theta) = ln E0[exp(theta L); L finite], elementwise, for real or complex theta."""
+
+    @abstractmethod
+    def delta(self, epsilon: float) -> float:
+        """Hockey-stick divergence E0[(1 - exp(epsilon - L))_+] of one round, exact to rounding."""
+
+    @abstractmethod
+    def reversed(self) -> PrivacyLossLaw:
+        """The law of the exchanged pair (P1, P0)."""
+
+    def continuous_masses(self, edges: Floats) -> tuple[Floats, Floats]:
+        """P0- and P1-masses of the continuous part on the cells between ascending edges.
+
+        Shapes: edges (n+1,), each result (n,). Edges may be infinite.
+        """
+        zeros = np.zeros(len(edges) - 1)
+        return zeros, zeros
+
+    def cdf(self, loss: float, under: int = 0) -> float:
+        """Pr[L <= loss] under P0 (``under=0``) or P1 (``under=1``)."""
+        outside = self.dual_infinite_mass if under == 1 else 0.0
+        return outside + self._mass(-np.inf, loss, under)
+
+    def sf(self, loss: float, under: int = 0) -> float:
+        """Pr[L > loss] under P0 or P1, with its digits in the far tail."""
+        outside = self.infinite_mass if under == 0 else 0.0
+        return outside + self._mass(loss, np.inf, under)
+
+    def _mass(self, low: float, high: float, under: int) -> float:
+        inside = (self.atom_losses > low) & (self.atom_losses <= high)
+        logs = (self.atom_log_masses - under * self.atom_losses)[inside]
+        smooth = self.continuous_masses(np.array([low, high]))[under]
+        return float(np.exp(logs).sum() + smooth[0])
