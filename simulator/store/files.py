@@ -1,0 +1,82 @@
+"""Writing JSON so that a reader finds the old file or the new one, never half of either."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simulator.errors import InvalidInput
+
+
+@contextmanager
+def explained(action: str, path: Path) -> Iterator[None]:
+    """Turn what the operating system refuses into one line of :class:`InvalidInput`."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidInput(f"cannot {action} {path}: {error.strerror or error}") from None
+
+
+def canonical_json(value: Any, what: str) -> str:
+    """Return the one JSON text of ``value``: keys sorted, no spaces, shortest exact floats.
+
+    Raises :class:`InvalidInput` for anything JSON has no exact form for, NaN and infinity too.
+    """
+    try:
+        return json.dumps(
+            value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        )
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{what} cannot be written as JSON: {error}") from None
+
+
+def write_json(path: str | PathLike[str], value: Any) -> None:
+    """Write ``value`` as indented JSON in one step: a temporary file beside, then a rename.
+
+    numpy numbers and arrays are written as numbers and lists. Raises :class:`InvalidInput` for
+    values that JSON cannot hold (NaN and infinity too), and when the file cannot be written.
+    """
+    path = Path(path)
+    try:
+        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"cannot write {path}: {error}") from None
+    with explained("write", path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(path, (text + "\n").encode())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _replace(path: Path, content: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp makes files for the owner's eyes only; results are made like any other file.
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,76 @@
+"""On what a result was made: versions, source revision, machine, time."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+_PACKAGES = ("dpcompose", "numpy", "scipy", "numba", "joblib")
+_SOURCE = Path(__file__).resolve().parents[1]
+
+
+def provenance() -> dict[str, Any]:
+    """Return what a result should carry about its making; everything in it is plain JSON.
+
+    ``revision`` is the commit of the source checkout, with ``+changes`` when tracked files of the
+    package differ from it, and None when the package does not run from a checkout.
+    """
+    return {
+        "versions": {"python": platform.python_version()} | _versions(),
+        "revision": _revision(),
+        "machine": {
+            "system": platform.platform(),
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+        },
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _versions() -> dict[str, str | None]:
+    return {package: _version(package) for package in _PACKAGES}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _revision() -> str | None:
+    top = _git("rev-parse", "--show-toplevel")
+    # Installed below somebody else's checkout, that checkout's revision would say nothing.
+    if top is None or Path(top).resolve() != _SOURCE.parent:
+        return None
+    commit = _git("rev-parse", "HEAD")
+    changes = _git("status", "--porcelain", "--untracked-files=no", "--", str(_SOURCE))
+    return f"{commit}+changes" if commit and changes else commit
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        run = subprocess.run(
+            ["git", "-C", str(_SOURCE), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return run.stdout.strip()
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.machine())

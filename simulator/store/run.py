@@ -1,0 +1,199 @@
+"""A run's folder: open it, resume it, append to it, read it back."""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from numpy.typing import NDArray
+
+from simulator.errors import InvalidInput
+from simulator.store.blocks import OPENING, Block, Entry, Scan, decode, encode, scan
+from simulator.store.files import explained
+from simulator.store.specification import (
+    Specification,
+    read_specification,
+    record_session,
+    require_same,
+)
+
+_LOG = "blocks.log"
+_SHOWN = 4
+
+Stored = tuple[int, int, dict[str, NDArray[Any]], dict[str, Any]]
+"""(experiment, block, arrays, meta)"""
+
+
+class RunStore:
+    """The blocks of one run. Made by :meth:`open` or :meth:`load`; closes as a context manager.
+
+    One process writes at a time, which a lock on the log ensures, and within it one thread.
+    """
+
+    def __init__(self, folder: Path, log: BinaryIO, found: Scan, writable: bool) -> None:
+        self.folder = folder
+        self._log = log
+        self._end = found.end
+        self._writable = writable
+        self._entries: dict[tuple[int, int], Entry] = {}
+        for entry in found.entries:
+            self._entries.setdefault((entry.experiment, entry.block), entry)
+        self.dropped = _told(folder / _LOG, found)
+        """One line on what a damaged log has lost; empty when it was whole."""
+
+    @classmethod
+    def open(cls, folder: str | PathLike[str], specification: Mapping[str, Any]) -> RunStore:
+        """Create the run's folder, or resume the run that is in it.
+
+        A torn end of the log is cut off; every whole block is kept, and ``dropped`` tells what
+        was not. Raises :class:`InvalidInput`, and changes nothing, when the folder was made by
+        another specification (it names the keys that differ), when another process is writing
+        there, and when it cannot be written.
+        """
+        folder = Path(folder)
+        asked = Specification.of(specification)
+        with explained("create", folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        with explained("write", folder / _LOG):
+            log = open(folder / _LOG, "a+b", buffering=0)  # noqa: SIM115
+        try:
+            _lock(log, folder)
+            require_same(folder, asked, has_blocks=os.fstat(log.fileno()).st_size > len(OPENING))
+            found = _scanned(folder / _LOG)
+            with explained("write", folder / _LOG):
+                found = _mended(log, found)
+            record_session(folder, asked)
+        except BaseException:
+            log.close()
+            raise
+        return cls(folder, log, found, writable=True)
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> RunStore:
+        """Open a run to read it, without a lock and without changing anything."""
+        folder = Path(folder)
+        found = _scanned(folder / _LOG)
+        with explained("read", folder / _LOG):
+            log = open(folder / _LOG, "rb", buffering=0)  # noqa: SIM115
+        return cls(folder, log, found, writable=False)
+
+    def specification(self) -> dict[str, Any]:
+        """Return what was asked."""
+        return dict(read_specification(self.folder).content)
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """Return on what it ran: one :func:`provenance` for each setting it was run in."""
+        return list(read_specification(self.folder).sessions)
+
+    def done(self) -> set[tuple[int, int]]:
+        """Return the (experiment, block) pairs that are stored whole."""
+        return set(self._entries)
+
+    def append(
+        self,
+        experiment: int,
+        block: int,
+        arrays: Mapping[str, NDArray[Any]],
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Store one finished block, on disk before this returns.
+
+        Raises :class:`InvalidInput` for a block that is stored already, for contents that are not
+        numbers, and when the disk refuses; what was stored before stays.
+        """
+        if not self._writable:
+            raise InvalidInput(f"{self.folder} was loaded for reading; open it to append")
+        if (experiment, block) in self._entries:
+            raise InvalidInput(f"experiment {experiment}, block {block} is stored already")
+        record = encode(Block(int(experiment), int(block), arrays, meta or {}))
+        self._write(record)
+        entry = Entry(self._end, self._end + len(record), experiment, block)
+        self._entries[experiment, block] = entry
+        self._end = entry.stop
+
+    def read(self) -> Iterator[Stored]:
+        """Yield every block in order of experiment and block, whatever order they finished in."""
+        for key in sorted(self._entries):
+            entry = self._entries[key]
+            with explained("read", self.folder / _LOG):
+                record = os.pread(self._log.fileno(), entry.stop - entry.start, entry.start)
+            block = decode(record)
+            yield block.experiment, block.block, dict(block.arrays), dict(block.meta)
+
+    def close(self) -> None:
+        """Release the lock and the file."""
+        self._log.close()
+
+    def __enter__(self) -> RunStore:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _write(self, record: bytes) -> None:
+        remaining = memoryview(record)
+        try:
+            with explained("append to", self.folder / _LOG):
+                while remaining:
+                    remaining = remaining[self._log.write(remaining) :]
+                os.fsync(self._log.fileno())
+        except BaseException:
+            # Leave no half record behind, be it for a full disk or for Ctrl-C.
+            with suppress(OSError):
+                os.ftruncate(self._log.fileno(), self._end)
+            raise
+
+
+def _lock(log: BinaryIO, folder: Path) -> None:
+    """Hold the log for this process; the kernel lets go when the process ends, however it ends."""
+    try:
+        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InvalidInput(
+            f"another process is writing {folder}; wait for it, or name another folder"
+        ) from None
+
+
+def _scanned(path: Path) -> Scan:
+    with explained("read", path), path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            return Scan((), (), 0)
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            try:
+                return scan(data)
+            except InvalidInput as error:
+                raise InvalidInput(f"{path} is {error}") from None
+
+
+def _mended(log: BinaryIO, found: Scan) -> Scan:
+    """Cut off what follows the last whole record, and give a new log its opening line."""
+    os.ftruncate(log.fileno(), found.end)
+    if found.end == 0:
+        log.write(OPENING)
+        os.fsync(log.fileno())
+        return Scan(found.entries, found.gaps, len(OPENING))
+    return found
+
+
+def _told(path: Path, found: Scan) -> str:
+    if not found.gaps:
+        return ""
+    lost = sum(stop - start for start, stop in found.gaps)
+    where = ", ".join(f"{start} to {stop}" for start, stop in found.gaps[:_SHOWN])
+    more = f" and {len(found.gaps) - _SHOWN} more places" if len(found.gaps) > _SHOWN else ""
+    return (
+        f"{path} is damaged: dropped {lost} bytes that hold no whole block "
+        f"(bytes {where}{more}), kept {len(found.entries)} whole blocks"
+    )
