@@ -3,6 +3,9 @@
 Imports nothing of the simulation.
 """
 
+from simulator.theory.answers import Answer
+from simulator.theory.bounds import Bound, BoundOnComposition, all_bounds, bound, bounds_for
+from simulator.theory.composition import Composition
 from simulator.theory.guarantees import (
     KINDS,
     ZCDP,
@@ -18,11 +21,18 @@ from simulator.theory.guarantees import (
 __all__ = [
     "KINDS",
     "ZCDP",
+    "Answer",
     "ApproxDP",
+    "Bound",
+    "BoundOnComposition",
     "BoundedRange",
+    "Composition",
     "GaussianDP",
     "Guarantee",
     "PureDP",
     "RenyiDP",
+    "all_bounds",
+    "bound",
+    "bounds_for",
     "parse_guarantee",
 ]

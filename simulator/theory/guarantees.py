@@ -74,9 +74,14 @@ class Guarantee(ABC):
     def _hockey_stick(self, epsilon: float) -> float: ...
 
     @property
-    def approx_pair(self) -> tuple[float, float]:
-        """The (epsilon, delta) pair of the definition; epsilon is infinite where there is none."""
-        return (self.pure_epsilon, 0.0)
+    def core(self) -> Guarantee:
+        """What is kept unless the round leaks outright; see :attr:`leak`."""
+        return self
+
+    @property
+    def leak(self) -> float:
+        """Probability that the extremal pair reveals the bit; the rest keeps :attr:`core`."""
+        return 0.0
 
     @property
     def pure_epsilon(self) -> float:
@@ -92,6 +97,11 @@ class Guarantee(ABC):
     def mean_loss(self) -> float:
         """Largest mean privacy loss (Kullback-Leibler divergence, nats) of the family."""
         return self.zcdp_rho
+
+    @property
+    def loss_variance(self) -> float:
+        """Bound on the variance of the privacy loss of any one pair, or infinity."""
+        return self.range_width**2 / 4.0
 
     @property
     def zcdp_rho(self) -> float:
@@ -132,6 +142,20 @@ class PureDP(Guarantee):
     def pure_epsilon(self) -> float:
         """The epsilon itself."""
         return self.epsilon
+
+    @property
+    def loss_variance(self) -> float:
+        """Of randomized response, (epsilon / cosh(epsilon/2))^2, while that is the largest.
+
+        Let m and d be mean and variance of randomized response's loss. For any loss c of the
+        family, E c^2 - (E c)^2 <= E[c^2 - 2 m c] + m^2, and c^2 - 2 m c <= a + d e^(-c) on
+        [-epsilon, epsilon] with equality at both ends, provided that the difference, convex then
+        concave, rises at the left end: epsilon e^epsilon / (1 + e^epsilon) <= 1. As E e^(-c) <= 1,
+        d is the bound. Beyond that epsilon it is the bound by the range, epsilon^2.
+        """
+        if self.epsilon > 1.0 + math.exp(-self.epsilon):
+            return self.epsilon**2
+        return (self.epsilon / math.cosh(self.epsilon / 2.0)) ** 2
 
     @property
     def zcdp_rho(self) -> float:
@@ -183,9 +207,14 @@ class ApproxDP(Guarantee):
         return self.delta + (1.0 - self.delta) * _pure_delta(self.epsilon, epsilon)
 
     @property
-    def approx_pair(self) -> tuple[float, float]:
-        """The pair itself."""
-        return (self.epsilon, self.delta)
+    def core(self) -> Guarantee:
+        """Pure differential privacy with the same epsilon."""
+        return PureDP(self.epsilon)
+
+    @property
+    def leak(self) -> float:
+        """The delta."""
+        return self.delta
 
     @property
     def pure_epsilon(self) -> float:

@@ -1,0 +1,40 @@
+"""The registry of composition bounds. A new bound is one class and one entry in the tuple here."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from simulator.errors import InvalidInput
+from simulator.theory.bounds.advanced import Advanced, AdvancedTightMean, KairouzOhViswanath
+from simulator.theory.bounds.base import Bound, BoundOnComposition
+from simulator.theory.bounds.basic import Basic
+from simulator.theory.composition import Composition
+
+_BOUNDS: tuple[Bound, ...] = (
+    Basic(),
+    Advanced(),
+    AdvancedTightMean(),
+    KairouzOhViswanath(),
+)
+
+
+def all_bounds() -> tuple[Bound, ...]:
+    """Every registered bound, in the order of their history."""
+    return _BOUNDS
+
+
+def bound(name: str) -> Bound:
+    """The bound of that name. Raises InvalidInput with the nearest names otherwise."""
+    by_name = {entry.name: entry for entry in _BOUNDS}
+    if name not in by_name:
+        near = get_close_matches(name, by_name, n=3, cutoff=0.3) or list(by_name)
+        raise InvalidInput(f"unknown bound {name!r}; did you mean {', '.join(near)}?")
+    return by_name[name]
+
+
+def bounds_for(composition: Composition) -> list[BoundOnComposition]:
+    """Every bound whose conditions the composition meets, ready to be asked."""
+    return [entry.on(composition) for entry in _BOUNDS if entry.why_not(composition) is None]
+
+
+__all__ = ["Bound", "BoundOnComposition", "all_bounds", "bound", "bounds_for"]
