@@ -1,0 +1,185 @@
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+
+from simulator.errors import InvalidInput
+from simulator.plots import (
+    Band,
+    legend,
+    paper_figure,
+    plot_drift,
+    plot_epsilon_against_rounds,
+    plot_tails,
+    plot_trade_off,
+    save,
+)
+from simulator.plots.style import measured, promised, spaced_marks
+
+X = np.linspace(0.0, 4.0, 21)
+FALLING = np.exp(-X)
+STEP = np.where(X < 3.0, FALLING, 0.0)
+
+
+def band(value, width=0.2):
+    return Band(value, value * (1 - width), value * (1 + width) + 1e-3)
+
+
+def draw_tails(axes):
+    plot_tails(axes, X, {"a": band(STEP), "b": band(FALLING)}, {"basic": (X, STEP)})
+
+
+def draw_rounds(axes):
+    points = {"measured": (X[1:4] + 1, band(X[1:4]))}
+    plot_epsilon_against_rounds(
+        axes, X + 1, {"basic": X + 1}, delta=2e-6, crossover=3, points=points
+    )
+
+
+def draw_drift(axes):
+    plot_drift(axes, X, X, {"central 95%": (X - 1, X + 1)}, {"Azuma": X + 3}, paths=[X + 0.5])
+
+
+def draw_trade_off(axes):
+    type_1 = np.linspace(0, 1, 11)
+    plot_trade_off(axes, {"a": (type_1, band((1 - type_1) ** 2))}, {"basic": (type_1, 0 * type_1)})
+
+
+DRAWINGS = [draw_tails, draw_rounds, draw_drift, draw_trade_off]
+
+
+@pytest.mark.parametrize("draw", DRAWINGS, ids=lambda draw: draw.__name__)
+def test_each_figure_names_its_axes_and_every_series(draw, tmp_path):
+    with paper_figure() as (figure, axes):
+        draw(axes)
+        legend(figure)
+        for path in save(figure, tmp_path / "deep" / "figure"):
+            assert path.stat().st_size > 1000
+        assert axes.get_xlabel()
+        assert axes.get_ylabel()
+        names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(names) == len(set(names)) >= 2
+
+
+@pytest.mark.parametrize("draw", DRAWINGS, ids=lambda draw: draw.__name__)
+def test_the_legend_covers_no_axes(draw):
+    with paper_figure() as (figure, axes):
+        draw(axes)
+        legend(figure)
+        figure.canvas.draw()
+        inside = figure.legends[0].get_window_extent()
+        outside = axes.get_tightbbox()
+        whole = figure.bbox
+    assert inside.y1 <= outside.y0 + 1
+    assert whole.x0 <= inside.x0
+    assert inside.x1 <= whole.x1
+
+
+SAVING = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from test_plots import *
+for draw in DRAWINGS:
+    with paper_figure() as (figure, axes):
+        draw(axes)
+        legend(figure)
+        save(figure, f"{sys.argv[1]}/{draw.__name__}")
+"""
+
+
+def test_two_processes_write_the_same_bytes(tmp_path, request):
+    for seed in ("1", "2"):
+        subprocess.run(
+            [sys.executable, "-c", SAVING, tmp_path / seed, request.path.parent],
+            check=True,
+            env={"PYTHONHASHSEED": seed, "HOME": str(tmp_path), "TZ": f"UTC+{seed}"},
+        )
+    first = {file.name: file.read_bytes() for file in (tmp_path / "1").iterdir()}
+    second = {file.name: file.read_bytes() for file in (tmp_path / "2").iterdir()}
+    assert len(first) == 2 * len(DRAWINGS)
+    assert first == second
+    for content in first.values():
+        assert b"<dc:date>" not in content
+        assert b"matplotlib.org" not in content
+    # Bytes that are the same whatever is drawn would pass the test above.
+    assert len(set(first.values())) == len(first)
+
+
+def test_the_style_stays_inside_the_figure():
+    matplotlib.rcParams["backend"]  # settled on first reading, which would look like a change
+    before = matplotlib.rcParams.copy()
+    with paper_figure(2) as (_, axes):
+        assert matplotlib.rcParams["svg.hashsalt"] == "dpcompose"
+        assert len(axes) == 2
+    assert matplotlib.rcParams == before
+
+
+def luminance(colour):
+    red, green, blue = matplotlib.colors.to_rgb(colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_series_can_be_told_apart_in_grey():
+    looks = [measured(index) for index in range(9)]
+    assert len({look["marker"] for look in looks}) == 9
+    assert len({str(promised(index)["linestyle"]) for index in range(6)}) == 6
+    # Light enough to differ from black bounds, dark enough to be seen on white.
+    assert all(0.1 < luminance(look["color"]) < 0.7 for look in looks)
+
+
+def test_a_tail_without_hits_is_an_upper_limit_and_not_a_zero():
+    with paper_figure() as (_, axes):
+        plot_tails(axes, X, {"a": band(STEP), "none": Band(0 * X, 0 * X, 0 * X + 1e-3)})
+        curves = {line.get_label(): line for line in axes.lines}
+        floor = axes.get_ylim()[0]
+    assert curves["a"].get_xdata().max() < 3.0
+    assert "none (none seen)" in curves
+    assert floor == pytest.approx(STEP[STEP > 0].min() / np.sqrt(10))
+    limits = [line for line in axes.lines if line.get_label().startswith("_")]
+    for line, beyond in zip(limits, (X >= 3.0, X >= 0.0)):
+        np.testing.assert_array_equal(np.isfinite(line.get_ydata()), beyond)
+        np.testing.assert_allclose(line.get_ydata()[beyond], 1e-3)
+
+
+def test_a_bound_of_zero_falls_off_the_axis():
+    with paper_figure() as (_, axes):
+        draw_tails(axes)
+        drawn = next(line for line in axes.lines if line.get_label() == "basic").get_ydata()
+        assert np.all(drawn[X >= 3.0] < axes.get_ylim()[0])
+        assert np.all(drawn > 0)
+
+
+def test_markers_are_spaced_on_the_axis_and_not_by_count():
+    crowded = np.concatenate([np.linspace(0, 1, 1000), np.linspace(1, 10, 50)])
+    places = crowded[spaced_marks(crowded, 0)]
+    assert np.diff(places).max() < 2 * np.diff(places).min()
+    assert spaced_marks(np.array([3.0]), 2) == [0]
+
+
+def test_delta_is_written_as_a_power_of_ten():
+    with paper_figure() as (_, axes):
+        draw_rounds(axes)
+        assert axes.get_ylabel() == r"$\varepsilon$ at $\delta = 2 \times 10^{-6}$"
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda axes: plot_tails(axes, X[:3], {"a": band(X)}), "'a' needs arrays of one shape"),
+        (lambda axes: plot_tails(axes, X, {"a": band(0 * X)}), "no tail has a single hit"),
+        (lambda axes: plot_drift(axes, X, X[1:], {}), "'mean' needs"),
+        (lambda axes: plot_epsilon_against_rounds(axes, X, {"b": X[1:]}), "'b' needs"),
+        (lambda axes: plot_trade_off(axes, {}, {"c": ([], [])}), "'c' needs"),
+    ],
+)
+def test_data_that_do_not_go_together_are_refused(draw, message):
+    with paper_figure() as (_, axes), pytest.raises(InvalidInput, match=message):
+        draw(axes)
+
+
+def test_an_unwritable_place_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with paper_figure() as (figure, _), pytest.raises(InvalidInput, match="cannot write"):
+        save(figure, tmp_path / "file" / "figure")
