@@ -42,7 +42,9 @@ class Database:
     _size: int
 
     def __init__(self, records: Mapping[Hashable, int] | Iterable[Hashable] = ()) -> None:
-        counts = _counted(records)
+        self._fill(_counted(records))
+
+    def _fill(self, counts: dict[Hashable, int]) -> None:
         size = sum(counts.values())
         if size > _LARGEST_SIZE:
             raise InvalidInput(f"a database holds at most 2**53 records, not {size}")
@@ -112,7 +114,11 @@ class Database:
     def _shifted(self, record: Hashable, by: int) -> Database:
         counts = dict(self._counts)
         counts[record] = self.count_of(record) + by
-        return Database(counts)
+        if not counts[record]:
+            del counts[record]
+        shifted = Database.__new__(Database)
+        shifted._fill(counts)
+        return shifted
 
     def __len__(self) -> int:
         return self._size

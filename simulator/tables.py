@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,8 +18,9 @@ Cell = float | str
 class Record(tuple[Cell, ...]):
     """One row of a table: a tuple whose fields also go by their column's name.
 
-    ``record["mean radius"]``, ``record.diagnosis`` and ``record[0]`` all work. Two records are
-    equal when their values are, as tuples are.
+    ``record["mean radius"]``, ``record.diagnosis`` and ``record[0]`` all work (a column called
+    ``count`` or ``index``, which every tuple has, only in brackets). Two records are equal when
+    their values are, as tuples are.
     """
 
     __slots__ = ()
@@ -29,9 +30,7 @@ class Record(tuple[Cell, ...]):
         return super().__getitem__(self._position(key) if isinstance(key, str) else key)
 
     def __getattr__(self, name: str) -> Cell:
-        if name not in self.columns:
-            raise AttributeError(f"a record of {list(self.columns)} has no column {name!r}")
-        return super().__getitem__(self.columns.index(name))
+        raise AttributeError(f"a record of {list(self.columns)} has no column {name!r}")
 
     def _position(self, column: str) -> int:
         if column not in self.columns:
@@ -49,7 +48,16 @@ class Record(tuple[Cell, ...]):
 @cache
 def record_type(columns: tuple[str, ...]) -> type[Record]:
     """Return the class of records with these columns; the same class for the same columns."""
-    return type("Record", (Record,), {"__slots__": (), "columns": columns})
+    fields = {
+        name: property(partial(_cell, place=place))
+        for place, name in enumerate(columns)
+        if not hasattr(Record, name)
+    }
+    return type("Record", (Record,), {"__slots__": (), "columns": columns} | fields)
+
+
+def _cell(record: Record, place: int) -> Cell:
+    return tuple.__getitem__(record, place)
 
 
 def _restored(columns: tuple[str, ...], cells: tuple[Cell, ...]) -> Record:

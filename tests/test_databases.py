@@ -39,6 +39,8 @@ def test_remove_leaves_the_original_alone(everyone):
     assert "alice" in everyone
     assert "alice" not in without
     assert without.add("alice") == everyone
+    assert everyone.add("carol", 0) == everyone
+    assert "carol" not in dict(everyone.add("carol", 0).records())
 
 
 @relaxed
@@ -179,6 +181,12 @@ def test_a_record_answers_to_its_columns(tmp_path):
         record["height"]
     with pytest.raises(AttributeError, match="no column 'height'"):
         record.height  # noqa: B018
+
+
+def test_columns_named_like_a_tuples_own_methods_are_read_in_brackets(tmp_path):
+    record = read_csv(table(tmp_path, "count,columns,age\n3,4,5\n"))[0]
+    assert (record["count"], record["columns"], record.age) == (3.0, 4.0, 5.0)
+    assert record.count(3.0) == 1
 
 
 def test_a_record_survives_pickling(tmp_path):

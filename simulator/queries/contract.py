@@ -18,7 +18,11 @@ Answer = float | int | NDArray[Any]
 
 @runtime_checkable
 class Query(Protocol):
-    """A function of a database, with the sensitivities it claims. Hashable."""
+    """A function of a database, with the sensitivities it claims. Hashable.
+
+    ``sensitivity`` is in L1 norm unless the query has an attribute ``norm`` that says otherwise:
+    ``"max"`` for a vector of scores, of which a selection mechanism cares for the largest change.
+    """
 
     @property
     def name(self) -> str:
