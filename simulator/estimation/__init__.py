@@ -1,1 +1,62 @@
-"""TODO"""
+"""From samples of the privacy loss to numbers with honest error bars.
+
+Losses are arrays of shape (trials,), always ln Pr[V0=v]/Pr[V1=v]; ``experiment`` says in which of
+the two experiments they were drawn, and in experiment 1 every function exchanges the roles.
+Intervals are valid at every sample size unless their ``method`` begins with "asymptotic".
+"""
+
+from simulator.estimation.betting import betting_interval, betting_lower, betting_upper
+from simulator.estimation.checks import (
+    Outcome,
+    Verdict,
+    tail_violation,
+    violation,
+    weighted_lower_limit,
+    weighted_violation,
+)
+from simulator.estimation.estimate import Estimate
+from simulator.estimation.hockey_stick import delta, epsilon
+from simulator.estimation.intervals import (
+    clopper_pearson,
+    empirical_bernstein,
+    proportion_lower,
+    proportion_upper,
+)
+from simulator.estimation.splitting import splitting_product, splitting_runs
+from simulator.estimation.tails import TailBand, tail, tail_band
+from simulator.estimation.trade_off import TradeOff, empirical_trade_off
+from simulator.estimation.weight_bounds import delta_log_bound, tail_log_bound
+from simulator.estimation.weighted import exchanged_log_weights, weighted_delta, weighted_tail
+from simulator.estimation.weighted_epsilon import weighted_epsilon
+
+__all__ = [
+    "Estimate",
+    "Outcome",
+    "TailBand",
+    "TradeOff",
+    "Verdict",
+    "betting_interval",
+    "betting_lower",
+    "betting_upper",
+    "clopper_pearson",
+    "delta",
+    "delta_log_bound",
+    "empirical_bernstein",
+    "empirical_trade_off",
+    "epsilon",
+    "exchanged_log_weights",
+    "proportion_lower",
+    "proportion_upper",
+    "splitting_product",
+    "splitting_runs",
+    "tail",
+    "tail_band",
+    "tail_log_bound",
+    "tail_violation",
+    "violation",
+    "weighted_delta",
+    "weighted_epsilon",
+    "weighted_lower_limit",
+    "weighted_tail",
+    "weighted_violation",
+]

@@ -1,0 +1,160 @@
+"""One-sided tests of a claimed bound on δ(ε) or on a tail, at a stated false-alarm probability.
+
+A claim is *violated* when the lower confidence limit at error ``false_alarm`` passes the bound: if
+the claim is true that happens with probability at most ``false_alarm``, at every sample size. It
+*holds*, as far as this sample can tell, when the upper limit at the same error stays at or below
+the bound; otherwise the sample leaves it *undecided*. A test of m claims together keeps its
+family-wise level by giving each ``false_alarm / m``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simulator.errors import InvalidInput
+from simulator.estimation.betting import (
+    betting_lower,
+    betting_upper,
+    lower_limit_nonnegative,
+    plug_in_bets,
+)
+from simulator.estimation.intervals import proportion_lower, proportion_upper
+from simulator.estimation.inversion import excess
+from simulator.estimation.log_mean import LogMean
+from simulator.estimation.samples import (
+    Floats,
+    checked_log_weights,
+    finite,
+    open_unit,
+    signed_losses,
+)
+from simulator.estimation.weighted import log_excess, scaled_by_bound
+
+_PILOT_SHARE = 10  # one trial in ten sets the scale of the weights, and is then not bet on
+_LARGEST_LOG = 34.0  # a value e^34 above the pilot's largest is clipped: conservative
+
+
+class Outcome(StrEnum):
+    """What a sample says about a claim."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, what was measured, and the outcome.
+
+    ``lower`` and ``upper`` are one-sided limits, each failing with probability at most
+    ``false_alarm``.
+    """
+
+    outcome: Outcome
+    bound: float
+    value: float
+    lower: float
+    upper: float
+    false_alarm: float
+
+    @property
+    def slack(self) -> float:
+        """The bound over the measured value: how much the claim gives away; inf if nothing was."""
+        return self.bound / self.value if self.value > 0.0 else math.inf
+
+
+def violation(
+    losses: ArrayLike,
+    epsilon: float,
+    bound_delta: float,
+    false_alarm: float = 1e-6,
+    experiment: int = 0,
+) -> Verdict:
+    """Test of δ(``epsilon``) <= ``bound_delta`` on losses of shape (trials,) of ``experiment``.
+
+    Limits by betting (Waudby-Smith and Ramdas 2023). Raises InvalidInput.
+    """
+    signed = signed_losses(losses, experiment)
+    alpha = open_unit(false_alarm, "false_alarm")
+    sample = excess(signed, finite(epsilon, "epsilon"))
+    limits = betting_lower(sample, alpha), betting_upper(sample, alpha)
+    return _verdict(bound_delta, float(sample.mean()), limits, alpha)
+
+
+def tail_violation(
+    losses: ArrayLike,
+    threshold: float,
+    bound: float,
+    false_alarm: float = 1e-6,
+    experiment: int = 0,
+) -> Verdict:
+    """Test of Pr[L > ``threshold``] <= ``bound``, or of -L in experiment 1 (Clopper-Pearson)."""
+    signed = signed_losses(losses, experiment)
+    alpha = open_unit(false_alarm, "false_alarm")
+    hits, trials = int(np.count_nonzero(signed > finite(threshold, "threshold"))), signed.size
+    limits = proportion_lower(hits, trials, alpha), proportion_upper(hits, trials, alpha)
+    return _verdict(bound, hits / trials, limits, alpha)
+
+
+def weighted_violation(
+    losses: ArrayLike,
+    log_weights: ArrayLike,
+    epsilon: float,
+    bound_delta: float,
+    false_alarm: float = 1e-6,
+    experiment: int = 0,
+    *,
+    log_bound: float | None = None,
+) -> Verdict:
+    """Test of δ(``epsilon``) <= ``bound_delta`` on an importance-weighted sample.
+
+    The lower limit is valid at every sample size without any bound on the weights, because wealth
+    that bets on a larger mean of a nonnegative variable cannot go below zero. Without ``log_bound``
+    (see :func:`simulator.estimation.weighted_delta`) there is no upper limit, so the outcome is
+    never "holds". Few hits give a low limit, not a false one: nothing is refused. Raises
+    InvalidInput.
+    """
+    signed = signed_losses(losses, experiment)
+    log_w = checked_log_weights(log_weights, signed.size)
+    alpha = open_unit(false_alarm, "false_alarm")
+    log_sample = log_excess(signed, log_w, finite(epsilon, "epsilon"))
+    upper = math.inf
+    if log_bound is not None:
+        upper = betting_upper(scaled_by_bound(log_sample, log_bound), alpha) * math.exp(log_bound)
+    value = math.exp(LogMean.of(log_sample).log_value)
+    return _verdict(bound_delta, value, (weighted_lower_limit(log_sample, alpha), upper), alpha)
+
+
+def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
+    """Lower limit of the mean of e^x, failing with probability at most ``alpha``.
+
+    No bound on the sample is needed; the first tenth of the trials sets the scale of the bets.
+    """
+    pilot = max(1, log_sample.size // _PILOT_SHARE)
+    scale = float(log_sample[:pilot].max())
+    if scale == -math.inf:
+        return 0.0
+    scaled = np.exp(np.minimum(log_sample - scale, _LARGEST_LOG))
+    bets = plug_in_bets(scaled, alpha)
+    open_ = bets.starts[:-1] >= pilot
+    bets = replace(bets, above=np.where(open_, bets.above, 0.0))
+    return lower_limit_nonnegative(scaled, bets, alpha) * math.exp(scale)
+
+
+def _verdict(
+    bound: float, value: float, limits: tuple[float, float], false_alarm: float
+) -> Verdict:
+    if not bound >= 0.0:
+        raise InvalidInput(f"the bound is {bound!r}: a bound on a probability is a number >= 0")
+    lower, upper = limits
+    outcome = Outcome.UNDECIDED
+    if lower > bound:
+        outcome = Outcome.VIOLATED
+    elif upper <= bound:
+        outcome = Outcome.HOLDS
+    return Verdict(outcome, bound, value, lower, upper, false_alarm)

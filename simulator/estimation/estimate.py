@@ -1,0 +1,77 @@
+"""What every estimator hands back: a number that never travels without its uncertainty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A point value with its confidence interval and the figures that say how far to trust it.
+
+    ``lower <= value <= upper``; an infinite ``upper`` means that the sample sets no limit.
+    ``confidence`` is the coverage of the two-sided interval, ``method`` names how it was made and
+    begins with "asymptotic" when it is not valid at every sample size.
+
+    ``hits`` counts the trials that contribute; ``effective_sample_size`` is (ΣX)²/ΣX² for weighted
+    samples and the number of trials for plain ones; ``largest_weight_share`` is the largest
+    contribution over the sum; ``relative_standard_error`` is the estimated standard error over
+    the value (infinite when nothing was hit).
+    """
+
+    value: float
+    lower: float
+    upper: float
+    confidence: float
+    method: str
+    hits: int
+    effective_sample_size: float
+    largest_weight_share: float
+    relative_standard_error: float
+
+    def as_dict(self) -> dict[str, float | int | str | None]:
+        """Fields by name, fit for strict JSON: None stands for a figure that is not finite."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: _finite_or_none(entry) for name, entry in named.items()}
+
+    def __str__(self) -> str:
+        value, lower, upper = _aligned(self.value, self.lower, self.upper)
+        percent = f"{100 * self.confidence:.10g}"
+        return f"{value} [{lower}, {upper}] ({percent}%, {self.method})"
+
+
+def estimate_of_mean(
+    sample: NDArray[np.float64], limits: tuple[float, float], confidence: float, method: str
+) -> Estimate:
+    """The Estimate of the mean of an unweighted, nonnegative sample with the given limits."""
+    mean = float(sample.mean())
+    error = float(sample.std()) / math.sqrt(max(sample.size - 1, 1))
+    return Estimate(
+        value=mean,
+        lower=min(limits[0], mean),
+        upper=max(limits[1], mean),
+        confidence=confidence,
+        method=method,
+        hits=int(np.count_nonzero(sample)),
+        effective_sample_size=float(sample.size),
+        largest_weight_share=float(sample.max()) / (mean * sample.size) if mean > 0.0 else 1.0,
+        relative_standard_error=error / mean if mean > 0.0 else math.inf,
+    )
+
+
+def _finite_or_none(entry: float | int | str) -> float | int | str | None:
+    return None if isinstance(entry, float) and not math.isfinite(entry) else entry
+
+
+def _aligned(value: float, lower: float, upper: float) -> tuple[str, str, str]:
+    """Enough digits that the two ends of the interval can be told apart, three at least."""
+    digits = 3
+    scale = max(abs(value), abs(lower))
+    if math.isfinite(upper) and upper > lower and scale > 0:
+        digits = max(3, 2 - math.floor(math.log10((upper - lower) / scale)))
+    shown = min(digits, 12)
+    return f"{value:.{shown}g}", f"{lower:.{shown}g}", f"{upper:.{shown}g}"

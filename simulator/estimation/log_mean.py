@@ -1,0 +1,99 @@
+"""The mean of a nonnegative sample given by its logarithms, and how far it can be trusted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from simulator.errors import Refusal
+from simulator.estimation.estimate import Estimate
+from simulator.estimation.samples import Floats
+
+ASYMPTOTIC = "asymptotic, Student on the log scale"
+
+MINIMUM_HITS = 30
+"""Fewer contributing trials than this are refused: no law of large numbers yet."""
+LARGEST_SHARE = 0.2
+"""One trial may contribute at most this share of the sum: beyond, it is the estimate."""
+
+_SMALLEST_LOG = -690.0  # e^-690 is still a normal float
+
+
+@dataclass(frozen=True)
+class LogMean:
+    """Mean of e^x over the sample, in logarithms, with its diagnostics."""
+
+    log_value: float
+    trials: int
+    hits: int
+    effective_sample_size: float
+    largest_share: float
+    relative_error: float
+
+    @classmethod
+    def of(cls, log_sample: Floats, trials: int | None = None) -> LogMean:
+        """Summary of a sample of logarithms; -inf stands for a contribution of zero.
+
+        ``trials`` counts the whole sample when some of its zeros were left out.
+        """
+        trials = log_sample.size if trials is None else trials
+        peak = float(log_sample.max())
+        if peak == -math.inf:
+            return cls(-math.inf, trials, 0, 0.0, 1.0, math.inf)
+        scaled = np.exp(log_sample - peak)
+        total, squares = float(scaled.sum()), float((scaled**2).sum())
+        effective = total**2 / squares
+        return cls(
+            log_value=peak + math.log(total / trials),
+            trials=trials,
+            hits=int(np.count_nonzero(log_sample > -math.inf)),
+            effective_sample_size=effective,
+            largest_share=1.0 / total,
+            relative_error=math.sqrt(max(1.0 / effective - 1.0 / trials, 0.0)),
+        )
+
+    def refuse_if_unreliable(self, minimum_hits: int, largest_share: float) -> None:
+        """Raise Refusal when hits are few, one weight dominates, or the value is no float."""
+        if self.hits < max(minimum_hits, 1):
+            raise Refusal(
+                f"{self.hits} of {self.trials} trials hit the event, {max(minimum_hits, 1)} are "
+                "needed: try more trials, another theta, or --method steered or doob"
+            )
+        if self.largest_share > largest_share:
+            raise Refusal(
+                f"one trial carries {100 * self.largest_share:.0f}% of the estimate "
+                f"({100 * largest_share:.0f}% allowed): try another theta, more trials, or "
+                "--method steered or doob"
+            )
+        if self.log_value < _SMALLEST_LOG:
+            raise Refusal(
+                f"the estimate is e^{self.log_value:.0f}, below the smallest float: "
+                "ask for a less extreme epsilon"
+            )
+
+    def asymptotic_limits(self, alpha: float) -> tuple[float, float]:
+        """Limits at error ``alpha`` a side: Student with the effective sample's degrees of freedom.
+
+        On the logarithmic scale, because sums of skewed weights err more often below than above.
+        """
+        freedom = max(self.effective_sample_size - 1.0, 1.0)
+        reach = float(student.isf(alpha, freedom)) * self.relative_error
+        return math.exp(self.log_value - reach), math.exp(min(self.log_value + reach, 700.0))
+
+    def estimate(self, limits: tuple[float, float], confidence: float, method: str) -> Estimate:
+        """The Estimate with the given limits and this summary's figures."""
+        value = math.exp(self.log_value)
+        return Estimate(
+            value=value,
+            lower=min(limits[0], value),
+            upper=max(limits[1], value),
+            confidence=confidence,
+            method=method,
+            hits=self.hits,
+            effective_sample_size=self.effective_sample_size,
+            largest_weight_share=self.largest_share,
+            relative_standard_error=self.relative_error,
+        )

@@ -1,0 +1,73 @@
+"""The one door through which samples enter: shapes, NaN and parameters are checked here."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from simulator.errors import InvalidInput
+
+Floats = NDArray[np.float64]
+
+
+def signed_losses(losses: ArrayLike, experiment: int) -> Floats:
+    """Losses of the experiment whose views were drawn: L in experiment 0, -L in experiment 1.
+
+    Shape (trials,); infinite losses are allowed, NaN is not. Raises InvalidInput.
+    """
+    if experiment not in (0, 1):
+        raise InvalidInput(f"experiment is {experiment!r}: use 0 or 1")
+    array = _vector(losses, "losses")
+    return array if experiment == 0 else -array
+
+
+def checked_log_weights(log_weights: ArrayLike, trials: int) -> Floats:
+    """Natural logarithms of importance weights, shape (trials,); -inf is a weight of zero."""
+    array = _vector(log_weights, "log_weights")
+    if array.size != trials:
+        raise InvalidInput(
+            f"log_weights has {array.size} entries for {trials} losses: give one each"
+        )
+    if np.any(array == np.inf):
+        raise InvalidInput("log_weights holds +inf: an importance weight must be finite")
+    return array
+
+
+def unit_interval_sample(sample: ArrayLike) -> Floats:
+    """A sample of a variable in [0, 1]; InvalidInput when a value lies outside."""
+    array = _vector(sample, "sample")
+    if array.min() < 0.0 or array.max() > 1.0:
+        raise InvalidInput(
+            f"sample ranges over [{array.min():g}, {array.max():g}]: scale it into [0, 1]"
+        )
+    return array
+
+
+def error_level(confidence: float) -> float:
+    """1 - confidence, for a confidence strictly between 0 and 1."""
+    if not 0.0 < confidence < 1.0:
+        raise InvalidInput(f"confidence is {confidence!r}: use a number strictly between 0 and 1")
+    return 1.0 - confidence
+
+
+def open_unit(number: float, name: str) -> float:
+    """The number itself, if it lies strictly between 0 and 1."""
+    if not 0.0 < number < 1.0:
+        raise InvalidInput(f"{name} is {number!r}: use a number strictly between 0 and 1")
+    return float(number)
+
+
+def finite(number: float, name: str) -> float:
+    """The number itself, if it is finite."""
+    if not np.isfinite(number):
+        raise InvalidInput(f"{name} is {number!r}: use a finite number")
+    return float(number)
+
+
+def _vector(values: ArrayLike, name: str) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        raise InvalidInput(f"{name} has shape {array.shape}: give one number a trial, at least one")
+    if np.isnan(array).any():
+        raise InvalidInput(f"{name} holds NaN: find the trial that produced it")
+    return array

@@ -1,0 +1,153 @@
+"""The inverse ε(δ) of the hockey-stick curve from importance-weighted samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.stats import t as student
+
+from simulator.errors import NotApplicable
+from simulator.estimation.betting import METHOD
+from simulator.estimation.estimate import Estimate
+from simulator.estimation.inversion import Inversion, point_epsilon, relative_error_of_epsilon
+from simulator.estimation.log_mean import ASYMPTOTIC, LARGEST_SHARE, MINIMUM_HITS, LogMean
+from simulator.estimation.samples import (
+    Floats,
+    checked_log_weights,
+    error_level,
+    open_unit,
+    signed_losses,
+)
+from simulator.estimation.weighted import log_excess, scaled_by_bound
+
+_PILOT_SHARE = 10  # one trial in ten chooses where the bound is taken, and is then not bet on
+_PILOT_ERRORS = 3.0  # how far below the pilot's ε the bound must still hold
+_LARGEST_LOG = 34.0  # weights far above the bound are clipped: lowers wealth, never raises it
+
+
+def weighted_epsilon(
+    losses: ArrayLike,
+    log_weights: ArrayLike,
+    delta: float,
+    confidence: float = 0.95,
+    experiment: int = 0,
+    *,
+    log_bound: Callable[[float], float] | None = None,
+    minimum_hits: int = MINIMUM_HITS,
+    largest_share: float = LARGEST_SHARE,
+) -> Estimate:
+    """Least ε >= 0 with E[W (1 - e^{ε-L})₊] at most ``delta``, from a sample under Q.
+
+    ``losses`` and ``log_weights`` = ln dP_b/dQ have shape (trials,). Without ``log_bound`` the
+    interval holds the ε whose asymptotic interval for δ(ε) contains ``delta``. ``log_bound(ε)``,
+    known in advance, is ln of a bound on W (1 - e^{ε-L})₊, for tilted play
+    ``lambda e: delta_log_bound(theta, psi_bar, e)``; it makes the interval valid at every sample
+    size by inverting the betting test. Raises InvalidInput; NotApplicable when no finite ε will do;
+    Refusal when the sample at the value itself is unreliable.
+    """
+    signed = signed_losses(losses, experiment)
+    log_w = checked_log_weights(log_weights, signed.size)
+    log_delta = math.log(open_unit(delta, "delta"))
+    alpha = error_level(confidence) / 2.0
+    point = point_epsilon(signed, log_w, log_delta)
+    if math.isinf(point):
+        raise NotApplicable(
+            f"no finite epsilon has delta {delta:g}: infinite losses alone are more likely"
+        )
+    summary = LogMean.of(log_excess(signed, log_w, point))
+    summary.refuse_if_unreliable(minimum_hits, largest_share)
+    if log_bound is None:
+        lower, upper = _asymptotic_limits(signed, log_w, log_delta, alpha, point)
+        method = f"{ASYMPTOTIC}, test inversion"
+    else:
+        lower, upper = _betting_limits(signed, log_w, log_delta, alpha, point, log_bound)
+        method = f"{METHOD}, test inversion, weights bounded in advance"
+    return Estimate(
+        value=point,
+        lower=lower,
+        upper=upper,
+        confidence=confidence,
+        method=method,
+        hits=summary.hits,
+        effective_sample_size=summary.effective_sample_size,
+        largest_weight_share=summary.largest_share,
+        relative_standard_error=relative_error_of_epsilon(signed, log_w, point),
+    )
+
+
+def _asymptotic_limits(
+    signed: Floats, log_w: Floats, log_delta: float, alpha: float, point: float
+) -> tuple[float, float]:
+    """Ends of the ε around the point whose interval for δ(ε) contains the target."""
+
+    def gap(epsilon: float, side: int) -> float:
+        """Ln of the limit of δ(ε) on one side, above the target."""
+        summary = LogMean.of(log_excess(signed, log_w, epsilon))
+        if summary.hits == 0:
+            return -math.inf
+        freedom = max(summary.effective_sample_size - 1.0, 1.0)
+        reach = float(student.isf(alpha, freedom)) * summary.relative_error
+        return summary.log_value + side * reach - log_delta
+
+    step = relative_error_of_epsilon(signed, log_w, point) * point
+    step = step if math.isfinite(step) and step > 0.0 else 0.01
+    largest = float(signed[np.isfinite(signed)].max(initial=0.0))
+    lower = _first_crossing(lambda epsilon: gap(epsilon, -1), point, -step, 0.0)
+    upper = _first_crossing(lambda epsilon: gap(epsilon, +1), point, step, largest)
+    return lower, math.inf if upper >= largest else upper
+
+
+def _first_crossing(gap: Callable[[float], float], start: float, step: float, end: float) -> float:
+    """Where ``gap`` first changes sign going from ``start`` toward ``end``; ``end`` if nowhere."""
+    inside, sign = start, gap(start) > 0.0
+    while inside != end:
+        outside = max(inside + step, end) if step < 0.0 else min(inside + step, end)
+        ahead = gap(outside)
+        if (ahead > 0.0) != sign and math.isfinite(ahead):
+            return float(brentq(gap, inside, outside, xtol=1e-10))
+        if not math.isfinite(ahead):
+            return end
+        inside, step = outside, 2.0 * step
+    return end
+
+
+def _betting_limits(
+    signed: Floats,
+    log_w: Floats,
+    log_delta: float,
+    alpha: float,
+    point: float,
+    log_bound: Callable[[float], float],
+) -> tuple[float, float]:
+    """Limits valid at every sample size: the bound is taken at a floor that a pilot chose.
+
+    The lower limit needs no bound on the weights, as wealth that bets on a larger mean cannot be
+    ruined by a large value; the upper one needs it at every ε from the floor on.
+    """
+    start = signed.size // _PILOT_SHARE
+    floor = _floor(signed[:start], log_w[:start], log_delta)
+    scale = log_bound(floor)
+    scaled_by_bound(log_excess(signed, log_w, floor), scale)  # the bound is checked on all trials
+    weights = np.exp(np.minimum(log_w - scale, _LARGEST_LOG))
+    target = math.exp(log_delta - scale)
+    lower = Inversion(signed, weights, target, alpha, start=start).lower(point)
+    if target >= 1.0:  # the bound itself is at most the target at the floor
+        return min(lower, point), max(floor, point)
+    certain = np.where(signed > floor, weights, 0.0)
+    upper = Inversion(signed, certain, target, alpha, floor, start).upper(point)
+    return lower, upper
+
+
+def _floor(signed: Floats, log_w: Floats, log_delta: float) -> float:
+    """An ε safely below the one looked for, by the pilot trials alone; 0 if they cannot say."""
+    if signed.size == 0:
+        return 0.0
+    guess = point_epsilon(signed, log_w, log_delta)
+    error = relative_error_of_epsilon(signed, log_w, guess)
+    if not (math.isfinite(guess) and math.isfinite(error)):
+        return 0.0
+    return max(0.0, guess * (1.0 - _PILOT_ERRORS * error))

@@ -1,0 +1,137 @@
+"""Importance-weighted intervals against exact answers; each test's false alarm is 1e-6.
+
+The case is randomized response composed k times, sampled under a tilt: the number of truthful
+answers is binomial, so δ(ε) and every tail are finite sums.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from interval_coverage import assert_covers
+from scipy.stats import binom
+
+from simulator.estimation import (
+    delta_log_bound,
+    exchanged_log_weights,
+    splitting_product,
+    tail_log_bound,
+    weighted_delta,
+    weighted_epsilon,
+    weighted_lower_limit,
+    weighted_tail,
+)
+from simulator.estimation.weighted import log_excess
+
+CONFIDENCE = 0.9
+RATE = 1.0 - CONFIDENCE
+ROUNDS, ROUND_EPSILON, THETA = 30, 0.4, 1.5
+TRUTHFUL = 1.0 / (1.0 + math.exp(-ROUND_EPSILON))
+TILTED = 1.0 / (1.0 + math.exp(-(1.0 + 2.0 * THETA) * ROUND_EPSILON))
+PSI = ROUNDS * math.log(
+    TRUTHFUL * math.exp(THETA * ROUND_EPSILON) + (1 - TRUTHFUL) * math.exp(-THETA * ROUND_EPSILON)
+)
+EPSILON = 6.0
+TRIALS = 400
+
+LATTICE = (2 * np.arange(ROUNDS + 1) - ROUNDS) * ROUND_EPSILON
+MASS = binom.pmf(np.arange(ROUNDS + 1), ROUNDS, TRUTHFUL)
+EXACT_DELTA = float((MASS * -np.expm1(np.minimum(EPSILON - LATTICE, 0.0))).sum())
+EXACT_TAIL = float(MASS[LATTICE > EPSILON].sum())
+
+
+def tilted_play(rng, trials=TRIALS):
+    losses = (2 * rng.binomial(ROUNDS, TILTED, trials) - ROUNDS) * ROUND_EPSILON
+    return losses, PSI - THETA * losses
+
+
+def ends(estimate):
+    return estimate.lower, estimate.upper
+
+
+@pytest.mark.parametrize(
+    ("estimator", "bound", "truth"),
+    [
+        (weighted_delta, delta_log_bound(THETA, PSI, EPSILON), EXACT_DELTA),
+        (weighted_tail, tail_log_bound(THETA, PSI, EPSILON), EXACT_TAIL),
+    ],
+)
+def test_bounded_weights_cover(estimator, bound, truth):
+    assert_covers(
+        lambda rng: ends(estimator(*tilted_play(rng), EPSILON, CONFIDENCE, log_bound=bound)),
+        truth,
+        RATE,
+    )
+
+
+@pytest.mark.parametrize(
+    ("estimator", "truth"), [(weighted_delta, EXACT_DELTA), (weighted_tail, EXACT_TAIL)]
+)
+def test_asymptotic_intervals_miss_at_most_twice_as_often_as_nominal(estimator, truth):
+    assert_covers(
+        lambda rng: ends(estimator(*tilted_play(rng), EPSILON, CONFIDENCE)), truth, 2 * RATE
+    )
+
+
+def test_half_an_asymptotic_interval_is_caught():
+    def interval(rng):
+        estimate = weighted_delta(*tilted_play(rng), EPSILON, CONFIDENCE)
+        return (estimate.lower + estimate.value) / 2, (estimate.upper + estimate.value) / 2
+
+    with pytest.raises(AssertionError, match="intervals miss"):
+        assert_covers(interval, EXACT_DELTA, 2 * RATE)
+
+
+def test_the_other_direction_from_the_same_sample():
+    """Randomized response is symmetric, so both directions have the same exact answer."""
+
+    def interval(rng):
+        losses, log_weights = tilted_play(rng)
+        # a tilt by -(1 + theta) of experiment 0 is a tilt by theta of experiment 1
+        mirrored = exchanged_log_weights(-losses, PSI - (1.0 + THETA) * losses)
+        np.testing.assert_allclose(mirrored, log_weights, rtol=1e-12)
+        return ends(weighted_delta(-losses, mirrored, EPSILON, CONFIDENCE, experiment=1))
+
+    assert_covers(interval, EXACT_DELTA, 2 * RATE)
+
+
+@pytest.mark.parametrize("theta", [1.0, 2.0])
+def test_skewed_weights(theta):
+    """Asymptotic intervals for the mean of log-normal weights, 1, from 300 of them."""
+    sigma = 0.5 * theta
+
+    def interval(rng):
+        log_weights = rng.normal(-(sigma**2) / 2, sigma, 300)
+        return ends(weighted_tail(np.ones(300), log_weights, 0.5, CONFIDENCE, largest_share=1.0))
+
+    assert_covers(interval, 1.0, 2 * RATE)
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_epsilon(bounded):
+    bound = (lambda e: delta_log_bound(THETA, PSI, e)) if bounded else None
+    assert_covers(
+        lambda rng: ends(
+            weighted_epsilon(*tilted_play(rng), EXACT_DELTA, CONFIDENCE, log_bound=bound)
+        ),
+        EPSILON,
+        RATE if bounded else 2 * RATE,
+    )
+
+
+def test_the_lower_limit_without_any_bound():
+    def interval(rng):
+        losses, log_weights = tilted_play(rng)
+        return weighted_lower_limit(log_excess(losses, log_weights, EPSILON), RATE), 1.0
+
+    assert_covers(interval, EXACT_DELTA, RATE)
+
+
+def test_splitting_product():
+    shares, started = np.array([0.3, 0.2, 0.25]), 500
+
+    def interval(rng):
+        passed = rng.binomial(started, shares)
+        return ends(splitting_product(passed, np.full(3, started), CONFIDENCE))
+
+    assert_covers(interval, float(shares.prod()), 2 * RATE)
