@@ -97,22 +97,30 @@ def renyi_to_epsilon(curve: RenyiCurve, delta: float, *, alpha: float | None = N
     return max(0.0, epsilon(alpha - 1.0) if alpha is not None else _least(epsilon))
 
 
-def mironov_delta(curve: RenyiCurve, epsilon: float) -> float:
+def mironov_delta(curve: RenyiCurve, epsilon: float, *, alpha: float | None = None) -> float:
     """Upper bound on delta(epsilon): e^((alpha-1)(curve(alpha) - epsilon)), best over alpha.
 
     Source: Mironov 2017, Proposition 3.
     """
-    best = _least(lambda theta: theta * (curve(1.0 + theta) - epsilon))
+
+    def log_delta(theta: float) -> float:
+        return theta * (curve(1.0 + theta) - epsilon)
+
+    best = log_delta(alpha - 1.0) if alpha is not None else _least(log_delta)
     return math.exp(min(0.0, best))
 
 
-def mironov_epsilon(curve: RenyiCurve, delta: float) -> float:
+def mironov_epsilon(curve: RenyiCurve, delta: float, *, alpha: float | None = None) -> float:
     """Upper bound on epsilon(delta): curve(alpha) + ln(1/delta)/(alpha-1), best over alpha.
 
     Source: Mironov 2017, Proposition 3.
     """
     log_inverse = -math.log(delta)
-    return max(0.0, _least(lambda theta: curve(1.0 + theta) + log_inverse / theta))
+
+    def epsilon(theta: float) -> float:
+        return curve(1.0 + theta) + log_inverse / theta
+
+    return max(0.0, epsilon(alpha - 1.0) if alpha is not None else _least(epsilon))
 
 
 def _least(objective: Callable[[float], float]) -> float:

@@ -8,13 +8,42 @@ from simulator.errors import InvalidInput
 from simulator.theory.bounds.advanced import Advanced, AdvancedTightMean, KairouzOhViswanath
 from simulator.theory.bounds.base import Bound, BoundOnComposition
 from simulator.theory.bounds.basic import Basic
+from simulator.theory.bounds.bounded_range import BoundedRangeAzuma, BoundedRangeNonAdaptive
+from simulator.theory.bounds.concentrated import ZCDPBunSteinke, ZCDPCanonneKamathSteinke
+from simulator.theory.bounds.gaussian import (
+    AnalyticGaussian,
+    CentralLimit,
+    GaussianDominates,
+    GaussianInZCDP,
+)
+from simulator.theory.bounds.optimal import (
+    OptimalHeterogeneous,
+    OptimalHomogeneous,
+    RoundedHeterogeneous,
+)
+from simulator.theory.bounds.renyi import RDPCanonneKamathSteinke, RDPMironov
+from simulator.theory.bounds.tails import Freedman
 from simulator.theory.composition import Composition
 
 _BOUNDS: tuple[Bound, ...] = (
     Basic(),
     Advanced(),
     AdvancedTightMean(),
+    Freedman(),
     KairouzOhViswanath(),
+    OptimalHomogeneous(),
+    OptimalHeterogeneous(),
+    RoundedHeterogeneous(),
+    ZCDPBunSteinke(),
+    ZCDPCanonneKamathSteinke(),
+    GaussianInZCDP(),
+    RDPMironov(),
+    RDPCanonneKamathSteinke(),
+    AnalyticGaussian(),
+    GaussianDominates(),
+    CentralLimit(),
+    BoundedRangeAzuma(),
+    BoundedRangeNonAdaptive(),
 )
 
 

@@ -1,0 +1,52 @@
+"""Concentrated differential privacy: rho adds up, and converts to (epsilon, delta) in two ways."""
+
+from __future__ import annotations
+
+import math
+
+from simulator.theory.bounds.base import Bound
+from simulator.theory.composition import Composition
+from simulator.theory.guarantees import Guarantee
+from simulator.theory.renyi import renyi_to_delta, renyi_to_epsilon
+
+
+def _rho(guarantee: Guarantee) -> float:
+    return guarantee.zcdp_rho
+
+
+class ZCDPBunSteinke(Bound):
+    """rho + 2 sqrt(rho ln(1/delta))."""
+
+    name = "zcdp-bun-steinke"
+    source = "Bun and Steinke 2016, Lemma 2.3 and Proposition 1.3"
+
+    def _why_not(self, core: Composition) -> str | None:
+        for guarantee, _ in core:
+            if not math.isfinite(guarantee.zcdp_rho):
+                return f"every round must be concentrated, and {guarantee} implies no finite rho"
+        return None
+
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        rho = core.total(_rho)
+        if epsilon <= rho:
+            return 1.0 if rho > 0.0 else 0.0
+        return math.exp(-((epsilon - rho) ** 2) / (4.0 * rho)) if rho > 0.0 else 0.0
+
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        rho = core.total(_rho)
+        return rho + 2.0 * math.sqrt(rho * -math.log(delta))
+
+
+class ZCDPCanonneKamathSteinke(ZCDPBunSteinke):
+    """Least over alpha of e^((alpha-1)(alpha rho - epsilon)) / (alpha-1) (1 - 1/alpha)^alpha."""
+
+    name = "zcdp-canonne-kamath-steinke"
+    source = "Bun and Steinke 2016, Lemma 2.3; Canonne, Kamath and Steinke 2020, Corollary 13"
+
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        rho = core.total(_rho)
+        return renyi_to_delta(lambda alpha: alpha * rho, epsilon) if rho > 0.0 else 0.0
+
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        rho = core.total(_rho)
+        return renyi_to_epsilon(lambda alpha: alpha * rho, delta) if rho > 0.0 else 0.0

@@ -1,0 +1,92 @@
+"""Bounds by way of Gaussian trade-off functions: mu^2 adds up."""
+
+from __future__ import annotations
+
+import math
+
+from simulator.theory.bounds.base import Bound
+from simulator.theory.composition import Composition
+from simulator.theory.gaussian import gaussian_delta, gaussian_epsilon
+from simulator.theory.guarantees import ZCDP, GaussianDP, PureDP
+
+
+class _ByMu(Bound):
+    """A bound that is the exact Gaussian curve of some mu."""
+
+    def _mu(self, core: Composition) -> float:
+        return math.sqrt(core.total(lambda guarantee: guarantee.gdp_mu**2))
+
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        return 0.0 if math.isinf(epsilon) else gaussian_delta(self._mu(core), epsilon)
+
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        return gaussian_epsilon(self._mu(core), delta)
+
+
+class AnalyticGaussian(_ByMu):
+    """Phi(mu/2 - E/mu) - e^E Phi(-mu/2 - E/mu) with mu^2 the sum of mu_i^2."""
+
+    name = "analytic-gaussian"
+    source = "Balle and Wang 2018, Theorem 8; Dong, Roth and Su 2022, Corollary 3.3"
+    kind = "exact"
+
+    def _why_not(self, core: Composition) -> str | None:
+        if core.consists_of(GaussianDP):
+            return None
+        return "every round must be Gaussian differential privacy"
+
+
+class GaussianDominates(_ByMu):
+    """Each round is no easier to tell apart than its Gaussian; those compose exactly."""
+
+    name = "gdp"
+    source = "Dong, Roth and Su 2022, Theorem 2.10 and Corollary 3.3"
+
+    def _why_not(self, core: Composition) -> str | None:
+        if core.consists_of(GaussianDP):
+            return "every round is Gaussian already; ask analytic-gaussian"
+        for guarantee, _ in core:
+            if not math.isfinite(guarantee.gdp_mu):
+                return f"every round must imply Gaussian privacy, and {guarantee} does not"
+        return None
+
+
+class CentralLimit(_ByMu):
+    """mu = 2 (sum of means) / sqrt(sum of variances) of the extremal losses.
+
+    An approximation for many small rounds; it errs on either side.
+    """
+
+    name = "gdp-clt"
+    source = "Dong, Roth and Su 2022, Theorem 3.4"
+    kind = "approximation"
+
+    def _why_not(self, core: Composition) -> str | None:
+        if core.consists_of(PureDP):
+            return None
+        return "the limit is stated here for pure or approximate differential privacy"
+
+    def _mu(self, core: Composition) -> float:
+        mean = core.total(lambda guarantee: guarantee.mean_loss)
+        variance = core.total(
+            lambda guarantee: (
+                (guarantee.pure_epsilon / math.cosh(guarantee.pure_epsilon / 2.0)) ** 2
+            )
+        )
+        return 2.0 * mean / math.sqrt(variance) if mean > 0.0 else 0.0
+
+
+class GaussianInZCDP(_ByMu):
+    """The Gaussian mechanism with mu^2 = 2 rho is in the family, so its curve is reached."""
+
+    name = "gaussian-in-zcdp"
+    source = "Bun and Steinke 2016, Proposition 1.6; Balle and Wang 2018, Theorem 8"
+    kind = "lower"
+
+    def _why_not(self, core: Composition) -> str | None:
+        if core.consists_of(ZCDP):
+            return None
+        return "every round must be zero-concentrated differential privacy"
+
+    def _mu(self, core: Composition) -> float:
+        return math.sqrt(2.0 * core.total(lambda guarantee: guarantee.zcdp_rho))

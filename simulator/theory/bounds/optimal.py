@@ -1,0 +1,113 @@
+"""The exact answer for pure and approximate differential privacy: randomized response is worst."""
+
+from __future__ import annotations
+
+import math
+
+from simulator.errors import NotApplicable
+from simulator.theory.answers import Answer
+from simulator.theory.bounds.base import Bound
+from simulator.theory.composition import Composition
+from simulator.theory.guarantees import PureDP
+from simulator.theory.lattice import LossAtoms, mixed_atoms, repeated_atoms
+from simulator.theory.rounding import Parts, enclosing_atoms, lattice_step
+
+_MOST_ATOMS = 4_000_000
+_UNDERFLOW = 1e-300  # more than all mass that double precision loses in a convolution
+
+
+def _parts(core: Composition) -> Parts:
+    """(epsilon, rounds) of the rounds that are not harmless."""
+    return tuple((g.pure_epsilon, count) for g, count in core if g.pure_epsilon > 0.0)
+
+
+def _needs_responses(core: Composition) -> str | None:
+    if core.consists_of(PureDP):
+        return None
+    return "every round must be pure or approximate differential privacy"
+
+
+class OptimalHomogeneous(Bound):
+    """Binomial sum over the losses (k - 2l) epsilon of k randomized responses."""
+
+    name = "kairouz-oh-viswanath-3.3"
+    source = "Kairouz, Oh and Viswanath 2017, Theorem 3.3"
+    kind = "exact"
+
+    def _why_not(self, core: Composition) -> str | None:
+        parts = _parts(core)
+        if len(parts) > 1:
+            return "every round must have the same epsilon"
+        if parts and parts[0][1] > _MOST_ATOMS:
+            return f"more than {_MOST_ATOMS} rounds would need too much memory"
+        return _needs_responses(core)
+
+    def _atoms(self, core: Composition) -> LossAtoms:
+        return repeated_atoms(*(_parts(core) or ((0.0, 1),))[0])
+
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        return self._atoms(core).delta(epsilon)
+
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        return self._atoms(core).epsilon(delta)
+
+
+class OptimalHeterogeneous(OptimalHomogeneous):
+    """The sum over how many of each distinct epsilon's responses were truthful."""
+
+    name = "murtagh-vadhan"
+    source = "Murtagh and Vadhan 2016, Theorem 1.5"
+
+    def _why_not(self, core: Composition) -> str | None:
+        parts = _parts(core)
+        if len(parts) < 2:
+            return "needs two distinct epsilons; with one, ask kairouz-oh-viswanath-3.3"
+        atoms = math.prod(count + 1 for _, count in parts)
+        if atoms > _MOST_ATOMS:
+            return f"{atoms} atoms are too many to list; ask murtagh-vadhan-rounded"
+        return _needs_responses(core)
+
+    def _atoms(self, core: Composition) -> LossAtoms:
+        return mixed_atoms(_parts(core))
+
+
+class RoundedHeterogeneous(Bound):
+    """Every epsilon rounded up to a lattice; rounded down it certifies the lower end."""
+
+    name = "murtagh-vadhan-rounded"
+    source = "Murtagh and Vadhan 2016, Theorem 1.7 (rounding; here with a lower end as well)"
+
+    def _why_not(self, core: Composition) -> str | None:
+        parts = _parts(core)
+        if len(parts) < 2:
+            return "needs two distinct epsilons; with one, ask kairouz-oh-viswanath-3.3"
+        if lattice_step(parts) is None:
+            return f"{core.rounds} rounds are too many for a lattice of useful step"
+        return _needs_responses(core)
+
+    def _enclosing(self, core: Composition) -> tuple[LossAtoms, LossAtoms]:
+        parts = _parts(core)
+        step = lattice_step(parts)
+        assert step is not None  # the condition was checked
+        return enclosing_atoms(parts, step)
+
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        return self._delta_answer(core, epsilon).upper
+
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        return self._epsilon_answer(core, delta).upper
+
+    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
+        if epsilon >= core.total(lambda guarantee: guarantee.pure_epsilon):
+            return Answer(0.0, 0.0, 0.0)
+        below, above = self._enclosing(core)
+        upper = min(1.0, above.delta(epsilon) + _UNDERFLOW)
+        return Answer(upper, min(below.delta(epsilon), upper), upper)
+
+    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
+        if delta <= 2.0 * _UNDERFLOW:
+            raise NotApplicable(f"{self.name}: delta {delta!r} is below double precision's reach")
+        below, above = self._enclosing(core)
+        largest = core.total(lambda guarantee: guarantee.pure_epsilon)
+        upper = min(largest, above.epsilon(delta - _UNDERFLOW))
+        return Answer(upper, min(below.epsilon(delta), upper), upper)

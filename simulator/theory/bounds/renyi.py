@@ -1,0 +1,65 @@
+"""Renyi differential privacy: the divergence of every order adds up; the best order converts."""
+
+from __future__ import annotations
+
+import math
+
+from simulator.theory.bounds.base import Bound
+from simulator.theory.composition import Composition
+from simulator.theory.guarantees import RenyiDP
+from simulator.theory.renyi import (
+    mironov_delta,
+    mironov_epsilon,
+    renyi_to_delta,
+    renyi_to_epsilon,
+)
+
+
+def _single_order(core: Composition) -> float | None:
+    """The largest order at which everything is bounded, where that is not all orders."""
+    return min((g.alpha for g, _ in core if isinstance(g, RenyiDP)), default=None)
+
+
+class RDPCanonneKamathSteinke(Bound):
+    """curve(alpha) + ln(1/(alpha delta))/(alpha-1) + ln(1-1/alpha), least over alpha.
+
+    The curve sums the exact Renyi divergence of every round's extremal pair. When a round is
+    bounded up to one order only, that order is used.
+    """
+
+    name = "rdp-canonne-kamath-steinke"
+    source = "Mironov 2017, Proposition 1; Canonne, Kamath and Steinke 2020, Proposition 12"
+
+    def _why_not(self, core: Composition) -> str | None:
+        order = _single_order(core) or 2.0
+        for guarantee, _ in core:
+            if not math.isfinite(guarantee.renyi(order)):
+                return f"{guarantee} bounds no Renyi divergence of order {order:g}"
+        return None
+
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        if core.renyi(_single_order(core) or 2.0) == 0.0:
+            return 0.0
+        return renyi_to_delta(core.renyi, epsilon, alpha=_single_order(core))
+
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        if core.renyi(_single_order(core) or 2.0) == 0.0:
+            return 0.0
+        return renyi_to_epsilon(core.renyi, delta, alpha=_single_order(core))
+
+
+class RDPMironov(RDPCanonneKamathSteinke):
+    """curve(alpha) + ln(1/delta)/(alpha-1), least over alpha."""
+
+    name = "rdp-mironov"
+    source = "Mironov 2017, Propositions 1 and 3"
+
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        if core.renyi(_single_order(core) or 2.0) == 0.0:
+            return 0.0
+        return mironov_delta(core.renyi, epsilon, alpha=_single_order(core))
+
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        if core.renyi(_single_order(core) or 2.0) == 0.0:
+            return 0.0
+        return mironov_epsilon(core.renyi, delta, alpha=_single_order(core))
