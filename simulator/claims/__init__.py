@@ -1,1 +1,1 @@
-"""TODO"""
+"""Theorems, lemmas and examples of the literature as checks with a verdict."""

@@ -1,0 +1,141 @@
+"""The adversary's contract: what it may send, what it is handed, and what is checked.
+
+There are two ways to write an adversary, and each rule has one definition:
+
+- a generator function, ``answer = yield database_0, database_1, mechanism``, which receives its
+  coins (a numpy Generator of its own) and nothing else;
+- a :class:`Rule` over a menu of challenges, a scalar function that numba compiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simulator.databases import Database, Relation
+from simulator.errors import Breach, InvalidInput
+from simulator.mechanisms import Free, Mechanism, Pair, ScalarMechanism
+from simulator.theory.guarantees import Guarantee
+
+
+class Challenge(NamedTuple):
+    """What an adversary sends in a round: the triple D^{i,0}, D^{i,1}, M_i.
+
+    By the convention of Roth 2011 (Lecture 4) ``database_1`` holds Alice and ``database_0`` does
+    not. Any 3-tuple that an adversary yields is taken for one.
+    """
+
+    database_0: Database
+    database_1: Database
+    mechanism: Mechanism
+
+
+GeneratorAdversary = Callable[[np.random.Generator], Generator[Any, Any, None]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule over a menu: an adversary that plays compiled.
+
+    Parameters
+    ----------
+    step : ``step(state, round, answer, coins) -> (state, move)`` or ``(state, move, parameter)``,
+        a plain function of scalars. ``round`` counts from 0; ``answer`` is the last answer as a
+        float, NaN in round 0 and after a query that a filter refused; ``coins`` is the
+        adversary's own numpy Generator; ``move`` is an index into the menu; ``parameter`` fixes
+        the menu entry's free privacy parameter.
+    menu : the challenges to choose from, each with a :class:`ScalarMechanism`.
+    state : the state before round 0: a number, or a tuple of numbers whose types the step keeps.
+    name : for tables; by default the step's name.
+    """
+
+    step: Callable[..., tuple]
+    menu: tuple[Challenge, ...]
+    state: Any = 0.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "menu", tuple(Challenge(*entry) for entry in self.menu))
+        object.__setattr__(self, "name", self.name or self.step.__name__)
+        if not self.menu:
+            raise InvalidInput(f"the rule {self.name} has an empty menu")
+        for place, challenge in enumerate(self.menu):
+            if not isinstance(challenge.mechanism, ScalarMechanism):
+                raise InvalidInput(
+                    f"menu entry {place} of {self.name} is not a scalar mechanism: "
+                    f"{challenge.mechanism!r}; write this adversary as a generator function"
+                )
+
+    def __call__(self, coins: np.random.Generator) -> Generator[Challenge, float, None]:
+        """Drive the same step function as a generator adversary."""
+        state, answer, i = self.state, float("nan"), 0
+        while True:
+            state, *move = self.step(state, i, answer, coins)
+            challenge = self.menu[int(move[0])]
+            mechanism = challenge.mechanism
+            assert isinstance(mechanism, ScalarMechanism)
+            if isinstance(mechanism.parameter, Free):
+                if len(move) < 2:
+                    raise Breach(f"move {int(move[0])} needs a parameter in {mechanism.parameter}")
+                check_in(mechanism.parameter, float(move[1]))
+                challenge = challenge._replace(mechanism=mechanism.with_parameter(float(move[1])))
+            answer = yield challenge
+            i += 1
+
+
+def rule(menu: Any, state: Any = 0.0, name: str = "") -> Callable[[Callable[..., tuple]], Rule]:
+    """Make a :class:`Rule` of the decorated step function.
+
+    >>> @rule(menu=[(without, everyone, Laplace(alice, 0.1)),
+    ...             (without, everyone, Laplace(alice, 0.2))])        # doctest: +SKIP
+    ... def press_when_ahead(state, round, answer, coins):
+    ...     return state, 1 if answer > 0.5 else 0
+    """
+
+    def decorate(step: Callable[..., tuple]) -> Rule:
+        return Rule(step, tuple(menu), state, name)
+
+    return decorate
+
+
+def check_in(free: Free, parameter: float) -> None:
+    """Raise Breach unless a move's parameter lies where its menu entry allows."""
+    if not free.low <= parameter <= free.high:
+        raise Breach(
+            f"the move's parameter {parameter!r} is outside the menu's [{free.low}, {free.high}]"
+        )
+
+
+def check_challenge(challenge: Any, family: Guarantee, relation: Relation) -> Challenge:
+    """Return the challenge if it keeps the rules, except for its query's sensitivity.
+
+    Raises Breach when it is not a triple, when the databases are not neighbours, or when the
+    mechanism is outside the family.
+    """
+    try:
+        database_0, database_1, mechanism = challenge
+    except (TypeError, ValueError):
+        raise Breach(
+            f"the adversary must yield (database_0, database_1, mechanism), not {challenge!r}"
+        ) from None
+    for database in (database_0, database_1):
+        if not isinstance(database, Database):
+            raise Breach(f"the adversary yielded {database!r} where a Database belongs")
+    if not isinstance(mechanism, Mechanism):
+        raise Breach(f"the adversary yielded {mechanism!r} where a mechanism belongs")
+    if not relation.are_neighbours(database_0, database_1):
+        difference = relation.difference(database_0, database_1)
+        raise Breach(f"the databases are not neighbours under {relation}: {difference}")
+    guarantee = mechanism.guarantee(relation)
+    if not guarantee.implies(family):
+        raise Breach(f"{mechanism!r} promises {guarantee}, outside the family {family}")
+    return Challenge(database_0, database_1, mechanism)
+
+
+def admit(challenge: Any, family: Guarantee, relation: Relation) -> Pair:
+    """Check one challenge whole and return its prepared pair; raises Breach."""
+    database_0, database_1, mechanism = check_challenge(challenge, family, relation)
+    return mechanism.pair(database_0, database_1, relation)

@@ -1,0 +1,282 @@
+"""What a mechanism is to the experiment, and what it is to the compiled engine.
+
+A :class:`Mechanism` is a frozen description: a query and its privacy parameters. Applied to two
+databases it becomes a :class:`Pair`: two output distributions from which one draws, and between
+which every answer has a privacy loss. A :class:`ScalarMechanism` describes its pair by a row of
+numbers and a few scalar functions, :class:`Scalars`; numba compiles these together with an
+adversary's rule, and the interpreter calls the very same functions.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.queries import Query, exceeded
+from simulator.theory.guarantees import Guarantee
+from simulator.theory.laws import PrivacyLossLaw
+from simulator.validation import positive
+
+Numbers = Any
+"""A sequence of floats: a tuple in the interpreter, a float64 array in a compiled kernel."""
+
+
+@dataclass(frozen=True)
+class Free:
+    """A privacy parameter left open, anywhere in [low, high], for a rule's move to fix.
+
+    ``Laplace(query, Free(0.01, 0.2))`` in a menu lets the rule choose epsilon every round.
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        positive("the lower end of a free parameter", self.low)
+        positive("the upper end of a free parameter", self.high)
+        if self.low > self.high:
+            raise InvalidInput(f"a free parameter needs low <= high, not {self.low} > {self.high}")
+
+
+@dataclass(frozen=True)
+class Scalars:
+    """The scalar functions that play one kind of mechanism; each must compile with numba.
+
+    A challenge is a ``row`` of numbers and a privacy ``parameter``. ``prepare`` turns them into
+    ``params``, computed once for a challenge that repeats. The kernel then needs only ``sample``
+    and ``loss``; a mechanism that can be played tilted adds ``tilt`` and ``sample_tilted``.
+
+    Attributes
+    ----------
+    name : the kind's name.
+    width : ``(row) -> int``, how many numbers ``prepare`` writes.
+    prepare : ``(row, parameter, params) -> None`` fills ``params``.
+    sample : ``(params, b, noise) -> answer`` draws from the mechanism on database ``b``.
+    loss : ``(params, answer) -> float``, ln P0(answer)/P1(answer); may be infinite.
+    tilt_width : ``(row) -> int``, how many numbers ``tilt`` writes.
+    tilt : ``(params, theta, tilted) -> None`` fills ``tilted`` for the law proportional to
+        e^{theta loss} P0; ``tilted[0]`` is psi(theta) = ln E0 e^{theta loss}. Where a loss is
+        infinite the law keeps that outcome's probability and tilts the others, and ``tilted[0]``
+        is ln E0[e^{theta loss} | finite].
+    sample_tilted : ``(params, tilted, noise) -> answer``.
+    """
+
+    name: str
+    width: Callable[[Sequence[float]], int]
+    prepare: Callable[[Numbers, float, Any], None]
+    sample: Callable[[Numbers, int, np.random.Generator], float]
+    loss: Callable[[Numbers, float], float]
+    tilt_width: Callable[[Sequence[float]], int] | None = None
+    tilt: Callable[[Numbers, float, Any], None] | None = None
+    sample_tilted: Callable[[Numbers, Numbers, np.random.Generator], float] | None = None
+
+
+class Pair(Protocol):
+    """One mechanism on two databases: a pair of output distributions."""
+
+    def sample(self, b: int, noise: np.random.Generator) -> Any:
+        """Draw the mechanism's answer on database ``b``."""
+
+    def loss(self, answer: Any) -> float:
+        """Privacy loss ln P0(answer)/P1(answer)."""
+
+
+class Mechanism(ABC):
+    """A private mechanism, frozen and hashable.
+
+    A new mechanism defines ``guarantee``, ``sample`` and ``log_likelihood_ratio`` in plain
+    Python, and plays with generator adversaries. To play compiled it derives from
+    :class:`ScalarMechanism` instead.
+    """
+
+    query: Query
+
+    @abstractmethod
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
+        """The guarantee this mechanism promises under ``relation``."""
+
+    @abstractmethod
+    def sample(
+        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
+    ) -> Any:
+        """Answer on ``database``, with noise calibrated to ``relation``."""
+
+    @abstractmethod
+    def log_likelihood_ratio(
+        self,
+        answer: Any,
+        database_0: Database,
+        database_1: Database,
+        relation: Relation = ADD_REMOVE,
+    ) -> float:
+        """Ln of the ratio of the answer's likelihood on ``database_0`` and on ``database_1``."""
+
+    def pair(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> Pair:
+        """The mechanism on these two databases; raises Breach if they exceed a sensitivity."""
+        return PlainPair(self, database_0, database_1, relation)
+
+    def law(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> PrivacyLossLaw:
+        """Exact law of the privacy loss on this pair, where it has a closed form.
+
+        Raises
+        ------
+        NotApplicable : this mechanism has no closed form.
+        """
+        raise NotApplicable(f"{type(self).__name__} has no closed-form privacy-loss law")
+
+
+@dataclass(frozen=True)
+class PlainPair:
+    """A pair played by the mechanism's own Python methods."""
+
+    mechanism: Mechanism
+    database_0: Database
+    database_1: Database
+    relation: Relation
+
+    def sample(self, b: int, noise: np.random.Generator) -> Any:
+        """Draw the mechanism's answer on database ``b``."""
+        database = self.database_1 if b else self.database_0
+        answer = self.mechanism.sample(database, noise, self.relation)
+        if isinstance(answer, float | np.ndarray) and not np.isfinite(answer).all():
+            raise Breach(f"{self.mechanism!r} answered {answer!r}, which is not finite")
+        return answer
+
+    def loss(self, answer: Any) -> float:
+        """Privacy loss of ``answer``."""
+        return self.mechanism.log_likelihood_ratio(
+            answer, self.database_0, self.database_1, self.relation
+        )
+
+
+class ScalarPair:
+    """A pair played by scalar functions on a prepared tuple of numbers."""
+
+    __slots__ = ("params", "scalars")
+
+    def __init__(self, scalars: Scalars, row: Sequence[float], parameter: float) -> None:
+        params = np.zeros(scalars.width(row))
+        scalars.prepare(row, parameter, params)
+        self.scalars = scalars
+        self.params = tuple(params.tolist())  # Python floats: scalar arithmetic without numpy
+
+    def sample(self, b: int, noise: np.random.Generator) -> float:
+        """Draw the mechanism's answer on database ``b``."""
+        answer = self.scalars.sample(self.params, b, noise)
+        if answer - answer != 0.0:
+            raise Breach(
+                f"the {self.scalars.name} mechanism answered {answer}, which is not finite"
+            )
+        return answer
+
+    def loss(self, answer: float) -> float:
+        """Privacy loss of ``answer``."""
+        return self.scalars.loss(self.params, answer)
+
+    def tilted(self, theta: float) -> tuple[float, ...]:
+        """Prepare the tilted law; raise NotApplicable for a mechanism that has none."""
+        width, tilt = self.scalars.tilt_width, self.scalars.tilt
+        if width is None or tilt is None:
+            raise NotApplicable(
+                f"{self.scalars.name} has no tilted sampler; use multilevel splitting instead"
+            )
+        out = np.zeros(width(self.params))
+        tilt(self.params, theta, out)
+        return tuple(out.tolist())
+
+    def sample_tilted(self, tilted: tuple[float, ...], noise: np.random.Generator) -> float:
+        """Draw from the tilted law that ``tilted`` describes."""
+        assert self.scalars.sample_tilted is not None
+        return self.scalars.sample_tilted(self.params, tilted, noise)
+
+
+class ScalarMechanism(Mechanism):
+    """A mechanism with one real answer, played by scalar functions.
+
+    A subclass is a frozen dataclass with a ``query`` and one privacy parameter, whose field it
+    names in ``parameter_name``; it gives ``scalars`` and ``row``. Everything else follows.
+    """
+
+    scalars: ClassVar[Scalars]
+    parameter_name: ClassVar[str] = "epsilon"
+
+    @property
+    def parameter(self) -> float | Free:
+        """The privacy parameter (epsilon or sigma), or the interval a rule may choose from."""
+        return getattr(self, self.parameter_name)
+
+    def with_parameter(self, parameter: float) -> ScalarMechanism:
+        """The same mechanism with its privacy parameter fixed."""
+        return replace(self, **{self.parameter_name: parameter})  # type: ignore[type-var]
+
+    @abstractmethod
+    def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
+        """Describe the pair by numbers, from the query's values on the two databases."""
+
+    def checked_row(
+        self, database_0: Database, database_1: Database, relation: Relation
+    ) -> tuple[float, ...]:
+        """``row`` for two databases; raises Breach when they exceed the stated sensitivity."""
+        value_0, value_1 = self.query(database_0), self.query(database_1)
+        complaint = exceeded(self.query, value_0, value_1, relation)
+        if complaint is not None:
+            raise Breach(complaint)
+        return self.row(value_0, value_1, relation)
+
+    def pair(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> Pair:
+        """The mechanism on these two databases; raises Breach if they exceed a sensitivity."""
+        row = self.checked_row(database_0, database_1, relation)
+        return ScalarPair(self.scalars, row, self.fixed_parameter())
+
+    def fixed_parameter(self) -> float:
+        """The privacy parameter; raises InvalidInput when it was left free."""
+        if isinstance(self.parameter, Free):
+            raise InvalidInput(
+                f"{type(self).__name__} was left with a free {self.parameter_name}; "
+                "only a rule's menu may hold it"
+            )
+        return self.parameter
+
+    def sample(
+        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
+    ) -> float:
+        """Answer on ``database``, with noise calibrated to ``relation``."""
+        return self.pair(database, database, relation).sample(0, noise)
+
+    def log_likelihood_ratio(
+        self,
+        answer: float,
+        database_0: Database,
+        database_1: Database,
+        relation: Relation = ADD_REMOVE,
+    ) -> float:
+        """Ln of the ratio of the answer's likelihood on ``database_0`` and on ``database_1``."""
+        return self.pair(database_0, database_1, relation).loss(answer)
+
+
+def check_parameter(name: str, value: float | Free) -> None:
+    """Raise InvalidInput unless ``value`` is a positive finite number or a Free interval."""
+    if not isinstance(value, Free):
+        positive(name, value)
+
+
+def largest(value: float | Free) -> float:
+    """The largest value the parameter may take."""
+    return value.high if isinstance(value, Free) else value
+
+
+def smallest(value: float | Free) -> float:
+    """The smallest value the parameter may take."""
+    return value.low if isinstance(value, Free) else value

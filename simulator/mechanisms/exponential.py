@@ -1,0 +1,112 @@
+"""The exponential mechanism over a finite range of candidates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.mechanisms import finite
+from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
+from simulator.queries import Query
+from simulator.theory.guarantees import BoundedRange
+from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
+
+# row: n, scores on database 0, scores on database 1, sensitivity
+# params: as a finite table
+
+
+def _prepare(row: Any, epsilon: float, params: Any) -> None:
+    n = int(row[0])
+    params[0] = row[0]
+    weight = 0.5 * epsilon / row[1 + 2 * n]
+    log_total_0 = 0.0
+    for b in range(2):
+        scores, cumulated = 1 + b * n, 1 + b * n
+        best = row[scores]
+        for i in range(1, n):
+            best = max(best, row[scores + i])
+        total = 0.0
+        for i in range(n):
+            total += math.exp(weight * (row[scores + i] - best))
+        running = 0.0
+        for i in range(n):
+            p = math.exp(weight * (row[scores + i] - best)) / total
+            running += p
+            params[cumulated + i] = running
+            if b == 0:
+                params[1 + 3 * n + i] = p
+        params[cumulated + n - 1] = 1.0
+        log_total = weight * best + math.log(total)
+        if b == 0:
+            log_total_0 = log_total
+        else:
+            for i in range(n):
+                difference = weight * (row[1 + i] - row[1 + n + i])
+                params[1 + 2 * n + i] = difference - log_total_0 + log_total
+
+
+EXPONENTIAL = Scalars(
+    name="exponential",
+    width=lambda row: 1 + 4 * int(row[0]),
+    prepare=_prepare,
+    sample=finite.FINITE.sample,
+    loss=finite.FINITE.loss,
+    tilt_width=finite.FINITE.tilt_width,
+    tilt=finite.FINITE.tilt,
+    sample_tilted=finite.FINITE.sample_tilted,
+)
+
+
+@dataclass(frozen=True)
+class Exponential(ScalarMechanism):
+    """Choose a candidate with probability proportional to e^{epsilon score/(2 sensitivity)}.
+
+    Parameters
+    ----------
+    query : vector of scores, one a candidate; its sensitivity is that of a single score.
+    epsilon : > 0; or ``Free`` in a rule's menu.
+
+    The answer is the candidate's index, as a float. epsilon-DP (McSherry and Talwar 2007), and
+    epsilon-bounded-range (Durfee and Rogers 2019), which implies it.
+    """
+
+    query: Query
+    epsilon: float | Free
+
+    scalars: ClassVar[Scalars] = EXPONENTIAL
+
+    def __post_init__(self) -> None:
+        check_parameter("epsilon", self.epsilon)
+
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> BoundedRange:
+        """epsilon-bounded range."""
+        return BoundedRange(largest(self.epsilon))
+
+    def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
+        """(candidates, scores 0..., scores 1..., sensitivity)."""
+        first, second = np.asarray(value_0, dtype=float), np.asarray(value_1, dtype=float)
+        return (
+            float(len(first)),
+            *first.tolist(),
+            *second.tolist(),
+            self.query.sensitivity(relation),
+        )
+
+    def law(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> PrivacyLossLaw:
+        """The exact finite law of the loss."""
+        return FiniteLaw.from_probabilities(
+            self.probabilities(database_0, relation), self.probabilities(database_1, relation)
+        )
+
+    def probabilities(self, database: Database, relation: Relation = ADD_REMOVE) -> np.ndarray:
+        """Each candidate's probability on ``database``, shape (candidates,)."""
+        scores = np.asarray(self.query(database), dtype=float)
+        weight = self.fixed_parameter() / (2.0 * self.query.sensitivity(relation))
+        powers = np.exp(weight * (scores - scores.max()))
+        return powers / powers.sum()

@@ -1,0 +1,152 @@
+"""Mechanisms with finitely many outcomes share one table-driven implementation.
+
+The answer is the index of the outcome. A mechanism brings its two probability vectors; sampling,
+loss, tilting and the exact law follow from the table.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.errors import InvalidInput
+from simulator.mechanisms.base import ScalarMechanism, Scalars
+from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
+
+# row: n, then P0 and P1 of the n outcomes
+# params: n, cumulated P0, cumulated P1, losses, P0
+# tilted: psi, cumulated tilted probabilities
+
+
+def _width(row: Sequence[float]) -> int:
+    return 1 + 4 * int(row[0])
+
+
+def _prepare(row: Any, _parameter: float, params: Any) -> None:
+    n = int(row[0])
+    params[0] = row[0]
+    total_0 = 0.0
+    total_1 = 0.0
+    for i in range(n):
+        p0, p1 = row[1 + i], row[1 + n + i]
+        total_0 += p0
+        total_1 += p1
+        params[1 + i] = total_0
+        params[1 + n + i] = total_1
+        if p0 > 0.0 and p1 > 0.0:
+            params[1 + 2 * n + i] = math.log(p0) - math.log(p1)
+        else:
+            params[1 + 2 * n + i] = math.inf if p0 > 0.0 else -math.inf
+        params[1 + 3 * n + i] = p0
+    for b in range(2):  # the cumulated vectors end at 1 from the last possible outcome on
+        last = n - 1
+        while last > 0 and params[b * n + last] == params[1 + b * n + last]:
+            last -= 1
+        for i in range(last, n):
+            params[1 + b * n + i] = 1.0
+
+
+def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
+    u = noise.random()
+    start = 1 + b * int(params[0])
+    place = start
+    while u >= params[place]:
+        place += 1
+    return float(place - start)
+
+
+def _loss(params: Any, answer: float) -> float:
+    return params[1 + 2 * int(params[0]) + int(answer)]
+
+
+def _tilt(params: Any, theta: float, tilted: Any) -> None:
+    n = int(params[0])
+    losses, masses = 1 + 2 * n, 1 + 3 * n
+    finite = 0.0
+    peak = -math.inf
+    for i in range(n):
+        if params[masses + i] > 0.0 and params[losses + i] < math.inf:
+            finite += params[masses + i]
+            peak = max(peak, theta * params[losses + i])
+    normalizer = 0.0
+    for i in range(n):
+        if params[masses + i] > 0.0 and params[losses + i] < math.inf:
+            normalizer += params[masses + i] * math.exp(theta * params[losses + i] - peak)
+    total = 0.0
+    last = 0
+    for i in range(n):
+        p = params[masses + i]
+        if p > 0.0:
+            last = i
+            if params[losses + i] < math.inf:
+                p *= math.exp(theta * params[losses + i] - peak) * finite / normalizer
+        total += p
+        tilted[1 + i] = total
+    for i in range(last, n):
+        tilted[1 + i] = 1.0
+    tilted[0] = peak + math.log(normalizer / finite) if finite > 0.0 else 0.0
+
+
+def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> float:
+    u = noise.random()
+    place = 1
+    while u >= tilted[place]:
+        place += 1
+    return float(place - 1)
+
+
+FINITE = Scalars(
+    name="finite",
+    width=_width,
+    prepare=_prepare,
+    sample=_sample,
+    loss=_loss,
+    tilt_width=lambda params: 1 + int(params[0]),
+    tilt=_tilt,
+    sample_tilted=_sample_tilted,
+)
+
+
+class FiniteMechanism(ScalarMechanism):
+    """A mechanism whose outcome probabilities are known on any two databases.
+
+    A subclass is a frozen dataclass with a ``query`` and an ``epsilon``; it gives
+    ``probabilities``. The answer is an outcome's index, as a float.
+    """
+
+    scalars: ClassVar[Scalars] = FINITE
+
+    @abstractmethod
+    def probabilities(
+        self, value_0: Any, value_1: Any, relation: Relation
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Outcome probabilities (shape (outcomes,) each) for two values of the query."""
+
+    def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
+        """(outcomes, P0..., P1...)."""
+        first, second = self.probabilities(value_0, value_1, relation)
+        return table_row(first, second)
+
+    def law(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> PrivacyLossLaw:
+        """The exact finite law of the loss."""
+        values = self.query(database_0), self.query(database_1)
+        return FiniteLaw.from_probabilities(*self.probabilities(*values, relation))
+
+
+def table_row(first: ArrayLike, second: ArrayLike) -> tuple[float, ...]:
+    """Lay out two probability vectors of one length as a table's row."""
+    p0, p1 = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    for p in (p0, p1):
+        if p.shape != p0.shape or p.ndim != 1 or not np.isfinite(p).all() or (p < 0).any():
+            raise InvalidInput("outcome probabilities must be two vectors of one length, all >= 0")
+        if abs(math.fsum(p) - 1.0) > 1e-12:
+            raise InvalidInput(f"outcome probabilities must add up to 1, not {math.fsum(p)!r}")
+    return (float(len(p0)), *p0.tolist(), *p1.tolist())

@@ -1,0 +1,94 @@
+"""The Gaussian mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, smallest
+from simulator.queries import Query
+from simulator.theory.guarantees import GaussianDP
+from simulator.theory.laws import GaussianLaw, PrivacyLossLaw
+
+# params: value 0, value 1, sigma, middle of the values, slope of the loss
+# tilted: psi, mean
+
+
+def _prepare(row: Any, sigma: float, params: Any) -> None:
+    value_0, value_1 = row[0], row[1]
+    params[0] = value_0
+    params[1] = value_1
+    params[2] = sigma
+    params[3] = 0.5 * (value_0 + value_1)
+    params[4] = (value_0 - value_1) / (sigma * sigma)
+
+
+def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
+    return params[b] + params[2] * noise.standard_normal()
+
+
+def _loss(params: Any, answer: float) -> float:
+    return params[4] * (answer - params[3])
+
+
+def _tilt(params: Any, theta: float, tilted: Any) -> None:
+    mu = (params[0] - params[1]) / params[2]
+    tilted[0] = 0.5 * theta * (1.0 + theta) * mu * mu
+    tilted[1] = params[0] + theta * (params[0] - params[1])
+
+
+def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> float:
+    return tilted[1] + params[2] * noise.standard_normal()
+
+
+GAUSSIAN = Scalars(
+    name="Gaussian",
+    width=lambda row: 5,
+    prepare=_prepare,
+    sample=_sample,
+    loss=_loss,
+    tilt_width=lambda params: 2,
+    tilt=_tilt,
+    sample_tilted=_sample_tilted,
+)
+
+
+@dataclass(frozen=True)
+class Gaussian(ScalarMechanism):
+    """The query's value plus Gaussian noise of standard deviation ``sigma``.
+
+    Parameters
+    ----------
+    query : real-valued.
+    sigma : > 0, in the query's units; or ``Free`` in a rule's menu.
+
+    mu-GDP with mu = sensitivity/sigma (Dong, Roth, Su 2022, Theorem 2.7), which is its exact
+    (epsilon, delta) curve (Balle and Wang 2018, Theorem 8).
+    """
+
+    query: Query
+    sigma: float | Free
+
+    scalars: ClassVar[Scalars] = GAUSSIAN
+    parameter_name: ClassVar[str] = "sigma"
+
+    def __post_init__(self) -> None:
+        check_parameter("sigma", self.sigma)
+
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> GaussianDP:
+        """mu-GDP at the largest mu the noise allows."""
+        return GaussianDP(self.query.l2_sensitivity(relation) / smallest(self.sigma))
+
+    def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
+        """(value 0, value 1)."""
+        return float(value_0), float(value_1)
+
+    def law(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> PrivacyLossLaw:
+        """The Gaussian privacy-loss law at this pair's shift."""
+        shift = abs(float(self.query(database_0)) - float(self.query(database_1)))
+        return GaussianLaw(shift / self.fixed_parameter())

@@ -1,0 +1,159 @@
+"""The geometric mechanism: Laplace's integer-valued counterpart."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.errors import InvalidInput
+from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
+from simulator.queries import Query
+from simulator.theory.guarantees import PureDP
+from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
+
+# params: value 0, value 1, rate epsilon/sensitivity, middle, half distance, slope of the loss
+# tilted: psi, P(at or before value 0), P(before value 1), kappa * rate, distance
+
+
+def _prepare(row: Any, epsilon: float, params: Any) -> None:
+    value_0, value_1, sensitivity = row[0], row[1], row[2]
+    direction = (1.0 if value_0 > value_1 else 0.0) - (1.0 if value_0 < value_1 else 0.0)
+    params[0] = value_0
+    params[1] = value_1
+    params[2] = epsilon / sensitivity
+    params[3] = 0.5 * (value_0 + value_1)
+    params[4] = 0.5 * abs(value_0 - value_1)
+    params[5] = 2.0 * direction * params[2]
+
+
+def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
+    # The floor of an exponential is geometric; the difference of two is two-sided geometric.
+    up = math.floor(noise.standard_exponential() / params[2])
+    down = math.floor(noise.standard_exponential() / params[2])
+    return params[b] + float(up - down)
+
+
+def _loss(params: Any, answer: float) -> float:
+    half = params[4]
+    return params[5] * min(max(answer - params[3], -half), half)
+
+
+def _log_interior(turn: float, count: float) -> float:
+    # ln of sum_{j=1}^{count} e^{-turn j}, for turn >= 0 and count >= 1
+    if turn == 0.0:
+        return math.log(count)
+    return -turn + math.log(-math.expm1(-turn * count)) - math.log(-math.expm1(-turn))
+
+
+def _tilt(params: Any, theta: float, tilted: Any) -> None:
+    # With value 0 at 0 and value 1 at n the loss is n, n - 2z or -n (times the rate) at z <= 0,
+    # 0 < z < n, z >= n. Relative to the first piece the others carry e^{-turn z}.
+    rate = params[2]
+    distance = 2.0 * params[4]
+    turn = (1.0 + 2.0 * theta) * rate
+    steep = abs(turn)
+    end = -math.log(-math.expm1(-rate))
+    interior = _log_interior(steep, distance - 1.0) if distance > 1.5 else -math.inf
+    peak = theta * distance * rate
+    before = math.exp(end)
+    after = math.exp(end - steep * distance)
+    middle = math.exp(interior)
+    if turn < 0.0:
+        before, after = after, before
+        peak = -(1.0 + theta) * distance * rate
+    if distance < 0.5:  # one value: z <= 0 and z > 0 around it
+        after = math.exp(end - rate)
+    total = before + middle + after
+    tilted[0] = peak + math.log(total) + math.log(math.tanh(0.5 * rate))
+    tilted[1] = before / total
+    tilted[2] = (before + middle) / total
+    tilted[3] = turn
+    tilted[4] = distance
+
+
+def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> float:
+    u = noise.random()
+    rate, turn, distance = params[2], tilted[3], tilted[4]
+    if u < tilted[1]:
+        place = -float(math.floor(noise.standard_exponential() / rate))
+    elif u >= tilted[2]:
+        first = max(distance, 1.0)  # where both values agree, z = 0 belongs to the first piece
+        place = first + float(math.floor(noise.standard_exponential() / rate))
+    else:
+        count = distance - 1.0
+        v = noise.random()
+        steep = abs(turn)
+        if steep < 1e-12:
+            place = 1.0 + math.floor(v * count)
+        else:
+            place = 1.0 + math.floor(-math.log1p(v * math.expm1(-steep * count)) / steep)
+        place = min(place, count)
+        if turn < 0.0:
+            place = distance - place
+    direction = 1.0 if params[0] <= params[1] else -1.0
+    return params[0] + direction * place
+
+
+GEOMETRIC = Scalars(
+    name="geometric",
+    width=lambda row: 6,
+    prepare=_prepare,
+    sample=_sample,
+    loss=_loss,
+    tilt_width=lambda params: 5,
+    tilt=_tilt,
+    sample_tilted=_sample_tilted,
+)
+
+
+@dataclass(frozen=True)
+class Geometric(ScalarMechanism):
+    """The query's integer value plus two-sided geometric noise, Pr[z] ~ e^{-epsilon|z|/sens}.
+
+    Parameters
+    ----------
+    query : integer-valued.
+    epsilon : > 0; or ``Free`` in a rule's menu.
+
+    The answer is a whole number (as a float). epsilon-DP; at sensitivity 1 its privacy loss is
+    that of randomized response (Ghosh, Roughgarden, Sundararajan 2009).
+    """
+
+    query: Query
+    epsilon: float | Free
+
+    scalars: ClassVar[Scalars] = GEOMETRIC
+
+    def __post_init__(self) -> None:
+        check_parameter("epsilon", self.epsilon)
+
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> PureDP:
+        """epsilon-DP."""
+        return PureDP(largest(self.epsilon))
+
+    def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
+        """(value 0, value 1, sensitivity)."""
+        for value in (value_0, value_1):
+            if float(value) != math.floor(float(value)):
+                raise InvalidInput(
+                    f"the geometric mechanism answers whole numbers, the query gave {value!r}; "
+                    "use Laplace"
+                )
+        return float(value_0), float(value_1), self.query.sensitivity(relation)
+
+    def law(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> PrivacyLossLaw:
+        """The finite law on the losses (n - 2j) epsilon/sensitivity, j = 0..n."""
+        distance = round(abs(float(self.query(database_0)) - float(self.query(database_1))))
+        rate = self.fixed_parameter() / self.query.sensitivity(relation)
+        if distance == 0:
+            return FiniteLaw.from_probabilities([1.0], [1.0])
+        end = 1.0 / (1.0 + math.exp(-rate))  # P(z <= 0)
+        between = math.tanh(0.5 * rate) * np.exp(-rate * np.arange(1, distance))
+        first = np.concatenate(([end], between, [end * math.exp(-rate * distance)]))
+        return FiniteLaw.from_probabilities(first, first[::-1])

@@ -1,0 +1,114 @@
+"""Randomized response on one person's bit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.errors import InvalidInput
+from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
+from simulator.queries import Query
+from simulator.theory.guarantees import PureDP
+from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
+
+# params: bit 0, bit 1, probability of the truth, loss of answer 1
+# tilted: psi, probability of answer 1
+
+
+def _prepare(row: Any, epsilon: float, params: Any) -> None:
+    params[0] = row[0]
+    params[1] = row[1]
+    params[2] = 1.0 / (1.0 + math.exp(-epsilon))
+    params[3] = epsilon * (row[0] - row[1])
+
+
+def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
+    # arithmetic, for a branch on the coin would be mispredicted every other round
+    lie = 0.0 if noise.random() < params[2] else 1.0
+    return abs(params[b] - lie)
+
+
+def _loss(params: Any, answer: float) -> float:
+    return params[3] * (2.0 * answer - 1.0)
+
+
+def _tilt(params: Any, theta: float, tilted: Any) -> None:
+    loss = params[3]  # of answer 1; answer 0 has the opposite
+    truth = params[2]
+    one = truth if params[0] > 0.5 else 1.0 - truth
+    size = abs(theta * loss)
+    plus = one * math.exp(theta * loss - size)
+    minus = (1.0 - one) * math.exp(-theta * loss - size)
+    tilted[0] = size + math.log(plus + minus)
+    tilted[1] = plus / (plus + minus)
+
+
+def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> float:
+    return 1.0 if noise.random() < tilted[1] else 0.0
+
+
+RANDOMIZED_RESPONSE = Scalars(
+    name="randomized response",
+    width=lambda row: 4,
+    prepare=_prepare,
+    sample=_sample,
+    loss=_loss,
+    tilt_width=lambda params: 2,
+    tilt=_tilt,
+    sample_tilted=_sample_tilted,
+)
+
+
+@dataclass(frozen=True)
+class RandomizedResponse(ScalarMechanism):
+    """Answer the query's bit truthfully with probability e^epsilon/(1+e^epsilon), else lie.
+
+    Parameters
+    ----------
+    query : takes the values 0 and 1 only, e.g. a count of one person.
+    epsilon : > 0; or ``Free`` in a rule's menu.
+
+    The answer is 0.0 or 1.0. epsilon-DP, and the dominating pair of every epsilon-DP mechanism
+    (Kairouz, Oh, Viswanath 2015, Theorem 2.2); Warner 1965; Zhang 2020 (lecture 7).
+    """
+
+    query: Query
+    epsilon: float | Free
+
+    scalars: ClassVar[Scalars] = RANDOMIZED_RESPONSE
+
+    def __post_init__(self) -> None:
+        check_parameter("epsilon", self.epsilon)
+
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> PureDP:
+        """epsilon-DP."""
+        return PureDP(largest(self.epsilon))
+
+    def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
+        """(bit 0, bit 1)."""
+        return bits("randomized response", value_0, value_1)
+
+    def law(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> PrivacyLossLaw:
+        """Losses +-epsilon, or no loss where the two bits agree."""
+        if self.query(database_0) == self.query(database_1):
+            return FiniteLaw.from_probabilities([1.0], [1.0])
+        epsilon = self.fixed_parameter()
+        truth, lie = 1.0 / (1.0 + math.exp(-epsilon)), 1.0 / (1.0 + math.exp(epsilon))
+        return FiniteLaw.from_probabilities([truth, lie], [lie, truth])
+
+
+def bits(mechanism: str, value_0: Any, value_1: Any) -> tuple[float, float]:
+    """Return the two values as floats; raise InvalidInput unless each is 0 or 1."""
+    for value in (value_0, value_1):
+        if value not in (0, 1):
+            raise InvalidInput(
+                f"{mechanism} answers a query with value 0 or 1, this one gave {value!r}; "
+                "count a single person, or use Laplace"
+            )
+    return float(value_0), float(value_1)

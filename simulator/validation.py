@@ -1,0 +1,55 @@
+"""Checks on plain numbers, each answered by one line that names the value and the remedy."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import SupportsFloat, SupportsIndex
+
+from simulator.errors import InvalidInput
+
+
+def finite(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float; raise InvalidInput unless it is a finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be a number, not {value!r}") from None
+    if not math.isfinite(number):
+        raise InvalidInput(f"{name} must be finite, not {number}")
+    return number
+
+
+def positive(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float; raise InvalidInput unless it is finite and above 0."""
+    number = finite(name, value)
+    if number <= 0:
+        raise InvalidInput(f"{name} must be above 0, not {number:g}")
+    return number
+
+
+def probability_below_one(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float; raise InvalidInput unless it lies in [0, 1)."""
+    number = finite(name, value)
+    if not 0 <= number < 1:
+        raise InvalidInput(f"{name} must lie in [0, 1), not {number:g}")
+    return number
+
+
+def open_probability(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float; raise InvalidInput unless it lies in (0, 1)."""
+    number = finite(name, value)
+    if not 0 < number < 1:
+        raise InvalidInput(f"{name} must lie strictly between 0 and 1, not {number:g}")
+    return number
+
+
+def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
+    """Return ``value`` as an int; raise InvalidInput unless it is whole and >= ``least``."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidInput(f"{name} must be a whole number, not {value!r}") from None
+    if number < least:
+        raise InvalidInput(f"{name} must be at least {least}, not {number}")
+    return number
