@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from simulator.adversaries.contract import Rule, admit
 from simulator.adversaries.fingerprint import fingerprint
 from simulator.databases import ADD_REMOVE, Relation
 from simulator.errors import Breach, DpcomposeError, InvalidInput
+from simulator.kernels import Engine
 from simulator.mechanisms import Pair
-from simulator.seeds import Stream, generator
+from simulator.seeds import Stream, generator, record
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import whole
 from simulator.views import View
@@ -146,6 +148,28 @@ class Outcome:
     trace: np.ndarray | None = None
     views: tuple[View, ...] = ()
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The outcome as named arrays, fit for storage."""
+        named = {"losses": self.losses}
+        if self.trace is not None:
+            named["trace"] = self.trace
+        if self.views:
+            named["trials"] = np.array([view.trial for view in self.views])
+            named["coins"] = np.array([view.coins for view in self.views], dtype=np.uint64)
+            named["answers"] = np.array([view.answers for view in self.views])
+        return named
+
+    @classmethod
+    def of_arrays(cls, experiment: int, block: int, named: Mapping[str, np.ndarray]) -> Outcome:
+        """Inverse of ``arrays``."""
+        views = tuple(
+            View(experiment, int(trial), tuple(map(int, coins)), tuple(answers))
+            for trial, coins, answers in zip(
+                named.get("trials", ()), named.get("coins", ()), named.get("answers", ())
+            )
+        )
+        return cls(experiment, block, named["losses"], named.get("trace"), views)
+
 
 class Prepared:
     """Challenges that repeat are checked and prepared once: a mapping that fills itself."""
@@ -171,6 +195,39 @@ class Prepared:
             return self.admit(challenge)
 
 
+def play_block(specification: Specification, b: int, block: int) -> Outcome:
+    """Play one block of experiment ``b``, by the compiled kernel where the adversary is a rule."""
+    if isinstance(specification.adversary, Rule):
+        return play_rule(specification, b, block)
+    return play_interpreted(specification, b, block)
+
+
+@lru_cache(maxsize=32)
+def engine_for(rule: Rule, family: Guarantee, relation: Relation) -> Engine:
+    """The rule's kernel, compiled once in each process."""
+    return Engine.build(rule, family, relation)
+
+
+def play_rule(specification: Specification, b: int, block: int) -> Outcome:
+    """Play one block of experiment ``b`` with the kernel of a rule."""
+    s = specification
+    engine = engine_for(s.adversary, s.family, s.relation)
+    coins = generator(s.seed, s.task, Stream.COINS, block)
+    noise = generator(s.seed, s.task, Stream.mechanism(b), block)
+    first = block * s.block_size
+    losses = np.empty(s.trials_in(block))
+    trace = np.zeros((3, s.rounds)) if s.trace else None
+    views = []
+    kept = s.views_in(block)
+    for t in range(kept):  # one at a time, to record where the coins stood
+        state = record(coins)
+        answers = np.empty((1, s.rounds))
+        engine.play(b, coins, noise, losses[t : t + 1], s.rounds, trace, answers, first + t)
+        views.append(View(b, first + t, state, tuple(answers[0].tolist())))
+    engine.play(b, coins, noise, losses[kept:], s.rounds, trace, None, first + kept)
+    return Outcome(b, block, losses, trace, tuple(views))
+
+
 def play_interpreted(specification: Specification, b: int, block: int) -> Outcome:
     """Play one block of experiment ``b`` round by round in Python."""
     s = specification
@@ -184,7 +241,7 @@ def play_interpreted(specification: Specification, b: int, block: int) -> Outcom
         trial = block * s.block_size + t
         kept: list[Any] | None = [] if t < s.views_in(block) else None
         path: list[float] | None = [] if trace is not None else None
-        state = dict(coins.bit_generator.state) if kept is not None else {}
+        state = record(coins) if kept is not None else ()
         losses[t] = play_trial(s, b, trial, coins, noise, prepared, kept, path)
         if kept is not None:
             views.append(View(b, trial, state, tuple(kept)))

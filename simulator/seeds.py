@@ -7,7 +7,7 @@ can share the adversary's coins while their mechanisms draw independently.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -48,8 +48,20 @@ def generator(root: int, task: int, stream: Stream, block: int) -> np.random.Gen
     return np.random.Generator(np.random.SFC64(sequence))
 
 
-def restore(state: Mapping[str, Any]) -> np.random.Generator:
-    """Make a generator that continues from a recorded ``bit_generator.state``."""
+def record(generator: np.random.Generator) -> tuple[int, ...]:
+    """Where a generator of this module stands, as six whole numbers below 2^64."""
+    state: Any = generator.bit_generator.state
+    words = state["state"]["state"].tolist()
+    return (*words, int(state["has_uint32"]), int(state["uinteger"]))
+
+
+def restore(recorded: Sequence[int]) -> np.random.Generator:
+    """Make a generator that continues from where ``record`` found one."""
     bits = np.random.SFC64(0)
-    bits.state = state  # type: ignore[assignment]
+    bits.state = {
+        "bit_generator": "SFC64",
+        "state": {"state": np.array(recorded[:4], dtype=np.uint64)},
+        "has_uint32": int(recorded[4]),
+        "uinteger": int(recorded[5]),
+    }
     return np.random.Generator(bits)

@@ -24,13 +24,13 @@ class View:
     ----------
     experiment : b.
     trial : the trial's number.
-    coins : state of the coins' bit generator when the trial began.
+    coins : where the coins stood when the trial began, see :func:`simulator.seeds.record`.
     answers : the k answers; NaN where a filter refused the query.
     """
 
     experiment: int
     trial: int
-    coins: dict[str, Any]
+    coins: tuple[int, ...]
     answers: tuple[Any, ...]
 
 

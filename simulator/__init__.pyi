@@ -1,0 +1,88 @@
+from .adversaries import Challenge, Rule, rule
+from .databases import ADD_REMOVE, REPLACE_ONE, Database
+from .errors import Breach, DpcomposeError, InvalidInput, NotApplicable, Refusal
+from .estimation import Estimate
+from .mechanisms import (
+    Exponential,
+    Free,
+    Gaussian,
+    Geometric,
+    Laplace,
+    LeakyRandomizedResponse,
+    Mechanism,
+    RandomizedResponse,
+    ReportNoisyMax,
+    ScalarMechanism,
+    Scalars,
+)
+from .queries import (
+    clipped_mean,
+    clipped_sum,
+    counting_query,
+    counting_scores,
+    function_query,
+    histogram_query,
+    score_query,
+)
+from .result import Result
+from .runner import simulate
+from .theory.guarantees import (
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    RenyiDP,
+    parse_guarantee,
+)
+from .views import Replay, View, replay
+
+__version__: str
+
+__all__ = [
+    "ADD_REMOVE",
+    "REPLACE_ONE",
+    "ZCDP",
+    "ApproxDP",
+    "BoundedRange",
+    "Breach",
+    "Challenge",
+    "Database",
+    "DpcomposeError",
+    "Estimate",
+    "Exponential",
+    "Free",
+    "Gaussian",
+    "GaussianDP",
+    "Geometric",
+    "Guarantee",
+    "InvalidInput",
+    "Laplace",
+    "LeakyRandomizedResponse",
+    "Mechanism",
+    "NotApplicable",
+    "PureDP",
+    "RandomizedResponse",
+    "Refusal",
+    "RenyiDP",
+    "Replay",
+    "ReportNoisyMax",
+    "Result",
+    "Rule",
+    "ScalarMechanism",
+    "Scalars",
+    "View",
+    "__version__",
+    "clipped_mean",
+    "clipped_sum",
+    "counting_query",
+    "counting_scores",
+    "function_query",
+    "histogram_query",
+    "parse_guarantee",
+    "replay",
+    "rule",
+    "score_query",
+    "simulate",
+]

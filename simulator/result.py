@@ -1,0 +1,93 @@
+"""What a run measured, and the estimates that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simulator import estimation
+from simulator.errors import InvalidInput
+from simulator.estimation import Estimate, TailBand, TradeOff
+from simulator.experiment import Specification
+from simulator.views import Replay, View, replay
+
+
+@dataclass(frozen=True)
+class Result:
+    """The privacy losses of every trial, and what they say.
+
+    Attributes
+    ----------
+    specification : what was played.
+    samples : for each experiment played, float64 losses of shape (trials,).
+    traces : for each experiment played, moments along the rounds, shape (3, rounds), or nothing.
+    kept_views : the views of the first trials.
+    seconds : wall time of the play, compilation left out.
+    compile_seconds : wall time of the compilation.
+    """
+
+    specification: Specification
+    samples: Mapping[int, np.ndarray]
+    traces: Mapping[int, np.ndarray] = field(default_factory=dict)
+    kept_views: tuple[View, ...] = ()
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
+
+    def losses(self, experiment: int = 0) -> np.ndarray:
+        """The losses ln Pr[V0=v]/Pr[V1=v] of that experiment's views, shape (trials,)."""
+        if experiment not in self.samples:
+            played = ", ".join(map(str, sorted(self.samples)))
+            raise InvalidInput(f"experiment {experiment} was not played, only {played}")
+        return self.samples[experiment]
+
+    def tail(self, threshold: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
+        """Pr[L > threshold] in experiment 0, or Pr[-L > threshold] in experiment 1."""
+        return estimation.tail(self.losses(experiment), threshold, confidence, experiment)
+
+    def tail_band(
+        self, thresholds: ArrayLike, experiment: int = 0, confidence: float = 0.95
+    ) -> TailBand:
+        """The tail at many thresholds, with a band that holds at all of them at once."""
+        return estimation.tail_band(self.losses(experiment), thresholds, confidence, experiment)
+
+    def delta(self, epsilon: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
+        """Hockey-stick divergence at ``epsilon``, of V0 from V1, or of V1 from V0."""
+        return estimation.delta(self.losses(experiment), epsilon, confidence, experiment)
+
+    def epsilon(self, delta: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
+        """The least epsilon with delta(epsilon) <= delta."""
+        return estimation.epsilon(self.losses(experiment), delta, confidence, experiment)
+
+    def trade_off(self, confidence: float = 0.95) -> TradeOff:
+        """Type I against type II error of the optimal tests, from both experiments."""
+        return estimation.empirical_trade_off(self.losses(0), self.losses(1), confidence=confidence)
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The kept views, by experiment and trial."""
+        return tuple(sorted(self.kept_views, key=lambda view: (view.experiment, view.trial)))
+
+    def replay(self, view: View) -> Replay:
+        """Reproduce every challenge and the loss of a kept view."""
+        s = self.specification
+        return replay(view, s.adversary, s.family, s.relation)
+
+    def moments(self, experiment: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation of the loss after each round, shape (rounds,) each.
+
+        Raises InvalidInput unless the run recorded them (``trace=True``).
+        """
+        if experiment not in self.traces:
+            raise InvalidInput("the moments along the rounds were not recorded: pass trace=True")
+        total, squares, count = self.traces[experiment]
+        mean = total / count
+        return mean, np.sqrt(np.maximum(squares / count - mean**2, 0.0))
+
+    @property
+    def rounds_per_second(self) -> float:
+        """Rounds of all trials and experiments per second of play."""
+        played = sum(map(len, self.samples.values())) * self.specification.rounds
+        return played / self.seconds if self.seconds > 0 else 0.0
