@@ -5,6 +5,10 @@ the claim is true that happens with probability at most ``false_alarm``, at ever
 *holds*, as far as this sample can tell, when the upper limit at the same error stays at or below
 the bound; otherwise the sample leaves it *undecided*. A test of m claims together keeps its
 family-wise level by giving each ``false_alarm / m``.
+
+A loss is a sum over rounds in floating point, and worst cases sit exactly on the bound: k rounds of
+randomized response reach kε, where the claim is δ = 0. So each limit is taken at a threshold moved
+by ``rounding`` to its own safe side: the lower one just above, the upper one just below.
 """
 
 from __future__ import annotations
@@ -35,6 +39,8 @@ from simulator.estimation.samples import (
 )
 from simulator.estimation.weighted import log_excess, scaled_by_bound
 
+ROUNDING = 1e-9
+"""Losses nearer than this to a threshold are taken to lie on it: 1e4 rounds' rounding errors."""
 _PILOT_SHARE = 10  # one trial in ten sets the scale of the weights, and is then not bet on
 _LARGEST_LOG = 34.0  # a value e^34 above the pilot's largest is clipped: conservative
 
@@ -74,6 +80,7 @@ def violation(
     bound_delta: float,
     false_alarm: float = 1e-6,
     experiment: int = 0,
+    rounding: float = ROUNDING,
 ) -> Verdict:
     """Test of δ(``epsilon``) <= ``bound_delta`` on losses of shape (trials,) of ``experiment``.
 
@@ -81,9 +88,11 @@ def violation(
     """
     signed = signed_losses(losses, experiment)
     alpha = open_unit(false_alarm, "false_alarm")
-    sample = excess(signed, finite(epsilon, "epsilon"))
-    limits = betting_lower(sample, alpha), betting_upper(sample, alpha)
-    return _verdict(bound_delta, float(sample.mean()), limits, alpha)
+    centre = finite(epsilon, "epsilon")
+    value = float(excess(signed, centre).mean())
+    lower = betting_lower(excess(signed, centre + rounding), alpha)
+    upper = betting_upper(excess(signed, centre - rounding), alpha)
+    return _verdict(bound_delta, value, (lower, upper), alpha)
 
 
 def tail_violation(
@@ -92,13 +101,16 @@ def tail_violation(
     bound: float,
     false_alarm: float = 1e-6,
     experiment: int = 0,
+    rounding: float = ROUNDING,
 ) -> Verdict:
     """Test of Pr[L > ``threshold``] <= ``bound``, or of -L in experiment 1 (Clopper-Pearson)."""
     signed = signed_losses(losses, experiment)
     alpha = open_unit(false_alarm, "false_alarm")
-    hits, trials = int(np.count_nonzero(signed > finite(threshold, "threshold"))), signed.size
-    limits = proportion_lower(hits, trials, alpha), proportion_upper(hits, trials, alpha)
-    return _verdict(bound, hits / trials, limits, alpha)
+    centre, trials = finite(threshold, "threshold"), signed.size
+    value = float(np.mean(signed > centre))
+    lower = proportion_lower(int(np.sum(signed > centre + rounding)), trials, alpha)
+    upper = proportion_upper(int(np.sum(signed > centre - rounding)), trials, alpha)
+    return _verdict(bound, value, (lower, upper), alpha)
 
 
 def weighted_violation(
@@ -110,6 +122,7 @@ def weighted_violation(
     experiment: int = 0,
     *,
     log_bound: float | None = None,
+    rounding: float = ROUNDING,
 ) -> Verdict:
     """Test of δ(``epsilon``) <= ``bound_delta`` on an importance-weighted sample.
 
@@ -122,12 +135,14 @@ def weighted_violation(
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
     alpha = open_unit(false_alarm, "false_alarm")
-    log_sample = log_excess(signed, log_w, finite(epsilon, "epsilon"))
+    centre = finite(epsilon, "epsilon")
+    log_sample = log_excess(signed, log_w, centre)
+    lower = weighted_lower_limit(log_excess(signed, log_w, centre + rounding), alpha)
     upper = math.inf
     if log_bound is not None:
         upper = betting_upper(scaled_by_bound(log_sample, log_bound), alpha) * math.exp(log_bound)
     value = math.exp(LogMean.of(log_sample).log_value)
-    return _verdict(bound_delta, value, (weighted_lower_limit(log_sample, alpha), upper), alpha)
+    return _verdict(bound_delta, value, (lower, upper), alpha)
 
 
 def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:

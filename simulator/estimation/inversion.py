@@ -26,7 +26,7 @@ _EPOCH_GROWTH = 2.0  # each epoch inverts the whole past, so there must be few
 
 def excess(signed: Floats, epsilon: float) -> Floats:
     """(1 - e^{ε-L})₊ for every loss, in [0, 1]; 1 where L = +inf and 0 where L <= ε."""
-    return -np.expm1(np.minimum(epsilon - signed, 0.0))
+    return -np.expm1(epsilon - np.maximum(signed, epsilon))
 
 
 def point_epsilon(signed: Floats, log_weights: Floats, log_delta: float) -> float:
