@@ -5,7 +5,28 @@ Imports nothing of the simulation.
 
 from simulator.theory.answers import Answer
 from simulator.theory.bounds import Bound, BoundOnComposition, all_bounds, bound, bounds_for
+from simulator.theory.calibration import Rung, calibrate, corollary_3_21
 from simulator.theory.composition import Composition
+from simulator.theory.concentration import (
+    azuma_absolute_tail,
+    azuma_deviation,
+    azuma_tail,
+    bernstein_tail,
+    freedman_deviation,
+    freedman_tail,
+    hoeffding_tail,
+)
+from simulator.theory.filters import (
+    FILTERS,
+    Filter,
+    RenyiFilter,
+    RogersFilter,
+    RunningFilter,
+    SumFilter,
+    WhitehouseFilter,
+    ZCDPFilter,
+    parse_filter,
+)
 from simulator.theory.guarantees import (
     KINDS,
     ZCDP,
@@ -17,8 +38,11 @@ from simulator.theory.guarantees import (
     RenyiDP,
     parse_guarantee,
 )
+from simulator.theory.odometers import MixtureOdometer, RunningOdometer
+from simulator.theory.transforms import group, parallel, subsampled
 
 __all__ = [
+    "FILTERS",
     "KINDS",
     "ZCDP",
     "Answer",
@@ -27,12 +51,35 @@ __all__ = [
     "BoundOnComposition",
     "BoundedRange",
     "Composition",
+    "Filter",
     "GaussianDP",
     "Guarantee",
+    "MixtureOdometer",
     "PureDP",
     "RenyiDP",
+    "RenyiFilter",
+    "RogersFilter",
+    "Rung",
+    "RunningFilter",
+    "RunningOdometer",
+    "SumFilter",
+    "WhitehouseFilter",
+    "ZCDPFilter",
     "all_bounds",
+    "azuma_absolute_tail",
+    "azuma_deviation",
+    "azuma_tail",
+    "bernstein_tail",
     "bound",
     "bounds_for",
+    "calibrate",
+    "corollary_3_21",
+    "freedman_deviation",
+    "freedman_tail",
+    "group",
+    "hoeffding_tail",
+    "parallel",
+    "parse_filter",
     "parse_guarantee",
+    "subsampled",
 ]

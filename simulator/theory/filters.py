@@ -1,0 +1,281 @@
+"""Privacy filters: asked before a query runs, and refusing without running it.
+
+The adversary may choose every round's epsilon and delta as it goes; whatever it does, a filter's
+whole interaction keeps (``epsilon``, ``delta``)-differential privacy. A refused round costs
+nothing, and a cheaper one may still be admitted after it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from scipy.optimize import brentq, minimize_scalar
+
+from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.theory.filter_rules import (
+    renyi_step,
+    rogers_step,
+    sum_step,
+    whitehouse_step,
+    zcdp_step,
+)
+from simulator.theory.guarantees import Guarantee, PureDP
+from simulator.theory.renyi import pure_renyi, renyi_to_delta, renyi_to_epsilon
+
+State = tuple[float, ...]
+_SLACK = 1.0 + 1e-12  # ten rounds of 0.1 fit a budget of 1, whatever their float sum
+
+
+@dataclass(frozen=True)
+class Filter(ABC):
+    """What is promised for the whole interaction; immutable, see :meth:`fresh`.
+
+    Attributes:
+        epsilon: the promised epsilon, above 0.
+        delta: the promised delta of the whole, in [0, 1).
+        rounds_delta: the part of ``delta`` set aside for the rounds' own deltas.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    rounds_delta: float = 0.0
+    name: ClassVar[str]
+    source: ClassVar[str]
+    step: ClassVar[Callable[..., tuple[bool, Any]]]
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.epsilon) and self.epsilon > 0.0):
+            raise InvalidInput(f"a filter's epsilon must be finite and > 0, not {self.epsilon!r}")
+        if not 0.0 <= self.rounds_delta <= self.delta < 1.0:
+            raise InvalidInput(
+                f"a filter needs 0 <= rounds_delta <= delta < 1, not {self.rounds_delta!r} and "
+                f"{self.delta!r}"
+            )
+        self._check()
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.epsilon!r},{self.delta!r},{self.rounds_delta!r}"
+
+    @property
+    @abstractmethod
+    def initial(self) -> State:
+        """The state before the first round, budgets included, for ``step``."""
+
+    def _check(self) -> None:
+        if not self.delta > self.rounds_delta:
+            raise InvalidInput(f"the {self.name} filter needs delta above rounds_delta")
+
+    def price(self, guarantee: Guarantee) -> tuple[float, float]:
+        """The (epsilon, delta) at which ``step`` accounts for a round with that guarantee.
+
+        Raises NotApplicable for a guarantee that the filter cannot account for.
+        """
+        epsilon = guarantee.core.pure_epsilon
+        if not math.isfinite(epsilon):
+            raise NotApplicable(f"the {self.name} filter cannot account for {guarantee}")
+        return epsilon, guarantee.leak
+
+    def fresh(self) -> RunningFilter:
+        """A filter with nothing spent."""
+        return RunningFilter(self)
+
+
+class RunningFilter:
+    """A filter in use: the promise and what has been spent of it."""
+
+    def __init__(self, spec: Filter) -> None:
+        self.spec = spec
+        self.state: State = spec.initial
+
+    def admits(self, guarantee: Guarantee) -> bool:
+        """Whether a round with that guarantee may run now. Changes nothing."""
+        return type(self.spec).step(self.state, *self.spec.price(guarantee))[0]
+
+    def spend(self, guarantee: Guarantee) -> None:
+        """Account for a round about to run. Raises Breach, with nothing spent, if not admitted."""
+        admitted, state = type(self.spec).step(self.state, *self.spec.price(guarantee))
+        if not admitted:
+            raise Breach(
+                f"the {self.spec.name} filter does not admit {guarantee}: what is left of "
+                f"({self.spec.epsilon:g}, {self.spec.delta:g}) is too little; ask for less or stop"
+            )
+        self.state = state
+
+    def fresh(self) -> RunningFilter:
+        """The same promise with nothing spent."""
+        return RunningFilter(self.spec)
+
+
+class SumFilter(Filter):
+    """Basic composition: stop before the epsilons or the deltas add up to more."""
+
+    name = "sum"
+    source = "Rogers, Roth, Ullman and Vadhan 2016, Theorem 3.6"
+    step = staticmethod(sum_step)
+
+    def _check(self) -> None:
+        pass
+
+    @property
+    def initial(self) -> State:
+        """See :meth:`Filter.initial`. All of delta is for the rounds."""
+        return (0.0, 0.0, self.epsilon * _SLACK, self.delta * _SLACK)
+
+
+class RogersFilter(Filter):
+    """The first filter at the rate of advanced composition. Half of delta is for the rounds."""
+
+    name = "rogers"
+    source = "Rogers, Roth, Ullman and Vadhan 2016, Theorem 5.1"
+    step = staticmethod(rogers_step)
+
+    def _check(self) -> None:
+        if not 0.0 < self.delta < math.exp(-1.0):
+            raise InvalidInput(f"the rogers filter needs 0 < delta < 1/e, not {self.delta!r}")
+
+    @property
+    def initial(self) -> State:
+        """See :meth:`Filter.initial`."""
+        offset = self.epsilon**2 / (28.04 * -math.log(self.delta))
+        budgets = (self.epsilon * _SLACK, self.delta / 2.0 * _SLACK)
+        return (0.0, 0.0, 0.0, *budgets, offset, math.log(2.0 / self.delta))
+
+
+class WhitehouseFilter(Filter):
+    """As good as advanced composition: sqrt(2 Q ln(1/delta')) + Q/2, Q the sum of squares."""
+
+    name = "whitehouse"
+    source = "Whitehouse, Ramdas, Rogers and Wu 2023, filter for (epsilon, delta)-DP"
+    step = staticmethod(whitehouse_step)
+
+    @property
+    def initial(self) -> State:
+        """See :meth:`Filter.initial`."""
+        log_inverse = -math.log(self.delta - self.rounds_delta)
+        return (0.0, 0.0, self.epsilon * _SLACK, self.rounds_delta * _SLACK, log_inverse)
+
+
+def _equivalent_epsilon(cost: Callable[[float], float], target: float) -> float:
+    """The pure epsilon whose ``cost``, increasing from 0, is ``target``, rounded up."""
+    if target == 0.0:
+        return 0.0
+    high = 1.0
+    while cost(high) < target:
+        high *= 2.0
+    return float(brentq(lambda e: cost(e) - target, 0.0, high, xtol=1e-300)) * (1.0 + 1e-14)
+
+
+class ZCDPFilter(Filter):
+    """Stop before the sum of rho passes what converts to (epsilon, delta)."""
+
+    name = "zcdp"
+    source = (
+        "Feldman and Zrnic 2021; Whitehouse, Ramdas, Rogers and Wu 2023, filter for zCDP; "
+        "conversion of Canonne, Kamath and Steinke 2020"
+    )
+    step = staticmethod(zcdp_step)
+
+    @cached_property
+    def rho(self) -> float:
+        """The largest rho that converts to the promised pair."""
+        target = self.delta - self.rounds_delta
+
+        def epsilon(rho: float) -> float:
+            return renyi_to_epsilon(lambda alpha: alpha * rho, target)
+
+        # Between 0 and epsilon: the conversion never gives less than rho itself.
+        root = brentq(lambda rho: epsilon(rho) - self.epsilon, 1e-300, self.epsilon, xtol=1e-300)
+        return float(root)
+
+    @property
+    def initial(self) -> State:
+        """See :meth:`Filter.initial`."""
+        return (0.0, 0.0, self.rho * _SLACK, self.rounds_delta * _SLACK)
+
+    def price(self, guarantee: Guarantee) -> tuple[float, float]:
+        """The pure epsilon with the same rho; any guarantee that implies a finite rho has one."""
+        rho = guarantee.core.zcdp_rho
+        if not math.isfinite(rho):
+            raise NotApplicable(f"the zcdp filter cannot account for {guarantee}")
+        if isinstance(guarantee.core, PureDP):
+            return guarantee.core.epsilon, guarantee.leak
+        return _equivalent_epsilon(lambda e: PureDP(e).zcdp_rho, rho), guarantee.leak
+
+
+class RenyiFilter(Filter):
+    """Stop before the sum of Renyi divergences of one order passes what converts to the promise.
+
+    The order is the one at which the budget divided by the order is largest, as the divergence of
+    small rounds grows in proportion to it.
+    """
+
+    name = "renyi"
+    source = (
+        "Feldman and Zrnic 2021, Renyi filter of a fixed order; "
+        "conversion of Canonne, Kamath and Steinke 2020, Proposition 12"
+    )
+    step = staticmethod(renyi_step)
+
+    def _budget(self, alpha: float) -> float:
+        log_share = math.log(alpha * (self.delta - self.rounds_delta))
+        return self.epsilon + log_share / (alpha - 1.0) - math.log1p(-1.0 / alpha)
+
+    @cached_property
+    def alpha(self) -> float:
+        """The Renyi order."""
+        found = minimize_scalar(
+            lambda u: -self._budget(1.0 + math.exp(u)) / (1.0 + math.exp(u)),
+            bounds=(-12.0, 18.0),
+            method="bounded",
+        )
+        return 1.0 + math.exp(float(found.x))
+
+    @property
+    def initial(self) -> State:
+        """See :meth:`Filter.initial`."""
+        alpha = self.alpha
+        budget = self._budget(alpha)
+        curve_delta = renyi_to_delta(lambda _: budget, self.epsilon, alpha=alpha)
+        if budget <= 0.0 or curve_delta > (self.delta - self.rounds_delta) * (1.0 + 1e-6):
+            raise NotApplicable(f"no Renyi order leaves a budget for {self}; allow more delta")
+        return (0.0, 0.0, budget * _SLACK, self.rounds_delta * _SLACK, alpha)
+
+    def price(self, guarantee: Guarantee) -> tuple[float, float]:
+        """The pure epsilon with the same Renyi divergence at the filter's order."""
+        alpha = self.alpha
+        cost = guarantee.core.renyi(alpha)
+        if not math.isfinite(cost):
+            raise NotApplicable(
+                f"the renyi filter of order {alpha:g} cannot account for {guarantee}"
+            )
+        if isinstance(guarantee.core, PureDP):
+            return guarantee.core.epsilon, guarantee.leak
+        return _equivalent_epsilon(lambda e: pure_renyi(e, alpha), cost), guarantee.leak
+
+
+FILTERS: dict[str, type[Filter]] = {
+    kind.name: kind for kind in (SumFilter, RogersFilter, WhitehouseFilter, ZCDPFilter, RenyiFilter)
+}
+"""The filters that :func:`parse_filter` knows, by name."""
+
+
+def parse_filter(text: str) -> Filter:
+    """Read ``NAME:EPSILON``, ``NAME:EPSILON,DELTA`` or ``NAME:EPSILON,DELTA,ROUNDS_DELTA``.
+
+    Inverse of ``str()``. Raises InvalidInput on anything else.
+    """
+    name, _, values = text.strip().partition(":")
+    if name not in FILTERS:
+        raise InvalidInput(f"unknown filter {text!r}; write one of {', '.join(FILTERS)}, as sum:1")
+    try:
+        numbers = [float(value) for value in values.split(",")]
+    except ValueError:
+        raise InvalidInput(f"filter {text!r}: {values!r} is not a list of numbers") from None
+    if len(numbers) > 3:
+        raise InvalidInput(f"filter {text!r}: at most epsilon, delta and rounds_delta")
+    return FILTERS[name](*numbers)

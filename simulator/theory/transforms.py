@@ -1,0 +1,130 @@
+"""Guarantees made from guarantees: for a group, for disjoint parts, for a random sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from functools import singledispatch
+
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory.guarantees import (
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+)
+
+
+def group(guarantee: Guarantee, size: int) -> Guarantee:
+    """What the guarantee gives databases that differ by ``size`` steps of the relation.
+
+    Pure: g epsilon. Approximate: (g epsilon, delta (e^(g epsilon) - 1)/(e^epsilon - 1)), the sum
+    of delta e^(i epsilon) over the chain. Concentrated: g^2 rho. Gaussian: g mu. Bounded range:
+    g epsilon. Raises NotApplicable for others or when the delta reaches 1.
+
+    Source: Dwork and Roth 2014, Theorem 2.2; Vadhan 2017, Lemma 2.2; Bun and Steinke 2016,
+    Proposition 1.9; Dong, Roth and Su 2022, Theorem 2.14.
+    """
+    if isinstance(size, bool) or int(size) != size or size < 1:
+        raise InvalidInput(f"group size must be a whole number >= 1, not {size!r}")
+    return _group(guarantee, int(size))
+
+
+@singledispatch
+def _group(guarantee: Guarantee, size: int) -> Guarantee:
+    raise NotApplicable(f"no group privacy is stated here for {guarantee}")
+
+
+@_group.register
+def _(guarantee: PureDP, size: int) -> Guarantee:
+    return PureDP(size * guarantee.epsilon)
+
+
+@_group.register
+def _(guarantee: BoundedRange, size: int) -> Guarantee:
+    return BoundedRange(size * guarantee.epsilon)
+
+
+@_group.register
+def _(guarantee: ZCDP, size: int) -> Guarantee:
+    return ZCDP(size * size * guarantee.rho)
+
+
+@_group.register
+def _(guarantee: GaussianDP, size: int) -> Guarantee:
+    return GaussianDP(size * guarantee.mu)
+
+
+@_group.register
+def _(guarantee: ApproxDP, size: int) -> Guarantee:
+    epsilon = guarantee.epsilon
+    total = size * epsilon
+    if guarantee.delta == 0.0:
+        return ApproxDP(total, 0.0)
+    growth = float(size)
+    if epsilon > 0.0:
+        log_growth = total - epsilon + math.log(math.expm1(-total) / math.expm1(-epsilon))
+        growth = math.exp(min(log_growth, 700.0))
+    if guarantee.delta * growth >= 1.0:
+        raise NotApplicable(f"{guarantee} says nothing of groups of {size}: its delta reaches 1")
+    return ApproxDP(total, guarantee.delta * growth)
+
+
+def parallel(guarantees: Iterable[Guarantee], *, replace_one: bool = False) -> Guarantee:
+    """What mechanisms on disjoint parts of the records, all of one kind, keep together.
+
+    Adding or removing one record touches one part: the weakest guarantee holds. Replacing one may
+    touch two parts, each by one addition or removal: the two weakest compose (``replace_one``).
+
+    Source: McSherry 2009, Theorem 4 (add or remove); the other by basic composition.
+    """
+    parts = list(guarantees)
+    if not parts:
+        raise InvalidInput("parallel composition needs at least one guarantee")
+    kind = type(parts[0])
+    if any(type(part) is not kind for part in parts) or kind not in _TOGETHER:
+        raise NotApplicable("parallel composition is stated for guarantees of one simple kind")
+    touched = 2 if replace_one else 1
+    columns = zip(*([getattr(part, field.name) for field in fields(part)] for part in parts))
+    worst = (sorted(column, reverse=True)[:touched] for column in columns)
+    return kind(*(_TOGETHER[kind](column) for column in worst))
+
+
+def _root_sum_square(column: Sequence[float]) -> float:
+    return math.sqrt(math.fsum(value * value for value in column))
+
+
+_TOGETHER: dict[type[Guarantee], Callable[[Sequence[float]], float]] = {
+    PureDP: math.fsum,
+    ApproxDP: math.fsum,
+    BoundedRange: math.fsum,
+    ZCDP: math.fsum,
+    GaussianDP: _root_sum_square,
+}
+
+
+def subsampled(guarantee: Guarantee, rate: float) -> Guarantee:
+    """What a pure or approximate guarantee becomes on a random sample of the records.
+
+    (ln(1 + q (e^epsilon - 1)), q delta). Condition: each record is kept independently with
+    probability q under add-or-remove-one, or a fixed fraction q is drawn without replacement under
+    replace-one; nobody sees which records were drawn.
+
+    Source: Balle, Barthe and Gaboardi 2018, Theorems 8 and 9.
+    """
+    if not 0.0 < rate <= 1.0:
+        raise InvalidInput(f"the sampling rate must be in (0, 1], not {rate!r}")
+    epsilon, core = guarantee.core.pure_epsilon, guarantee.core
+    if not isinstance(core, PureDP):
+        raise NotApplicable(f"subsampling is stated here for pure and approximate, not {guarantee}")
+    # ln(1 + q(e^eps - 1)) = eps + ln(q + (1 - q) e^-eps), the first for small and no overflow.
+    small = math.log1p(rate * math.expm1(min(epsilon, 1.0)))
+    amplified = (
+        small if epsilon <= 1.0 else epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))
+    )
+    if guarantee.leak == 0.0:
+        return PureDP(amplified)
+    return ApproxDP(amplified, rate * guarantee.leak)

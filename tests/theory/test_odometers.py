@@ -1,0 +1,78 @@
+"""Odometers: valid at every time at once, where a bound for one fixed time is not."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory import ApproxDP, GaussianDP, PureDP
+from simulator.theory.filter_rules import mixture_reading, mixture_step
+from simulator.theory.odometers import MixtureOdometer
+
+FALSE_ALARM = 1e-9
+DELTA, TRIALS, ROUNDS = 0.05, 4000, 4000
+
+
+@pytest.fixture(scope="module")
+def paths():
+    """Losses of randomized response whose epsilon depends on the loss so far: (rounds, trials)."""
+    coins = np.random.default_rng(20260801)
+    loss, squares = np.zeros(TRIALS), np.zeros(TRIALS)
+    losses, spent = [], []
+    for _ in range(ROUNDS):
+        epsilon = np.where(loss > 0.0, 0.02, 0.04)
+        truthful = coins.random(TRIALS) < 1.0 / (1.0 + np.exp(-epsilon))
+        loss = loss + np.where(truthful, epsilon, -epsilon)
+        squares = squares + epsilon**2
+        losses.append(loss)
+        spent.append(squares)
+    return np.array(losses), np.array(spent)
+
+
+def test_the_loss_stays_below_the_reading_at_every_time(paths):
+    losses, squares = paths
+    gamma = 0.1
+    boundary = np.sqrt((squares + gamma) * (2 * np.log(1 / DELTA) + np.log1p(squares / gamma)))
+    ever = int((losses > squares / 2 + boundary).any(axis=0).sum())
+    assert ever <= binom.isf(FALSE_ALARM, TRIALS, DELTA)
+
+
+def test_a_bound_for_one_time_is_caught_when_read_at_every_time(paths):
+    losses, squares = paths
+    fixed_time = np.sqrt(2 * squares * np.log(1 / DELTA)) + squares / 2
+    ever = int((losses > fixed_time).any(axis=0).sum())
+    assert ever > binom.isf(FALSE_ALARM, TRIALS, DELTA)
+
+
+def test_the_reading_is_the_formula_and_never_above_the_sum():
+    running = MixtureOdometer(1e-6, gamma=0.5).fresh()
+    assert running.epsilon == 0.0
+    for k in range(1, 2001):
+        running.spend(ApproxDP(0.03, 1e-10))
+        q = k * 0.03**2
+        formula = q / 2 + math.sqrt((q + 0.5) * (2 * math.log(1e6) + math.log((q + 0.5) / 0.5)))
+        assert running.epsilon == pytest.approx(min(0.03 * k, formula), rel=1e-9)
+    assert running.delta == pytest.approx(1e-6 + 2e-7)
+    assert running.epsilon < 0.03 * 2000 / 4
+    assert running.fresh().epsilon == 0.0
+
+
+def test_the_rule_compiles():
+    numba = pytest.importorskip("numba")
+    step, reading = numba.njit(mixture_step), numba.njit(mixture_reading)
+    state = (0.0, 0.0, 0.0, 0.1, 5.0)
+    for epsilon in (0.1, 0.2, 0.3):
+        assert step(state, epsilon, 1e-9) == pytest.approx(mixture_step(state, epsilon, 1e-9))
+        state = mixture_step(state, epsilon, 1e-9)
+    assert reading(state) == pytest.approx(mixture_reading(state), rel=1e-14)
+
+
+def test_nonsense_is_refused():
+    for bad in ((0.0, 1.0), (1.0, 1.0), (0.1, 0.0), (0.1, math.nan)):
+        with pytest.raises(InvalidInput):
+            MixtureOdometer(*bad)
+    with pytest.raises(NotApplicable):
+        MixtureOdometer(0.1).fresh().spend(GaussianDP(1.0))
+    MixtureOdometer(0.1).fresh().spend(PureDP(0.1))
