@@ -1,0 +1,16 @@
+"""Attacks that turn overly accurate answers back into the database they came from."""
+
+from simulator.attacks.exhaustive import (
+    consistent_databases,
+    reconstruct_exhaustively,
+    subset_sums,
+)
+from simulator.attacks.linear_program import random_subsets, reconstruct_by_linear_program
+
+__all__ = [
+    "consistent_databases",
+    "random_subsets",
+    "reconstruct_by_linear_program",
+    "reconstruct_exhaustively",
+    "subset_sums",
+]
