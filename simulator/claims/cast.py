@@ -1,0 +1,73 @@
+"""Databases and adversaries that several checks play with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import numpy as np
+
+from simulator.databases import Database
+from simulator.mechanisms import Laplace, LeakyRandomizedResponse, RandomizedResponse
+from simulator.queries import counting_query
+from simulator.result import Result
+from simulator.runner import simulate
+from simulator.theory.guarantees import Guarantee
+
+#: Convention of the project: database 1 holds Alice, database 0 does not.
+WITH_ALICE = Database({"alice": 1, "others": 9})
+WITHOUT_ALICE = WITH_ALICE.remove("alice")
+ALICE = counting_query("alice")
+
+Playing = Generator[Any, Any, None]
+Adversary = Callable[[Any], Playing]
+
+
+def respond_by_answer(epsilons: Sequence[float], exchange: bool = True) -> Adversary:
+    """An adaptive adversary on randomized response that spends ``epsilons`` in turn.
+
+    After an answer 1 it exchanges the two databases (with ``exchange``), so that which experiment
+    an answer speaks for depends on the answers before.
+    """
+
+    def adversary(coins: Any) -> Playing:
+        pair = (WITHOUT_ALICE, WITH_ALICE)
+        for epsilon in epsilons:
+            answer = yield (*pair, RandomizedResponse(ALICE, epsilon))
+            if exchange and answer == 1.0:
+                pair = pair[::-1]
+
+    return adversary
+
+
+def leak_in_turn(budgets: Sequence[tuple[float, float]]) -> Adversary:
+    """The leaky randomized response with each (epsilon, delta) in turn, the worst of its kind."""
+
+    def adversary(coins: Any) -> Playing:
+        for epsilon, delta in budgets:
+            yield WITHOUT_ALICE, WITH_ALICE, LeakyRandomizedResponse(ALICE, epsilon, delta)
+
+    return adversary
+
+
+def press_when_ahead(low: float, high: float) -> Adversary:
+    """Laplace at ``low``; at ``high`` after an answer that speaks for Alice's presence.
+
+    It tosses a coin on which of the two databases is called database 0, so its view needs it.
+    """
+
+    def adversary(coins: np.random.Generator) -> Playing:
+        pair = (WITHOUT_ALICE, WITH_ALICE) if coins.random() < 0.5 else (WITH_ALICE, WITHOUT_ALICE)
+        epsilon = low
+        while True:
+            answer = yield (*pair, Laplace(ALICE, epsilon))
+            epsilon = high if answer > 0.5 else low
+
+    return adversary
+
+
+def play(
+    adversary: Adversary, family: Guarantee, rounds: int, trials: int, seed: int, **options: Any
+) -> Result:
+    """Play both experiments in this process, silently; see :func:`simulator.runner.simulate`."""
+    return simulate(adversary, family, rounds, trials, seed=seed, jobs=1, progress=False, **options)

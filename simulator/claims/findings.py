@@ -1,0 +1,109 @@
+"""From numbers to verdicts: the few shapes that checks share."""
+
+from __future__ import annotations
+
+import math
+
+from simulator.claims.model import Finding, Method, Verdict
+from simulator.estimation import Outcome
+from simulator.estimation import Verdict as Decision
+
+#: A bound within one percent of what is attained counts as tight.
+TIGHT = 1.01
+#: Relative rounding allowed of exact computations.
+ROUNDING = 1e-9
+
+_OF_OUTCOME = {
+    Outcome.HOLDS: Verdict.NOT_TIGHT,
+    Outcome.VIOLATED: Verdict.FAILS,
+    Outcome.UNDECIDED: Verdict.UNDECIDED,
+}
+
+
+def number(value: float) -> str:
+    """A number for a table: six significant digits."""
+    return f"{value:.6g}"
+
+
+def upper_bound(
+    attained: float,
+    claimed: float,
+    what: str,
+    *,
+    printed: str = "",
+    right: str = "",
+    note: str = "",
+    method: Method = "exact",
+    false_alarm: float | None = None,
+) -> Finding:
+    """Judge "``what`` is at most ``claimed``" by the largest value that is attained.
+
+    Fails when ``attained`` passes ``claimed`` by more than rounding; holds when it comes within
+    one percent; else holds, not tight. ``printed`` and ``right`` default to the two numbers.
+    """
+    verdict = Verdict.NOT_TIGHT
+    if not attained <= claimed * (1.0 + ROUNDING) + 1e-300:
+        verdict = Verdict.FAILS
+    elif claimed <= attained * TIGHT:
+        verdict = Verdict.HOLDS
+    return Finding(
+        verdict,
+        f"{what}: {number(attained)}, claimed at most {number(claimed)}",
+        method=method,
+        slack=claimed / attained if attained > 0.0 else math.inf,
+        printed=printed or f"{what} at most {number(claimed)}",
+        right=right or f"{what} reaches {number(attained)}",
+        false_alarm=false_alarm,
+        note=note,
+    )
+
+
+def equal(
+    computed: float,
+    claimed: float,
+    what: str,
+    *,
+    relative: float = ROUNDING,
+    printed: str = "",
+    right: str = "",
+    note: str = "",
+) -> Finding:
+    """Judge "``what`` is ``claimed``" by an exact computation, within ``relative`` rounding."""
+    same = math.isclose(computed, claimed, rel_tol=relative, abs_tol=1e-300)
+    return Finding(
+        Verdict.HOLDS if same else Verdict.FAILS,
+        f"{what}: {number(computed)}, claimed {number(claimed)}",
+        printed=printed or f"{what} = {number(claimed)}",
+        right=right or f"{what} = {number(computed)}",
+        note=note,
+    )
+
+
+def decided(
+    decision: Decision, what: str, *, printed: str = "", right: str = "", note: str = ""
+) -> Finding:
+    """The finding of a statistical test of ``what`` <= bound; undecided keeps its interval."""
+    interval = f"[{number(decision.lower)}, {number(decision.upper)}]"
+    return Finding(
+        _OF_OUTCOME[decision.outcome],
+        f"{what}: {number(decision.value)} in {interval}, claimed at most {number(decision.bound)}",
+        method="simulation",
+        slack=decision.slack,
+        printed=printed or f"{what} at most {number(decision.bound)}",
+        right=right or f"{what} at least {number(decision.lower)}",
+        false_alarm=decision.false_alarm,
+        note=note,
+    )
+
+
+def statement(
+    true: bool, measured: str, *, printed: str = "", right: str = "", note: str = ""
+) -> Finding:
+    """Judge an exact yes-or-no statement."""
+    return Finding(
+        Verdict.HOLDS if true else Verdict.FAILS,
+        measured,
+        printed=printed or "as stated",
+        right=right or measured,
+        note=note,
+    )

@@ -1,0 +1,151 @@
+"""What a claim of the sources is, and what checking it finds."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Literal
+
+from simulator.errors import InvalidInput
+from simulator.estimation import Estimate
+
+Method = Literal["exact", "simulation", "both"]
+
+
+class Verdict(StrEnum):
+    """What became of a claim."""
+
+    HOLDS = "holds"
+    NOT_TIGHT = "holds, not tight"
+    FAILS = "fails as printed"
+    DOES_NOT_FOLLOW = "true but does not follow from the cited theorem"
+    UNDECIDED = "undecided"
+
+    @property
+    def is_true(self) -> bool:
+        """Whether the claim may be relied on as it is printed and argued."""
+        return self in (Verdict.HOLDS, Verdict.NOT_TIGHT)
+
+    @property
+    def is_complaint(self) -> bool:
+        """Whether the print is wrong, or does not support what it says."""
+        return self in (Verdict.FAILS, Verdict.DOES_NOT_FOLLOW)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document whose claims are checked: the prefix of their ids, and how it is cited."""
+
+    key: str
+    cite: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The outcome of one check.
+
+    Attributes
+    ----------
+    verdict : see :class:`Verdict`.
+    measured : the number that was held against the print, in words, or an Estimate of it.
+    method : exact computation, simulation, or both.
+    slack : what is claimed over what is measured (1 is tight); None where there is no ratio.
+    printed, right : what the source says and what it should say; both needed for a complaint.
+    false_alarm : probability of this verdict being a false complaint; needed unless exact.
+    note : anything else worth a line.
+
+    Raises InvalidInput for a complaint without both numbers, and for a simulation without its
+    false-alarm probability.
+    """
+
+    verdict: Verdict
+    measured: str | Estimate
+    method: Method = "exact"
+    slack: float | None = None
+    printed: str = ""
+    right: str = ""
+    false_alarm: float | None = None
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.verdict.is_complaint and not (self.printed and self.right):
+            raise InvalidInput("a complaint needs what is printed and what is right")
+        if self.method != "exact" and not 0.0 < (self.false_alarm or 0.0) < 1.0:
+            raise InvalidInput("a simulated finding must state its false-alarm probability")
+        if self.slack is not None and not self.slack >= 0.0:
+            raise InvalidInput(f"slack must be a number >= 0, not {self.slack!r}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Fields by name, fit for strict JSON."""
+        measured = self.measured
+        finite = self.slack is not None and math.isfinite(self.slack)
+        return {
+            "verdict": str(self.verdict),
+            "method": self.method,
+            "measured": measured.as_dict() if isinstance(measured, Estimate) else measured,
+            "slack": self.slack if finite else None,
+            "printed": self.printed,
+            "right": self.right,
+            "false_alarm": self.false_alarm,
+            "note": self.note,
+        }
+
+
+Check = Callable[..., Finding]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a source, with the check that decides it.
+
+    Attributes
+    ----------
+    id : the source's key and the place, such as ``roth2011-theorem-6``.
+    source, place : where it stands.
+    statement : the claim in our words.
+    expected : the recorded verdict; another one is a regression.
+    check : keyword parameters with defaults to a Finding. The defaults are the claim.
+    wrong : other values of some parameters: a deliberately altered claim, on which the check must
+        come to another verdict.
+    cannot_be_wrong : why there is no such altered claim, where ``wrong`` is empty.
+    """
+
+    id: str
+    source: Source
+    place: str
+    statement: str
+    expected: Verdict
+    check: Check
+    wrong: Mapping[str, Any] = field(default_factory=dict)
+    cannot_be_wrong: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.id.startswith(self.source.key + "-"):
+            raise InvalidInput(f"claim {self.id!r} must have an id beginning {self.source.key}-")
+        if bool(self.wrong) == bool(self.cannot_be_wrong):
+            raise InvalidInput(f"claim {self.id}: give either wrong or cannot_be_wrong")
+        if unknown := set(self.wrong) - set(self.parameters):
+            raise InvalidInput(f"claim {self.id}: the check has no parameter {sorted(unknown)}")
+        if self.expected is Verdict.UNDECIDED:
+            raise InvalidInput(f"claim {self.id}: record a verdict, not that there is none")
+        object.__setattr__(self, "wrong", MappingProxyType(dict(self.wrong)))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The check's parameters at their defaults."""
+        signature = inspect.signature(self.check)
+        return {name: entry.default for name, entry in signature.parameters.items()}
+
+    def run(self) -> Finding:
+        """Check the claim as it stands."""
+        return self.check()
+
+    def run_wrong(self) -> Finding:
+        """Check the deliberately altered claim; raises InvalidInput where there is none."""
+        if not self.wrong:
+            raise InvalidInput(f"claim {self.id} has no altered variant: {self.cannot_be_wrong}")
+        return self.check(**self.wrong)

@@ -1,0 +1,13 @@
+"""The documents whose claims are checked, in the order of the ledger."""
+
+from __future__ import annotations
+
+from simulator.claims.model import Source
+
+ROTH_2011 = Source("roth2011", "Roth 2011, Lecture 4")
+GROUP_NOTES = Source("group-notes", "Lecture notes on group privacy and composition")
+COMPOSITION_NOTE = Source("composition-note", "Note on composition theorems (in Chinese)")
+ZHANG_2020 = Source("zhang2020", "Zhang 2020, USTC lecture 7")
+CHAPTER_5 = Source("chapter5", "Properties of DP, chapter 5 (draft of 27 September 2021)")
+
+SOURCES = (ROTH_2011, GROUP_NOTES, COMPOSITION_NOTE, ZHANG_2020, CHAPTER_5)
