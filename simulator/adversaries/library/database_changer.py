@@ -1,0 +1,53 @@
+"""Scenario 1: one person, many hospitals."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator.adversaries.contract import Challenge, Rule
+from simulator.adversaries.registry import library, pure_budget
+from simulator.databases import Database
+from simulator.mechanisms import Laplace
+from simulator.queries import counting_query
+from simulator.theory.guarantees import Guarantee
+
+HOSPITALS = 8
+CONDITIONS = ("diabetes", "hypertension", "asthma", "migraine")
+
+
+def hospital(number: int) -> Database:
+    """The patients of one hospital without Alice, as (name, condition); neighbours overlap."""
+    patients = range(10 * number, 10 * number + 25)
+    return Database({(f"patient {p}", CONDITIONS[p % len(CONDITIONS)]): 1 for p in patients})
+
+
+@library("database-changer")
+def database_changer(family: Guarantee, rounds: int) -> Rule:
+    """Ask another hospital every round, which one depending on the last answer.
+
+    Alice is, or is not, a patient of all of several hospitals whose records overlap; each round
+    has its own pair of databases and counts the patients with her condition. This is the second
+    scenario of Roth 2011 (Lecture 4) and scenario 1 of the chapter on properties of DP: nobody
+    coordinates the hospitals, and yet her total loss obeys one bound.
+    """
+    epsilon = pure_budget(family)
+    record = ("alice", CONDITIONS[0])
+
+    def has_condition(patient: tuple[str, str]) -> bool:
+        return patient[1] == CONDITIONS[0]
+
+    query = counting_query(has_condition, name="count(diabetes)")
+    menu = tuple(
+        Challenge(hospital(h), hospital(h).add(record), Laplace(query, epsilon))
+        for h in range(HOSPITALS)
+    )
+    expected = [float(query(entry.database_0)) for entry in menu]
+    typical = sum(expected) / len(expected)
+    count = len(menu)
+
+    def step(state: int, i: int, answer: float, coins: np.random.Generator) -> tuple[int, int]:
+        forward = 1 if not answer > typical else 3
+        place = (state + forward) % count
+        return place, place
+
+    return Rule(step, menu, state=0, name="database-changer")

@@ -1,0 +1,44 @@
+"""The gambler's doubling strategy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator.adversaries.contract import Challenge, Rule
+from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.adversaries.registry import library, pure_budget
+from simulator.mechanisms import RandomizedResponse
+from simulator.theory.guarantees import Guarantee
+
+DOUBLINGS = 4
+
+
+@library("double-when-behind")
+def double_when_behind(family: Guarantee, rounds: int) -> Rule:
+    """Bet on Alice's absence, and double the stake while the evidence stands against it.
+
+    It asks by randomized response at a sixteenth of the budget. While the total evidence for her
+    absence is negative it doubles the stake, up to the whole budget; once ahead it goes back to
+    the smallest. Gambling systems reshape the distribution of the loss, many small gains against
+    rare large defeats, but cannot beat the theorem. Sampling tilted towards large losses never
+    falls behind, and so never sees the large stakes.
+    """
+    epsilon = pure_budget(family)
+    menu = tuple(
+        Challenge(
+            WITHOUT_ALICE, EVERYONE, RandomizedResponse(ALICE, epsilon / 2 ** (DOUBLINGS - i))
+        )
+        for i in range(DOUBLINGS + 1)
+    )
+    highest = DOUBLINGS
+
+    def step(
+        state: tuple[int, int], i: int, answer: float, coins: np.random.Generator
+    ) -> tuple[tuple[int, int], int]:
+        level, evidence = state
+        if i > 0:
+            evidence += 2**level if answer < 0.5 else -(2**level)
+            level = min(level + 1, highest) if evidence < 0 else 0
+        return (level, evidence), level
+
+    return Rule(step, menu, state=(0, 0), name="double-when-behind")

@@ -1,0 +1,49 @@
+"""The non-adaptive worst case."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from simulator.adversaries.contract import Challenge, Rule
+from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.adversaries.registry import library, pure_budget
+from simulator.mechanisms import (
+    Gaussian,
+    LeakyRandomizedResponse,
+    RandomizedResponse,
+    ScalarMechanism,
+)
+from simulator.theory.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee
+
+
+def strongest(family: Guarantee) -> ScalarMechanism:
+    """The mechanism of the family, on Alice's bit, that tells most about her."""
+    match family:
+        case ApproxDP(epsilon, delta) if delta > 0:
+            return LeakyRandomizedResponse(ALICE, epsilon, delta)
+        case GaussianDP(mu):
+            return Gaussian(ALICE, 1.0 / mu)
+        case ZCDP(rho):
+            return Gaussian(ALICE, 1.0 / math.sqrt(2.0 * rho))
+        case _:
+            return RandomizedResponse(ALICE, pure_budget(family))
+
+
+@library("fixed-worst-case")
+def fixed_worst_case(family: Guarantee, rounds: int) -> Rule:
+    """Ask about Alice every round with the family's dominating pair.
+
+    For pure differential privacy that is randomized response on her bit, with leaks it is the
+    leaky variant, for Gaussian privacy the Gaussian mechanism. It never adapts, and for these
+    families no adaptive adversary learns more (Kairouz, Oh, Viswanath 2015, Theorem 3.3), so it
+    is the yardstick for all others.
+    """
+    menu = (Challenge(WITHOUT_ALICE, EVERYONE, strongest(family)),)
+
+    def step(state: float, i: int, answer: float, coins: np.random.Generator) -> tuple[Any, int]:
+        return state, 0
+
+    return Rule(step, menu, name="fixed-worst-case")

@@ -1,0 +1,89 @@
+"""Scenario 2: hunting one real patient by adaptive counting queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from simulator import datasets
+from simulator.adversaries.contract import Challenge
+from simulator.adversaries.registry import library, pure_budget
+from simulator.mechanisms import Laplace
+from simulator.queries import counting_query
+from simulator.theory.guarantees import Guarantee
+
+COLUMNS = ("mean_radius", "mean_texture", "mean_smoothness", "mean_symmetry")
+CROWD = 8.0
+"""Below so many patients an interval has been narrowed down enough."""
+HALVINGS = 16
+
+
+@dataclass(frozen=True)
+class Between:
+    """Whether a patient's value in one column lies in [low, high)."""
+
+    column: str
+    low: float
+    high: float
+
+    def __call__(self, patient: Any) -> bool:
+        """Tell it of one record."""
+        return bool(self.low <= patient[self.column] < self.high)
+
+    def half_with(self, value: float) -> Between:
+        """The half of the interval that holds ``value``."""
+        middle = 0.5 * (self.low + self.high)
+        if value < middle:
+            return Between(self.column, self.low, middle)
+        return Between(self.column, middle, self.high)
+
+
+@lru_cache(maxsize=4)
+def challenges(epsilon: float) -> tuple[tuple[Challenge, ...], ...]:
+    """For each column, counts of ever narrower intervals around the hunted patient's value."""
+    table = datasets.load("breast_cancer", COLUMNS)
+    records: list[Any] = [record for record, _ in table.records()]
+    patient = records[0]
+    without = table.remove(patient)
+    narrowing = []
+    for column in COLUMNS:
+        values = [record[column] for record in records]
+        interval = Between(column, min(values), max(values) * 1.001)
+        chain = []
+        for _ in range(HALVINGS):
+            query = counting_query(interval, name=f"count({interval})")
+            chain.append(Challenge(without, table, Laplace(query, epsilon)))
+            interval = interval.half_with(patient[column])
+        narrowing.append(tuple(chain))
+    return tuple(narrowing)
+
+
+@library("patient-hunter")
+def patient_hunter(family: Guarantee, rounds: int) -> Callable[..., Any]:
+    """Binary-search one real patient in the Wisconsin breast-cancer table.
+
+    It knows the patient's measurements and wants to know whether she is in the table. It counts
+    the patients in an interval around her value by the Laplace mechanism; while the noisy count
+    is a crowd it halves the interval, else it goes on to the next measurement. The next predicate
+    depends on the answers so far: scenario 2 of the chapter on properties of DP. Every count
+    holds her, so halving tells her apart no better than the first query did: what it learns is
+    what the privacy loss allows.
+    """
+    epsilon = pure_budget(family)
+
+    def hunt(coins: np.random.Generator) -> Generator[Challenge, float, None]:
+        column, depth = 0, 0
+        narrowing = challenges(epsilon)
+        while True:
+            answer = yield narrowing[column][depth]
+            if answer > CROWD and depth + 1 < HALVINGS:
+                depth += 1
+            else:
+                column, depth = (column + 1) % len(COLUMNS), 0
+
+    hunt.name = "patient-hunter"  # type: ignore[attr-defined]
+    return hunt

@@ -1,0 +1,38 @@
+"""An adversary that tosses coins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simulator.adversaries.contract import Challenge, Rule
+from simulator.adversaries.people import EVERYONE
+from simulator.adversaries.registry import library, pure_budget
+from simulator.mechanisms import Laplace
+from simulator.queries import counting_query
+from simulator.theory.guarantees import Guarantee
+
+PEOPLE = ("alice", "bob", "others")
+
+
+@library("random-pair")
+def random_pair(family: Guarantee, rounds: int) -> Rule:
+    """Pick a random pair of databases and a random count every round, by the coins alone.
+
+    One of three people comes or goes, and the Laplace mechanism counts one of three people; only
+    when the two agree does the answer tell anything. It exercises the coins R of the view, and
+    shows how little an adversary without a plan learns.
+    """
+    epsilon = pure_budget(family)
+    menu = tuple(
+        Challenge(EVERYONE.remove(leaves), EVERYONE, Laplace(counting_query(asked), epsilon))
+        for leaves in PEOPLE
+        for asked in PEOPLE
+    )
+    size = len(menu)
+
+    def step(state: float, i: int, answer: float, coins: np.random.Generator) -> tuple[Any, int]:
+        return state, int(coins.random() * size)
+
+    return Rule(step, menu, name="random-pair")

@@ -1,0 +1,11 @@
+"""The databases and the query that most of the library's adversaries use.
+
+By the convention of Roth 2011 (Lecture 4), database 1 of a pair holds Alice, database 0 does not.
+"""
+
+from simulator.databases import Database
+from simulator.queries import counting_query
+
+EVERYONE = Database({"alice": 1, "bob": 1, "others": 398})
+WITHOUT_ALICE = EVERYONE.remove("alice")
+ALICE = counting_query("alice")

@@ -1,0 +1,90 @@
+"""The library of adversaries by name: each is made for a family and a number of rounds."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.optimize import bisect
+
+from simulator.errors import InvalidInput
+from simulator.theory.guarantees import Guarantee, PureDP
+from simulator.validation import whole
+
+Factory = Callable[[Guarantee, int], Callable[..., Any]]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An adversary of the library.
+
+    Attributes
+    ----------
+    name : as written on the command line.
+    about : a paragraph on what it does and why.
+    make : ``make(family, rounds)`` returns a Rule or a generator function whose mechanisms all
+        belong to the family.
+    """
+
+    name: str
+    about: str
+    make: Factory
+
+    @property
+    def summary(self) -> str:
+        """The paragraph's first line."""
+        return self.about.splitlines()[0]
+
+
+_ENTRIES: dict[str, Entry] = {}
+
+
+def library(name: str) -> Callable[[Factory], Factory]:
+    """Register a factory under ``name``; its docstring is the paragraph about it."""
+
+    def register(make: Factory) -> Factory:
+        text = "\n".join(line.strip() for line in (make.__doc__ or "").strip().splitlines())
+        _ENTRIES[name] = Entry(name, text, make)
+        return make
+
+    return register
+
+
+def entries() -> tuple[Entry, ...]:
+    """Every adversary of the library, by name."""
+    package = importlib.import_module("simulator.adversaries.library")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+    return tuple(_ENTRIES[name] for name in sorted(_ENTRIES))
+
+
+def make(name: str, family: Guarantee, rounds: int) -> Callable[..., Any]:
+    """Make the library's adversary ``name`` for a family and a number of rounds.
+
+    Raises InvalidInput, with the nearest names, when there is none.
+    """
+    whole("rounds", rounds)
+    known = {entry.name: entry for entry in entries()}
+    if name not in known:
+        near = difflib.get_close_matches(name.replace("_", "-"), known, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+        raise InvalidInput(f"no adversary {name!r}; {hint} (your own: path/to/file.py:function)")
+    return known[name].make(family, rounds)
+
+
+def pure_budget(family: Guarantee) -> float:
+    """The largest epsilon such that every epsilon-DP mechanism belongs to ``family``."""
+    stated = family.core.pure_epsilon
+    if 0.0 < stated < float("inf") and PureDP(stated).implies(family):
+        return stated
+    if not PureDP(1e-9).implies(family):
+        raise InvalidInput(f"no purely private mechanism belongs to {family}")
+    high = 1e-9
+    while PureDP(2.0 * high).implies(family) and high < 1e6:
+        high *= 2.0
+    edge = bisect(lambda e: 1.0 if PureDP(e).implies(family) else -1.0, high, 2.0 * high)
+    return float(edge) * (1.0 - 1e-9)
