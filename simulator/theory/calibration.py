@@ -48,7 +48,8 @@ def calibrate(
 
     ``family`` makes the guarantee of a round from its one parameter (PureDP, GaussianDP, ZCDP,
     BoundedRange; for approximate privacy ``lambda e: ApproxDP(e, 1e-9)``). Rungs are sorted from
-    the strictest to the most generous. A rung of kind ``lower`` or ``approximation`` is no promise.
+    the strictest to the most generous. By default all bounds are asked but those that take long.
+    A rung of kind ``lower`` or ``approximation`` is no promise.
 
     Raises InvalidInput for a target outside epsilon > 0, 0 < delta < 1, rounds >= 1.
     """
@@ -58,13 +59,17 @@ def calibrate(
         raise InvalidInput(f"target delta must be in (0, 1), not {target_delta!r}")
     Composition.repeat(family(1.0), rounds)  # refuses nonsense before any work
     rungs = []
-    for entry in all_bounds() if bounds is None else bounds:
+    for entry in _quick_bounds() if bounds is None else bounds:
         value = _largest(entry, target_epsilon, target_delta, rounds, family)
         if value is not None:
             rungs.append(Rung(entry.name, entry.kind, family(value), value, entry.source))
     if bounds is None and isinstance(family(1.0), PureDP):
         rungs.extend(_corollary_3_21(target_epsilon, target_delta, rounds))
     return sorted(rungs, key=lambda rung: rung.value)
+
+
+def _quick_bounds() -> list[Bound]:
+    return [entry for entry in all_bounds() if not entry.costly]
 
 
 def _largest(

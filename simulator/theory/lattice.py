@@ -87,8 +87,8 @@ def log_binomial(rounds: int, successes: Floats, log_p: float, log_q: float) -> 
         _stirling_error(np.array([float(rounds)]))[0]
         - _stirling_error(x)
         - _stirling_error(y)
-        - _deviance(x, mean_1, d)
-        - _deviance(y, mean_0, -d)
+        - _deviance(x, math.log(rounds) + log_p, d)
+        - _deviance(y, math.log(rounds) + log_q, -d)
         + 0.5 * (math.log(rounds / (2.0 * math.pi)) - np.log(x) - np.log(y))
     )
     return result
@@ -109,13 +109,12 @@ def _stirling_error(n: Floats) -> Floats:
     return np.where(n > 15.0, series, small)
 
 
-def _deviance(x: Floats, mean: float, offset: Floats) -> Floats:
+def _deviance(x: Floats, log_mean: float, offset: Floats) -> Floats:
     """Deviance x ln(x / mean) + mean - x, given offset = x - mean without cancellation."""
-    return (
-        x
-        * np.where(np.abs(offset) < 0.1 * mean, np.log1p(offset / mean), np.log(x) - math.log(mean))
-        - offset
-    )
+    apart = np.log(x) - log_mean
+    near = np.abs(offset) < 0.1 * math.exp(log_mean)
+    apart[near] = np.log1p(offset[near] / math.exp(log_mean))
+    return np.asarray(x * apart - offset)
 
 
 @lru_cache(maxsize=4)

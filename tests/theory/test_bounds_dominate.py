@@ -68,9 +68,9 @@ def test_gaussian(mu, k, delta):
 @given(epsilons, rounds, deltas)
 def test_families_without_an_exact_answer_are_enclosed(epsilon, k, delta):
     for guarantee in (ZCDP(epsilon), BoundedRange(epsilon)):
-        answers = [
-            asked.epsilon(delta) for asked in bounds_for(Composition.repeat(guarantee, min(k, 100)))
-        ]
+        composition = Composition.repeat(guarantee, min(k, 100))
+        quickly = (asked for asked in bounds_for(composition) if not asked.bound.costly)
+        answers = [asked.epsilon(delta) for asked in quickly]
         highest_lower = max(answer.lower for answer in answers)
         assert highest_lower <= min(answer.upper for answer in answers) * (1 + SLACK)
         assert highest_lower > 0.0 or delta > 1e-4
@@ -81,6 +81,8 @@ def test_families_without_an_exact_answer_are_enclosed(epsilon, k, delta):
 def test_each_bound_inverts_itself(epsilon, k, delta):
     for guarantee in (PureDP(epsilon), GaussianDP(epsilon), BoundedRange(epsilon)):
         for asked in bounds_for(Composition.repeat(guarantee, min(k, 100))):
+            if asked.bound.costly:
+                continue
             answer = asked.epsilon(delta).value
             # A hair above, as near the largest loss the curve is ill-conditioned in epsilon.
             assert asked.delta(answer * (1 + 1e-12)).value <= delta * (1 + 1e-5), asked.name

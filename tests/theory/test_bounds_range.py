@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from simulator.errors import NotApplicable
 from simulator.theory import BoundedRange, Composition, bound
 from simulator.theory.bounds.bounded_range import non_adaptive_delta
+from simulator.theory.range_recursion import enclosed_curve
 
 
 def scan(width, rounds, epsilon, points=4001):
@@ -54,3 +56,77 @@ def test_the_coarse_scan_finds_what_a_full_scan_finds():
     for width, rounds, epsilon in ((0.1, 300, 2.0), (0.5, 200, 0.0), (1.0, 120, 30.0)):
         found = non_adaptive_delta(width, rounds, epsilon)
         assert found >= scan(width, rounds, epsilon) * (1 - 1e-9)
+
+
+def adaptive(width, rounds):
+    return bound("bounded-range-adaptive").on(Composition.repeat(BoundedRange(width), rounds))
+
+
+def test_published_adaptive_value():
+    answer = adaptive(1.0, 2).delta(0.0)
+    assert answer.lower == pytest.approx(0.303365, abs=5e-7)
+    assert answer.upper == pytest.approx(0.303365, abs=1e-6)
+
+
+def test_the_adaptive_enclosure_holds_a_brute_force_search():
+    # Two rounds: every first t, and the best second t for either answer, on another grid.
+    width, epsilon = 0.8, 0.25
+    grid = np.linspace(0.0, width, 1301)[1:-1]
+    p = np.expm1(grid - width) / np.expm1(-width)
+
+    def one_round(z):
+        return float(
+            np.max(
+                p * np.maximum(0.0, -np.expm1(z - grid))
+                + (1 - p) * np.maximum(0.0, -np.expm1(z - grid + width))
+            )
+        )
+
+    reached = max(
+        pt * one_round(epsilon - t) + (1 - pt) * one_round(epsilon - t + width)
+        for t, pt in zip(grid, p)
+    )
+    answer = adaptive(width, 2).delta(epsilon)
+    assert answer.lower * (1 - 1e-4) <= reached <= answer.upper
+
+
+@pytest.mark.parametrize(("width", "rounds"), [(0.1, 20), (1.0, 8), (3.0, 12)])
+def test_the_enclosure_lies_between_the_lower_and_the_upper_bounds(width, rounds):
+    composition = Composition.repeat(BoundedRange(width), rounds)
+    ours = adaptive(width, rounds)
+    for delta in (1e-2, 1e-9, 1e-20):
+        answer = ours.epsilon(delta)
+        assert answer.upper - answer.lower < 2e-3 * answer.upper
+        for name in ("bounded-range-azuma", "rdp-canonne-kamath-steinke", "gdp"):
+            assert bound(name).on(composition).epsilon(delta).value >= answer.lower
+        fixed = bound("bounded-range-non-adaptive").on(composition).epsilon(delta).value
+        assert fixed <= answer.upper
+        back = ours.delta(answer.upper)
+        assert back.lower <= delta * (1 + 1e-9)
+        assert ours.delta(answer.lower * (1 - 1e-12)).upper >= delta
+
+
+def test_the_enclosure_narrows_as_the_lattice_is_refined():
+    widths = []
+    for cells in (10, 20, 40, 80):
+        curve = enclosed_curve(1.0, 4, cells, 0.0)
+        here = 5 * cells
+        assert curve.epsilons[here] == pytest.approx(0.0, abs=1e-12)
+        widths.append(float(curve.upper[here] - curve.lower[here]))
+    assert widths[0] > 2 * widths[1] > 4 * widths[2] > 8 * widths[3] > 0.0
+
+
+def test_too_many_rounds_for_the_recursion_are_refused():
+    with pytest.raises(NotApplicable, match="lattice"):
+        adaptive(0.1, 5000)
+
+
+@pytest.mark.parametrize("width", [0.0, 1e-4, 1.0, 800.0])
+@pytest.mark.parametrize("delta", [0.5, 1e-6, 1e-290])
+def test_extremes_stay_above_what_a_fixed_choice_reaches(width, delta):
+    fixed = bound("bounded-range-non-adaptive").on(Composition.repeat(BoundedRange(width), 60))
+    answer = adaptive(width, 60).epsilon(delta)
+    assert answer.lower * (1 - 1e-12) <= fixed.epsilon(delta).value * (1 + 0.05)
+    assert answer.upper >= fixed.epsilon(delta).value * (1 - 1e-12)
+    with pytest.raises(NotApplicable, match="reach"):
+        adaptive(width, 60).epsilon(1e-300)

@@ -84,6 +84,9 @@ def test_extremes_neither_overflow_nor_lie():
     assert atoms.delta(5e7) == 0.0
     small = repeated_atoms(1e-3, 1_000_000)
     assert small.delta(small.epsilon(1e-300)) == pytest.approx(1e-300, rel=1e-9)
+    huge = repeated_atoms(5000.0, 3)  # e^-5000 is no double
+    assert huge.epsilon(1e-6) == pytest.approx(15_000.0)
+    assert huge.delta(14_000.0) == pytest.approx(1.0)
     with pytest.raises(NotApplicable, match="memory"):
         bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(PureDP(0.1), 10**9))
 

@@ -8,7 +8,11 @@ from simulator.errors import InvalidInput
 from simulator.theory.bounds.advanced import Advanced, AdvancedTightMean, KairouzOhViswanath
 from simulator.theory.bounds.base import Bound, BoundOnComposition
 from simulator.theory.bounds.basic import Basic
-from simulator.theory.bounds.bounded_range import BoundedRangeAzuma, BoundedRangeNonAdaptive
+from simulator.theory.bounds.bounded_range import (
+    BoundedRangeAdaptive,
+    BoundedRangeAzuma,
+    BoundedRangeNonAdaptive,
+)
 from simulator.theory.bounds.concentrated import ZCDPBunSteinke, ZCDPCanonneKamathSteinke
 from simulator.theory.bounds.gaussian import (
     AnalyticGaussian,
@@ -44,6 +48,7 @@ _BOUNDS: tuple[Bound, ...] = (
     CentralLimit(),
     BoundedRangeAzuma(),
     BoundedRangeNonAdaptive(),
+    BoundedRangeAdaptive(),
 )
 
 

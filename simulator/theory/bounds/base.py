@@ -25,6 +25,7 @@ class Bound(ABC):
     name: ClassVar[str]
     source: ClassVar[str]
     kind: ClassVar[Kind] = "upper"
+    costly: ClassVar[bool] = False  # a sizeable part of a second for every new question
     leak_rule: ClassVar[LeakRule] = ONE_LEAK
 
     def why_not(self, composition: Composition) -> str | None:

@@ -8,11 +8,19 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import logsumexp
 
+from simulator.errors import NotApplicable
+from simulator.theory.answers import Answer
 from simulator.theory.bounds.base import Bound, pure_epsilon
 from simulator.theory.composition import Composition
 from simulator.theory.concentration import azuma_deviation, azuma_tail
 from simulator.theory.guarantees import BoundedRange
 from simulator.theory.lattice import log_binomial
+from simulator.theory.range_recursion import (
+    UNDERFLOW,
+    EnclosedCurve,
+    cells_per_width,
+    enclosed_curve,
+)
 from simulator.theory.roots import falling_root
 
 
@@ -43,6 +51,52 @@ class BoundedRangeAzuma(Bound):
     def _epsilon(self, core: Composition, delta: float) -> float:
         mean, squared_ranges = self._amounts(core)
         return min(core.total(pure_epsilon), mean + azuma_deviation(delta, squared_ranges))
+
+
+class BoundedRangeAdaptive(Bound):
+    """The best adaptive choice of every round's t, by backward recursion, with both ends."""
+
+    name = "bounded-range-adaptive"
+    source = "Dong, Durfee and Rogers 2020, Section 4 (recursion; here enclosed from both sides)"
+    costly = True
+
+    def _why_not(self, core: Composition) -> str | None:
+        if needs_range(core) is None and len(core.parts) > 1:
+            return "every round must have the same range"
+        if cells_per_width(core.rounds) is None:
+            return f"{core.rounds} rounds are too many for the recursion's lattice"
+        return needs_range(core)
+
+    def _curve(self, core: Composition, epsilon: float) -> tuple[EnclosedCurve, int]:
+        """The curve on a lattice through ``epsilon``, and the index of that point."""
+        ((guarantee, rounds),) = core.parts
+        width = guarantee.range_width
+        cells = cells_per_width(rounds)
+        assert cells is not None  # the condition was checked
+        steps = int(epsilon * cells / width)
+        curve = enclosed_curve(width, rounds, cells, epsilon - steps * width / cells)
+        return curve, (rounds + 1) * cells + steps
+
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        return self._delta_answer(core, epsilon).upper
+
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        return self._epsilon_answer(core, delta).upper
+
+    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
+        if epsilon >= core.total(pure_epsilon):
+            return Answer(0.0, 0.0, 0.0)
+        curve, here = self._curve(core, epsilon)
+        upper = float(curve.upper[here])
+        return Answer(upper, min(float(curve.lower[here]), upper), upper)
+
+    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
+        if delta <= 2.0 * UNDERFLOW:
+            raise NotApplicable(f"{self.name}: delta {delta!r} is below double precision's reach")
+        if core.total(pure_epsilon) == 0.0:
+            return Answer(0.0, 0.0, 0.0)
+        low, high = (max(0.0, end) for end in self._curve(core, 0.0)[0].invert(delta))
+        return Answer(high, low, high)
 
 
 class BoundedRangeNonAdaptive(Bound):
