@@ -1,0 +1,39 @@
+"""Find an adversary by what a user types: a library name, or ``path/to/file.py:function``."""
+
+from __future__ import annotations
+
+import difflib
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from simulator.adversaries.registry import make
+from simulator.errors import DpcomposeError, InvalidInput
+from simulator.theory.guarantees import Guarantee
+
+
+def find_adversary(text: str, family: Guarantee, rounds: int) -> Callable[..., Any]:
+    """Return the adversary that ``text`` names.
+
+    A file is run as a module of its own, not as ``__main__``. Raises InvalidInput when the name,
+    the file or the function is not there, or when the file raises.
+    """
+    path, colon, function = text.rpartition(":")
+    if not colon or not path.endswith(".py"):
+        return make(text, family, rounds)
+    if not Path(path).is_file():
+        raise InvalidInput(f"no file {path!r} to read the adversary {function!r} from")
+    try:
+        names = runpy.run_path(path, run_name="dpcompose_adversary")
+    except DpcomposeError:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"{path} raised {type(error).__name__}: {error}") from error
+    found = names.get(function)
+    if not callable(found):
+        choices = [name for name, value in names.items() if callable(value) and name[0] != "_"]
+        near = difflib.get_close_matches(function, choices, n=3, cutoff=0.3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise InvalidInput(f"{path} has no adversary {function!r}{hint}")
+    return found

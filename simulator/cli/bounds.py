@@ -1,0 +1,196 @@
+"""``dpcompose bounds`` and ``dpcompose calibrate``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from simulator.cli import options
+from simulator.cli.output import number, print_json, print_table
+from simulator.theory import calibrate as ladder
+from simulator.theory.comparison import MECHANISMS, compare
+from simulator.theory.guarantees import BoundedRange, GaussianDP, Guarantee, PureDP
+
+
+class Schedule(click.ParamType):
+    """``0.1`` or ``0.1x500,0.2x300``: parameters, each with a number of rounds or without."""
+
+    name = "schedule"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[tuple[float, int | None]]:
+        """Read it, or fail with one line."""
+        if isinstance(value, list):
+            return value
+        parts: list[tuple[float, int | None]] = []
+        for part in value.split(","):
+            amount, times, count = part.partition("x")
+            try:
+                parts.append((float(amount), int(count) if times else None))
+            except ValueError:
+                self.fail(f"{part!r} is not of the form 0.1 or 0.1x500", param, ctx)
+        return parts
+
+
+def filled(schedule: list[tuple[float, int | None]], rounds: int | None) -> list[tuple[float, int]]:
+    """The schedule with every number of rounds; only a single part may leave it to --rounds."""
+    counted = [(amount, count) for amount, count in schedule if count is not None]
+    if len(counted) == len(schedule):
+        total = sum(count for _, count in counted)
+        if rounds is not None and rounds != total:
+            raise click.UsageError(f"--rounds {rounds} does not match the {total} in --epsilon")
+        return counted
+    if len(schedule) > 1:
+        raise click.UsageError("write the rounds of every part, as --epsilon 0.1x500,0.2x300")
+    if rounds is None:
+        raise click.UsageError("give --rounds, or write the rounds as --epsilon 0.1x1000")
+    return [(schedule[0][0], rounds)]
+
+
+@click.command()
+@click.option(
+    "--mechanism",
+    type=click.Choice(list(MECHANISMS)),
+    default="pure",
+    show_default=True,
+    help="What every round runs.",
+)
+@click.option(
+    "--epsilon",
+    type=Schedule(),
+    required=True,
+    metavar="EPSILON",
+    help="Per round; for gaussian mu = sensitivity/sigma. Heterogeneous: 0.1x500,0.2x300.",
+)
+@click.option("--rounds", type=int, default=None, help="Rounds k, unless --epsilon tells them.")
+@click.option("--delta", type=float, default=None, help="Ask for the epsilon at this delta.")
+@click.option("--at", type=float, default=None, help="Ask for the delta at this epsilon instead.")
+@click.option(
+    "--round-delta",
+    type=float,
+    default=1e-10,
+    show_default=True,
+    help="The delta of every round, for the mechanism approx.",
+)
+@options.as_json
+def bounds(
+    mechanism: str,
+    epsilon: list[tuple[float, int | None]],
+    rounds: int | None,
+    delta: float | None,
+    at: float | None,
+    round_delta: float,
+    as_json: bool,
+) -> None:
+    r"""Set every bound of the literature beside the exact answer.
+
+    \b
+    Examples:
+      dpcompose bounds --mechanism laplace --epsilon 0.1 --rounds 1000 --delta 1e-6
+      dpcompose bounds --mechanism pure --epsilon 0.1x500,0.2x300 --at 20
+
+    Prints a table sorted by tightness. An upper bound is never below the truth, an approximation
+    may be; lower and upper enclose the truth as far as the row certifies it.
+    """
+    if delta is not None and at is not None:
+        raise click.UsageError("give --delta or --at, not both")
+    if delta is None and at is None:
+        delta = 1e-6
+    asked = "delta" if at is not None else "epsilon"
+    rows = compare(mechanism, filled(epsilon, rounds), delta=delta, epsilon=at, leak=round_delta)
+    if as_json:
+        print_json(
+            {
+                "bounds": [
+                    {
+                        "name": row.name,
+                        "kind": row.kind,
+                        asked: row.answer.value,
+                        "lower": row.answer.lower,
+                        "upper": row.answer.upper,
+                        "source": row.source,
+                        "seconds": row.seconds,
+                    }
+                    for row in rows
+                ]
+            }
+        )
+        return
+    print_table(
+        f"{asked} of {mechanism} at {'delta' if at is None else 'epsilon'} = "
+        f"{number(at if at is not None else delta or 0.0)}",
+        ("bound", "kind", asked, "lower", "upper", "source"),
+        [
+            (
+                row.name,
+                row.kind,
+                number(row.answer.value, 8),
+                number(row.answer.lower, 8),
+                number(row.answer.upper, 8),
+                row.source,
+            )
+            for row in rows
+        ],
+        right=(asked, "lower", "upper"),
+    )
+
+
+FAMILIES: dict[str, type[Guarantee]] = {
+    "pure": PureDP,
+    "gaussian": GaussianDP,
+    "range": BoundedRange,
+}
+
+
+@click.command()
+@click.option("--target-epsilon", type=float, required=True, help="Allowed over all rounds.")
+@click.option("--target-delta", type=float, required=True, help="Allowed over all rounds.")
+@click.option("--rounds", type=int, required=True, help="Rounds k.")
+@click.option(
+    "--family",
+    type=click.Choice(list(FAMILIES)),
+    default="pure",
+    show_default=True,
+    help="What a round promises: epsilon-DP, mu-Gaussian, or epsilon-bounded range.",
+)
+@options.as_json
+def calibrate(
+    target_epsilon: float, target_delta: float, rounds: int, family: str, as_json: bool
+) -> None:
+    r"""Print the largest per-round epsilon that each bound admits for a target over all rounds.
+
+    \b
+    Example (ten thousand databases, total loss 1 except with probability e^-32):
+      dpcompose calibrate --target-epsilon 1 --target-delta 1.2664e-14 --rounds 10000
+    """
+    make: Any = FAMILIES[family]
+    rungs = ladder(target_epsilon, target_delta, rounds, family=make)
+    if as_json:
+        print_json(
+            {
+                "rungs": [
+                    {
+                        "name": rung.name,
+                        "kind": rung.kind,
+                        "parameter": rung.value,
+                        "noise": rung.noise,
+                        "source": rung.source,
+                    }
+                    for rung in rungs
+                ]
+            }
+        )
+        return
+    parameter = "mu" if family == "gaussian" else "epsilon"
+    print_table(
+        f"Largest {parameter} of each of {rounds} rounds for a total of "
+        f"({number(target_epsilon)}, {number(target_delta)})",
+        ("bound", "kind", parameter, "1 in", "source"),
+        [
+            (rung.name, rung.kind, number(rung.value, 8), number(rung.noise, 6), rung.source)
+            for rung in rungs
+        ],
+        right=(parameter, "1 in"),
+    )

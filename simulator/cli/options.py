@@ -1,0 +1,82 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from simulator.databases import ADD_REMOVE, REPLACE_ONE, Relation
+from simulator.errors import InvalidInput
+from simulator.theory.guarantees import Guarantee, parse_guarantee
+
+RELATIONS = {str(relation): relation for relation in (ADD_REMOVE, REPLACE_ONE)}
+
+
+class Family(click.ParamType):
+    """A family of mechanisms, as ``pure:0.2``."""
+
+    name = "family"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Guarantee:
+        """Read it, or fail with one line."""
+        if isinstance(value, Guarantee):
+            return value
+        try:
+            return parse_guarantee(value)
+        except InvalidInput as error:
+            self.fail(str(error), param, ctx)
+
+
+def relation_of(text: str) -> Relation:
+    """The neighbouring relation of that name."""
+    return RELATIONS[text]
+
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+family: Decorator = click.option(
+    "--family",
+    type=Family(),
+    required=True,
+    metavar="FAMILY",
+    help="The class of mechanisms the adversary must choose from: pure:EPSILON, "
+    "approx:EPSILON,DELTA, gaussian:MU, zcdp:RHO or range:EPSILON.",
+)
+rounds: Decorator = click.option("--rounds", type=int, required=True, help="Rounds k of a trial.")
+seed: Decorator = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Root seed of every random draw."
+)
+jobs: Decorator = click.option(
+    "--jobs", type=int, default=None, help="Parallel workers; every core by default."
+)
+as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+relation: Decorator = click.option(
+    "--relation",
+    type=click.Choice(list(RELATIONS)),
+    default=str(ADD_REMOVE),
+    show_default=True,
+    help="When two databases are neighbours.",
+)
+confidence: Decorator = click.option(
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Confidence of each interval.",
+)
+
+
+def trials(default: int | None = None) -> Decorator:
+    """How often each experiment is played."""
+    return click.option(
+        "--trials",
+        type=int,
+        required=default is None,
+        default=default,
+        show_default=default is not None,
+        help="Trials of each experiment.",
+    )

@@ -1,0 +1,48 @@
+"""Print a result on standard output: a table for people, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document; numbers that JSON does not know become null."""
+    print(json.dumps(strict(value), indent=2, allow_nan=False))
+
+
+def strict(value: Any) -> Any:
+    """The value with every infinity and NaN replaced by None, through lists and dicts."""
+    if isinstance(value, dict):
+        return {key: strict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [strict(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()
+) -> None:
+    """Print rows of text; the columns named in ``right`` are set flush right."""
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:  # a pipe or a file is as wide as the table
+        console.width = 240
+    print(title)
+    console.print(table)
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number for people to read."""
+    return f"{value:.{digits}g}"

@@ -1,0 +1,98 @@
+"""``dpcompose run``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from simulator.adversaries.loading import find_adversary
+from simulator.cli import options
+from simulator.cli.output import number, print_json, print_table
+from simulator.report import report
+from simulator.runner import simulate
+from simulator.theory.guarantees import Guarantee
+
+
+@click.command()
+@click.argument("adversary")
+@options.family
+@options.rounds
+@options.trials()
+@options.seed
+@options.jobs
+@click.option("--epsilon", type=float, multiple=True, help="Measure here; may be repeated.")
+@click.option("--delta", type=float, default=1e-6, show_default=True, help="Ask the bounds here.")
+@options.confidence
+@options.relation
+@click.option("--out", type=click.Path(), help="Keep every finished block here, and resume.")
+@options.as_json
+def run(
+    adversary: str,
+    family: Guarantee,
+    rounds: int,
+    trials: int,
+    seed: int,
+    jobs: int | None,
+    epsilon: tuple[float, ...],
+    delta: float,
+    confidence: float,
+    relation: str,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    r"""Play ADVERSARY in both experiments and measure its privacy loss.
+
+    ADVERSARY is a name of the library (see `dpcompose adversaries`) or path/to/file.py:function.
+
+    \b
+    Example:
+      dpcompose run press-when-ahead --family pure:0.2 --rounds 100 --trials 20000 --seed 7
+
+    At every --epsilon it reports the tail Pr[L > epsilon] and the hockey-stick divergence
+    delta(epsilon), each with its interval; without --epsilon, at four points where the losses
+    lie. The bounds are the epsilons that the theorems grant at --delta.
+    """
+    result = simulate(
+        find_adversary(adversary, family, rounds), family, rounds, trials,
+        seed=seed, relation=options.relation_of(relation), jobs=jobs, out=out,
+    )  # fmt: skip
+    told = report(result, adversary, epsilon, delta, confidence)
+    if as_json:
+        print_json(told)
+    else:
+        show(told, delta)
+
+
+def show(told: dict[str, Any], delta: float) -> None:
+    """Print a report as two tables."""
+    rows = [
+        (
+            b,
+            number(point["epsilon"]),
+            *(
+                f"{number(point[what]['value'])}  [{number(point[what]['lower'])}, "
+                f"{number(point[what]['upper'])}]"
+                for what in ("tail", "delta")
+            ),
+        )
+        for b, measured in told["experiments"].items()
+        for point in measured["points"]
+    ]
+    print_table(
+        f"{told['adversary']} in {told['family']}, {told['rounds']} rounds, {told['trials']} "
+        f"trials an experiment, seed {told['seed']}, {100 * told['confidence']:g}% intervals",
+        ("experiment", "epsilon", "Pr[L > epsilon]", "delta(epsilon)"),
+        rows,
+        right=("epsilon",),
+    )
+    print()
+    print_table(
+        f"What the theorems grant at delta = {number(delta)}",
+        ("bound", "kind", "epsilon", "source"),
+        [(b["name"], b["kind"], number(b["epsilon"], 6), b["source"]) for b in told["bounds"]],
+        right=("epsilon",),
+    )
+    print(
+        f"\n{told['seconds']:.2f} s, {told['rounds_per_second'] / 1e6:.2f} million rounds a second"
+    )
