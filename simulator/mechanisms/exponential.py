@@ -11,6 +11,7 @@ import numpy as np
 from simulator.databases import ADD_REMOVE, Database, Relation
 from simulator.mechanisms import finite
 from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
+from simulator.mechanisms.values import candidates
 from simulator.queries import Query
 from simulator.theory.guarantees import BoundedRange
 from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
@@ -24,6 +25,7 @@ def _prepare(row: Any, epsilon: float, params: Any) -> None:
     params[0] = row[0]
     weight = 0.5 * epsilon / row[1 + 2 * n]
     log_total_0 = 0.0
+    best_0 = row[1]
     for b in range(2):
         scores, cumulated = 1 + b * n, 1 + b * n
         best = row[scores]
@@ -40,13 +42,14 @@ def _prepare(row: Any, epsilon: float, params: Any) -> None:
             if b == 0:
                 params[1 + 3 * n + i] = p
         params[cumulated + n - 1] = 1.0
-        log_total = weight * best + math.log(total)
+        log_total = math.log(total)
         if b == 0:
             log_total_0 = log_total
+            best_0 = best
         else:
-            for i in range(n):
-                difference = weight * (row[1 + i] - row[1 + n + i])
-                params[1 + 2 * n + i] = difference - log_total_0 + log_total
+            for i in range(n):  # scores relative to the best, for large ones cancel
+                difference = (row[1 + i] - best_0) - (row[1 + n + i] - best)
+                params[1 + 2 * n + i] = weight * difference - log_total_0 + log_total
 
 
 EXPONENTIAL = Scalars(
@@ -88,7 +91,7 @@ class Exponential(ScalarMechanism):
 
     def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
         """(candidates, scores 0..., scores 1..., sensitivity)."""
-        first, second = np.asarray(value_0, dtype=float), np.asarray(value_1, dtype=float)
+        first, second = (candidates("exponential", value) for value in (value_0, value_1))
         return (
             float(len(first)),
             *first.tolist(),
@@ -106,7 +109,7 @@ class Exponential(ScalarMechanism):
 
     def probabilities(self, database: Database, relation: Relation = ADD_REMOVE) -> np.ndarray:
         """Each candidate's probability on ``database``, shape (candidates,)."""
-        scores = np.asarray(self.query(database), dtype=float)
+        scores = candidates("exponential", self.query(database))
         weight = self.fixed_parameter() / (2.0 * self.query.sensitivity(relation))
         powers = np.exp(weight * (scores - scores.max()))
         return powers / powers.sum()

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from simulator.databases import ADD_REMOVE, Database, Relation
-from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, smallest
+from simulator.mechanisms.base import (
+    Free,
+    Pair,
+    ScalarMechanism,
+    Scalars,
+    check_parameter,
+    smallest,
+)
+from simulator.mechanisms.values import NO_LOSS, checked_vectors, refuse_scores
 from simulator.queries import Query
 from simulator.theory.guarantees import GaussianDP
 from simulator.theory.laws import GaussianLaw, PrivacyLossLaw
@@ -62,9 +71,10 @@ class Gaussian(ScalarMechanism):
 
     Parameters
     ----------
-    query : real-valued.
+    query : real-valued, or vector-valued with its L2 sensitivity.
     sigma : > 0, in the query's units; or ``Free`` in a rule's menu.
 
+    The answer is a float, or a float64 array of the query's shape with independent noise.
     mu-GDP with mu = sensitivity/sigma (Dong, Roth, Su 2022, Theorem 2.7), which is its exact
     (epsilon, delta) curve (Balle and Wang 2018, Theorem 8).
     """
@@ -77,6 +87,7 @@ class Gaussian(ScalarMechanism):
 
     def __post_init__(self) -> None:
         check_parameter("sigma", self.sigma)
+        refuse_scores("Gaussian", self.query)
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> GaussianDP:
         """mu-GDP at the largest mu the noise allows."""
@@ -86,9 +97,46 @@ class Gaussian(ScalarMechanism):
         """(value 0, value 1)."""
         return float(value_0), float(value_1)
 
+    def pair(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> Pair:
+        """The two output distributions; vector-valued where the query is."""
+        value_0, value_1 = checked_vectors(self.query, database_0, database_1, relation)
+        if value_0.ndim == 0:
+            return super().pair(database_0, database_1, relation)
+        return VectorGaussianPair(value_0, value_1, self.fixed_parameter())
+
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> PrivacyLossLaw:
         """The Gaussian privacy-loss law at this pair's shift."""
-        shift = abs(float(self.query(database_0)) - float(self.query(database_1)))
-        return GaussianLaw(shift / self.fixed_parameter())
+        value_0, value_1 = checked_vectors(self.query, database_0, database_1, relation)
+        shift = math.hypot(*(value_0 - value_1).ravel())
+        return GaussianLaw(shift / self.fixed_parameter()) if shift > 0 else NO_LOSS
+
+
+class VectorGaussianPair:
+    """Independent Gaussian noise on every coordinate of two vectors.
+
+    Parameters
+    ----------
+    value_0, value_1 : float64 arrays of one shape.
+    sigma : standard deviation of the noise on each coordinate.
+    """
+
+    __slots__ = ("middle", "sigma", "slope", "values")
+
+    def __init__(self, value_0: np.ndarray, value_1: np.ndarray, sigma: float) -> None:
+        self.values = (value_0, value_1)
+        self.sigma = sigma
+        self.middle = 0.5 * (value_0 + value_1)
+        self.slope = (value_0 - value_1) / (sigma * sigma)
+
+    def sample(self, b: int, noise: np.random.Generator) -> np.ndarray:
+        """Draw one answer, an array of the query's shape."""
+        value = self.values[b]
+        return value + self.sigma * noise.standard_normal(value.shape)
+
+    def loss(self, answer: np.ndarray) -> float:
+        """Privacy loss, linear in the answer."""
+        return float(np.vdot(self.slope, answer - self.middle))

@@ -11,6 +11,7 @@ import numpy as np
 from simulator.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import InvalidInput
 from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
+from simulator.mechanisms.values import NO_LOSS, real
 from simulator.queries import Query
 from simulator.theory.guarantees import PureDP
 from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
@@ -42,13 +43,6 @@ def _loss(params: Any, answer: float) -> float:
     return params[5] * min(max(answer - params[3], -half), half)
 
 
-def _log_interior(turn: float, count: float) -> float:
-    # ln of sum_{j=1}^{count} e^{-turn j}, for turn >= 0 and count >= 1
-    if turn == 0.0:
-        return math.log(count)
-    return -turn + math.log(-math.expm1(-turn * count)) - math.log(-math.expm1(-turn))
-
-
 def _tilt(params: Any, theta: float, tilted: Any) -> None:
     # With value 0 at 0 and value 1 at n the loss is n, n - 2z or -n (times the rate) at z <= 0,
     # 0 < z < n, z >= n. Relative to the first piece the others carry e^{-turn z}.
@@ -57,11 +51,13 @@ def _tilt(params: Any, theta: float, tilted: Any) -> None:
     turn = (1.0 + 2.0 * theta) * rate
     steep = abs(turn)
     end = -math.log(-math.expm1(-rate))
-    interior = _log_interior(steep, distance - 1.0) if distance > 1.5 else -math.inf
+    count = max(distance - 1.0, 0.0)  # of places between the values; e^{-steep j} over j = 1..count
     peak = theta * distance * rate
     before = math.exp(end)
     after = math.exp(end - steep * distance)
-    middle = math.exp(interior)
+    middle = count
+    if steep > 0.0:
+        middle = math.exp(-steep) * math.expm1(-steep * count) / math.expm1(-steep)
     if turn < 0.0:
         before, after = after, before
         peak = -(1.0 + theta) * distance * rate
@@ -138,7 +134,7 @@ class Geometric(ScalarMechanism):
     def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
         """(value 0, value 1, sensitivity)."""
         for value in (value_0, value_1):
-            if float(value) != math.floor(float(value)):
+            if not real("geometric", value).is_integer():
                 raise InvalidInput(
                     f"the geometric mechanism answers whole numbers, the query gave {value!r}; "
                     "use Laplace"
@@ -152,7 +148,7 @@ class Geometric(ScalarMechanism):
         distance = round(abs(float(self.query(database_0)) - float(self.query(database_1))))
         rate = self.fixed_parameter() / self.query.sensitivity(relation)
         if distance == 0:
-            return FiniteLaw.from_probabilities([1.0], [1.0])
+            return NO_LOSS
         end = 1.0 / (1.0 + math.exp(-rate))  # P(z <= 0)
         between = math.tanh(0.5 * rate) * np.exp(-rate * np.arange(1, distance))
         first = np.concatenate(([end], between, [end * math.exp(-rate * distance)]))

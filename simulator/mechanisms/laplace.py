@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simulator.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.errors import NotApplicable
 from simulator.mechanisms.base import (
     Free,
     Pair,
@@ -18,7 +18,8 @@ from simulator.mechanisms.base import (
     check_parameter,
     largest,
 )
-from simulator.queries import Query, exceeded
+from simulator.mechanisms.values import NO_LOSS, checked_vectors, refuse_scores
+from simulator.queries import Query
 from simulator.theory.guarantees import PureDP
 from simulator.theory.laws import LaplaceLaw, PrivacyLossLaw
 
@@ -125,11 +126,7 @@ class Laplace(ScalarMechanism):
 
     def __post_init__(self) -> None:
         check_parameter("epsilon", self.epsilon)
-        if getattr(self.query, "norm", "L1") != "L1":
-            raise InvalidInput(
-                f"Laplace needs a query with an L1 sensitivity, {self.query.name} states that of "
-                "a single score; use the exponential mechanism or report noisy max"
-            )
+        refuse_scores("Laplace", self.query)
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> PureDP:
         """epsilon-DP."""
@@ -143,25 +140,26 @@ class Laplace(ScalarMechanism):
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> Pair:
         """The two output distributions; vector-valued where the query is."""
-        value_0 = np.asarray(self.query(database_0), dtype=float)
+        value_0, value_1 = checked_vectors(self.query, database_0, database_1, relation)
         if value_0.ndim == 0:
             return super().pair(database_0, database_1, relation)
-        value_1 = np.asarray(self.query(database_1), dtype=float)
-        complaint = exceeded(self.query, value_0, value_1, relation)
-        if complaint is not None:
-            raise Breach(complaint)
         scale = self.query.sensitivity(relation) / self.fixed_parameter()
         return VectorLaplacePair(value_0, value_1, scale)
 
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> PrivacyLossLaw:
-        """The Laplace privacy-loss law at this pair's shift (real-valued queries)."""
-        value_0, value_1 = self.query(database_0), self.query(database_1)
-        if np.ndim(value_0):
-            raise NotApplicable("the vector Laplace mechanism has no closed-form law here")
+        """The Laplace privacy-loss law at this pair's shift, where one coordinate moves."""
+        value_0, value_1 = checked_vectors(self.query, database_0, database_1, relation)
+        shifts = np.abs(value_0 - value_1).ravel()
+        shifts = shifts[shifts > 0]
+        if len(shifts) > 1:
+            raise NotApplicable(
+                f"this pair moves {len(shifts)} coordinates of {self.query.name}; the law of "
+                "their summed Laplace losses has no closed form here"
+            )
         scale = self.query.sensitivity(relation) / self.fixed_parameter()
-        return LaplaceLaw(abs(float(value_0) - float(value_1)) / scale)
+        return LaplaceLaw(float(shifts[0]) / scale) if len(shifts) else NO_LOSS
 
 
 class VectorLaplacePair:

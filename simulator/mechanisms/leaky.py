@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from simulator.databases import ADD_REMOVE, Relation
-from simulator.mechanisms.base import check_parameter
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.randomized_response import bits
 from simulator.queries import Query
 from simulator.theory.guarantees import ApproxDP
-from simulator.validation import probability_below_one
+from simulator.validation import positive, probability_below_one
 
 REVEALS_ZERO, SAYS_ZERO, SAYS_ONE, REVEALS_ONE = range(4)
 """The four answers: the bit in the clear, or a randomized response about it."""
@@ -40,7 +39,7 @@ class LeakyRandomizedResponse(FiniteMechanism):
     delta: float
 
     def __post_init__(self) -> None:
-        check_parameter("epsilon", self.epsilon)
+        positive("epsilon", self.epsilon)
         probability_below_one("delta", self.delta)
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> ApproxDP:
@@ -52,7 +51,7 @@ class LeakyRandomizedResponse(FiniteMechanism):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Probabilities of the four answers for two bits."""
         truth = (1.0 - self.delta) / (1.0 + math.exp(-self.epsilon))
-        lie = (1.0 - self.delta) / (1.0 + math.exp(self.epsilon))
+        lie = math.exp(-self.epsilon) * truth
         on_zero = np.array([self.delta, truth, lie, 0.0])
         first, second = (
             on_zero[::-1] if bit else on_zero

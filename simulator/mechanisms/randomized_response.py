@@ -11,11 +11,13 @@ import numpy as np
 from simulator.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import InvalidInput
 from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
+from simulator.mechanisms.values import NO_LOSS, real
 from simulator.queries import Query
+from simulator.theory import laws
 from simulator.theory.guarantees import PureDP
-from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
+from simulator.theory.laws import PrivacyLossLaw
 
-# params: bit 0, bit 1, probability of the truth, loss of answer 1
+# params: bit 0, bit 1, probability of the truth, loss of answer 1, probability of the lie
 # tilted: psi, probability of answer 1
 
 
@@ -24,6 +26,7 @@ def _prepare(row: Any, epsilon: float, params: Any) -> None:
     params[1] = row[1]
     params[2] = 1.0 / (1.0 + math.exp(-epsilon))
     params[3] = epsilon * (row[0] - row[1])
+    params[4] = math.exp(-epsilon) * params[2]  # 1 - truth would lose its digits
 
 
 def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
@@ -38,11 +41,11 @@ def _loss(params: Any, answer: float) -> float:
 
 def _tilt(params: Any, theta: float, tilted: Any) -> None:
     loss = params[3]  # of answer 1; answer 0 has the opposite
-    truth = params[2]
-    one = truth if params[0] > 0.5 else 1.0 - truth
+    truth, lie = params[2], params[4]
+    one, zero = (truth, lie) if params[0] > 0.5 else (lie, truth)
     size = abs(theta * loss)
     plus = one * math.exp(theta * loss - size)
-    minus = (1.0 - one) * math.exp(-theta * loss - size)
+    minus = zero * math.exp(-theta * loss - size)
     tilted[0] = size + math.log(plus + minus)
     tilted[1] = plus / (plus + minus)
 
@@ -53,7 +56,7 @@ def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> floa
 
 RANDOMIZED_RESPONSE = Scalars(
     name="randomized response",
-    width=lambda row: 4,
+    width=lambda row: 5,
     prepare=_prepare,
     sample=_sample,
     loss=_loss,
@@ -97,16 +100,14 @@ class RandomizedResponse(ScalarMechanism):
     ) -> PrivacyLossLaw:
         """Losses +-epsilon, or no loss where the two bits agree."""
         if self.query(database_0) == self.query(database_1):
-            return FiniteLaw.from_probabilities([1.0], [1.0])
-        epsilon = self.fixed_parameter()
-        truth, lie = 1.0 / (1.0 + math.exp(-epsilon)), 1.0 / (1.0 + math.exp(epsilon))
-        return FiniteLaw.from_probabilities([truth, lie], [lie, truth])
+            return NO_LOSS
+        return laws.randomized_response(self.fixed_parameter())
 
 
 def bits(mechanism: str, value_0: Any, value_1: Any) -> tuple[float, float]:
     """Return the two values as floats; raise InvalidInput unless each is 0 or 1."""
     for value in (value_0, value_1):
-        if value not in (0, 1):
+        if real(mechanism, value) not in (0, 1):
             raise InvalidInput(
                 f"{mechanism} answers a query with value 0 or 1, this one gave {value!r}; "
                 "count a single person, or use Laplace"

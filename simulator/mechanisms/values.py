@@ -1,0 +1,58 @@
+"""The values of a query on two databases, as the mechanisms that answer them need them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.databases import Database, Relation
+from simulator.errors import Breach, InvalidInput
+from simulator.queries import Query, exceeded
+from simulator.theory.laws import FiniteLaw
+
+NO_LOSS = FiniteLaw.from_probabilities([1.0], [1.0])
+"""The law of a challenge that tells nothing: both databases are answered alike."""
+
+
+def checked_vectors(
+    query: Query, database_0: Database, database_1: Database, relation: Relation
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The query's values as float64 arrays; raises Breach when they exceed its sensitivity."""
+    first = np.asarray(query(database_0), dtype=float)
+    second = np.asarray(query(database_1), dtype=float)
+    complaint = exceeded(query, first, second, relation)
+    if complaint is not None:
+        raise Breach(complaint)
+    return first, second
+
+
+def candidates(mechanism: str, value: Any) -> NDArray[np.float64]:
+    """One value for each candidate, shape (n,); raises InvalidInput for anything else."""
+    scores = np.asarray(value, dtype=float)
+    if scores.ndim != 1 or len(scores) == 0:
+        raise InvalidInput(
+            f"{mechanism} selects among a vector of scores, the query gave {value!r}; "
+            "ask a score_query or a histogram_query"
+        )
+    return scores
+
+
+def refuse_scores(mechanism: str, query: Query) -> None:
+    """Raise InvalidInput for a query that states the sensitivity of a single score only."""
+    if getattr(query, "norm", "L1") != "L1":
+        raise InvalidInput(
+            f"{mechanism} needs a query with an L1 sensitivity, {query.name} states that of "
+            "a single score; use the exponential mechanism or report noisy max"
+        )
+
+
+def real(mechanism: str, value: Any) -> float:
+    """Return a query's value as a float; raises InvalidInput for a vector."""
+    if np.ndim(value):
+        raise InvalidInput(
+            f"{mechanism} answers a query with one number, this one gave {value!r}; "
+            "use Laplace or Gaussian, which answer vectors"
+        )
+    return float(value)

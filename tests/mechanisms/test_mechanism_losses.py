@@ -1,0 +1,126 @@
+"""Losses are log-likelihood ratios of independently computed laws, and keep the guarantee."""
+
+import numpy as np
+import pytest
+from mechanism_cases import ALICE, CASES, EVERYONE, OTHERS, Discrete, case_draws, draws
+from scipy import stats
+
+from simulator.mechanisms import Gaussian, Laplace
+from simulator.queries import histogram_query
+
+THETAS = [-3.0, -1.0, -0.5, -0.25, 0.0, 0.3, 1.0, 5.0, 60.0]
+LEAKS = [c for c in CASES if c.name.startswith("leaky") and c.mechanism.delta > 0]
+CLOSED = [c for c in CASES if c not in LEAKS]
+
+
+def answers_of(case):
+    return np.unique(np.r_[case_draws(case, 0)[:500], case_draws(case, 1)[:500]])
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_loss_is_the_log_likelihood_ratio(case):
+    answers = answers_of(case)
+    expected = case.witness.loss(answers)
+    losses = np.array([case.pair.loss(answer) for answer in answers])
+    finite = np.isfinite(expected)
+    np.testing.assert_array_equal(losses[~finite], expected[~finite])
+    # the witnesses round ln p once per density, whose size is that of the far tails
+    size = 1 + np.abs(expected[finite])
+    np.testing.assert_allclose(losses[finite] / size, expected[finite] / size, atol=2e-11)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_exchanging_the_databases_changes_the_sign(case):
+    reverse = case.mechanism.pair(case.database_1, case.database_0, case.relation)
+    for answer in answers_of(case)[::7]:
+        assert reverse.loss(answer) == pytest.approx(-case.pair.loss(answer), rel=1e-14)
+        direct = case.mechanism.log_likelihood_ratio(
+            answer, case.database_0, case.database_1, case.relation
+        )
+        assert direct == case.pair.loss(answer)
+
+
+@pytest.mark.parametrize("case", CLOSED, ids=str)
+def test_no_loss_exceeds_the_guarantee(case):
+    losses = np.array([case.pair.loss(answer) for answer in answers_of(case)])
+    assert np.abs(losses).max() <= case.largest_loss * (1 + 1e-12)
+    assert case.largest_loss <= case.mechanism.guarantee(case.relation).pure_epsilon * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", ["Laplace up", "Laplace down", "geometric up", "Laplace large"])
+def test_the_guarantee_is_attained(name):
+    case = next(c for c in CASES if c.name == name)
+    losses = np.abs([case.pair.loss(answer) for answer in answers_of(case)])
+    assert losses.max() == pytest.approx(case.mechanism.epsilon, rel=1e-14)
+
+
+def test_half_the_noise_breaks_the_guarantee():
+    broken = Laplace(ALICE, 1.0).pair(OTHERS, EVERYONE)
+    losses = [broken.loss(answer) for answer in draws(broken, n=100)]
+    assert np.abs(losses).max() > Laplace(ALICE, 0.5).guarantee().pure_epsilon
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("theta", THETAS)
+def test_psi_is_the_cumulant_generating_function(case, theta):
+    psi = case.pair.tilted(theta)[0]
+    expected = case.witness.psi(theta)
+    assert psi == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("case", CLOSED, ids=str)
+def test_psi_vanishes_where_both_laws_have_mass_one(case):
+    assert case.pair.tilted(0.0)[0] == pytest.approx(0.0, abs=4e-14)
+    assert case.pair.tilted(-1.0)[0] == pytest.approx(0.0, abs=4e-14)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("theta", [-1.5, -0.25, 0.7])
+def test_the_stated_law_has_the_same_transform(case, theta):
+    law = case.mechanism.law(case.database_0, case.database_1, case.relation)
+    kept = np.log1p(-law.infinite_mass)
+    expected = case.witness.psi(theta) + kept
+    assert float(law.log_mgf(theta)) == pytest.approx(expected, rel=1e-11, abs=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_stated_law_is_that_of_the_sampled_losses(case):
+    law = case.mechanism.law(case.database_0, case.database_1, case.relation)
+    losses = np.array([case.pair.loss(answer) for answer in case_draws(case, 0)[:5_000]])
+    for point in np.unique(np.quantile(losses, [0.1, 0.3, 0.5, 0.7, 0.9], method="nearest")):
+        # just beside an atom, so that its rounding does not matter
+        for at in (point - 1e-7, point + 1e-7):
+            hits = int(np.sum(losses > at))
+            chance = min(max(law.sf(float(at)), 0.0), 1.0)
+            assert stats.binomtest(hits, len(losses), chance).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("theta", [-1.0, 0.3, 1.0])
+def test_importance_weights_average_to_one(case, theta):
+    # Hoeffding: a correct sampler fails with probability at most 1e-6
+    if not np.isfinite(case.largest_loss) or abs(theta) * case.largest_loss > 2:
+        return
+    n, noise = 4_000, np.random.default_rng(23)
+    tilted = case.pair.tilted(theta)
+    losses = np.array([case.pair.loss(case.pair.sample_tilted(tilted, noise)) for _ in range(n)])
+    weights = np.exp(tilted[0] - theta * losses)
+    reach = abs(theta) * case.largest_loss
+    width = np.exp(tilted[0] + reach) - np.exp(tilted[0] - reach)
+    assert abs(weights.mean() - 1) <= width * np.sqrt(np.log(2e6) / (2 * n)) + 1e-14
+
+
+@pytest.mark.parametrize("mechanism", [Laplace, Gaussian])
+def test_a_vector_whose_one_coordinate_moves_has_the_law_of_that_coordinate(mechanism):
+    query = histogram_query(["alice", "bob"])
+    vector, scalar = mechanism(query, 0.5), mechanism(ALICE, 0.5)
+    assert vector.law(OTHERS, EVERYONE) == scalar.law(OTHERS, EVERYONE)
+    pair = vector.pair(OTHERS, EVERYONE)
+    answer = np.array([0.3, 5.0])
+    assert pair.loss(answer) == pytest.approx(scalar.pair(OTHERS, EVERYONE).loss(0.3), rel=1e-14)
+
+
+def test_noisy_max_witness_is_not_the_code_under_test():
+    case = next(c for c in CASES if c.name == "noisy max 0.8")
+    assert isinstance(case.witness, Discrete)
+    assert np.exp(case.witness.logs[0]).sum() == pytest.approx(1, abs=1e-12)
