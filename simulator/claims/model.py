@@ -55,7 +55,8 @@ class Finding:
     method : exact computation, simulation, or both.
     slack : what is claimed over what is measured (1 is tight); None where there is no ratio.
     printed, right : what the source says and what it should say; both needed for a complaint.
-    false_alarm : probability of this verdict being a false complaint; needed unless exact.
+    false_alarm : probability that such a check complains of a true claim; needed unless exact.
+        Zero where a complaint would rest on a single view that the claim rules out.
     note : anything else worth a line.
 
     Raises InvalidInput for a complaint without both numbers, and for a simulation without its
@@ -74,7 +75,7 @@ class Finding:
     def __post_init__(self) -> None:
         if self.verdict.is_complaint and not (self.printed and self.right):
             raise InvalidInput("a complaint needs what is printed and what is right")
-        if self.method != "exact" and not 0.0 < (self.false_alarm or 0.0) < 1.0:
+        if self.method != "exact" and not 0.0 <= _given(self.false_alarm) < 1.0:
             raise InvalidInput("a simulated finding must state its false-alarm probability")
         if self.slack is not None and not self.slack >= 0.0:
             raise InvalidInput(f"slack must be a number >= 0, not {self.slack!r}")
@@ -93,6 +94,10 @@ class Finding:
             "false_alarm": self.false_alarm,
             "note": self.note,
         }
+
+
+def _given(probability: float | None) -> float:
+    return math.nan if probability is None else probability
 
 
 Check = Callable[..., Finding]

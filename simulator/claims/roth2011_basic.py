@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from simulator.claims.cast import (
-    respond_by_answer,
-)
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from simulator.claims.cast import play, press_when_ahead, respond_by_answer
 from simulator.claims.enumeration import view_law
-from simulator.claims.findings import upper_bound
+from simulator.claims.findings import statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.claims.sources import ROTH_2011
@@ -21,8 +24,113 @@ from simulator.theory.guarantees import PureDP
     Verdict.HOLDS,
     wrong={"share": 0.9},
 )
-def basic_composition(*, epsilon: float = 0.3, rounds: int = 9, share: float = 1.0) -> Finding:
+def basic_composition(*, epsilon: float = 0.3, rounds: int = 7, share: float = 1.0) -> Finding:
     """Every view of an adaptive adversary on randomized response is listed."""
     law = view_law(respond_by_answer([epsilon] * rounds), PureDP(epsilon), rounds)
     worst = max(map(abs, law.support))
     return upper_bound(worst, share * rounds * epsilon, "largest |loss| of a view")
+
+
+@claim(
+    "roth2011-theorem-1-heterogeneous",
+    ROTH_2011,
+    "after Theorem 1",
+    "Mechanisms that are ε_i-DP are Σε_i-DP together, chosen adaptively.",
+    Verdict.HOLDS,
+    wrong={"share": 0.9},
+)
+def budgets_add_up(*, first: float = 0.8, rounds: int = 7, share: float = 1.0) -> Finding:
+    """Budgets halve from round to round; every view is listed."""
+    epsilons = [first / 2**i for i in range(rounds)]
+    law = view_law(respond_by_answer(epsilons), PureDP(first), rounds)
+    worst = max(map(abs, law.support))
+    return upper_bound(worst, share * math.fsum(epsilons), "largest |loss| of a view")
+
+
+@claim(
+    "roth2011-theorem-1-laplace",
+    ROTH_2011,
+    "after Theorem 1",
+    "So the Laplace mechanism may be asked adaptively chosen queries: each view's loss stays "
+    "within the sum of the ε it spent.",
+    Verdict.HOLDS,
+    wrong={"share": 0.8},
+)
+def adaptive_laplace(*, trials: int = 400, rounds: int = 5, share: float = 1.0) -> Finding:
+    """Views of "press when ahead" are played and replayed; the largest loss over budget counts."""
+    result = play(
+        press_when_ahead(0.1, 0.2), PureDP(0.2), rounds, trials, seed=11, keep_views=trials
+    )
+    worst = 0.0
+    for view in result.views:
+        replayed = result.replay(view)
+        guarantees = [challenge.mechanism.guarantee() for challenge in replayed.challenges]
+        spent = math.fsum(guarantee.pure_epsilon for guarantee in guarantees)
+        worst = max(worst, abs(replayed.loss) / spent)
+    return upper_bound(
+        worst, share, "largest |loss| over the ε spent", method="simulation", false_alarm=0.0
+    )
+
+
+@claim(
+    "roth2011-view-reproduces",
+    ROTH_2011,
+    "after Algorithm 1",
+    "The coins and the answers are enough to reproduce every step of the experiment.",
+    Verdict.HOLDS,
+    wrong={"keep_coins": False},
+)
+def view_reproduces(*, trials: int = 60, rounds: int = 8, keep_coins: bool = True) -> Finding:
+    """Views of an adversary that tosses a coin first are replayed, with and without their coins."""
+    result = play(
+        press_when_ahead(0.1, 0.2), PureDP(0.2), rounds, trials, seed=5, keep_views=trials
+    )
+    reproduced = 0
+    for view, other in zip(result.views, result.views[1:] + result.views[:1]):
+        kept = view if keep_coins else replace(view, coins=other.coins)
+        loss = result.losses(view.experiment)[view.trial]
+        reproduced += result.replay(kept).loss == loss
+    views = len(result.views)
+    return statement(
+        reproduced == views,
+        f"{reproduced} of {views} views give back their loss to the last bit",
+        printed="every step is reproduced",
+    )
+
+
+@claim(
+    "roth2011-theorem-1-proof-conditioning",
+    ROTH_2011,
+    "proof of Theorem 1",
+    "Pr[V=v] factors into Pr[R=r] and the Pr[Y_i | Y_1, …, Y_{i-1}], without conditioning on "
+    "the coins, and each ratio of these is at most e^ε.",
+    Verdict.FAILS,
+    wrong={"given_coins": True},
+)
+def factors_of_a_view(*, epsilon: float = 0.3, given_coins: bool = False) -> Finding:
+    """An adversary with one coin bit: the answers tell the coin, and the coin tells the database.
+
+    Coin 0 asks randomized response twice. Coin 1 asks it once with the databases exchanged, then
+    a mechanism that always says 0. The second factor is what the print bounds by e^epsilon.
+    """
+    joint = np.array([_one_coin_views(epsilon, b) for b in (0, 1)])  # [b, r, y1, y2]
+    if not given_coins:
+        joint = joint.sum(axis=1, keepdims=True)
+    past = joint.sum(axis=-1, keepdims=True)
+    first, second = joint / past
+    possible = (first > 0.0) & (second > 0.0)
+    worst = float(np.abs(np.log(first[possible] / second[possible])).max())
+    return upper_bound(
+        worst,
+        epsilon,
+        "largest |ln| of the second round's factor",
+        printed=f"the factor given the answers alone is within e^ε = e^{epsilon:g}",
+        right=f"it reaches e^{worst:g}; given the coins as well (proof of Theorem 6) it is within",
+    )
+
+
+def _one_coin_views(epsilon: float, b: int) -> np.ndarray:
+    """Probabilities of (r, y1, y2) in experiment b, shape (2, 2, 2)."""
+    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    says = [np.array([truth, 1.0 - truth]), np.array([1.0 - truth, truth])]  # of databases 0, 1
+    return 0.5 * np.array([np.outer(says[b], says[b]), np.outer(says[1 - b], np.array([1.0, 0.0]))])

@@ -1,0 +1,93 @@
+"""Exact numbers that several checks hold the print against."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.stats import binom
+
+from simulator.theory.bounds import BoundOnComposition, bound
+from simulator.theory.composition import Composition
+from simulator.theory.guarantees import ApproxDP, PureDP
+
+
+def optimal_delta(composition: Composition, epsilon: float) -> float:
+    """delta(epsilon) of the worst adversary, pure or approximate rounds.
+
+    Source: Kairouz, Oh and Viswanath 2017, Theorem 3.3; Murtagh and Vadhan 2016, Theorem 1.5.
+    """
+    return _optimal(composition).delta(epsilon).value
+
+
+def optimal_epsilon(composition: Composition, delta: float) -> float:
+    """The least epsilon of the worst adversary at ``delta``; sources as for the delta."""
+    return _optimal(composition).epsilon(delta).value
+
+
+def _optimal(composition: Composition) -> BoundOnComposition:
+    distinct = {guarantee.core for guarantee, _ in composition}
+    name = "kairouz-oh-viswanath-3.3" if len(distinct) == 1 else "murtagh-vadhan"
+    return bound(name).on(composition)
+
+
+def repeated(epsilon: float, rounds: int, delta: float = 0.0) -> Composition:
+    """The same guarantee in every round."""
+    guarantee = ApproxDP(epsilon, delta) if delta > 0.0 else PureDP(epsilon)
+    return Composition.repeat(guarantee, rounds)
+
+
+def response_tail(epsilon: float, rounds: int, threshold: float) -> float:
+    """Pr[L > threshold] of randomized response played ``rounds`` times, by the binomial law."""
+    truth = 1.0 / (1.0 + np.exp(-epsilon))
+    # L = epsilon (2 J - rounds), J the number of true answers.
+    least = np.floor((threshold / epsilon + rounds) / 2.0 * (1.0 + 1e-14))
+    return float(binom.sf(least, rounds, truth))
+
+
+def largest_mean_loss(largest: float, points: int = 801) -> float:
+    """The largest mean privacy loss of any pair with abs(loss) <= ``largest``, by linear program.
+
+    Over laws of a loss on a grid that holds both ends: E0[1] = 1 and E0[e^-L] = 1.
+    """
+    losses = np.linspace(-largest, largest, points)
+    weights = np.vstack([np.ones(points), np.exp(-losses)])
+    found = linprog(-losses, A_eq=weights, b_eq=[1.0, 1.0])
+    return float(losses @ found.x)
+
+
+def random_pairs(
+    count: int, answers: int, seed: int, epsilon: float = np.inf, impossible: float = 0.0
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Random pairs of laws on ``answers`` answers, of loss within ``epsilon`` where it is finite.
+
+    With ``impossible`` each probability of the pair is zero that often.
+    """
+    draws = np.random.default_rng(seed)
+    pairs: list[tuple[np.ndarray, np.ndarray]] = []
+    while len(pairs) < count:
+        p, q = draws.dirichlet(np.ones(answers), size=2)
+        if impossible > 0.0:
+            p, q = (law * (draws.random(answers) >= impossible) for law in (p, q))
+            if p.sum() == 0.0 or q.sum() == 0.0:
+                continue
+        if np.isfinite(epsilon):
+            q = _within(p, draws, epsilon)
+        pairs.append((p / p.sum(), q / q.sum()))
+    return pairs
+
+
+def _within(p: np.ndarray, draws: np.random.Generator, epsilon: float) -> np.ndarray:
+    """A law whose log-ratio to ``p`` is at most epsilon: ratios at both ends of an interval.
+
+    With ratios low and high = low e^epsilon before normalising, the sum of q lies between, so
+    that both log-ratios end up within epsilon.
+    """
+    ends = np.where(draws.random(len(p)) < 0.5, 0.0, 1.0)
+    return p * np.exp(epsilon * np.where(draws.random(len(p)) < 0.7, ends, draws.random(len(p))))
+
+
+def all_events(answers: int) -> np.ndarray:
+    """Every subset of the answers, shape (2^answers, answers), as zeros and ones."""
+    return np.array(list(product((0.0, 1.0), repeat=answers)))
