@@ -69,7 +69,7 @@ def exceedance_limits(
 
 
 def _log_average(counts: Floats, trials: int, candidate: Floats, factors: Floats) -> Floats:
-    """Ln of the average of R_c at each count and candidate p; zero once c p has reached 1."""
+    """Logarithm of the average of R_c at each count and candidate; R_c is 0 from c p = 1 on."""
     scaled = factors[:, None] * candidate
     inside = (scaled < 1.0) & (candidate < 1.0)
     below = np.log1p(-np.where(inside, scaled, 0.0)) - np.log1p(-np.where(inside, candidate, 0.0))

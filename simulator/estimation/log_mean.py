@@ -19,6 +19,7 @@ MINIMUM_HITS = 30
 LARGEST_SHARE = 0.2
 """One trial may contribute at most this share of the sum: beyond, it is the estimate."""
 
+_ROUNDING = 1e-10  # log-weights are sums over many rounds; matters when the variance is zero
 _SMALLEST_LOG = -690.0  # e^-690 is still a normal float
 
 
@@ -45,14 +46,16 @@ class LogMean:
             return cls(-math.inf, trials, 0, 0.0, 1.0, math.inf)
         scaled = np.exp(log_sample - peak)
         total, squares = float(scaled.sum()), float((scaled**2).sum())
-        effective = total**2 / squares
+        mean = total / trials
+        # two passes: with nearly equal weights, 1/ESS - 1/n would cancel to rounding noise
+        spread = float(((scaled - mean) ** 2).sum()) + (trials - scaled.size) * mean**2
         return cls(
-            log_value=peak + math.log(total / trials),
+            log_value=peak + math.log(mean),
             trials=trials,
             hits=int(np.count_nonzero(log_sample > -math.inf)),
-            effective_sample_size=effective,
+            effective_sample_size=total**2 / squares,
             largest_share=1.0 / total,
-            relative_error=math.sqrt(max(1.0 / effective - 1.0 / trials, 0.0)),
+            relative_error=math.sqrt(spread) / total,
         )
 
     def refuse_if_unreliable(self, minimum_hits: int, largest_share: float) -> None:
@@ -80,7 +83,7 @@ class LogMean:
         On the logarithmic scale, because sums of skewed weights err more often below than above.
         """
         freedom = max(self.effective_sample_size - 1.0, 1.0)
-        reach = float(student.isf(alpha, freedom)) * self.relative_error
+        reach = float(student.isf(alpha, freedom)) * self.relative_error + _ROUNDING
         return math.exp(self.log_value - reach), math.exp(min(self.log_value + reach, 700.0))
 
     def estimate(self, limits: tuple[float, float], confidence: float, method: str) -> Estimate:

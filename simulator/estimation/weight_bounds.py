@@ -16,7 +16,7 @@ from simulator.estimation.samples import finite
 
 
 def tail_log_bound(theta: float, psi_bar: float, threshold: float) -> float:
-    """Ln of the bound on W·1{L > threshold}: Ψ̄ - θ·threshold, for θ >= 0.
+    """Logarithm of the bound on W·1{L > threshold}: Ψ̄ - θ·threshold, for θ >= 0.
 
     -θL decreases in L, so its supremum over L > threshold is at the threshold. Raises
     NotApplicable for a negative θ, for which W is unbounded above the threshold.
@@ -26,10 +26,10 @@ def tail_log_bound(theta: float, psi_bar: float, threshold: float) -> float:
 
 
 def delta_log_bound(theta: float, psi_bar: float, epsilon: float) -> float:
-    """Ln of the bound on W (1 - e^{ε-L})₊: Ψ̄ - θε + ln c_θ, c_θ = θ^θ/(1+θ)^{1+θ}, for θ >= 0.
+    """Logarithm of the bound on W (1 - e^{ε-L})₊: Ψ̄ - θε + ln c_θ, for θ >= 0.
 
     With v = e^{ε-L} in (0, 1] the variable is at most e^{Ψ̄ - θε} v^θ (1 - v), and v^θ (1 - v) is
-    largest at v = θ/(1+θ), where it is c_θ. Raises NotApplicable for a negative θ.
+    largest at v = θ/(1+θ), where it is c_θ = θ^θ/(1+θ)^{1+θ}. Raises NotApplicable for θ < 0.
     """
     _check_theta(theta)
     # θ ln θ - (1+θ) ln(1+θ), written so that large θ does not cancel

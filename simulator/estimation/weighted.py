@@ -76,7 +76,11 @@ def weighted_delta(
 
 
 def exchanged_log_weights(losses: ArrayLike, log_weights: ArrayLike) -> Floats:
-    """Ln dP1/dQ = ln dP0/dQ - L: the weights with which the same sample serves experiment 1.
+    """Weights with which the same sample serves experiment 1: ln dP1/dQ = ln dP0/dQ - L.
+
+    With them ``weighted_tail(..., experiment=1)`` is Pr1[-L > t], which needs a sample tilted
+    toward small L, and ``weighted_tail(..., experiment=0)`` is Pr1[L > t], the chance in
+    experiment 1 of the very event that a sample tilted toward large L is made for.
 
     Valid when every view possible in experiment 1 is possible under Q. Raises NotApplicable when a
     loss is -inf: such views are impossible in experiment 0, so their weight is lost in ln dP0/dQ.
@@ -92,7 +96,7 @@ def exchanged_log_weights(losses: ArrayLike, log_weights: ArrayLike) -> Floats:
 
 
 def log_excess(signed: Floats, log_weights: Floats, epsilon: float) -> Floats:
-    """Ln of W (1 - e^{ε-L})₊, -inf where it vanishes."""
+    """Logarithm of W (1 - e^{ε-L})₊, -inf where it vanishes."""
     factor = excess(signed, epsilon)
     hit = factor > 0.0
     return np.where(hit, log_weights + np.log(np.where(hit, factor, 1.0)), -np.inf)

@@ -85,7 +85,7 @@ def _asymptotic_limits(
     """Ends of the ε around the point whose interval for δ(ε) contains the target."""
 
     def gap(epsilon: float, side: int) -> float:
-        """Ln of the limit of δ(ε) on one side, above the target."""
+        """Logarithm of the limit of δ(ε) on one side, above the target."""
         summary = LogMean.of(log_excess(signed, log_w, epsilon))
         if summary.hits == 0:
             return -math.inf
@@ -137,8 +137,7 @@ def _betting_limits(
     lower = Inversion(signed, weights, target, alpha, start=start).lower(point)
     if target >= 1.0:  # the bound itself is at most the target at the floor
         return min(lower, point), max(floor, point)
-    certain = np.where(signed > floor, weights, 0.0)
-    upper = Inversion(signed, certain, target, alpha, floor, start).upper(point)
+    upper = Inversion(signed, weights, target, alpha, floor, start).upper(point)
     return lower, upper
 
 

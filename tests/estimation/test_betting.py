@@ -147,6 +147,19 @@ def test_constant_samples(sample):
         assert estimate.upper - estimate.lower < 0.01
 
 
+def test_the_interval_spends_half_the_error_on_each_side():
+    sample = np.random.default_rng(3).random(300)
+    estimate = betting_interval(sample, 0.95)
+    assert estimate.lower == pytest.approx(betting_lower(sample, 0.025), rel=1e-9)
+    assert estimate.upper == pytest.approx(betting_upper(sample, 0.025), rel=1e-9)
+
+
+def test_wealth_on_huge_values_does_not_overflow():
+    sample = np.where(np.arange(400) % 2 == 0, 0.5, 1e30)
+    wealth = Wealth(sample, plug_in_bets(sample / 1e30, ALPHA))
+    assert math.isfinite(wealth.log_peak(1.0, ABOVE))
+
+
 def test_epochs_cover_every_trial_once():
     for trials in (1, 2, 7, 1000):
         starts = epoch_starts(trials)

@@ -111,6 +111,11 @@ class TestWeighted:
         )
         assert verdict.outcome is Outcome.HOLDS
 
+    def test_the_trials_that_set_the_scale_are_no_evidence(self):
+        losses = np.where(np.arange(1000) < 100, 2.0, 0.0)
+        assert weighted_violation(losses, np.zeros(1000), 1.0, 0.0).lower == 0.0
+        assert weighted_violation(losses[::-1], np.zeros(1000), 1.0, 0.0).lower == 0.0
+
     def test_no_hits_are_no_evidence(self):
         losses = np.zeros(100)
         verdict = weighted_violation(losses, losses, 1.0, 0.0)

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from simulator.errors import InvalidInput
 from simulator.estimation import delta, epsilon
-from simulator.estimation.inversion import excess, point_epsilon
+from simulator.estimation.inversion import Inversion, excess, point_epsilon
 
 
 def gaussian_delta(mu, eps):
@@ -63,6 +63,25 @@ def test_the_interval_holds_the_point_and_shrinks_with_confidence(losses, target
     wide, narrow = epsilon(losses, target, 0.99), epsilon(losses, target, 0.5)
     assert wide.lower <= wide.value <= wide.upper
     assert narrow.lower <= narrow.value <= narrow.upper
+
+
+def test_the_upper_limit_may_lie_near_the_largest_loss():
+    """Half the views lose 1, the others nothing: δ(ε) = (1 - e^{ε-1})/2, so ε(0.02) = 0.959."""
+    losses = np.where(np.random.default_rng(4).random(20_000) < 0.5, 1.0, 0.0)
+    estimate = epsilon(losses, 0.02, 0.999)
+    truth = 1.0 + math.log(0.96)
+    assert estimate.lower <= truth <= estimate.upper < 0.97
+
+
+def test_trials_set_aside_are_not_bet_on():
+    losses = np.random.default_rng(4).normal(0.5, 1.0, 500)
+    inversion = Inversion(losses, np.ones(500), 0.1, 0.05, start=100)
+    bets = inversion._bets
+    idle = bets.starts[:-1] < 100
+    assert 100 in bets.starts
+    assert np.all(bets.above[idle] == 0.0)
+    assert np.all(bets.below[idle] == 0.0)
+    assert np.all(bets.above[~idle] > 0.0)
 
 
 def test_weights_count_like_repeated_trials():

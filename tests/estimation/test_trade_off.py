@@ -6,6 +6,7 @@ from scipy.stats import norm
 
 from simulator.errors import InvalidInput
 from simulator.estimation import empirical_trade_off
+from simulator.estimation.band import exceedance_limits
 
 GRID = np.concatenate((np.geomspace(1e-6, 0.1, 60), np.linspace(0.1, 1.0, 60)))
 
@@ -42,6 +43,17 @@ def test_points_are_the_tests_own_errors():
     np.testing.assert_array_equal(curve.type_two, [0.5, 0.0])
     assert np.all(curve.type_one_lower <= curve.type_one)
     assert np.all(curve.type_two <= curve.type_two_upper)
+
+
+def test_each_sample_gets_half_the_error():
+    first, second = samples(1.0, 500)
+    curve = empirical_trade_off(first, second, [0.0], confidence=0.9)
+    lower, upper = exceedance_limits(np.array([np.sum(second > 0.0)]), 500, 0.05)
+    limits = (curve.type_two_lower[0], curve.type_two_upper[0])
+    assert limits == pytest.approx((lower[0], upper[0]), rel=1e-12)
+    lower, upper = exceedance_limits(np.array([np.sum(first <= 0.0)]), 500, 0.05)
+    limits = (curve.type_one_lower[0], curve.type_one_upper[0])
+    assert limits == pytest.approx((lower[0], upper[0]), rel=1e-12)
 
 
 def test_curves_descend_and_respect_guessing():

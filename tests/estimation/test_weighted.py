@@ -78,6 +78,8 @@ def test_bobs_epsilon(bounded):
     found = weighted_epsilon(losses, log_weights, exact(EPSILON)[0], 0.999, log_bound=bound)
     assert found.lower <= EPSILON <= found.upper
     assert found.upper - found.lower < 0.003
+    centre, radius = (found.lower + found.upper) / 2, (found.upper - found.lower) / 2
+    assert abs(found.value - centre) < radius / 3
     assert 0.0 < found.relative_standard_error < 1e-3
 
 
@@ -100,6 +102,25 @@ def test_an_untilted_sample_serves_the_other_experiment():
     # and the same number in experiment 1 itself, whose losses mirror those of experiment 0
     plain = delta(-losses, 1.0, 0.999, experiment=1)
     assert plain.lower <= truth <= plain.upper
+
+
+def test_zero_variance_leaves_room_for_rounding():
+    """Doob's transform gives every trial the same weight, but for rounding."""
+    log_weights = -30.0 + 1e-12 * np.random.default_rng(1).normal(size=100)
+    estimate = weighted_tail(np.ones(100), log_weights, 0.5)
+    assert estimate.lower < math.exp(-30.0) < estimate.upper
+    assert estimate.upper / estimate.lower < 1 + 1e-9
+
+
+def test_the_same_event_seen_from_experiment_1():
+    """Pr1[L > t] from a sample tilted toward that event, against the binomial law."""
+    losses, log_weights = tilted_play(1.0, 50_000, rounds=20, eps=0.4)
+    weights = exchanged_log_weights(losses, log_weights)
+    measured = weighted_tail(losses, weights, 3.9, 0.999)
+    # 15 of 20 answers reach a loss of 4; in experiment 1 each has the chance of a lie
+    truth = float(binom.sf(14, 20, 1 / (1 + math.exp(0.4))))
+    assert measured.lower <= truth <= measured.upper
+    assert measured.relative_standard_error < 0.02
 
 
 def test_unweighted_samples_agree_with_the_plain_estimators():
