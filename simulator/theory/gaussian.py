@@ -20,7 +20,7 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     Source: Balle and Wang 2018, Theorem 8.
     """
     if mu == 0.0:
-        return max(0.0, -math.expm1(epsilon))
+        return -math.expm1(min(0.0, epsilon))
     if epsilon < 0.0:
         return -math.expm1(epsilon) + math.exp(epsilon) * gaussian_delta(mu, -epsilon)
     near, far = epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0
@@ -40,6 +40,9 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
         return 0.0
     # Pr[L > E] bounds delta(E), and L is normal with mean mu^2/2 and deviation mu.
     high = mu * mu / 2.0 + mu * math.sqrt(2.0 * math.log(1.0 / delta))
+
+    if gaussian_delta(mu, high) > delta:
+        return high  # floats near mu^2 / 2 are spaced more widely than mu: nothing finer to find
 
     def excess(epsilon: float) -> float:
         return math.log(max(gaussian_delta(mu, epsilon), 5e-324)) - math.log(delta)

@@ -18,9 +18,9 @@ from simulator.errors import InvalidInput
 from simulator.theory.gaussian import gaussian_delta
 from simulator.theory.renyi import bounded_range_renyi, check_order, pure_renyi, renyi_to_delta
 
-_SLACK = (
-    1e-12  # relative: float noise of a unit conversion must not turn a legal move into a breach
-)
+_LARGEST = 1e100  # so that neither squares nor their sums overflow
+# Relative: float noise of a unit conversion must not turn a legal move into a breach.
+_SLACK = 1e-12
 
 
 def _within(value: float, limit: float) -> bool:
@@ -28,8 +28,8 @@ def _within(value: float, limit: float) -> bool:
 
 
 def _nonnegative(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value >= 0.0):
-        raise InvalidInput(f"{name} must be a finite number >= 0, not {value!r}")
+    if not 0.0 <= value <= _LARGEST:
+        raise InvalidInput(f"{name} must be a number in [0, {_LARGEST:g}], not {value!r}")
 
 
 def _probability(name: str, value: float) -> None:
@@ -316,7 +316,7 @@ class BoundedRange(Guarantee):
     The exponential mechanism with weight epsilon / (2 Delta) keeps it. Extremal pairs: loss t with
     probability (1 - e^(t-epsilon)) / (1 - e^(-epsilon)), else t - epsilon, t in [0, epsilon].
 
-    Source: Durfee and Rogers 2019, Definition 3.1; Dong, Durfee and Rogers 2020, Lemma 3.2.
+    Source: Durfee and Rogers 2019 (definition); Dong, Durfee and Rogers 2020, Section 4.
     """
 
     epsilon: float
@@ -348,7 +348,7 @@ class BoundedRange(Guarantee):
     def mean_loss(self) -> float:
         """Largest mean loss, u - 1 - ln u with u = epsilon / (1 - e^-epsilon).
 
-        Source: Dong, Durfee and Rogers 2020, Theorem 2.
+        Source: Dong, Durfee and Rogers 2020, Section 7.
         """
         if self.epsilon == 0.0:
             return 0.0
@@ -357,7 +357,7 @@ class BoundedRange(Guarantee):
 
     @property
     def zcdp_rho(self) -> float:
-        """epsilon^2 / 8 (Cesar and Rogers 2021, Lemma 3.4), or that of pure privacy if less."""
+        """epsilon^2 / 8 (Cesar and Rogers 2021), or that of pure privacy if less."""
         return min(self.epsilon**2 / 8.0, PureDP(self.epsilon).zcdp_rho)
 
     @property

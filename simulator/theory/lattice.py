@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 Floats = NDArray[np.float64]
 
@@ -54,6 +54,11 @@ class LossAtoms:
     def delta(self, epsilon: float) -> float:
         """Hockey-stick divergence at epsilon >= 0."""
         return math.exp(self.log_delta(epsilon))
+
+    def tail(self, threshold: float) -> float:
+        """Probability in experiment 0 that the loss exceeds a threshold >= 0."""
+        above = int(np.searchsorted(-self.losses, -threshold, side="left"))
+        return math.exp(float(logsumexp(self.log_mass[:above]))) if above else 0.0
 
     def epsilon(self, delta: float) -> float:
         """Invert the curve: the least epsilon >= 0 where it is at most delta, 0 < delta < 1."""

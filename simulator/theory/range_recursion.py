@@ -10,7 +10,7 @@ p_t = (1 - e^(t-w)) / (1 - e^(-w)) and V_0(E) = (1 - e^E)_+. On a lattice that d
   on each cell, whose largest value is explicit: an upper bound over every t. What double
   precision loses by underflow is less than 1e-300 in all and is added.
 
-Source: the recursion is Dong, Durfee and Rogers 2020, Section 4; the enclosure is ours.
+Source: the recursion is Dong, Durfee and Rogers 2020, Section 6; the enclosure is ours.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ def bounded_range_renyi(epsilon: float, alpha: float) -> float:
     t - epsilon otherwise; maximising over t in [0, epsilon] has a closed form. The result never
     exceeds alpha epsilon^2 / 8, which is returned where it is as good.
 
-    Source: the pair is from Dong, Durfee and Rogers 2020, Lemma 3.2; the cap from Cesar and
-    Rogers 2021, Lemma 3.4.
+    Source: the pair is from Dong, Durfee and Rogers 2020, Section 4; the cap from Cesar and
+    Rogers 2021.
     """
     theta = check_order(alpha) - 1.0
     cap = min(alpha * epsilon * epsilon / 8.0, pure_renyi(epsilon, alpha))

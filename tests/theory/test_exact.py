@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from simulator.errors import NotApplicable
 from simulator.theory import ApproxDP, Composition, PureDP, bound
@@ -76,6 +77,11 @@ def test_bob_was_told_the_truth_but_not_for_the_reason_given():
     bob = bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(PureDP(1 / 801), 10_000))
     assert bob.epsilon(math.exp(-32)).value == pytest.approx(0.89046815, rel=1e-8)
     assert bob.delta(1.0).value == pytest.approx(1.3802725e-17, rel=1e-7)
+    # Pr[L > 1] is far above delta(1): small tails are sufficient for privacy, not necessary.
+    tail = repeated_atoms(1 / 801, 10_000).tail(1.0)
+    assert tail == pytest.approx(9.1883811e-16, rel=1e-7)
+    p = 1 / (1 + math.exp(-1 / 801))
+    assert tail == pytest.approx(binom.sf(5400, 10_000, p), rel=1e-9)  # L > 1 from 5401 truths on
 
 
 def test_extremes_neither_overflow_nor_lie():

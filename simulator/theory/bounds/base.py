@@ -33,7 +33,7 @@ class Bound(ABC):
         return self._why_not(composition.core)
 
     def on(self, composition: Composition) -> BoundOnComposition:
-        """Apply the bound to one composition. Raises NotApplicable with the failing condition."""
+        """Return the bound applied to one composition, or raise NotApplicable with the reason."""
         reason = self.why_not(composition)
         if reason is not None:
             raise NotApplicable(f"{self.name}: {reason}")

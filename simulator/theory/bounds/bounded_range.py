@@ -33,7 +33,7 @@ class BoundedRangeAzuma(Bound):
     """Mean plus Azuma's deviation with range epsilon in place of 2 epsilon; capped by basic."""
 
     name = "bounded-range-azuma"
-    source = "Durfee and Rogers 2019, Theorem 3; Dong, Durfee and Rogers 2020, Theorem 2"
+    source = "Durfee and Rogers 2019; Dong, Durfee and Rogers 2020, Section 7"
 
     def _why_not(self, core: Composition) -> str | None:
         return needs_range(core)
@@ -57,7 +57,7 @@ class BoundedRangeAdaptive(Bound):
     """The best adaptive choice of every round's t, by backward recursion, with both ends."""
 
     name = "bounded-range-adaptive"
-    source = "Dong, Durfee and Rogers 2020, Section 4 (recursion; here enclosed from both sides)"
+    source = "Dong, Durfee and Rogers 2020, Section 6 (recursion; here enclosed from both sides)"
     costly = True
 
     def _why_not(self, core: Composition) -> str | None:
@@ -107,7 +107,7 @@ class BoundedRangeNonAdaptive(Bound):
     """
 
     name = "bounded-range-non-adaptive"
-    source = "Dong, Durfee and Rogers 2020, Theorem 3"
+    source = "Dong, Durfee and Rogers 2020, Section 5"
     kind = "lower"
 
     def _why_not(self, core: Composition) -> str | None:

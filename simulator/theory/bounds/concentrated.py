@@ -30,7 +30,7 @@ class ZCDPBunSteinke(Bound):
         rho = core.total(_rho)
         if epsilon <= rho:
             return 1.0 if rho > 0.0 else 0.0
-        return math.exp(-((epsilon - rho) ** 2) / (4.0 * rho)) if rho > 0.0 else 0.0
+        return math.exp(-(epsilon - rho) / (4.0 * rho) * (epsilon - rho)) if rho > 0.0 else 0.0
 
     def _epsilon(self, core: Composition, delta: float) -> float:
         rho = core.total(_rho)

@@ -7,7 +7,14 @@ import math
 from simulator.theory.bounds.base import Bound
 from simulator.theory.composition import Composition
 from simulator.theory.gaussian import gaussian_delta, gaussian_epsilon
-from simulator.theory.guarantees import ZCDP, GaussianDP, PureDP
+from simulator.theory.guarantees import ZCDP, GaussianDP, Guarantee, PureDP
+
+_LARGEST_ROUND = 30.0
+
+
+def _response_variance(guarantee: Guarantee) -> float:
+    spread = guarantee.pure_epsilon / math.cosh(guarantee.pure_epsilon / 2.0)
+    return spread * spread
 
 
 class _ByMu(Bound):
@@ -40,7 +47,7 @@ class GaussianDominates(_ByMu):
     """Each round is no easier to tell apart than its Gaussian; those compose exactly."""
 
     name = "gdp"
-    source = "Dong, Roth and Su 2022, Theorem 2.10 and Corollary 3.3"
+    source = "Dong, Roth and Su 2022, Corollary 3.3 (each round replaced by its Gaussian)"
 
     def _why_not(self, core: Composition) -> str | None:
         if core.consists_of(GaussianDP):
@@ -62,17 +69,15 @@ class CentralLimit(_ByMu):
     kind = "approximation"
 
     def _why_not(self, core: Composition) -> str | None:
-        if core.consists_of(PureDP):
-            return None
-        return "the limit is stated here for pure or approximate differential privacy"
+        if not core.consists_of(PureDP):
+            return "the limit is stated here for pure or approximate differential privacy"
+        if max(guarantee.pure_epsilon for guarantee, _ in core) > _LARGEST_ROUND:
+            return f"a round with epsilon above {_LARGEST_ROUND:g} has no spread to speak of"
+        return None
 
     def _mu(self, core: Composition) -> float:
         mean = core.total(lambda guarantee: guarantee.mean_loss)
-        variance = core.total(
-            lambda guarantee: (
-                (guarantee.pure_epsilon / math.cosh(guarantee.pure_epsilon / 2.0)) ** 2
-            )
-        )
+        variance = core.total(_response_variance)
         return 2.0 * mean / math.sqrt(variance) if mean > 0.0 else 0.0
 
 
