@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 Transform = NDArray[Any]
 
 _EMPTY: Floats = np.empty(0)
+_ROUNDING = 16 * float(np.finfo(float).eps)
 
 
 def require_positive(name: str, value: float) -> None:
@@ -77,6 +78,16 @@ class PrivacyLossLaw(ABC):
     @abstractmethod
     def log_mgf(self, theta: ArrayLike) -> Transform:
         """psi(theta) = ln E0[exp(theta L); L finite], elementwise, for real or complex theta."""
+
+    def log_mgf_error(self, z: Transform, psi: Transform, theta: float) -> Floats:
+        """Bound on the rounding error of psi = log_mgf(z), where Re z = theta; shape of z.
+
+        M(z) is summed from terms of total size M(theta), each off by a few ulp of 1 + |z L|, so
+        that is its error; its logarithm is off by that over |M(z)|/M(theta).
+        """
+        reach = max(abs(self.support[0]), abs(self.support[1]))
+        shrink = np.exp(np.clip(psi.real - float(self.log_mgf(theta).real), -600, 0))
+        return np.asarray(_ROUNDING * (1 + np.abs(z) * reach) / shrink)
 
     @abstractmethod
     def delta(self, epsilon: float) -> float:

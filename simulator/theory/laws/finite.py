@@ -13,6 +13,9 @@ from scipy.special import logsumexp
 from simulator.errors import InvalidInput
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, Transform
 
+#: Exponentials held in memory at once.
+_BLOCK = 1 << 15
+
 
 @dataclass(frozen=True, eq=False)
 class FiniteLaw(PrivacyLossLaw):
@@ -57,7 +60,7 @@ class FiniteLaw(PrivacyLossLaw):
                 raise InvalidInput(f"{name} must be non-negative and sum to 1")
         first, second = first - logsumexp(first), second - logsumexp(second)
         both = np.isfinite(first) & np.isfinite(second)
-        losses, log_masses = _merge(first[both] - second[both], first[both])
+        losses, log_masses = merge_losses(first[both] - second[both], first[both])
         return cls(
             losses,
             log_masses,
@@ -108,14 +111,18 @@ class FiniteLaw(PrivacyLossLaw):
 
     def log_mgf(self, theta: ArrayLike) -> Transform:
         points = np.asarray(theta)
-        if self.losses.size == 0:
+        if self.losses.size == 0 or points.size == 0:
             return np.full(points.shape, -np.inf)
-        exponents = points[..., None] * self.losses + self.log_masses
+        flat, block = points.ravel(), max(_BLOCK // self.losses.size, 1)
+        parts = [self._log_mgf(flat[i : i + block]) for i in range(0, flat.size, block)]
+        return np.asarray(np.concatenate(parts).reshape(points.shape))
+
+    def _log_mgf(self, points: Transform) -> Transform:
+        exponents = points[:, None] * self.losses + self.log_masses
         # Only the largest real part is pulled out: scipy's complex logsumexp costs far more.
-        top = exponents.real.max(axis=-1, keepdims=True)
+        top = exponents.real.max(axis=-1)
         with np.errstate(divide="ignore"):
-            total = np.log(np.exp(exponents - top).sum(axis=-1))
-        return np.asarray(total + top[..., 0])
+            return np.asarray(np.log(np.exp(exponents - top[:, None]).sum(axis=-1)) + top)
 
     def delta(self, epsilon: float) -> float:
         over = self.losses > epsilon
@@ -131,7 +138,7 @@ class FiniteLaw(PrivacyLossLaw):
         )
 
 
-def _merge(losses: Floats, log_masses: Floats) -> tuple[Floats, Floats]:
+def merge_losses(losses: Floats, log_masses: Floats) -> tuple[Floats, Floats]:
     """Sort, and add up masses of losses that agree up to the rounding of a difference of logs."""
     order = np.argsort(losses, kind="stable")
     losses, log_masses = losses[order], log_masses[order]

@@ -44,6 +44,10 @@ class GaussianLaw(PrivacyLossLaw):
         z = np.asarray(theta)
         return np.asarray(z * (1 + z) * (self.mu**2 / 2))
 
+    def log_mgf_error(self, z: Transform, psi: Transform, theta: float) -> Floats:
+        # psi is a product of three factors, so its error is relative to psi itself.
+        return np.asarray(1e-15 * (1 + np.abs(psi)))
+
     def delta(self, epsilon: float) -> float:
         if epsilon < 0:
             return float(-np.expm1(epsilon) + np.exp(epsilon) * self.delta(-epsilon))

@@ -1,0 +1,31 @@
+"""Composition of few rounds with few losses: every sum of losses, written out."""
+
+from __future__ import annotations
+
+from math import comb, prod
+
+import numpy as np
+
+from simulator.theory.laws.finite import FiniteLaw, merge_losses
+from simulator.theory.pld.parts import Parts
+
+_MAX_SUMS = 1 << 16
+#: Beyond, adding rounds one by one gathers more rounding than the transforms do.
+_MAX_ROUNDS = 64
+
+
+def enumerate_sums(parts: Parts) -> FiniteLaw | None:
+    """The composed law itself, or None where it is not finite or has too many losses."""
+    if not all(law.is_discrete and law.atom_losses.size for law, _ in parts.items):
+        return None
+    # A multiset of count losses out of m.
+    sizes = (comb(count + law.atom_losses.size - 1, count) for law, count in parts.items)
+    if parts.rounds > _MAX_ROUNDS or prod(sizes) > _MAX_SUMS:
+        return None
+    losses, logs = np.zeros(1), np.zeros(1)
+    for law, count in parts.items:
+        for _ in range(count):
+            sums = np.add.outer(losses, law.atom_losses).ravel()
+            losses, logs = merge_losses(sums, np.add.outer(logs, law.atom_log_masses).ravel())
+    dual = parts.reversed().infinite_mass
+    return FiniteLaw(losses, logs, parts.infinite_mass, dual)

@@ -1,0 +1,95 @@
+"""A multiset of independent rounds and the transform of their summed loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from simulator.errors import InvalidInput
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, Transform
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Distinct laws with the number of rounds each is used; the order does not matter."""
+
+    items: tuple[tuple[PrivacyLossLaw, int], ...]
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[PrivacyLossLaw, int]]) -> Parts:
+        """Merge equal laws, in a canonical order, so that composition commutes to the last bit."""
+        counts: dict[PrivacyLossLaw, int] = {}
+        for law, count in pairs:
+            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+                raise InvalidInput(f"a count of rounds must be an integer >= 0, got {count!r}")
+            if count:
+                counts[law] = counts.get(law, 0) + int(count)
+        order = sorted(counts.items(), key=lambda item: (type(item[0]).__name__, *_key(item[0])))
+        return cls(tuple(order))
+
+    @property
+    def rounds(self) -> int:
+        """Total number of rounds."""
+        return sum(count for _, count in self.items)
+
+    @cached_property
+    def infinite_mass(self) -> float:
+        """P0-probability that some round is lost entirely: 1 - prod (1 - p_i)^k_i."""
+        logs = [count * np.log1p(-law.infinite_mass) for law, count in self.items]
+        return abs(float(np.expm1(sum(logs))))
+
+    @cached_property
+    def support(self) -> tuple[float, float]:
+        """Least and greatest finite total loss, rounded outward."""
+        low = _sum_up([(-law.support[0], count) for law, count in self.items])
+        return -low, _sum_up([(law.support[1], count) for law, count in self.items])
+
+    @property
+    def work(self) -> int:
+        """How many exponentials one value of the transform takes."""
+        return sum(max(law.atom_losses.size, 1) for law, _ in self.items)
+
+    def reversed(self) -> Parts:
+        """The exchanged pairs."""
+        return Parts.of((law.reversed(), count) for law, count in self.items)
+
+    def log_mgf(self, z: Transform) -> Transform:
+        """Sum of count * psi(z); shape of z."""
+        total = np.zeros(np.shape(z), dtype=np.asarray(z).dtype)
+        for law, count in self.items:
+            total = total + _times(count, law.log_mgf(z))
+        return total
+
+    def log_mgf_with_error(self, z: Transform, theta: float) -> tuple[Transform, Floats]:
+        """log_mgf on the vertical line Re z = theta, and a bound on its rounding error."""
+        total, error = np.zeros(z.shape, dtype=complex), np.zeros(z.shape)
+        for law, count in self.items:
+            psi = law.log_mgf(z)
+            error += count * law.log_mgf_error(z, psi, theta)
+            total += _times(count, psi)
+        return total, error
+
+
+def _sum_up(terms: list[tuple[float, int]]) -> float:
+    """Least double that is at least the sum of count * value, exactly."""
+    if any(np.isinf(value) for value, _ in terms):
+        return float("inf")
+    exact = sum((Fraction(value) * count for value, count in terms), Fraction(0))
+    rounded = float(exact)
+    return rounded if Fraction(rounded) >= exact else float(np.nextafter(rounded, np.inf))
+
+
+def _times(count: int, psi: Transform) -> Transform:
+    """Product, also where psi = -inf (a complex product would make nan of it)."""
+    if np.iscomplexobj(psi):
+        return np.asarray(count * np.maximum(psi.real, -1e300) + 1j * (count * psi.imag))
+    return np.asarray(count * psi)
+
+
+def _key(law: PrivacyLossLaw) -> tuple[float, ...]:
+    at = law.log_mgf(np.array([0.5, 1.0, 2.0]))
+    return (law.infinite_mass, law.dual_infinite_mass, *map(float, at.real))

@@ -1,0 +1,134 @@
+"""The privacy loss distribution of a composition, and what it certifies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from simulator.errors import InvalidInput
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.pld.bracket import Bracket
+from simulator.theory.pld.discretise import discretise
+from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.query import Query
+
+#: Cells a law without closed transform is cut into when no step is given.
+_DEFAULT_CELLS = 1000
+
+
+@dataclass(frozen=True)
+class PLD:
+    """Privacy loss distribution of independent rounds; a value, composed lazily.
+
+    ``optimistic`` and ``pessimistic`` hold the rounds; they are the same object when every law
+    is exact, and differ only where a law had to be discretised. Rounds are kept as a multiset, so
+    composition is associative and commutative to the last bit. ``tolerance`` is the relative
+    width that brackets aim at; they are certified whatever it is.
+    """
+
+    optimistic: Parts
+    pessimistic: Parts
+    tolerance: float = 2e-7
+
+    def __post_init__(self) -> None:
+        if not 1e-12 <= self.tolerance <= 1:
+            raise InvalidInput(f"tolerance must be in [1e-12, 1], got {self.tolerance!r}")
+
+    @classmethod
+    def from_law(
+        cls, law: PrivacyLossLaw, step: float | None = None, tolerance: float = 2e-7
+    ) -> PLD:
+        """One round. With ``step`` (nats) the law is discretised, otherwise only if it must be.
+
+        Raises InvalidInput when the grid of that step would not fit memory.
+        """
+        if step is None and law.has_exact_transform:
+            parts = Parts.of([(law, 1)])
+            return cls(parts, parts, tolerance)
+        if step is None:
+            low, high = law.support
+            if not np.isfinite(high - low):
+                raise InvalidInput("a law of unbounded loss without a transform needs a step")
+            step = (high - low) / _DEFAULT_CELLS
+        pair = discretise(law, step)
+        return cls(Parts.of([(pair.optimistic, 1)]), Parts.of([(pair.pessimistic, 1)]), tolerance)
+
+    @classmethod
+    def nothing(cls, tolerance: float = 2e-7) -> PLD:
+        """No round at all: the neutral element of composition."""
+        return cls(Parts(()), Parts(()), tolerance)
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds are composed."""
+        return self.optimistic.rounds
+
+    def compose(self, other: PLD) -> PLD:
+        """Rounds of both, independently (the optimum of an adversary that does not adapt)."""
+        optimistic = Parts.of(self.optimistic.items + other.optimistic.items)
+        exact = self.optimistic is self.pessimistic and other.optimistic is other.pessimistic
+        pessimistic = Parts.of(self.pessimistic.items + other.pessimistic.items)
+        tolerance = max(self.tolerance, other.tolerance)
+        return PLD(optimistic, optimistic if exact else pessimistic, tolerance)
+
+    def self_compose(self, rounds: int) -> PLD:
+        """``rounds`` independent copies."""
+        optimistic = _repeated(self.optimistic, rounds)
+        exact = self.optimistic is self.pessimistic
+        pessimistic = optimistic if exact else _repeated(self.pessimistic, rounds)
+        return PLD(optimistic, pessimistic, self.tolerance)
+
+    def reversed(self) -> PLD:
+        """The exchanged pair, which is experiment 1."""
+        optimistic = self.optimistic.reversed()
+        exact = self.optimistic is self.pessimistic
+        pessimistic = optimistic if exact else self.pessimistic.reversed()
+        return PLD(optimistic, pessimistic, self.tolerance)
+
+    def delta(self, epsilon: float) -> Bracket:
+        """Certified bracket of the hockey-stick divergence at any finite epsilon."""
+        if not np.isfinite(epsilon):
+            raise InvalidInput(f"epsilon must be finite, got {epsilon!r}")
+        return self._joined([query.delta(float(epsilon)) for query in self._queries])
+
+    def epsilon(self, delta: float) -> Bracket:
+        """Certified bracket of the least epsilon >= 0 with hockey-stick divergence <= delta.
+
+        Infinite where more than ``delta`` sits at infinite loss. Raises InvalidInput outside
+        0 < delta < 1 (and below 1e-300, where doubles end).
+        """
+        if not 1e-300 <= delta < 1:
+            raise InvalidInput(f"delta must be in [1e-300, 1), got {delta!r}")
+        return self._joined([query.epsilon(float(delta)) for query in self._queries])
+
+    @cached_property
+    def _queries(self) -> list[Query]:
+        exact = self.optimistic is self.pessimistic
+        sides = [self.optimistic] if exact else [self.optimistic, self.pessimistic]
+        return [Query(parts, self.tolerance) for parts in sides]
+
+    @staticmethod
+    def _joined(sides: list[Bracket]) -> Bracket:
+        """The lower end of the optimistic side, the upper end of the pessimistic one."""
+        return Bracket(sides[0].lower, sides[-1].upper)
+
+
+def _repeated(parts: Parts, rounds: int) -> Parts:
+    if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 0:
+        raise InvalidInput(f"rounds must be an integer >= 0, got {rounds!r}")
+    return Parts.of((law, count * int(rounds)) for law, count in parts.items)
+
+
+def compose_laws(rounds: Iterable[tuple[PrivacyLossLaw, int]], tolerance: float = 2e-7) -> PLD:
+    """Composition of ``count`` rounds of each law, without adaptivity between them."""
+    total = PLD.nothing(tolerance)
+    pairs = Parts.of(rounds).items
+    if all(law.has_exact_transform for law, _ in pairs):
+        parts = Parts(pairs)
+        return PLD(parts, parts, tolerance)
+    for law, count in pairs:
+        total = total.compose(PLD.from_law(law, tolerance=tolerance).self_compose(count))
+    return total

@@ -1,0 +1,161 @@
+"""Answering delta(epsilon) and epsilon(delta) of one composition: which engine, which tilt.
+
+Nothing here can make an answer wrong, only slow or wide: every engine's brackets are certified at
+every epsilon, and brackets of one number may be intersected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from simulator.theory.pld.bracket import Bracket
+from simulator.theory.pld.direct import enumerate_sums
+from simulator.theory.pld.inversion import SmoothedTail, choose_window, coarsest_fit
+from simulator.theory.pld.lattice import Lattice, LatticeTail
+from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.saddle import Saddles
+from simulator.theory.pld.tail import OneRound, Tail, invert
+
+#: Above this estimate of delta, 1 - delta is the smaller number and is integrated instead.
+_LARGE = float(np.log(0.3))
+_ATTEMPTS = 10
+_REFINE = 4.0
+#: How much coarser a first look at epsilon = 0 may be.
+_COARSE = 30.0
+
+
+@dataclass(frozen=True)
+class Query:
+    """One composition, asked many times; its tables are made once."""
+
+    parts: Parts
+    tolerance: float
+
+    def delta(self, epsilon: float) -> Bracket:
+        """Bracket of the hockey-stick divergence, certified; epsilon is finite."""
+        if epsilon < 0:
+            # delta(E) of (P0, P1) = 1 - e^E + e^E delta(-E) of (P1, P0).
+            dual, factor = self._dual.delta(-epsilon), float(np.exp(epsilon))
+            rest = -float(np.expm1(epsilon))
+            return _widened(rest + factor * dual.lower, rest + factor * dual.upper)
+        if epsilon >= self.parts.support[1]:
+            return _widened(self.parts.infinite_mass, self.parts.infinite_mass)
+        found, finer = Bracket(0.0, 1.0), 1.0
+        for _ in range(_ATTEMPTS):
+            tail, last = self._tail(epsilon, finer, for_delta=True)
+            value, before = tail.at(epsilon), found.width
+            found = found.meet(Bracket(value.lower, value.upper))
+            if last or self._settled(found, before, max(1.0, 2 * epsilon / tail.reach)):
+                break
+            finer *= _REFINE
+        return found
+
+    def epsilon(self, delta: float) -> Bracket:
+        """Certified bracket of the least epsilon >= 0 with delta(epsilon) <= delta."""
+        lost, top = self.parts.infinite_mass, self.parts.support[1]
+        if delta < lost * (1 - 1e-13):
+            return Bracket(np.inf, np.inf)
+        # Whether the infinite mass alone exceeds delta is not settled within its rounding.
+        ceiling = top if delta >= lost * (1 + 1e-13) else np.inf
+        if top <= 0:
+            return Bracket(0.0, max(ceiling, 0.0))
+        coarse, _ = self._tail(0.0, 1 / _COARSE, for_delta=True)
+        if coarse.at(0.0).upper <= delta:
+            return Bracket(0.0, 0.0)
+        found, finer = Bracket(0.0, ceiling), 1.0
+        centre = min(max(self._guess(delta - lost), 0.0), top)
+        for _ in range(_ATTEMPTS):
+            tail, last = self._tail(centre, finer, for_delta=False)
+            root = invert(tail, delta, centre, 0.0, top)
+            upper = root.upper if root.upper < top else ceiling
+            before = found.width
+            found = found.meet(Bracket(root.lower, upper))
+            inside = _inside(root, top)
+            drifted = abs(inside - centre) > 2 * tail.reach
+            if self._settled(found, np.inf if drifted else before) or (last and not drifted):
+                break
+            centre, finer = inside, finer * (1.0 if drifted else _REFINE)
+        return found
+
+    def _settled(self, found: Bracket, before: float, leeway: float = 1.0) -> bool:
+        """Narrow enough, or rounding keeps a finer line from helping."""
+        narrow = found.width <= self.tolerance * leeway * found.upper
+        return narrow or 0.7 * before < found.width
+
+    @cached_property
+    def _dual(self) -> Query:
+        return Query(self.parts.reversed(), self.tolerance)
+
+    @cached_property
+    def _direct(self) -> OneRound | None:
+        """A single round, or few enough sums of losses to write out."""
+        if self.parts.rounds == 1:
+            return OneRound(self.parts.items[0][0])
+        law = enumerate_sums(self.parts)
+        if law is None:
+            return None
+        reach = max(map(abs, self.parts.support))
+        return OneRound(law, slack=4e-16 * self.parts.rounds * reach)
+
+    @cached_property
+    def _lattice(self) -> Lattice | None:
+        return Lattice.of(self.parts)
+
+    @cached_property
+    def _small(self) -> Saddles:
+        return Saddles.of(self.parts)
+
+    @cached_property
+    def _large(self) -> Saddles:
+        return Saddles.of(self.parts, overlap=True)
+
+    def _guess(self, delta: float) -> float:
+        log_delta = float(np.log(max(delta, 1e-300)))
+        if log_delta < _LARGE:
+            return self._small.epsilon_at(log_delta)
+        return self._large.epsilon_at(float(np.log1p(-delta)))
+
+    def _tail(self, epsilon: float, finer: float, for_delta: bool) -> tuple[Tail, bool]:
+        """An engine centred at epsilon, and whether a finer one would be no better."""
+        if self._direct is not None:
+            return self._direct, True
+        small = self._small.log_value_at(epsilon) < _LARGE
+        saddles = self._small if small else self._large
+        theta = saddles.theta_at(epsilon)
+        if self._lattice is not None:
+            return LatticeTail.make(self.parts, self._lattice, max(theta, 0.0)), True
+        smoothing = self._smoothing(epsilon, theta, saddles.spread_at(epsilon), for_delta)
+        smoothing /= finer
+        window = choose_window(self.parts, epsilon, theta, smoothing, saddles.log_value_at(epsilon))
+        fitting = max(smoothing, coarsest_fit(window.period, self.parts.work))
+        tail = SmoothedTail.make(self.parts, epsilon, theta, fitting, window)
+        return tail, fitting > smoothing
+
+    def _smoothing(self, epsilon: float, theta: float, spread: float, for_delta: bool) -> float:
+        """The s whose gap s^2 p meets the tolerance, were the law smooth around epsilon.
+
+        p/|slope| is about 1 + theta in the tail, and p about 1/spread in the bulk. In the tail
+        a relative error of epsilon is worth theta * epsilon as much in delta.
+        """
+        scale = max(epsilon, 1e-3 * min(spread, 1.0))
+        if theta > 0:
+            scale = max(scale, 1 / theta) if for_delta else scale
+            gap, ceiling = scale / (1 + theta), 0.5 / (1 + theta)
+        else:
+            gap, ceiling = spread * (1.0 if for_delta else scale), 0.5 * min(spread, 1.0)
+        return float(min(np.sqrt(0.8 * self.tolerance * gap), ceiling))
+
+
+def _inside(root: Bracket, top: float) -> float:
+    """Where to look next: an end that was found, or the middle of both or neither."""
+    if (root.lower > 0) == (root.upper < top):
+        return root.midpoint if np.isfinite(root.upper) else root.lower
+    return root.lower if root.lower > 0 else root.upper
+
+
+def _widened(lower: float, upper: float) -> Bracket:
+    """A bracket with room for the rounding of the last few operations."""
+    return Bracket(max(lower * (1 - 1e-14), 0.0), min(upper * (1 + 1e-14), 1.0))

@@ -1,0 +1,123 @@
+"""What a composition engine answers at one epsilon, and how delta(epsilon) is inverted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.pld.bracket import Bracket
+
+#: An epsilon below this is resolved to the rounding of this.
+_SMALL = 1e-9
+
+
+@dataclass(frozen=True)
+class TailValue:
+    """Certified lower <= delta(epsilon) <= upper, and the slope d delta/d epsilon (a guide)."""
+
+    lower: float
+    upper: float
+    slope: float
+
+
+class Tail(Protocol):
+    """delta as a certified function of epsilon, accurate near the epsilon it was made for."""
+
+    @property
+    def reach(self) -> float:
+        """How far a search may step at once."""
+        ...
+
+    def at(self, epsilon: float) -> TailValue:
+        """Bracket of delta(epsilon); valid at every epsilon."""
+        ...
+
+
+@dataclass(frozen=True)
+class OneRound:
+    """A law whose delta needs no composition: its own, widened by its rounding.
+
+    ``slack`` bounds the rounding of its losses.
+    """
+
+    law: PrivacyLossLaw
+    slack: float = 0.0
+    reach: float = math.inf
+
+    def at(self, epsilon: float) -> TailValue:
+        """Bracket of the law's own delta."""
+        # An ulp of epsilon is what a far tail feels most.
+        shift = 1e-15 * abs(epsilon) + self.slack
+        lower = self.law.delta(epsilon + shift) * (1 - 1e-12)
+        upper = self.law.delta(epsilon - shift) * (1 + 1e-12) + 1e-307
+        slope = -math.exp(min(epsilon, 700.0)) * self.law.sf(epsilon, under=1)
+        return TailValue(lower, min(max(upper, lower), 1.0), slope)
+
+
+def invert(tail: Tail, delta: float, start: float, low: float, high: float) -> Bracket:
+    """Certified bracket of epsilon(delta) = least epsilon in [low, high] with delta(.) <= delta.
+
+    delta(.) never increases: epsilon is an upper end once the upper end of delta there is at
+    most ``delta``, and a lower end while the lower end there is above it. The caller knows that
+    ``low`` and ``high`` are certain.
+    """
+    root = _search(tail, delta, start, low, high, lambda value: value.upper)
+    above = _walk(root, +1, low, high, lambda e: tail.at(e).upper <= delta)
+    root = _search(tail, delta, root, low, high, lambda value: value.lower)
+    below = _walk(root, -1, low, high, lambda e: tail.at(e).lower > delta)
+    return Bracket(min(below, above), above)
+
+
+def _search(  # the interval is a guide only: nothing found here is trusted before _walk
+    tail: Tail,
+    delta: float,
+    start: float,
+    low: float,
+    high: float,
+    end: Callable[[TailValue], float],
+) -> float:
+    """Newton on ln delta, halving the interval that its own evaluations leave when it escapes."""
+    epsilon = min(max(start, low), high)
+    for _ in range(60):
+        value = tail.at(epsilon)
+        here = end(value)
+        if here > delta:
+            low = max(low, epsilon)
+        else:
+            high = min(high, epsilon)
+        target = epsilon + _newton_step(here, value.slope, delta, tail.reach)
+        if not low <= target <= high:
+            target = low + (high - low) / 2 if math.isfinite(high) else 2 * abs(epsilon) + 1
+            target = min(max(target, epsilon - tail.reach), epsilon + tail.reach)
+        if abs(target - epsilon) <= max(1e-15 * abs(target), 1e-13 * min(tail.reach, 1e-3)):
+            break
+        epsilon = target
+    return epsilon
+
+
+def _newton_step(here: float, slope: float, delta: float, reach: float) -> float:
+    if here <= 0 or slope >= 0:
+        return math.copysign(reach, here - delta)
+    step = here / -slope * math.log(here / delta)
+    return min(max(step, -reach), reach)
+
+
+def _walk(
+    root: float, sign: int, low: float, high: float, certified: Callable[[float], bool]
+) -> float:
+    """Walk outward from ``root`` in growing steps until ``certified`` holds."""
+    step = 2 * float(np.spacing(max(abs(root), _SMALL)))
+    epsilon = root
+    while low < epsilon < high:
+        if certified(epsilon):
+            return epsilon
+        epsilon = root + sign * step
+        step *= 3
+    if sign > 0 and epsilon <= low and certified(low):
+        return low
+    return high if sign > 0 else low
