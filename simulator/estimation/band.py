@@ -17,8 +17,8 @@ band follows the pointwise interval down to single hits with a logarithmic price
 Dvoretzky-Kiefer-Wolfowitz band, which is constant in width. The price is paid at the other end:
 where p is near 1 the band is about as wide as in the middle.
 
-Sources: Ville (1939) for the inequality; the family R_c is that of Robbins and Siegmund (1970)
-for empirical distribution functions.
+Source: Ville (1939) for the inequality; that R_c is a martingale follows in one line from S being
+binomial given its past in that clock.
 """
 
 from __future__ import annotations
