@@ -39,11 +39,12 @@ from simulator.theory.guarantees import (
     parse_guarantee,
 )
 from simulator.theory.odometers import MixtureOdometer, RunningOdometer
-from simulator.theory.transforms import group, parallel, subsampled
+from simulator.theory.transforms import TRANSFORMS, Transform, group, parallel, subsampled
 
 __all__ = [
     "FILTERS",
     "KINDS",
+    "TRANSFORMS",
     "ZCDP",
     "Answer",
     "ApproxDP",
@@ -63,6 +64,7 @@ __all__ = [
     "RunningFilter",
     "RunningOdometer",
     "SumFilter",
+    "Transform",
     "WhitehouseFilter",
     "ZCDPFilter",
     "all_bounds",

@@ -25,7 +25,7 @@ from simulator.theory.filter_rules import (
     zcdp_step,
 )
 from simulator.theory.guarantees import Guarantee, PureDP
-from simulator.theory.renyi import pure_renyi, renyi_to_delta, renyi_to_epsilon
+from simulator.theory.renyi import pure_renyi, renyi_to_epsilon
 
 State = tuple[float, ...]
 _SLACK = 1.0 + 1e-12  # ten rounds of 0.1 fit a budget of 1, whatever their float sum
@@ -160,14 +160,17 @@ class WhitehouseFilter(Filter):
         return (0.0, 0.0, self.epsilon * _SLACK, self.rounds_delta * _SLACK, log_inverse)
 
 
-def _equivalent_epsilon(cost: Callable[[float], float], target: float) -> float:
-    """The pure epsilon whose ``cost``, increasing from 0, is ``target``, rounded up."""
-    if target == 0.0:
-        return 0.0
+def _inverse(cost: Callable[[float], float], target: float) -> float:
+    """Where an increasing ``cost`` that starts at or below ``target`` reaches it."""
     high = 1.0
     while cost(high) < target:
         high *= 2.0
-    return float(brentq(lambda e: cost(e) - target, 0.0, high, xtol=1e-300)) * (1.0 + 1e-14)
+    return float(brentq(lambda x: cost(x) - target, 0.0, high, xtol=1e-300))
+
+
+def _equivalent_epsilon(cost: Callable[[float], float], target: float) -> float:
+    """The pure epsilon whose ``cost`` is ``target``, rounded up."""
+    return _inverse(cost, target) * (1.0 + 1e-14) if target > 0.0 else 0.0
 
 
 class ZCDPFilter(Filter):
@@ -186,11 +189,9 @@ class ZCDPFilter(Filter):
         target = self.delta - self.rounds_delta
 
         def epsilon(rho: float) -> float:
-            return renyi_to_epsilon(lambda alpha: alpha * rho, target)
+            return renyi_to_epsilon(lambda alpha: alpha * rho, target) if rho > 0.0 else 0.0
 
-        # Between 0 and epsilon: the conversion never gives less than rho itself.
-        root = brentq(lambda rho: epsilon(rho) - self.epsilon, 1e-300, self.epsilon, xtol=1e-300)
-        return float(root)
+        return _inverse(epsilon, self.epsilon)
 
     @property
     def initial(self) -> State:
@@ -240,8 +241,7 @@ class RenyiFilter(Filter):
         """See :meth:`Filter.initial`."""
         alpha = self.alpha
         budget = self._budget(alpha)
-        curve_delta = renyi_to_delta(lambda _: budget, self.epsilon, alpha=alpha)
-        if budget <= 0.0 or curve_delta > (self.delta - self.rounds_delta) * (1.0 + 1e-6):
+        if budget <= 0.0:
             raise NotApplicable(f"no Renyi order leaves a budget for {self}; allow more delta")
         return (0.0, 0.0, budget * _SLACK, self.rounds_delta * _SLACK, alpha)
 

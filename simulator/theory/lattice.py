@@ -135,7 +135,7 @@ def _log_responses(epsilon: float, rounds: int, failures: Floats) -> Floats:
     return log_binomial(rounds, rounds - failures, log_p, log_p - epsilon)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def mixed_atoms(parts: tuple[tuple[float, int], ...]) -> LossAtoms:
     """The positive atoms of several groups (epsilon, rounds): prod(rounds + 1) before the cut."""
     losses, log_mass = np.zeros(1), np.zeros(1)

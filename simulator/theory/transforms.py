@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import singledispatch
 
 from simulator.errors import InvalidInput, NotApplicable
@@ -128,3 +128,20 @@ def subsampled(guarantee: Guarantee, rate: float) -> Guarantee:
     if guarantee.leak == 0.0:
         return PureDP(amplified)
     return ApproxDP(amplified, rate * guarantee.leak)
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A rule that makes one guarantee of others, with where it is proved."""
+
+    name: str
+    source: str
+    apply: Callable[..., Guarantee]
+
+
+TRANSFORMS: tuple[Transform, ...] = (
+    Transform("group", "Dwork and Roth 2014, Theorem 2.2; Vadhan 2017, Lemma 2.2", group),
+    Transform("parallel", "McSherry 2009, Theorem 4", parallel),
+    Transform("subsampled", "Balle, Barthe and Gaboardi 2018, Theorems 8 and 9", subsampled),
+)
+"""Every transform, for listing beside the bounds."""

@@ -155,6 +155,8 @@ def test_the_converted_budgets_meet_the_promise():
     spec = ZCDPFilter(1.0, 1e-6)
     total = bound("zcdp-canonne-kamath-steinke").on(Composition.repeat(GaussianDP(1.0), 1))
     assert total.epsilon(1e-6).value > 1.0
+    for delta in (1e-300, 0.9):
+        assert ZCDPFilter(1.0, delta).rho > 0.0
     mu = math.sqrt(2 * spec.rho)
     fitted = bound("zcdp-canonne-kamath-steinke").on(Composition.repeat(GaussianDP(mu), 1))
     assert fitted.epsilon(1e-6).value == pytest.approx(1.0, rel=1e-9)

@@ -63,7 +63,7 @@ class OptimalHeterogeneous(OptimalHomogeneous):
         if len(parts) < 2:
             return "needs two distinct epsilons; with one, ask kairouz-oh-viswanath-3.3"
         atoms = math.prod(count + 1 for _, count in parts)
-        if atoms > _MOST_ATOMS:
+        if atoms > _MOST_ATOMS // 2:  # all of them are sorted
             return f"{atoms} atoms are too many to list; ask murtagh-vadhan-rounded"
         return _needs_responses(core)
 
