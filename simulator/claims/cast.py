@@ -8,8 +8,13 @@ from typing import Any
 import numpy as np
 
 from simulator.databases import Database
-from simulator.mechanisms import Laplace, LeakyRandomizedResponse, RandomizedResponse
-from simulator.queries import counting_query
+from simulator.mechanisms import (
+    Exponential,
+    Laplace,
+    LeakyRandomizedResponse,
+    RandomizedResponse,
+)
+from simulator.queries import counting_query, counting_scores
 from simulator.result import Result
 from simulator.runner import simulate
 from simulator.theory.guarantees import Guarantee
@@ -62,6 +67,28 @@ def press_when_ahead(low: float, high: float) -> Adversary:
         while True:
             answer = yield (*pair, Laplace(ALICE, epsilon))
             epsilon = high if answer > 0.5 else low
+
+    return adversary
+
+
+def switch_mechanisms(epsilon: float) -> Adversary:
+    """Laplace, randomized response and the exponential mechanism, by the last answer.
+
+    The exponential mechanism is asked which of two people is in the database, which is not
+    symmetric in the two databases.
+    """
+    menu = (
+        Laplace(ALICE, epsilon),
+        RandomizedResponse(ALICE, epsilon),
+        Exponential(counting_scores(["alice", "bob"]), epsilon),
+    )
+
+    def adversary(coins: np.random.Generator) -> Playing:
+        pair = (WITHOUT_ALICE, WITH_ALICE) if coins.random() < 0.5 else (WITH_ALICE, WITHOUT_ALICE)
+        place = 0
+        while True:
+            answer = yield (*pair, menu[place])
+            place = (place + (2 if answer > 0.5 else 1)) % len(menu)
 
     return adversary
 

@@ -54,7 +54,7 @@ def largest_mean_loss(largest: float, points: int = 801) -> float:
     losses = np.linspace(-largest, largest, points)
     weights = np.vstack([np.ones(points), np.exp(-losses)])
     found = linprog(-losses, A_eq=weights, b_eq=[1.0, 1.0])
-    return float(losses @ found.x)
+    return float(losses @ np.asarray(found.x))
 
 
 def random_pairs(

@@ -225,7 +225,8 @@ def bad_set_is_needed(
         f"Pr[L > {threshold + room:g}]",
         printed=f"Pr[L > ε'] ≤ δ(ε') = {number(stick)}",
         right=f"Pr[L > ε'] = {number(tail)}; only Pr[L > ε'+τ] ≤ δ/(1-e^-τ) follows",
-        note=f"randomized response with ε = {epsilon:g}",
+        note=f"randomized response with ε = {epsilon:g}; what is equivalent is the inequality for "
+        "every set S that stands before it",
     )
 
 
