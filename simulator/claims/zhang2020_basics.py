@@ -7,25 +7,20 @@ import math
 import numpy as np
 from scipy.stats import binom
 
+from simulator.claims.cast import ALICE, WITH_ALICE, WITHOUT_ALICE, play
 from simulator.claims.findings import equal, number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.claims.sources import ZHANG_2020
 from simulator.claims.zhang2020_play import (
-    WITH,
-    WITHOUT,
     challenges,
     hoeffding_radius,
     largest_loss,
-    play,
     simulated,
 )
 from simulator.mechanisms import RandomizedResponse
-from simulator.queries import counting_query
 from simulator.theory import PureDP
 from simulator.theory.laws import FiniteLaw, GaussianLaw, randomized_response
-
-ALICE = counting_query("alice")
 
 
 def truth(epsilon: float) -> float:
@@ -46,7 +41,9 @@ def response_is_private(*, epsilon: float = 0.7, exponent: float = 1.0) -> Findi
     p = truth(exponent * epsilon)
     law = FiniteLaw.from_probabilities([p, 1 - p], [1 - p, p])
     response = RandomizedResponse(ALICE, exponent * epsilon)
-    result = play(challenges((WITHOUT, WITH, response)), PureDP(2 * epsilon), 1, 1000)
+    result = play(
+        challenges((WITHOUT_ALICE, WITH_ALICE, response)), PureDP(2 * epsilon), 1, 1000, seed=1
+    )
     return upper_bound(
         law.support[1],
         epsilon,
@@ -103,11 +100,12 @@ def survey(
     first to be asked; every third person says yes truthfully.
     """
     yes = RandomizedResponse(ALICE, epsilon)
-    rounds = [(WITHOUT, WITH, yes)]
+    rounds = [(WITHOUT_ALICE, WITH_ALICE, yes)]
     rounds += [
-        (WITH, WITH, yes) if i % 3 == 0 else (WITHOUT, WITHOUT, yes) for i in range(1, people)
+        (WITH_ALICE, WITH_ALICE, yes) if i % 3 == 0 else (WITHOUT_ALICE, WITHOUT_ALICE, yes)
+        for i in range(1, people)
     ]
-    result = play(challenges(*rounds), PureDP(epsilon), people, trials, keep_views=trials)
+    result = play(challenges(*rounds), PureDP(epsilon), people, trials, keep_views=trials, seed=1)
     held = sum(1 for i in range(people) if i % 3 == 0) / people
     answers = np.array([view.answers for view in result.views if view.experiment == 1])
     p = truth(assumed)
@@ -184,7 +182,9 @@ def loss_bounded(*, epsilon: float = 1.0, gap: float = 0.01, tau: float = 0.0) -
     one_sided = law.sf(epsilon + tau)
     claimed = delta if tau == 0.0 else delta * (1 + math.exp(-epsilon - tau)) / -math.expm1(-tau)
     response = RandomizedResponse(ALICE, epsilon + gap)
-    result = play(challenges((WITHOUT, WITH, response)), PureDP(epsilon + gap), 1, 2000)
+    result = play(
+        challenges((WITHOUT_ALICE, WITH_ALICE, response)), PureDP(epsilon + gap), 1, 2000, seed=1
+    )
     seen = float(np.mean(np.abs(result.losses(0)) > epsilon))
     return upper_bound(
         outside,

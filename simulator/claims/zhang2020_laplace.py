@@ -10,11 +10,12 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import laplace
 
+from simulator.claims.cast import play
 from simulator.claims.findings import equal, number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.claims.sources import ZHANG_2020
-from simulator.claims.zhang2020_play import challenges, largest_loss, play
+from simulator.claims.zhang2020_play import challenges, largest_loss
 from simulator.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
 from simulator.mechanisms import Laplace
 from simulator.queries import function_query, histogram_query
@@ -53,7 +54,9 @@ def laplace_mechanism(*, epsilon: float = 0.6, noise: float = 1.0) -> Finding:
     without = Database({"asthma": 3, "flu": 8, "none": 20})
     mechanism = Laplace(histogram_query(bins), epsilon / noise)
     with_alice = without.add("flu")
-    result = play(challenges((without, with_alice, mechanism)), PureDP(2 * epsilon), 1, 1000)
+    result = play(
+        challenges((without, with_alice, mechanism)), PureDP(2 * epsilon), 1, 1000, seed=1
+    )
     far = np.array([0.0, -50.0, 0.0])
     return upper_bound(
         max(mechanism.pair(without, with_alice).loss(far), largest_loss(result)),

@@ -1,59 +1,28 @@
-"""How the claims of Zhang 2020 are played: small interactions, on one core, with fixed seeds."""
+"""How the claims of Zhang 2020 are played, and how a play becomes a finding."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from typing import Any
 
+from simulator.claims.cast import Adversary, Playing
 from simulator.claims.model import Finding, Verdict
-from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.databases import Database
 from simulator.mechanisms import Mechanism
 from simulator.result import Result
-from simulator.runner import simulate
-from simulator.theory import Guarantee
-
-WITHOUT = Database({"others": 9})
-WITH = WITHOUT.add("alice")
-"""Two neighbours: by the convention of Roth 2011 (Lecture 4), the second holds Alice."""
 
 FALSE_ALARM = 1e-6
 """Probability that a simulated check of these modules complains about a true claim."""
-
-Adversary = Callable[..., Iterator[Any]]
 
 
 def challenges(*triples: tuple[Database, Database, Mechanism]) -> Adversary:
     """An adversary that sends these challenges one after another, whatever it is answered."""
 
-    def send(coins: Any) -> Iterator[Any]:
+    def send(coins: Any) -> Playing:
         for triple in triples:  # noqa: UP028 -- a tuple cannot be sent answers
             yield triple
 
     return send
-
-
-def play(
-    adversary: Adversary,
-    family: Guarantee,
-    rounds: int,
-    trials: int,
-    relation: Relation = ADD_REMOVE,
-    keep_views: int = 0,
-    experiments: tuple[int, ...] = (0, 1),
-) -> Result:
-    """Play both experiments on one core, without a bar; see :func:`simulator.simulate`."""
-    return simulate(
-        adversary,
-        family,
-        rounds,
-        trials,
-        relation=relation,
-        keep_views=keep_views,
-        experiments=experiments,
-        jobs=1,
-        progress=False,
-    )
 
 
 def largest_loss(result: Result) -> float:

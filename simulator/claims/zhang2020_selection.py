@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from simulator.claims.cast import play
 from simulator.claims.findings import equal, number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.claims.sources import ZHANG_2020
-from simulator.claims.zhang2020_play import challenges, largest_loss, play
+from simulator.claims.zhang2020_play import challenges, largest_loss
 from simulator.databases import Database
 from simulator.mechanisms import Exponential, ReportNoisyMax
 from simulator.mechanisms.noisy_max import largest_index_law
@@ -57,7 +58,9 @@ def report_noisy_max(
     loss = max(noisy_max_loss(epsilon, gap, (0.0, 0.0), after) for gap in gaps for after in change)
     noisy = ReportNoisyMax(counting_scores(["flu", "none"]), epsilon)
     with_alice = FLU_WINS.add("flu")
-    seen = largest_loss(play(challenges((FLU_WINS, with_alice, noisy)), PureDP(epsilon), 1, 500))
+    seen = largest_loss(
+        play(challenges((FLU_WINS, with_alice, noisy)), PureDP(epsilon), 1, 500, seed=1)
+    )
     return upper_bound(
         loss,
         epsilon,
@@ -111,7 +114,7 @@ def exponential_mechanism(
     mechanism = Exponential(scores, 2 * weight * epsilon)
     with_alice = FLU_WINS.add("none")
     game = challenges((FLU_WINS, with_alice, mechanism))
-    seen = largest_loss(play(game, PureDP(2 * weight * epsilon), 1, 500))
+    seen = largest_loss(play(game, PureDP(2 * weight * epsilon), 1, 500, seed=1))
     return upper_bound(
         max(worst_selection(weight * epsilon, candidates), seen),
         epsilon,
