@@ -8,7 +8,6 @@ comparison, and a bound on a composition only sums numbers.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -16,106 +15,8 @@ from scipy.special import erfinv, log_expit, ndtri_exp
 
 from simulator.errors import InvalidInput
 from simulator.theory.gaussian import gaussian_delta
+from simulator.theory.guarantee import Guarantee, check_nonnegative, check_probability, within
 from simulator.theory.renyi import bounded_range_renyi, check_order, pure_renyi, renyi_to_delta
-
-_LARGEST = 1e100  # so that neither squares nor their sums overflow
-# Relative: float noise of a unit conversion must not turn a legal move into a breach.
-_SLACK = 1e-12
-
-
-def _within(value: float, limit: float) -> bool:
-    return value <= limit * (1.0 + _SLACK)
-
-
-def _nonnegative(name: str, value: float) -> None:
-    if not 0.0 <= value <= _LARGEST:
-        raise InvalidInput(f"{name} must be a number in [0, {_LARGEST:g}], not {value!r}")
-
-
-def _probability(name: str, value: float) -> None:
-    if not 0.0 <= value < 1.0:
-        raise InvalidInput(f"{name} must be in [0, 1), not {value!r}")
-
-
-@dataclass(frozen=True)
-class Guarantee(ABC):
-    """What every mechanism of a family promises about one round, in both directions.
-
-    ``str()`` gives the form that :func:`parse_guarantee` reads, such as ``pure:0.2``.
-    """
-
-    kind: ClassVar[str]
-
-    def __str__(self) -> str:
-        values = ",".join(repr(float(getattr(self, field.name))) for field in fields(self))
-        return f"{self.kind}:{values}"
-
-    @abstractmethod
-    def admits(self, other: Guarantee) -> bool:
-        """Whether every mechanism that keeps ``other`` also keeps this guarantee."""
-
-    def implies(self, other: Guarantee) -> bool:
-        """Whether every mechanism that keeps this guarantee belongs to the family ``other``."""
-        return other.admits(self)
-
-    def hockey_stick(self, epsilon: float) -> float:
-        """delta(epsilon) of one round at any real ``epsilon``; exact unless the class says upper.
-
-        It is the worst of the family, attained by its extremal pair. Negative epsilon uses that
-        the families are symmetric in the two experiments.
-        """
-        if math.isnan(epsilon):
-            raise InvalidInput("epsilon must be a number, not nan")
-        if epsilon < 0.0:
-            return -math.expm1(epsilon) + math.exp(epsilon) * self._hockey_stick(-epsilon)
-        return self._hockey_stick(epsilon)
-
-    @abstractmethod
-    def _hockey_stick(self, epsilon: float) -> float: ...
-
-    @property
-    def core(self) -> Guarantee:
-        """What is kept unless the round leaks outright; see :attr:`leak`."""
-        return self
-
-    @property
-    def leak(self) -> float:
-        """Probability that the extremal pair reveals the bit; the rest keeps :attr:`core`."""
-        return 0.0
-
-    @property
-    def pure_epsilon(self) -> float:
-        """Least epsilon of pure differential privacy implied, or infinity."""
-        return math.inf
-
-    @property
-    def range_width(self) -> float:
-        """Least width of an interval that holds the privacy loss of any one pair, or infinity."""
-        return 2.0 * self.pure_epsilon
-
-    @property
-    def mean_loss(self) -> float:
-        """Largest mean privacy loss (Kullback-Leibler divergence, nats) of the family."""
-        return self.zcdp_rho
-
-    @property
-    def loss_variance(self) -> float:
-        """Bound on the variance of the privacy loss of any one pair, or infinity."""
-        return self.range_width**2 / 4.0
-
-    @property
-    def zcdp_rho(self) -> float:
-        """Least rho of zero-concentrated differential privacy implied, or infinity."""
-        return math.inf
-
-    @property
-    def gdp_mu(self) -> float:
-        """Least mu of Gaussian differential privacy implied, or infinity."""
-        return math.inf
-
-    def renyi(self, alpha: float) -> float:
-        """Bound on the Renyi divergence of order ``alpha`` > 1, in nats; infinite if none."""
-        return check_order(alpha) * self.zcdp_rho
 
 
 @dataclass(frozen=True)
@@ -129,11 +30,11 @@ class PureDP(Guarantee):
     kind: ClassVar[str] = "pure"
 
     def __post_init__(self) -> None:
-        _nonnegative("epsilon", self.epsilon)
+        check_nonnegative("epsilon", self.epsilon)
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`."""
-        return _within(other.pure_epsilon, self.epsilon)
+        return within(other.pure_epsilon, self.epsilon)
 
     def _hockey_stick(self, epsilon: float) -> float:
         return _pure_delta(self.epsilon, epsilon)
@@ -194,12 +95,12 @@ class ApproxDP(Guarantee):
     kind: ClassVar[str] = "approx"
 
     def __post_init__(self) -> None:
-        _nonnegative("epsilon", self.epsilon)
-        _probability("delta", self.delta)
+        check_nonnegative("epsilon", self.epsilon)
+        check_probability("delta", self.delta)
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`."""
-        return _within(other.pure_epsilon, self.epsilon) or _within(
+        return within(other.pure_epsilon, self.epsilon) or within(
             other.hockey_stick(self.epsilon), self.delta
         )
 
@@ -248,11 +149,11 @@ class GaussianDP(Guarantee):
     kind: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
-        _nonnegative("mu", self.mu)
+        check_nonnegative("mu", self.mu)
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`."""
-        return _within(other.gdp_mu, self.mu)
+        return within(other.gdp_mu, self.mu)
 
     def _hockey_stick(self, epsilon: float) -> float:
         return gaussian_delta(self.mu, epsilon)
@@ -284,11 +185,11 @@ class ZCDP(Guarantee):
     kind: ClassVar[str] = "zcdp"
 
     def __post_init__(self) -> None:
-        _nonnegative("rho", self.rho)
+        check_nonnegative("rho", self.rho)
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`."""
-        return _within(other.zcdp_rho, self.rho)
+        return within(other.zcdp_rho, self.rho)
 
     def _hockey_stick(self, epsilon: float) -> float:
         return 0.0 if self.rho == 0.0 else renyi_to_delta(self.renyi, epsilon)
@@ -323,11 +224,11 @@ class BoundedRange(Guarantee):
     kind: ClassVar[str] = "range"
 
     def __post_init__(self) -> None:
-        _nonnegative("epsilon", self.epsilon)
+        check_nonnegative("epsilon", self.epsilon)
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`."""
-        return _within(other.range_width, self.epsilon)
+        return within(other.range_width, self.epsilon)
 
     def _hockey_stick(self, epsilon: float) -> float:
         if epsilon >= self.epsilon:
@@ -383,11 +284,11 @@ class RenyiDP(Guarantee):
 
     def __post_init__(self) -> None:
         check_order(self.alpha)
-        _nonnegative("epsilon", self.epsilon)
+        check_nonnegative("epsilon", self.epsilon)
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`."""
-        return _within(other.renyi(self.alpha), self.epsilon)
+        return within(other.renyi(self.alpha), self.epsilon)
 
     def _hockey_stick(self, epsilon: float) -> float:
         if self.epsilon == 0.0:

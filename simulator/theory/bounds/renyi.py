@@ -20,6 +20,10 @@ def _single_order(core: Composition) -> float | None:
     return min((g.alpha for g, _ in core if isinstance(g, RenyiDP)), default=None)
 
 
+def _harmless(core: Composition) -> bool:
+    return core.renyi(_single_order(core) or 2.0) == 0.0
+
+
 class RDPCanonneKamathSteinke(Bound):
     """curve(alpha) + ln(1/(alpha delta))/(alpha-1) + ln(1-1/alpha), least over alpha.
 
@@ -38,13 +42,15 @@ class RDPCanonneKamathSteinke(Bound):
         return None
 
     def _delta(self, core: Composition, epsilon: float) -> float:
-        if core.renyi(_single_order(core) or 2.0) == 0.0:
-            return 0.0
-        return renyi_to_delta(core.renyi, epsilon, alpha=_single_order(core))
+        return 0.0 if _harmless(core) else self._to_delta(core, epsilon)
 
     def _epsilon(self, core: Composition, delta: float) -> float:
-        if core.renyi(_single_order(core) or 2.0) == 0.0:
-            return 0.0
+        return 0.0 if _harmless(core) else self._to_epsilon(core, delta)
+
+    def _to_delta(self, core: Composition, epsilon: float) -> float:
+        return renyi_to_delta(core.renyi, epsilon, alpha=_single_order(core))
+
+    def _to_epsilon(self, core: Composition, delta: float) -> float:
         return renyi_to_epsilon(core.renyi, delta, alpha=_single_order(core))
 
 
@@ -54,12 +60,8 @@ class RDPMironov(RDPCanonneKamathSteinke):
     name = "rdp-mironov"
     source = "Mironov 2017, Propositions 1 and 3"
 
-    def _delta(self, core: Composition, epsilon: float) -> float:
-        if core.renyi(_single_order(core) or 2.0) == 0.0:
-            return 0.0
+    def _to_delta(self, core: Composition, epsilon: float) -> float:
         return mironov_delta(core.renyi, epsilon, alpha=_single_order(core))
 
-    def _epsilon(self, core: Composition, delta: float) -> float:
-        if core.renyi(_single_order(core) or 2.0) == 0.0:
-            return 0.0
+    def _to_epsilon(self, core: Composition, delta: float) -> float:
         return mironov_epsilon(core.renyi, delta, alpha=_single_order(core))

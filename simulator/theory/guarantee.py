@@ -1,0 +1,113 @@
+"""What every guarantee of one round has in common."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from simulator.errors import InvalidInput
+from simulator.theory.renyi import check_order
+
+_LARGEST = 1e100  # so that neither squares nor their sums overflow
+# Relative: float noise of a unit conversion must not turn a legal move into a breach.
+_SLACK = 1e-12
+
+
+def within(value: float, limit: float) -> bool:
+    """Whether ``value`` is at most ``limit``, up to float noise."""
+    return value <= limit * (1.0 + _SLACK)
+
+
+def check_nonnegative(name: str, value: float) -> None:
+    """Raise InvalidInput unless ``value`` is a usable parameter."""
+    if not 0.0 <= value <= _LARGEST:
+        raise InvalidInput(f"{name} must be a number in [0, {_LARGEST:g}], not {value!r}")
+
+
+def check_probability(name: str, value: float) -> None:
+    """Raise InvalidInput unless ``value`` is in [0, 1)."""
+    if not 0.0 <= value < 1.0:
+        raise InvalidInput(f"{name} must be in [0, 1), not {value!r}")
+
+
+@dataclass(frozen=True)
+class Guarantee(ABC):
+    """What every mechanism of a family promises about one round, in both directions.
+
+    ``str()`` gives the form that :func:`parse_guarantee` reads, such as ``pure:0.2``.
+    """
+
+    kind: ClassVar[str]
+
+    def __str__(self) -> str:
+        values = ",".join(repr(float(getattr(self, field.name))) for field in fields(self))
+        return f"{self.kind}:{values}"
+
+    @abstractmethod
+    def admits(self, other: Guarantee) -> bool:
+        """Whether every mechanism that keeps ``other`` also keeps this guarantee."""
+
+    def implies(self, other: Guarantee) -> bool:
+        """Whether every mechanism that keeps this guarantee belongs to the family ``other``."""
+        return other.admits(self)
+
+    def hockey_stick(self, epsilon: float) -> float:
+        """delta(epsilon) of one round at any real ``epsilon``; exact unless the class says upper.
+
+        It is the worst of the family, attained by its extremal pair. Negative epsilon uses that
+        the families are symmetric in the two experiments.
+        """
+        if math.isnan(epsilon):
+            raise InvalidInput("epsilon must be a number, not nan")
+        if epsilon < 0.0:
+            return -math.expm1(epsilon) + math.exp(epsilon) * self._hockey_stick(-epsilon)
+        return self._hockey_stick(epsilon)
+
+    @abstractmethod
+    def _hockey_stick(self, epsilon: float) -> float: ...
+
+    @property
+    def core(self) -> Guarantee:
+        """What is kept unless the round leaks outright; see :attr:`leak`."""
+        return self
+
+    @property
+    def leak(self) -> float:
+        """Probability that the extremal pair reveals the bit; the rest keeps :attr:`core`."""
+        return 0.0
+
+    @property
+    def pure_epsilon(self) -> float:
+        """Least epsilon of pure differential privacy implied, or infinity."""
+        return math.inf
+
+    @property
+    def range_width(self) -> float:
+        """Least width of an interval that holds the privacy loss of any one pair, or infinity."""
+        return 2.0 * self.pure_epsilon
+
+    @property
+    def mean_loss(self) -> float:
+        """Largest mean privacy loss (Kullback-Leibler divergence, nats) of the family."""
+        return self.zcdp_rho
+
+    @property
+    def loss_variance(self) -> float:
+        """Bound on the variance of the privacy loss of any one pair, or infinity."""
+        return self.range_width**2 / 4.0
+
+    @property
+    def zcdp_rho(self) -> float:
+        """Least rho of zero-concentrated differential privacy implied, or infinity."""
+        return math.inf
+
+    @property
+    def gdp_mu(self) -> float:
+        """Least mu of Gaussian differential privacy implied, or infinity."""
+        return math.inf
+
+    def renyi(self, alpha: float) -> float:
+        """Bound on the Renyi divergence of order ``alpha`` > 1, in nats; infinite if none."""
+        return check_order(alpha) * self.zcdp_rho
