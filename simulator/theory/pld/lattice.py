@@ -101,11 +101,13 @@ class LatticeTail:
             size = np.maximum(np.abs(phi), 1e-300)
             logs = np.log(np.where(np.abs(phi) > 1e-300, phi, 1e-300))
             log_phi += count * logs
-            error += count * ((wrong + rounding) / size + 4 * _UNIT * (4 + np.abs(logs)))
+            error += count * (np.log1p((wrong + rounding) / size) + 4 * _UNIT * (4 + np.abs(logs)))
         transform = np.exp(log_phi)
         pmf = fft.irfft(transform, n=length)
         # 2-norms over the full circle; each inner frequency stands for itself and its conjugate.
-        drift = np.sqrt(2.0) * float(np.linalg.norm(np.abs(transform) * np.expm1(error)))
+        small = np.abs(transform) * np.expm1(np.minimum(error, 1.0))
+        wrong = np.where(error < 1, small, np.exp(log_phi.real + error))
+        drift = np.sqrt(2.0) * float(np.linalg.norm(wrong))
         inverse = 8 * _UNIT * np.log2(length + 1) * float(np.linalg.norm(pmf))
         noise = drift / np.sqrt(length) + inverse
         return cls(parts, lattice, theta, pmf[: lattice.points], log_scale, noise)

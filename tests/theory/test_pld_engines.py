@@ -1,0 +1,162 @@
+"""The engines behind a PLD: two against each other, and what happens when one is broken."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.signal import fftconvolve
+
+from simulator.errors import InvalidInput
+from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw, randomized_response
+from simulator.theory.pld import PLD, compose_laws, discretise
+from simulator.theory.pld.direct import enumerate_sums
+from simulator.theory.pld.inversion import SmoothedTail, choose_window
+from simulator.theory.pld.lattice import Lattice, LatticeTail
+from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.saddle import Saddles
+
+
+def smoothed(parts, epsilon, smoothing):
+    saddles = Saddles.of(parts)
+    theta = saddles.theta_at(epsilon)
+    window = choose_window(parts, epsilon, theta, smoothing, saddles.log_value_at(epsilon))
+    return SmoothedTail.make(parts, epsilon, theta, smoothing, window)
+
+
+@given(st.floats(0.1, 0.95), st.integers(20, 60))
+@settings(derandomize=True, deadline=None, max_examples=20)
+def test_smoothed_bracket_contains_the_lattice_answer(share, rounds):
+    parts = Parts.of([(randomized_response(0.2), rounds), (randomized_response(0.3), 10)])
+    epsilon = share * parts.support[1]
+    lattice = Lattice.of(parts)
+    assert lattice is not None
+    assert lattice.step == pytest.approx(0.2)  # spans 0.4 and 0.6
+    exact = LatticeTail.make(parts, lattice, Saddles.of(parts).theta_at(epsilon)).at(epsilon)
+    wide = smoothed(parts, epsilon, 1e-3).at(epsilon)
+    assert wide.lower <= exact.upper
+    assert exact.lower <= wide.upper
+
+
+def test_the_smoothing_gap_shrinks_with_its_square():
+    parts = Parts.of([(LaplaceLaw(0.1), 200)])
+    gaps = []
+    for smoothing in (4e-3, 2e-3, 1e-3):
+        value = smoothed(parts, 6.0, smoothing).at(6.0)
+        gaps.append(value.upper - value.lower)
+    assert gaps[0] / gaps[1] == pytest.approx(4, rel=0.01)
+    assert gaps[1] / gaps[2] == pytest.approx(4, rel=0.01)
+
+
+def test_an_untilted_fft_loses_the_tail_and_its_bracket_says_so():
+    law, rounds, epsilon = randomized_response(0.1), 1000, 30.0
+    parts = Parts.of([(law, rounds)])
+    lattice = Lattice.of(parts)
+    tilted = LatticeTail.make(parts, lattice, Saddles.of(parts).theta_at(epsilon)).at(epsilon)
+    assert tilted.upper - tilted.lower <= 1e-8 * tilted.upper
+    plain = LatticeTail.make(parts, lattice, 0.0).at(epsilon)
+    assert plain.lower <= tilted.lower <= tilted.upper <= plain.upper
+    assert plain.upper > 1e3 * tilted.upper
+    # The textbook way: repeated squaring of the untilted law, no account of rounding.
+    naive = power = np.exp(law.log_masses)
+    for bit in bin(rounds)[3:]:
+        naive = fftconvolve(naive, naive)
+        naive = fftconvolve(naive, power) if bit == "1" else naive
+    losses = 0.1 * (2 * np.arange(rounds + 1) - rounds)
+    over = losses > epsilon
+    wrong = float(naive[over] @ -np.expm1(epsilon - losses[over]))
+    assert not tilted.lower <= wrong <= tilted.upper
+
+
+def test_a_lattice_engine_that_forgets_its_rounding_is_caught():
+    parts = Parts.of([(randomized_response(0.1), 1000)])
+    lattice = Lattice.of(parts)
+    exact = LatticeTail.make(parts, lattice, Saddles.of(parts).theta_at(30.0)).at(30.0)
+    careless = dataclasses.replace(LatticeTail.make(parts, lattice, 0.0), noise=0.0).at(30.0)
+    assert careless.upper < exact.lower or careless.lower > exact.upper
+
+
+def test_a_window_too_short_widens_the_bracket_rather_than_move_it():
+    parts = Parts.of([(LaplaceLaw(0.1), 200)])
+    saddles = Saddles.of(parts)
+    theta = saddles.theta_at(6.0)
+    good = choose_window(parts, 6.0, theta, 1e-3, saddles.log_value_at(6.0))
+    exact = SmoothedTail.make(parts, 6.0, theta, 1e-3, good).at(6.0)
+    short = dataclasses.replace(good, period=good.period / 4)
+    wide = SmoothedTail.make(parts, 6.0, theta, 1e-3, short).at(6.0)
+    assert wide.lower <= exact.lower <= exact.upper <= wide.upper
+    assert wide.upper - wide.lower > 2 * (exact.upper - exact.lower)
+
+
+def test_lattice_is_found_only_where_there_is_one():
+    def lattice(*epsilons):
+        return Lattice.of(Parts.of([(randomized_response(e), 3) for e in epsilons]))
+
+    assert lattice(0.1).points == 4
+    assert lattice(0.1, 0.2, 0.7).step == pytest.approx(0.2)
+    assert lattice(0.1, 0.1 * np.sqrt(2)) is None
+    assert Lattice.of(Parts.of([(LaplaceLaw(0.1), 3)])) is None
+    assert lattice(0.1).mismatch < 1e-14
+
+
+def test_enumeration_agrees_with_the_lattice():
+    parts = Parts.of([(randomized_response(0.2), 5), (randomized_response(0.3, 1e-3), 4)])
+    law = enumerate_sums(parts)
+    tail = LatticeTail.make(parts, Lattice.of(parts), 1.0)
+    for epsilon in (0.05, 0.9, 2.1):
+        value = tail.at(epsilon)
+        assert value.lower - 1e-15 <= law.delta(epsilon) <= value.upper + 1e-15
+
+
+@pytest.mark.parametrize(
+    "law", [LaplaceLaw(0.3), GaussianLaw(0.4), randomized_response(0.3)], ids=str
+)
+def test_discretised_laws_sandwich_the_law_and_close_in_second_order(law):
+    gaps = []
+    for step in (0.06, 0.03):  # both hold the atoms
+        pair = discretise(law, step)
+        for epsilon in (0.0, 0.03, 0.11, 0.25):
+            exact = law.delta(epsilon)
+            assert pair.optimistic.delta(epsilon) <= exact * (1 + 1e-11) + 1e-15
+            assert pair.pessimistic.delta(epsilon) >= exact * (1 - 1e-11) - 1e-15
+        for finite in (pair.optimistic, pair.pessimistic):
+            assert np.exp(finite.log_mgf(0.0)) + finite.infinite_mass == pytest.approx(1)
+            assert np.exp(finite.log_mgf(-1.0)) + finite.dual_infinite_mass == pytest.approx(1)
+        spread = pair.pessimistic.log_mgf(1.0) - pair.optimistic.log_mgf(1.0)
+        gaps.append(float(spread))
+    if not law.is_discrete:
+        assert gaps[0] / gaps[1] == pytest.approx(4, rel=0.05)
+
+
+@pytest.mark.parametrize("law", [LaplaceLaw(0.1), GaussianLaw(0.1)], ids=str)
+def test_composed_discretisation_contains_the_exact_bracket_and_nests(law):
+    exact = compose_laws([(law, 30)]).epsilon(1e-8)
+    coarse, fine = (
+        PLD.from_law(law, step=0.1 / cells, tolerance=1e-5).self_compose(30).epsilon(1e-8)
+        for cells in (3, 12)
+    )
+    assert coarse.lower <= fine.lower <= exact.upper
+    assert exact.lower <= fine.upper <= coarse.upper
+    assert fine.width <= 0.3 * coarse.width
+
+
+def test_a_discretisation_that_rounds_the_wrong_way_is_caught():
+    law = LaplaceLaw(0.1)
+    pair = discretise(law, 0.01)
+    shifted = FiniteLaw(pair.pessimistic.losses - 0.01, pair.pessimistic.log_masses)
+    exact = compose_laws([(law, 30)]).epsilon(1e-8)
+    assert compose_laws([(shifted, 30)]).epsilon(1e-8).upper < exact.lower
+
+
+def test_a_grid_that_would_not_fit_memory_is_refused_with_its_size():
+    with pytest.raises(
+        InvalidInput, match=r"takes 2e\+12 cells \(3.2e\+05 GB\).*at least 4\.77e-08"
+    ):
+        discretise(LaplaceLaw(0.1), 1e-13)
+
+
+def test_the_worst_atoms_are_exact_on_a_grid_that_holds_them():
+    pair = discretise(randomized_response(0.1), 0.1)
+    np.testing.assert_allclose(pair.pessimistic.losses[[0, -1]], [-0.1, 0.1], rtol=1e-15)
+    assert pair.pessimistic.delta(0.05) == pytest.approx(randomized_response(0.1).delta(0.05))
