@@ -38,12 +38,24 @@ from simulator.theory.guarantees import (
     RenyiDP,
     parse_guarantee,
 )
+from simulator.theory.laws import (
+    FiniteLaw,
+    GaussianLaw,
+    LaplaceLaw,
+    MixedLaw,
+    PrivacyLossLaw,
+    bounded_range_law,
+    randomized_response,
+)
 from simulator.theory.odometers import MixtureOdometer, RunningOdometer
+from simulator.theory.pld import PLD, Bracket, compose_laws, discretise
+from simulator.theory.tradeoff import GaussianTradeOff, PiecewiseTradeOff, TradeOff
 from simulator.theory.transforms import TRANSFORMS, Transform, group, parallel, subsampled
 
 __all__ = [
     "FILTERS",
     "KINDS",
+    "PLD",
     "TRANSFORMS",
     "ZCDP",
     "Answer",
@@ -51,11 +63,19 @@ __all__ = [
     "Bound",
     "BoundOnComposition",
     "BoundedRange",
+    "Bracket",
     "Composition",
     "Filter",
+    "FiniteLaw",
     "GaussianDP",
+    "GaussianLaw",
+    "GaussianTradeOff",
     "Guarantee",
+    "LaplaceLaw",
+    "MixedLaw",
     "MixtureOdometer",
+    "PiecewiseTradeOff",
+    "PrivacyLossLaw",
     "PureDP",
     "RenyiDP",
     "RenyiFilter",
@@ -64,6 +84,7 @@ __all__ = [
     "RunningFilter",
     "RunningOdometer",
     "SumFilter",
+    "TradeOff",
     "Transform",
     "WhitehouseFilter",
     "ZCDPFilter",
@@ -73,9 +94,12 @@ __all__ = [
     "azuma_tail",
     "bernstein_tail",
     "bound",
+    "bounded_range_law",
     "bounds_for",
     "calibrate",
+    "compose_laws",
     "corollary_3_21",
+    "discretise",
     "freedman_deviation",
     "freedman_tail",
     "group",
@@ -83,5 +107,6 @@ __all__ = [
     "parallel",
     "parse_filter",
     "parse_guarantee",
+    "randomized_response",
     "subsampled",
 ]

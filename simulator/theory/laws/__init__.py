@@ -5,11 +5,13 @@ from simulator.theory.laws.extremal import bounded_range_law, randomized_respons
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.theory.laws.mixed import MixedLaw
 
 __all__ = [
     "FiniteLaw",
     "GaussianLaw",
     "LaplaceLaw",
+    "MixedLaw",
     "PrivacyLossLaw",
     "bounded_range_law",
     "randomized_response",

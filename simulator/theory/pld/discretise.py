@@ -13,6 +13,7 @@ order of the step. Beyond the tails the pessimistic law reveals everything (mass
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +23,6 @@ from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 
 MAX_CELLS = 1 << 22
-#: Cell masses are differences of distribution functions; this covers their rounding.
-_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def _range(law: PrivacyLossLaw, tail_mass: float) -> tuple[float, float]:
     return low, high
 
 
-def _quantile(tail, tail_mass: float) -> float:  # type: ignore[no-untyped-def]
+def _quantile(tail: Callable[[float], float], tail_mass: float) -> float:
     """Some x, within a percent of the least, beyond which no more than ``tail_mass`` is left."""
     x = 1e-6
     while tail(x) > tail_mass:

@@ -64,14 +64,15 @@ class Window:
     theta_below: float
 
 
-def choose_window(parts: Parts, epsilon: float, theta: float, smoothing: float, log_value: float):  # type: ignore[no-untyped-def]
-    """The shortest period whose folded mass is at most 1e-15 of exp(log_value)."""
-    least, most = (0.0, np.inf) if theta > 0 else (-1.0, 0.0)
+def choose_window(
+    parts: Parts, epsilon: float, theta: float, smoothing: float, log_value: float
+) -> Window:
+    """The shortest period whose folded mass is about 1e-15 of exp(log_value), an estimate."""
     reach = np.logspace(-8, 3, 221) * max(theta, 1.0)
-    above, below = theta + reach, theta - np.minimum(reach, theta - least)
-    above = above[above <= most] if np.isfinite(most) else above
-    if np.isfinite(most):
-        above = np.r_[above, most]
+    # delta takes Chernoff exponents >= 0, 1 - delta those in [-1, 0].
+    least, most = (0.0, np.inf) if theta > 0 else (-1.0, 0.0)
+    above = np.minimum(theta + reach, most)
+    below = np.maximum(theta - reach, least)
 
     def need(other: Floats) -> tuple[float, float]:
         log_bound = _log_bound(parts, smoothing, other) - other * epsilon
