@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.claims.model import Claim, Finding
+from simulator.claims.model import Claim, Finding, Verdict
+from simulator.errors import Refusal
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,18 @@ def run(claims: Iterable[Claim], tell: Callable[[Result], None] | None = None) -
     results = []
     for claim in claims:
         started = time.perf_counter()
-        finding = claim.run()
+        finding = _decide(claim)
         results.append(Result(claim, finding, time.perf_counter() - started))
         if tell is not None:
             tell(results[-1])
     return results
+
+
+def _decide(claim: Claim) -> Finding:
+    try:
+        return claim.run()
+    except Refusal as refusal:  # an estimate that would lie decides nothing
+        return Finding(Verdict.UNDECIDED, str(refusal))
 
 
 def _plain(value: Any) -> Any:

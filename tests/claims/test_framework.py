@@ -12,7 +12,7 @@ from simulator.claims import Claim, Finding, Verdict
 from simulator.claims.findings import decided, equal, statement, upper_bound
 from simulator.claims.registry import claim as register
 from simulator.claims.sources import ROTH_2011, SOURCES
-from simulator.errors import InvalidInput
+from simulator.errors import InvalidInput, Refusal
 from simulator.estimation import tail_violation
 
 
@@ -133,6 +133,16 @@ def test_run_tells_each_result_and_compares_with_the_record() -> None:
     assert results == told
     assert [result.as_recorded for result in results] == [True, False]
     assert results[0].seconds >= 0.0
+
+
+def test_a_refused_estimate_leaves_the_claim_undecided() -> None:
+    def refuses(*, bound: float = 1.0) -> Finding:
+        raise Refusal("two hits only; play more trials")
+
+    (result,) = claims.run([sample_claim(check=refuses)])
+    assert result.finding.verdict is Verdict.UNDECIDED
+    assert result.finding.measured == "two hits only; play more trials"
+    assert not result.as_recorded
 
 
 def test_markdown_puts_complaints_first_and_escapes_bars() -> None:
