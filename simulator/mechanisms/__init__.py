@@ -1,5 +1,6 @@
 """Private mechanisms, one file each."""
 
+from simulator.mechanisms.above_threshold import AboveThreshold
 from simulator.mechanisms.base import Free, Mechanism, Pair, ScalarMechanism, Scalars
 from simulator.mechanisms.exponential import Exponential
 from simulator.mechanisms.finite import FiniteMechanism
@@ -7,21 +8,39 @@ from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.geometric import Geometric
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.leaky import LeakyRandomizedResponse
+from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
+from simulator.mechanisms.median import LocalSensitivityMedian, SmoothSensitivityMedian
 from simulator.mechanisms.noisy_max import ReportNoisyMax
+from simulator.mechanisms.post_processed import Cells, PostProcessed, Recoded
+from simulator.mechanisms.published import JustAFew, NameAndShame
 from simulator.mechanisms.randomized_response import RandomizedResponse
+from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
+from simulator.mechanisms.two_party import TwoPartyCount
 
 __all__ = [
+    "AboveThreshold",
+    "Cells",
     "Exponential",
     "FiniteMechanism",
     "Free",
     "Gaussian",
     "Geometric",
+    "JustAFew",
     "Laplace",
     "LeakyRandomizedResponse",
+    "LloydStep",
+    "LocalSensitivityMedian",
     "Mechanism",
+    "NameAndShame",
     "Pair",
+    "PostProcessed",
     "RandomizedResponse",
+    "Recoded",
     "ReportNoisyMax",
+    "SampleAndAggregate",
     "ScalarMechanism",
     "Scalars",
+    "SmoothSensitivityMedian",
+    "TwoPartyCount",
+    "lloyd_centres",
 ]

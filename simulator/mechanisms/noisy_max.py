@@ -12,7 +12,7 @@ from simulator.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms.base import Free
 from simulator.mechanisms.finite import FiniteMechanism
-from simulator.mechanisms.quadrature import FARTHEST, laplace_cdf, panels
+from simulator.mechanisms.quadrature import laplace_cdf, panels
 from simulator.mechanisms.values import candidates
 from simulator.queries import Query
 from simulator.theory.guarantees import PureDP
@@ -83,6 +83,10 @@ class ReportNoisyMax(FiniteMechanism):
         return float(np.argmax(noisy))
 
 
+FARTHEST = 680.0
+"""Noise scales below the largest count after which a lower one makes no difference."""
+
+
 @lru_cache(maxsize=256)
 def largest_index_law(counts: tuple[float, ...]) -> np.ndarray:
     """Pr[i = argmax_j counts_j + Lap(1)] for every i, shape (len(counts),).
@@ -91,7 +95,7 @@ def largest_index_law(counts: tuple[float, ...]) -> np.ndarray:
     below 1e-290.
     """
     c = np.maximum(np.array(counts), max(counts) - FARTHEST)
-    y, w = panels(c)
+    y, w = panels(c, len(c))
     distance = y - c[:, None]
     below = laplace_cdf(distance)
     density = 0.5 * np.exp(-np.abs(distance))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -11,21 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 REACH = 46
 """Noise scales beyond the outermost kink after which less than 1e-19 of the mass remains."""
 
-FARTHEST = 680.0
-"""Noise scales after which two values count as this far apart: e^-680 is next to nothing."""
 
-
-def panels(kinks: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes and weights of 20-point Gauss-Legendre rules on panels of width at most 1.
+def panels(kinks: ArrayLike, steepest: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes and weights of 20-point Gauss-Legendre rules on panels short enough for 1e-16.
 
     ``kinks``, in units of the noise scale, are where the integrand is not smooth. Between them it
-    must be a sum of products of e^{+-y}, and fall like e^{-|y|} outside.
+    must be a sum of e^{sy} with |s| <= ``steepest``, and fall at least like e^{-|y|} outside.
     """
     knots = np.unique(np.asarray(kinks, dtype=float))
+    ends = [knots[0] - REACH, *knots, knots[-1] + REACH]
+    pieces = max(1, -(-steepest // 20))  # to a unit: e^{20y} over a panel costs no digit
     edges = np.unique(
         np.concatenate(
-            [np.linspace(a, b, 2 + int(b - a)) for a, b in itertools.pairwise(knots)]
-            + [knots[0] - np.arange(float(REACH)), knots[-1] + np.arange(float(REACH))]
+            [np.linspace(a, b, 1 + pieces * math.ceil(b - a)) for a, b in itertools.pairwise(ends)]
         )
     )
     nodes, weights = leggauss(20)

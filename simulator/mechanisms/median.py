@@ -1,0 +1,164 @@
+"""The median with noise scaled to this very database: one way leaks, the other is private.
+
+Nissim, Raskhodnikova and Smith 2007, sections 2 and 3.1; Zhang 2020 (lecture 7). The median of n
+values is the ceil(n/2)-th smallest; of none, the lower end of the range.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.errors import NotApplicable
+from simulator.mechanisms.scaled_laplace import ScaledLaplace, clipped_values
+from simulator.queries import Column
+from simulator.queries.arguments import interval
+from simulator.theory.guarantees import ApproxDP, PureDP
+from simulator.validation import open_probability, positive
+
+
+@dataclass(frozen=True)
+class LocalSensitivityMedian(ScaledLaplace):
+    """Broken on purpose: the median plus Lap(local sensitivity/epsilon).
+
+    Parameters
+    ----------
+    epsilon : > 0.
+    lower, upper : the range that values are clipped to.
+    column : of the record; by default the record itself is the number.
+
+    It claims to be epsilon-DP and is not: the local sensitivity of a neighbour can be another, so
+    that the size of the noise tells the two apart; where one of them is 0 and the other is not,
+    any answer does (Zhang 2020, lecture 7, local sensitivity).
+    """
+
+    epsilon: float
+    lower: float
+    upper: float
+    column: Column | None = None
+
+    def __post_init__(self) -> None:
+        positive("epsilon", self.epsilon)
+        interval(self.lower, self.upper)
+
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> PureDP:
+        """What it claims, epsilon-DP; false."""
+        return PureDP(self.epsilon)
+
+    def centre_and_scale(self, database: Database, relation: Relation) -> tuple[float, float]:
+        """The median, and its local sensitivity over epsilon."""
+        values = clipped_values(database, self.column, self.lower, self.upper)
+        sensitivity = smooth_sensitivity(values, self.lower, self.upper, math.inf, relation)
+        return median(values, self.lower), sensitivity / self.epsilon
+
+
+@dataclass(frozen=True)
+class SmoothSensitivityMedian(ScaledLaplace):
+    """The median plus Laplace noise of scale 2/epsilon times its smooth sensitivity.
+
+    Parameters
+    ----------
+    epsilon : > 0.
+    delta : in (0, 1).
+    lower, upper : the range that values are clipped to.
+    column : of the record; by default the record itself is the number.
+
+    (epsilon, delta)-DP: Lap(1) is admissible with alpha = epsilon/2 and
+    beta = epsilon/(2 ln(1/delta)) (Nissim, Raskhodnikova and Smith 2007, Lemma 2.9, which has
+    ln(2/delta); Zhang 2020, lecture 7, prints this beta). Raises NotApplicable for the few
+    (epsilon, delta), both large, at which that beta is not admissible.
+    """
+
+    epsilon: float
+    delta: float
+    lower: float
+    upper: float
+    column: Column | None = None
+
+    def __post_init__(self) -> None:
+        interval(self.lower, self.upper)
+        admissible_beta(self.epsilon, self.delta)
+
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> ApproxDP:
+        """(epsilon, delta)-DP."""
+        return ApproxDP(self.epsilon, self.delta)
+
+    def centre_and_scale(self, database: Database, relation: Relation) -> tuple[float, float]:
+        """The median, and its smooth sensitivity over alpha."""
+        values = clipped_values(database, self.column, self.lower, self.upper)
+        beta = admissible_beta(self.epsilon, self.delta)
+        smooth = smooth_sensitivity(values, self.lower, self.upper, beta, relation)
+        return median(values, self.lower), 2.0 * smooth / self.epsilon
+
+
+def admissible_beta(epsilon: float, delta: float) -> float:
+    """Beta = epsilon/(2 ln(1/delta)), after checking that Lap(1) allows it.
+
+    Stretching Lap(1) by e^beta has hockey-stick divergence e^-t (1 - e^-beta) at epsilon/2, with
+    t = (epsilon/2 + beta)/(e^beta - 1); shrinking it has none while beta <= epsilon/2. Sliding by
+    epsilon/2 multiplies by e^{epsilon/2} and adds nothing.
+
+    Raises InvalidInput for parameters out of range, NotApplicable where beta is too large.
+    """
+    half = positive("epsilon", epsilon) / 2.0
+    beta = half / -math.log(open_probability("delta", delta))
+    stretched = -math.expm1(-beta) * math.exp(-(half + beta) / math.expm1(min(beta, 700.0)))
+    if beta > half or stretched > delta:
+        raise NotApplicable(
+            f"Laplace noise is not admissible with beta = {beta:.4g} for epsilon = {epsilon:g}, "
+            f"delta = {delta:g}; lower either of them"
+        )
+    return beta
+
+
+def median(values: NDArray[np.float64], lower: float) -> float:
+    """The ceil(n/2)-th smallest of ascending ``values``, shape (n,); ``lower`` of none."""
+    return float(values[(len(values) - 1) // 2]) if len(values) else lower
+
+
+def smooth_sensitivity(
+    values: NDArray[np.float64], lower: float, upper: float, beta: float, relation: Relation
+) -> float:
+    """The beta-smooth sensitivity of the median, exactly; for infinite beta the local one.
+
+    max over databases x' of LS(x') e^{-beta distance(x, x')} (Nissim, Raskhodnikova and Smith
+    2007, Definition 2.2). Every local sensitivity of a database some steps away is a gap
+    x_j - x_i of this one, with x_0 = lower and x_{n+1} = upper, once the values between are gone
+    and the median has moved there; ``relation`` says how many steps that takes. O(n^2) time and
+    memory, vectorized.
+
+    Parameters
+    ----------
+    values : ascending, within [lower, upper], shape (n,).
+
+    Raises NotApplicable for a relation other than add/remove-one and replace-one.
+    """
+    if relation.records_touched not in STEPS:
+        raise NotApplicable(f"the median's sensitivity is not known under {relation}")
+    x = np.concatenate(([lower], values, [upper]))
+    i, j = np.triu_indices(len(x), 1)
+    steps = STEPS[relation.records_touched](i, j, len(values))
+    near = steps == 0 if math.isinf(beta) else np.isfinite(steps)
+    weight = np.zeros(near.sum()) if math.isinf(beta) else -beta * steps[near]
+    return float(np.max((x[j[near]] - x[i[near]]) * np.exp(weight)))
+
+
+def _add_remove_steps(i: NDArray[np.intp], j: NDArray[np.intp], n: int) -> NDArray[np.float64]:
+    # Remove the j - i - 1 values between; then add or remove at an end until as many values lie
+    # above the gap as below, or one more, for then a further step moves the median across it.
+    excess = (n + 1 - j) - i
+    return (j - i - 1) + np.where(excess > 0, excess - 1, -excess).astype(float)
+
+
+def _replace_steps(i: NDArray[np.intp], j: NDArray[np.intp], n: int) -> NDArray[np.float64]:
+    # Move j - i - 1 values across the gap from beside the median; the gap must hold the median.
+    middle = (n + 1) // 2
+    return np.where((i <= middle) & (middle <= j), j - i - 1.0, math.inf)
+
+
+STEPS = {1: _add_remove_steps, 2: _replace_steps}
+"""How many steps lead to where the median jumps from x_i to x_j, by ``records_touched``."""

@@ -1,0 +1,289 @@
+"""Post-processing: whatever is made of an answer is as private as the answer.
+
+Dwork and Roth 2014, Proposition 2.1. The likelihoods are pushed forward exactly: through any
+function of finitely many outcomes, through cuts of a continuous answer, through a bijection.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr
+
+from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.errors import InvalidInput
+from simulator.mechanisms.base import Mechanism, ScalarMechanism, Scalars
+from simulator.mechanisms.exponential import Exponential
+from simulator.mechanisms.finite import FINITE, FiniteMechanism, table_row
+from simulator.mechanisms.gaussian import Gaussian
+from simulator.mechanisms.laplace import Laplace
+from simulator.mechanisms.quadrature import laplace_cdf
+from simulator.mechanisms.randomized_response import RandomizedResponse
+from simulator.queries import Query
+from simulator.theory.guarantees import Guarantee
+from simulator.theory.laws import FiniteLaw
+
+Vector = NDArray[np.float64]
+
+
+class TableMechanism(ScalarMechanism):
+    """Finitely many outcomes made from another mechanism's; plays compiled.
+
+    A subclass is a frozen dataclass with a ``mechanism``, and gives ``table``.
+    """
+
+    mechanism: ScalarMechanism
+    scalars: ClassVar[Scalars] = FINITE
+
+    @property
+    def query(self) -> Query:  # type: ignore[override]
+        """The query of the mechanism behind."""
+        return self.mechanism.query
+
+    @property
+    def parameter(self) -> float:
+        """The privacy parameter of the mechanism behind; raises InvalidInput if left free."""
+        return self.mechanism.fixed_parameter()
+
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
+        """That of the mechanism behind."""
+        return self.mechanism.guarantee(relation)
+
+    def table(
+        self, database_0: Database, database_1: Database, relation: Relation
+    ) -> tuple[Vector, Vector]:
+        """The outcomes' probabilities on each database."""
+        raise NotImplementedError
+
+    def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
+        """(outcomes, P0..., P1...), from the two probability vectors."""
+        return table_row(value_0, value_1)
+
+    def checked_row(
+        self, database_0: Database, database_1: Database, relation: Relation
+    ) -> tuple[float, ...]:
+        """``row`` for two databases, which the mechanism behind has checked."""
+        self.mechanism.checked_row(database_0, database_1, relation)
+        return self.row(*self.table(database_0, database_1, relation), relation)
+
+    def law(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> FiniteLaw:
+        """The exact finite law of the loss."""
+        return FiniteLaw.from_probabilities(*self.table(database_0, database_1, relation))
+
+
+@dataclass(frozen=True)
+class PostProcessed(TableMechanism):
+    """A function of the outcome of a mechanism that has finitely many.
+
+    Parameters
+    ----------
+    mechanism : with finitely many outcomes: randomized response, exponential, report noisy max,
+        leaky, :class:`Cells`, another of this kind.
+    function : from the outcome's index to a whole number >= 0, which is the answer (as a float).
+
+    Raises InvalidInput for a mechanism of another kind, or a function that gives anything else.
+    """
+
+    mechanism: ScalarMechanism
+    function: Callable[[int], int]
+
+    def table(
+        self, database_0: Database, database_1: Database, relation: Relation
+    ) -> tuple[Vector, Vector]:
+        """Add up the probabilities of the outcomes that the function makes one."""
+        tables = outcomes(self.mechanism, database_0, database_1, relation)
+        places = [_place(self.function, i) for i in range(len(tables[0]))]
+        first, second = (np.bincount(places, weights=p).astype(float) for p in tables)
+        return first, second
+
+
+def _place(function: Callable[[int], int], outcome: int) -> int:
+    place = function(outcome)
+    if not isinstance(place, int | np.integer) or place < 0:
+        raise InvalidInput(
+            f"the post-processing of outcome {outcome} gave {place!r}, not a whole number >= 0"
+        )
+    return int(place)
+
+
+@dataclass(frozen=True)
+class Cells(TableMechanism):
+    """Tell only in which cell between ``cuts`` a Laplace or Gaussian answer lies.
+
+    Parameters
+    ----------
+    mechanism : Laplace or Gaussian, of a real-valued query.
+    cuts : ascending, finite.
+
+    The answer is the number of cuts below the mechanism's, as a float.
+    """
+
+    mechanism: Laplace | Gaussian
+    cuts: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        cuts = tuple(map(float, self.cuts))
+        if type(self.mechanism) not in NOISE:
+            raise InvalidInput(f"cells are cut from Laplace or Gaussian, not {self.mechanism!r}")
+        ascend = all(a < b for a, b in itertools.pairwise((-math.inf, *cuts, math.inf)))
+        if not ascend or not cuts:
+            raise InvalidInput(f"cuts must ascend and be finite, not {self.cuts!r}")
+        object.__setattr__(self, "cuts", cuts)
+
+    def table(
+        self, database_0: Database, database_1: Database, relation: Relation
+    ) -> tuple[Vector, Vector]:
+        """The cells' probabilities, each from the tail in which it keeps its digits."""
+        cdf, scale = NOISE[type(self.mechanism)], noise_scale(self.mechanism, relation)
+        edges = np.array([-math.inf, *self.cuts, math.inf])
+        first, second = (
+            _between(cdf, (edges - float(self.query(d))) / scale) for d in (database_0, database_1)
+        )
+        return first, second
+
+
+NOISE: dict[type, Callable[[Vector], Vector]] = {Laplace: laplace_cdf, Gaussian: ndtr}
+"""The distribution function of a mechanism's noise, symmetric, in units of its scale."""
+
+
+@singledispatch
+def noise_scale(mechanism: Mechanism, relation: Relation) -> float:
+    """The scale of a mechanism's noise, in the query's units."""
+    raise InvalidInput(f"{mechanism!r} has no noise of one scale")
+
+
+@noise_scale.register
+def _(mechanism: Laplace, relation: Relation) -> float:
+    return mechanism.query.sensitivity(relation) / mechanism.fixed_parameter()
+
+
+@noise_scale.register
+def _(mechanism: Gaussian, relation: Relation) -> float:
+    return mechanism.fixed_parameter()
+
+
+def _between(cdf: Callable[[Vector], Vector], z: Vector) -> Vector:
+    lower, upper = cdf(z), cdf(-z)
+    return np.where(z[:-1] > 0, upper[:-1] - upper[1:], lower[1:] - lower[:-1])
+
+
+@singledispatch
+def outcomes(
+    mechanism: Mechanism, database_0: Database, database_1: Database, relation: Relation
+) -> tuple[Vector, Vector]:
+    """Both databases' outcome probabilities, of a mechanism that has finitely many outcomes.
+
+    Another such mechanism joins by ``outcomes.register``. Raises InvalidInput for one unknown.
+    """
+    raise InvalidInput(
+        f"{type(mechanism).__name__} has no table of outcomes to post-process; cut it into Cells"
+    )
+
+
+@outcomes.register
+def _(
+    mechanism: FiniteMechanism, database_0: Database, database_1: Database, relation: Relation
+) -> tuple[Vector, Vector]:
+    values = mechanism.query(database_0), mechanism.query(database_1)
+    return mechanism.probabilities(*values, relation)
+
+
+@outcomes.register
+def _(
+    mechanism: TableMechanism, database_0: Database, database_1: Database, relation: Relation
+) -> tuple[Vector, Vector]:
+    return mechanism.table(database_0, database_1, relation)
+
+
+@outcomes.register
+def _(
+    mechanism: Exponential, database_0: Database, database_1: Database, relation: Relation
+) -> tuple[Vector, Vector]:
+    return (
+        mechanism.probabilities(database_0, relation),
+        mechanism.probabilities(database_1, relation),
+    )
+
+
+@outcomes.register
+def _(
+    mechanism: RandomizedResponse, database_0: Database, database_1: Database, relation: Relation
+) -> tuple[Vector, Vector]:
+    bits = mechanism.row(mechanism.query(database_0), mechanism.query(database_1), relation)
+    log_odds = mechanism.fixed_parameter() * (2.0 * np.array(bits) - 1.0)
+    first, second = expit(np.outer(log_odds, [-1.0, 1.0]))
+    return first, second
+
+
+@dataclass(frozen=True)
+class Recoded(Mechanism):
+    """A bijection of another mechanism's answer, any mechanism: no loss changes.
+
+    Parameters
+    ----------
+    mechanism : any.
+    forward, back : the bijection and its inverse.
+    """
+
+    mechanism: Mechanism
+    forward: Callable[[Any], Any]
+    back: Callable[[Any], Any]
+
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
+        """That of the mechanism behind."""
+        return self.mechanism.guarantee(relation)
+
+    def sample(
+        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
+    ) -> Any:
+        """Recode an answer."""
+        return self.forward(self.mechanism.sample(database, noise, relation))
+
+    def pair(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> RecodedPair:
+        """The two recoded output distributions."""
+        behind = self.mechanism.pair(database_0, database_1, relation)
+        return RecodedPair(behind, self.forward, self.back)
+
+    def log_likelihood_ratio(
+        self,
+        answer: Any,
+        database_0: Database,
+        database_1: Database,
+        relation: Relation = ADD_REMOVE,
+    ) -> float:
+        """The loss of the answer before it was recoded."""
+        return self.pair(database_0, database_1, relation).loss(answer)
+
+    def law(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> Any:
+        """That of the mechanism behind."""
+        return self.mechanism.law(database_0, database_1, relation)
+
+
+@dataclass(frozen=True)
+class RecodedPair:
+    """A pair whose answers pass through a bijection."""
+
+    behind: Any
+    forward: Callable[[Any], Any]
+    back: Callable[[Any], Any]
+
+    def sample(self, b: int, noise: np.random.Generator) -> Any:
+        """Draw and recode."""
+        return self.forward(self.behind.sample(b, noise))
+
+    def loss(self, answer: Any) -> float:
+        """The loss of the answer before it was recoded."""
+        return self.behind.loss(self.back(answer))

@@ -1,0 +1,112 @@
+"""Laplace noise whose scale depends on the database, and so is itself a message."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.errors import InvalidInput
+from simulator.mechanisms.base import Pair, ScalarMechanism, ScalarPair, Scalars
+from simulator.queries import Column
+from simulator.queries.arguments import label, reader
+
+# row, and params: value 0, value 1, scale 0, scale 1; then ln(scale 1/scale 0) where both are > 0
+
+
+def _prepare(row: Any, _parameter: float, params: Any) -> None:
+    for i in range(4):
+        params[i] = row[i]
+    if row[2] > 0.0 and row[3] > 0.0:
+        params[4] = math.log(row[3]) - math.log(row[2])
+
+
+def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
+    magnitude = params[2 + b] * noise.standard_exponential()
+    return params[b] + magnitude * (1.0 if noise.random() < 0.5 else -1.0)
+
+
+def _loss(params: Any, answer: float) -> float:
+    scale_0, scale_1 = params[2], params[3]
+    if scale_0 > 0.0 and scale_1 > 0.0:
+        return abs(answer - params[1]) / scale_1 - abs(answer - params[0]) / scale_0 + params[4]
+    # without noise an answer is the value itself, which noise never hits exactly
+    first = scale_0 == 0.0 and answer == params[0]
+    second = scale_1 == 0.0 and answer == params[1]
+    if first == second:
+        # both certain of it; or neither, and only the noisy side can have given it
+        return 0.0 if first else (-math.inf if scale_0 == 0.0 else math.inf)
+    return math.inf if first else -math.inf
+
+
+SCALED_LAPLACE = Scalars(
+    name="Laplace of two scales",
+    width=lambda row: 5,
+    prepare=_prepare,
+    sample=_sample,
+    loss=_loss,
+)
+
+
+class ScaledLaplace(ScalarMechanism):
+    """A number plus Laplace noise of a scale that the database itself decides.
+
+    A subclass is a frozen dataclass with an ``epsilon``; it gives ``centre_and_scale``. Plays
+    compiled. There is no tilted law: with two scales its normalizer is infinite for large theta.
+    """
+
+    scalars: ClassVar[Scalars] = SCALED_LAPLACE
+
+    @abstractmethod
+    def centre_and_scale(self, database: Database, relation: Relation) -> tuple[float, float]:
+        """What is answered but for the noise, and the noise's scale, >= 0."""
+
+    def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
+        """(centre 0, centre 1, scale 0, scale 1)."""
+        return value_0[0], value_1[0], value_0[1], value_1[1]
+
+    def checked_row(
+        self, database_0: Database, database_1: Database, relation: Relation
+    ) -> tuple[float, ...]:
+        """``row`` for two databases; no sensitivity is stated, hence none can be exceeded."""
+        first = self.centre_and_scale(database_0, relation)
+        return self.row(first, self.centre_and_scale(database_1, relation), relation)
+
+    def pair(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> Pair:
+        """The mechanism on these two databases."""
+        row = self.checked_row(database_0, database_1, relation)
+        return ScalarPair(self.scalars, row, self.fixed_parameter())
+
+
+def clipped_values(
+    database: Database, column: Column | None, lower: float, upper: float
+) -> np.ndarray:
+    """The records' values clipped to [lower, upper], ascending, shape (records,).
+
+    Raises InvalidInput for a value that is not a number.
+    """
+    read = reader(column) if column is not None else _itself
+    values: list[float] = []
+    for record, times in database.records():
+        values += [_number(read(record), column, record)] * times
+    return np.clip(np.sort(np.array(values, dtype=float)), lower, upper)
+
+
+def _itself(record: Any) -> Any:
+    return record
+
+
+def _number(value: Any, column: Column | None, record: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if number != number:
+        what = "the value" if column is None else label(column)
+        raise InvalidInput(f"{what} of record {record!r} is {value!r}, not a number")
+    return number
