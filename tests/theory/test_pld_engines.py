@@ -100,6 +100,13 @@ def test_lattice_is_found_only_where_there_is_one():
     assert lattice(0.1).mismatch < 1e-14
 
 
+@given(st.floats(1.0, 6.0), st.integers(300, 3000), st.floats(2, 50))
+@settings(derandomize=True, deadline=None, max_examples=30)
+def test_flat_stretches_between_wide_atoms_do_not_widen_the_answer(epsilon0, rounds, digits):
+    found = compose_laws([(randomized_response(epsilon0), rounds)]).epsilon(10.0**-digits)
+    assert found.width <= 1e-10 * found.upper
+
+
 def test_enumeration_agrees_with_the_lattice():
     parts = Parts.of([(randomized_response(0.2), 5), (randomized_response(0.3, 1e-3), 4)])
     law = enumerate_sums(parts)

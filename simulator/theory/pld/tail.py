@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy.optimize import brentq
 
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.pld.bracket import Bracket
@@ -81,15 +82,27 @@ def _search(  # the interval is a guide only: nothing found here is trusted befo
     high: float,
     end: Callable[[TailValue], float],
 ) -> float:
-    """Newton on ln delta, halving the interval that its own evaluations leave when it escapes."""
-    epsilon = min(max(start, low), high)
+    """Newton on ln delta until the answer is between two points seen, then Brent's method.
+
+    Between atoms delta is nearly flat, and drops at each of them: Newton alone would cycle.
+    """
+    epsilon, seen = min(max(start, low), high), {1: False, -1: False}
+
+    def excess(at: float) -> float:
+        return math.log(max(end(tail.at(at)), 1e-320) / delta)
+
     for _ in range(60):
         value = tail.at(epsilon)
         here = end(value)
         if here > delta:
-            low = max(low, epsilon)
+            low, seen[1] = max(low, epsilon), True
         else:
-            high = min(high, epsilon)
+            high, seen[-1] = min(high, epsilon), True
+        if all(seen.values()):
+            resolution = max(2 * float(np.spacing(abs(high))), 1e-13 * min(tail.reach, 1e-3))
+            if high - low <= resolution or excess(low) * excess(high) >= 0:
+                return high
+            return float(brentq(excess, low, high, xtol=resolution, rtol=1e-15, disp=False))
         target = epsilon + _newton_step(here, value.slope, delta, tail.reach)
         if not low <= target <= high:
             target = low + (high - low) / 2 if math.isfinite(high) else 2 * abs(epsilon) + 1
