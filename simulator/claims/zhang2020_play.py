@@ -8,6 +8,7 @@ from typing import Any
 from simulator.claims.cast import Adversary, Playing
 from simulator.claims.model import Finding, Verdict
 from simulator.databases import Database
+from simulator.estimation import proportion_lower, proportion_upper
 from simulator.mechanisms import Mechanism
 from simulator.result import Result
 
@@ -38,28 +39,33 @@ def hoeffding_radius(trials: int, false_alarm: float = FALSE_ALARM) -> float:
     return math.sqrt(math.log(2.0 / false_alarm) / (2.0 * trials))
 
 
-def simulated(
-    true: bool,
-    measured: str,
-    *,
-    printed: str = "as stated",
-    right: str = "",
-    note: str = "",
-    exact_too: bool = False,
-    slack: float | None = None,
-    verdict: Verdict = Verdict.HOLDS,
-) -> Finding:
-    """Judge a statement by a simulation that complains wrongly with probability FALSE_ALARM.
+def mostly(hits: int, trials: int, false_alarm: float = FALSE_ALARM) -> Verdict:
+    """Whether something happens more often than not: the verdict of ``hits`` among ``trials``.
 
-    ``verdict`` is what it gets when true; ``exact_too`` says that it was computed as well.
+    Undecided where one half lies between the one-sided Clopper-Pearson limits.
     """
+    if proportion_lower(hits, trials, false_alarm) > 0.5:
+        return Verdict.HOLDS
+    if proportion_upper(hits, trials, false_alarm) < 0.5:
+        return Verdict.FAILS
+    return Verdict.UNDECIDED
+
+
+def simulated(
+    verdict: Verdict | bool, measured: str, *, printed: str = "", note: str = ""
+) -> Finding:
+    """A finding by simulation, which complains about a true claim with probability FALSE_ALARM.
+
+    True and false stand for "holds" and "fails as printed".
+    """
+    if isinstance(verdict, bool):
+        verdict = Verdict.HOLDS if verdict else Verdict.FAILS
     return Finding(
-        verdict if true else Verdict.FAILS,
+        verdict,
         measured,
-        method="both" if exact_too else "simulation",
-        slack=slack,
-        printed=printed,
-        right=right or measured,
+        method="simulation",
+        printed=printed or "as stated",
+        right=measured,
         false_alarm=FALSE_ALARM,
         note=note,
     )
