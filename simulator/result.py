@@ -27,6 +27,7 @@ class Result:
     kept_views : the views of the first trials.
     seconds : wall time of the play, compilation left out.
     compile_seconds : wall time of the compilation.
+    rounds_played : rounds played in that time; those found on disk are left out.
     """
 
     specification: Specification
@@ -35,6 +36,7 @@ class Result:
     kept_views: tuple[View, ...] = ()
     seconds: float = 0.0
     compile_seconds: float = 0.0
+    rounds_played: int = 0
 
     def losses(self, experiment: int = 0) -> np.ndarray:
         """The losses ln Pr[V0=v]/Pr[V1=v] of that experiment's views, shape (trials,)."""
@@ -78,16 +80,17 @@ class Result:
     def moments(self, experiment: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of the loss after each round, shape (rounds,) each.
 
-        Raises InvalidInput unless the run recorded them (``trace=True``).
+        Of the finite losses; NaN from the round on where none is finite. Raises InvalidInput
+        unless the run recorded them (``trace=True``).
         """
         if experiment not in self.traces:
             raise InvalidInput("the moments along the rounds were not recorded: pass trace=True")
         total, squares, count = self.traces[experiment]
+        count = np.where(count > 0, count, np.nan)
         mean = total / count
         return mean, np.sqrt(np.maximum(squares / count - mean**2, 0.0))
 
     @property
     def rounds_per_second(self) -> float:
-        """Rounds of all trials and experiments per second of play."""
-        played = sum(map(len, self.samples.values())) * self.specification.rounds
-        return played / self.seconds if self.seconds > 0 else 0.0
+        """Rounds played per second, over all workers; 0 where all was found on disk."""
+        return self.rounds_played / self.seconds if self.seconds > 0 else 0.0

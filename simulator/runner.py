@@ -8,29 +8,34 @@ which blocks finish, or an interruption in between.
 
 from __future__ import annotations
 
-import os
+import contextlib
+import operator
+import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from multiprocessing import resource_tracker
 from os import PathLike
 from typing import Any
 
+import cloudpickle
 import joblib
-import numpy as np
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from simulator.adversaries.contract import Rule
 from simulator.databases import ADD_REMOVE, Relation
 from simulator.errors import DpcomposeError, InvalidInput
 from simulator.experiment import Outcome, Specification, engine_for, play_block
+from simulator.gathering import Gathered, Key
 from simulator.progress import Progress
 from simulator.result import Result
 from simulator.store import RunStore
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import whole
-from simulator.views import View
 
-Key = tuple[int, int]
-"""(experiment, block)."""
+WORTH_A_WORKER = 1 << 16
+"""Rounds that are played sooner than a worker process starts."""
 
 
 class WorkerLost(DpcomposeError):
@@ -66,7 +71,8 @@ def simulate(
     seed : the root seed; results are a function of it and of the other parameters above.
     relation : ``ADD_REMOVE`` or ``REPLACE_ONE``.
     experiments : which of 0 and 1 to play.
-    jobs : parallel workers; by default what ``joblib.parallel_config`` says, or every core.
+    jobs : parallel workers, -1 for every core; by default what ``joblib.parallel_config`` says,
+        or every core.
     keep_views : keep the views of the first so many trials, for ``result.replay``.
     trace : record the moments of the loss along the rounds, for ``result.moments``.
     block_size : trials that share one seed, part of the identity; 0 chooses it.
@@ -75,22 +81,35 @@ def simulate(
 
     Raises
     ------
-    InvalidInput : a parameter makes no sense.
+    InvalidInput : a parameter makes no sense, or the adversary cannot be sent to a process.
     Breach : the adversary broke the rules; names the round, the trial and the values.
+    WorkerLost : a worker process died twice while it played the same block.
 
     Source: Roth 2011 (Lecture 4), Algorithm 1.
     """
+    if not isinstance(relation, Relation):
+        raise InvalidInput(f"the relation must be ADD_REMOVE or REPLACE_ONE, not {relation!r}")
     specification = Specification(
         adversary, family, rounds, trials, seed, relation, block_size, keep_views, trace
     )
-    if not experiments or any(b not in (0, 1) for b in experiments):
-        raise InvalidInput(f"experiments must be some of 0 and 1, not {tuple(experiments)}")
+    played = checked_experiments(experiments)
     if jobs is not None and jobs != -1:
         whole("jobs", jobs)
     if out is None:
-        return run(specification, experiments, jobs, None, progress)
+        return run(specification, played, jobs, None, progress)
     with RunStore.open(out, specification.identity()) as store:
-        return run(specification, experiments, jobs, store, progress)
+        return run(specification, played, jobs, store, progress)
+
+
+def checked_experiments(experiments: Iterable[int]) -> tuple[int, ...]:
+    """Return the experiments in order, each once; raise InvalidInput unless some of 0 and 1."""
+    try:
+        chosen = tuple(sorted({operator.index(b) for b in experiments}))
+    except TypeError:
+        chosen = ()
+    if not chosen or not {0, 1}.issuperset(chosen):
+        raise InvalidInput(f"experiments must be some of 0 and 1, as (0, 1), not {experiments!r}")
+    return chosen
 
 
 def run(
@@ -107,27 +126,22 @@ def run(
         if store is not None:
             if store.dropped:
                 bar.notice(store.dropped)
-            for stored in store.read():
-                experiment, block, arrays, _ = stored
+            for experiment, block, arrays, _ in store.read():
                 gathered.add(Outcome.of_arrays(experiment, block, arrays))
-        compile_seconds = compiled(s, bar)
-        missing = [
-            (b, block)
-            for block in range(s.blocks)
-            for b in sorted(set(experiments))
-            if (b, block) not in gathered.keys
-        ]
-        total = s.trials * s.rounds * len(set(experiments))
+        missing = gathered.missing()
+        compile_seconds = compiled(s, bar) if missing else 0.0
+        total = s.trials * s.rounds * len(gathered.experiments)
         left = sum(s.trials_in(block) for _, block in missing) * s.rounds
         bar.playing(s.name, total, total - left)
         start = time.perf_counter()
-        for outcome in outcomes(s, missing, jobs):
-            gathered.add(outcome)
-            if store is not None:
-                store.append(outcome.experiment, outcome.block, outcome.arrays())
-            bar.played(len(outcome.losses) * s.rounds)
+        with contextlib.closing(outcomes(s, missing, workers(jobs, left))) as played:
+            for outcome in played:
+                gathered.add(outcome)
+                if store is not None:
+                    store.append(outcome.experiment, outcome.block, outcome.arrays())
+                bar.played(len(outcome.losses) * s.rounds)
         seconds = time.perf_counter() - start
-    return gathered.result(seconds, compile_seconds)
+    return gathered.result(seconds, compile_seconds, left)
 
 
 def compiled(specification: Specification, bar: Progress) -> float:
@@ -144,89 +158,160 @@ def compiled(specification: Specification, bar: Progress) -> float:
     return time.perf_counter() - start
 
 
+def workers(jobs: int | None, rounds: int) -> int:
+    """How many workers to play ``rounds`` rounds with: asked for, configured, or every core."""
+    if jobs is None:
+        # parallel_config's number, which a Parallel that prefers threads would pass over
+        jobs = joblib.parallel.get_active_backend()[1]
+    if jobs is None:
+        jobs = joblib.cpu_count() if rounds > WORTH_A_WORKER else 1
+    return joblib.cpu_count() if jobs == -1 else jobs
+
+
 def outcomes(
-    specification: Specification, keys: Sequence[Key], jobs: int | None
-) -> Iterator[Outcome]:
-    """Play the blocks in parallel and yield them as they finish.
+    specification: Specification, keys: Sequence[Key], jobs: int
+) -> Generator[Outcome, None, None]:
+    """Play the blocks with ``jobs`` workers and yield them as they finish.
 
-    A worker that dies takes the pool with it: the blocks that were in flight are played once
-    more in a new pool. Raises WorkerLost when a block was in flight twice.
+    A worker that dies takes its pool with it. Every block that was in flight is then played once
+    more, alone, so that a block that kills its worker again is known for it and costs no other.
+    Raises WorkerLost for that block.
     """
-    attempts = dict.fromkeys(keys, 0)
-    left = list(keys)
+    play = Player(specification)
+    left = dict.fromkeys(keys)
     while left:
-        in_flight: set[Key] = set()
-
-        def tasks(todo: Sequence[Key], flying: set[Key]) -> Iterable[Any]:
-            for key in todo:
-                flying.add(key)
-                yield joblib.delayed(play_block)(specification, *key)
-
+        in_flight: dict[Key, None] = {}
         try:
-            for outcome in pool(specification, jobs)(tasks(tuple(left), in_flight)):
-                key = (outcome.experiment, outcome.block)
-                in_flight.discard(key)
-                left.remove(key)
-                yield outcome
+            with contextlib.closing(parallel(play, list(left), jobs, in_flight)) as played:
+                for outcome in played:
+                    del left[outcome.experiment, outcome.block]
+                    yield outcome
         except TerminatedWorkerError:
-            for key in in_flight:
-                attempts[key] += 1
-                if attempts[key] > 1:
-                    raise WorkerLost(
-                        f"a worker died twice while playing experiment {key[0]}, block {key[1]}; "
-                        "it may be out of memory: try fewer jobs"
-                    ) from None
+            for key in [key for key in left if key in in_flight]:
+                yield alone(play, key, jobs)
+                del left[key]
 
 
-def pool(specification: Specification, jobs: int | None) -> joblib.Parallel:
-    """A joblib pool fit for the specification; ``parallel_config`` overrides the backend."""
-    s = specification
+def alone(play: Player, key: Key, jobs: int) -> Outcome:
+    """Play one block in a worker of its own; raise WorkerLost when it dies."""
+    try:
+        (outcome,) = parallel(play, [key], jobs, {})
+    except TerminatedWorkerError:
+        raise WorkerLost(
+            f"a worker died twice while playing experiment {key[0]}, block {key[1]}; "
+            "it may be out of memory: try fewer jobs, or a smaller block_size"
+        ) from None
+    return outcome
+
+
+def parallel(
+    play: Player, keys: Collection[Key], jobs: int, in_flight: dict[Key, None]
+) -> Generator[Outcome, None, None]:
+    """Yield the blocks of one joblib pool as they finish; ``in_flight`` notes what was begun.
+
+    ``parallel_config`` may name the backend. Closing the iterator stops the workers.
+    """
+    s = play.specification
     threads = isinstance(s.adversary, Rule) and not (
         engine_for(s.adversary, s.family, s.relation).complaint
     )
-    configured = joblib.parallel.get_active_backend()[1]
-    if jobs is None and configured in (None, 1):
-        jobs = os.cpu_count() or 1
-    return joblib.Parallel(
-        n_jobs=jobs,
-        prefer="threads" if threads else "processes",
-        return_as="generator_unordered",
-        batch_size=1,
+    preference = "threads" if threads else "processes"
+    backend, _ = joblib.parallel.get_active_backend(prefer=preference)
+    processes = jobs > 1 and not getattr(backend, "supports_sharedmem", False)
+    if processes:
+        play.pickled  # noqa: B018 (complains here, and not from inside of a pool)
+
+    def tasks() -> Iterator[Any]:
+        for key in keys:
+            in_flight[key] = None
+            yield joblib.delayed(play)(key)
+
+    pool = joblib.Parallel(
+        n_jobs=jobs, prefer=preference, return_as="generator_unordered", batch_size=1
     )
+    with contextlib.ExitStack() as ending:
+        with shielded() if processes else contextlib.nullcontext():
+            finished = pool(tasks())
+            ending.callback(stop, finished)
+        for outcome in finished:  # noqa: UP028 ("yield from" would close it before "stop" does)
+            yield outcome
 
 
-class Gathered:
-    """Blocks added up in whatever order they come; the sum does not depend on it."""
+def stop(finished: Generator[Outcome, None, None]) -> None:
+    """Stop a pool's workers, be there work left or not."""
+    with warnings.catch_warnings():  # joblib warns of work left over, which is the intention
+        warnings.simplefilter("ignore")
+        finished.close()
 
-    def __init__(self, specification: Specification, experiments: Sequence[int]) -> None:
-        s = specification
-        self.specification = s
-        self.keys: set[Key] = set()
-        self.samples = {b: np.empty(s.trials) for b in sorted(set(experiments))}
-        self.traces: dict[Key, np.ndarray] = {}
-        self.views: list[View] = []
 
-    def add(self, outcome: Outcome) -> None:
-        """Put one block in its place; a block of an experiment not asked for is passed over."""
-        if outcome.experiment not in self.samples:
-            return
-        start = outcome.block * self.specification.block_size
-        self.samples[outcome.experiment][start : start + len(outcome.losses)] = outcome.losses
-        if outcome.trace is not None:
-            self.traces[outcome.experiment, outcome.block] = outcome.trace
-        self.views.extend(outcome.views)
-        self.keys.add((outcome.experiment, outcome.block))
+@contextlib.contextmanager
+def shielded() -> Iterator[None]:
+    """Hold back Ctrl-C while workers start, so that they never hear it: stopping them is ours.
 
-    def result(self, seconds: float, compile_seconds: float) -> Result:
-        """The whole, traces summed in the order of the blocks so that rounding repeats."""
-        traces: dict[int, np.ndarray] = {}
-        for b, block in sorted(self.traces):
-            traces[b] = traces.get(b, 0.0) + self.traces[b, block]
-        return Result(
-            self.specification,
-            self.samples,
-            traces,
-            tuple(self.views),
-            seconds,
-            compile_seconds,
-        )
+    A terminal sends it to every process of the run, and each would print where it was. Starting
+    the resource tracker would let the signal through again, so that is done before.
+    """
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class Player:
+    """Plays blocks of one specification, in this process or in another one.
+
+    It is pickled once, however many blocks there are, and unpickled once in each worker: there a
+    rule is then one and the same object for all blocks, and compiled once.
+    """
+
+    def __init__(self, specification: Specification) -> None:
+        self.specification = specification
+
+    def __call__(self, key: Key) -> Outcome:
+        """Play one block."""
+        return play_block(self.specification, *key)
+
+    @cached_property
+    def pickled(self) -> bytes:
+        """The specification as a worker receives it; raises InvalidInput where it has no form."""
+        try:
+            return cloudpickle.dumps(self.specification)
+        except Exception as error:  # pickling runs anybody's code
+            raise InvalidInput(
+                f"the adversary {self.specification.name} cannot be sent to a worker process "
+                f"({one_line(error)}); play it with jobs=1"
+            ) from None
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[bytes]]:
+        return Received, (self.pickled,)
+
+
+class Received:
+    """A Player in a worker. It unpickles when it plays: an error then finds its way home."""
+
+    def __init__(self, pickled: bytes) -> None:
+        self.pickled = pickled
+
+    def __call__(self, key: Key) -> Outcome:
+        """Play one block."""
+        return play_block(unpickled(self.pickled), *key)
+
+
+@lru_cache(maxsize=2)
+def unpickled(pickled: bytes) -> Specification:
+    """Unpickle a specification, once in each worker."""
+    try:
+        return cloudpickle.loads(pickled)
+    except Exception as error:
+        raise InvalidInput(
+            f"a worker process cannot load the adversary ({one_line(error)}); play it with "
+            "jobs=1, or define it in a module that can be imported"
+        ) from None
+
+
+def one_line(error: BaseException) -> str:
+    """An error's kind and the first line of what it says."""
+    said = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
