@@ -128,8 +128,8 @@ def smooth_sensitivity(
     max over databases x' of LS(x') e^{-beta distance(x, x')} (Nissim, Raskhodnikova and Smith
     2007, Definition 2.2). Every local sensitivity of a database some steps away is a gap
     x_j - x_i of this one, with x_0 = lower and x_{n+1} = upper, once the values between are gone
-    and the median has moved there; ``relation`` says how many steps that takes. O(n^2) time and
-    memory, vectorized.
+    and the median has moved there; ``relation`` says how many steps that takes. Memory O(n), time
+    O(n) for each step that still matters.
 
     Parameters
     ----------
@@ -137,28 +137,38 @@ def smooth_sensitivity(
 
     Raises NotApplicable for a relation other than add/remove-one and replace-one.
     """
-    if relation.records_touched not in STEPS:
+    if relation.records_touched not in EXTRA_STEPS:
         raise NotApplicable(f"the median's sensitivity is not known under {relation}")
+    extra = EXTRA_STEPS[relation.records_touched]
+    beta = min(beta, _STEEPEST)
     x = np.concatenate(([lower], values, [upper]))
-    i, j = np.triu_indices(len(x), 1)
-    steps = STEPS[relation.records_touched](i, j, len(values))
-    near = steps == 0 if math.isinf(beta) else np.isfinite(steps)
-    weight = np.zeros(near.sum()) if math.isinf(beta) else -beta * steps[near]
-    return float(np.max((x[j[near]] - x[i[near]]) * np.exp(weight)))
+    best = 0.0
+    for width in range(1, len(x)):  # j - i; all but one of the values between must go
+        if (upper - lower) * math.exp(-beta * (width - 1)) <= best:
+            break
+        i = np.arange(len(x) - width)
+        decay = np.exp(-beta * (width - 1 + extra(i, i + width, len(values))))
+        best = max(best, float(np.max((x[width:] - x[:-width]) * decay)))
+    return best
 
 
-def _add_remove_steps(i: NDArray[np.intp], j: NDArray[np.intp], n: int) -> NDArray[np.float64]:
-    # Remove the j - i - 1 values between; then add or remove at an end until as many values lie
-    # above the gap as below, or one more, for then a further step moves the median across it.
+_STEEPEST = 1e300
+"""Stands for an infinite beta, whose product with no steps must be 0."""
+
+
+def _balance(i: NDArray[np.intp], j: NDArray[np.intp], n: int) -> NDArray[np.float64]:
+    # Add or remove at an end until as many values lie above the gap as below, or one more: then
+    # one further step moves the median across it.
     excess = (n + 1 - j) - i
-    return (j - i - 1) + np.where(excess > 0, excess - 1, -excess).astype(float)
+    return np.where(excess > 0, excess - 1.0, -excess)
 
 
-def _replace_steps(i: NDArray[np.intp], j: NDArray[np.intp], n: int) -> NDArray[np.float64]:
-    # Move j - i - 1 values across the gap from beside the median; the gap must hold the median.
+def _hold_the_median(i: NDArray[np.intp], j: NDArray[np.intp], n: int) -> NDArray[np.float64]:
+    # The values between move to either side as it takes; a gap beside the median is no use.
     middle = (n + 1) // 2
-    return np.where((i <= middle) & (middle <= j), j - i - 1.0, math.inf)
+    return np.where((i <= middle) & (middle <= j), 0.0, math.inf)
 
 
-STEPS = {1: _add_remove_steps, 2: _replace_steps}
-"""How many steps lead to where the median jumps from x_i to x_j, by ``records_touched``."""
+EXTRA_STEPS = {1: _balance, 2: _hold_the_median}
+"""Steps to where the median jumps from x_i to x_j, besides one for each value between them, by
+``records_touched``."""

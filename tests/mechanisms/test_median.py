@@ -6,6 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mechanism_cases import draws
 from scipy import stats
 
@@ -79,6 +81,28 @@ def test_the_printed_formula_for_an_odd_number_of_values():
     values = np.sort(np.random.default_rng(1).uniform(0, 10, 101))
     expected = max(values[50] - values[49], values[51] - values[50])
     assert smooth_sensitivity(values, 0, 10, math.inf, REPLACE_ONE) == expected
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(
+    st.lists(st.floats(0, 10), min_size=1, max_size=12),
+    st.floats(0, 10),
+    st.integers(0, 11),
+    st.floats(0.01, 3),
+)
+def test_it_is_a_smooth_upper_bound(values, new, place, beta):
+    kept = values[: place % len(values)] + values[place % len(values) + 1 :]
+    for other, relation in (([*values, new], ADD_REMOVE), ([*kept, new], REPLACE_ONE)):
+        x, y = np.sort(values), np.sort(other)
+        first, second = (smooth_sensitivity(v, 0, 10, beta, relation) for v in (x, y))
+        assert abs(median(x, 0) - median(y, 0)) <= min(first, second)
+        assert max(first, second) <= math.exp(beta) * min(first, second) * (1 + 1e-12)
+
+
+def test_a_large_table_costs_little():
+    values = np.sort(np.random.default_rng(0).uniform(0, 10, 100_000))
+    smooth_one = smooth_sensitivity(values, 0, 10, 0.05, ADD_REMOVE)
+    assert smooth_sensitivity(values, 0, 10, math.inf, ADD_REMOVE) < smooth_one < 0.01
 
 
 def hockey_stick(row, epsilon):
