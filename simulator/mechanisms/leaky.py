@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulator.databases import ADD_REMOVE, Relation
+from simulator.errors import InvalidInput
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.randomized_response import bits
 from simulator.queries import Query
@@ -39,7 +40,11 @@ class LeakyRandomizedResponse(FiniteMechanism):
     delta: float
 
     def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
+        if math.exp(-positive("epsilon", self.epsilon)) < 1e-300:
+            raise InvalidInput(
+                f"epsilon = {self.epsilon:g} leaves a lie no probability that a float can hold; "
+                "stay below 690"
+            )
         probability_below_one("delta", self.delta)
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> ApproxDP:

@@ -72,7 +72,23 @@ def test_epsilon_dp_whatever_the_queries_do(epsilon):
         for moves in np.ndindex(3, 3, 3):
             worst = max(worst, np.abs(losses(epsilon, counts, np.array(moves) - 1)).max())
     assert worst <= epsilon * (1 + 1e-12)
-    assert worst > epsilon / 3  # the proof is loose, but not by much
+    assert worst > epsilon / 3
+
+
+def longest(move):
+    """Eleven queries far above the threshold; all but the last move one way, the last the other."""
+    counts = np.full(11, 120.0)
+    moves = np.full(11, move)
+    moves[-1] = -move
+    unit = 2.0  # at epsilon = 1
+    return np.log(first_above_law(tuple(counts / unit))) - np.log(
+        first_above_law(tuple((counts + moves) / unit))
+    )
+
+
+def test_the_noise_is_no_larger_than_it_must_be():
+    worst = max(np.abs(longest(move)).max() for move in (1.0, -1.0))
+    assert 0.99 < worst <= 1.0
 
 
 def test_half_the_noise_is_caught():
@@ -81,7 +97,7 @@ def test_half_the_noise_is_caught():
 
 
 def test_many_and_distant_queries_keep_their_digits():
-    many = first_above_law((0.0,) * 400)
+    many = first_above_law((0.0,) * 100)
     assert many.min() > 0
     assert many.sum() == pytest.approx(1, abs=1e-12)
     assert many[0] == pytest.approx(0.5, abs=1e-14)

@@ -35,10 +35,18 @@ def test_a_parameter_must_be_positive_and_finite(kind, value):
 
 @pytest.mark.parametrize(
     ("epsilon", "delta"),
-    [(0.0, 0.1), (np.nan, 0.1), (0.1, 1.0), (0.1, -1e-9), (0.1, np.nan), (Free(0.1, 0.2), 0.1)],
+    [
+        (0.0, 0.1),
+        (np.nan, 0.1),
+        (0.1, 1.0),
+        (0.1, -1e-9),
+        (0.1, np.nan),
+        (Free(0.1, 0.2), 0.1),
+        (800, 0.1),
+    ],
 )
 def test_leaky_parameters(epsilon, delta):
-    with pytest.raises(InvalidInput, match=r"(epsilon|delta) must"):
+    with pytest.raises(InvalidInput, match=r"(epsilon|delta) (must|= 800)"):
         LeakyRandomizedResponse(ALICE, epsilon, delta)
 
 
