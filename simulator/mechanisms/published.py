@@ -3,20 +3,97 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import Breach, InvalidInput
-from simulator.mechanisms.base import Mechanism, Pair, PlainPair
+from simulator.mechanisms.base import Mechanism
 from simulator.theory.guarantees import ApproxDP
 from simulator.theory.laws import FiniteLaw
 from simulator.validation import open_probability, whole
 
+Counts = NDArray[np.int64]
+
+
+class Publishing(Mechanism):
+    """Publish a random multiset of the database's records in the clear.
+
+    A subclass is a frozen dataclass; it gives ``draw`` and ``log_weight``.
+    """
+
+    @abstractmethod
+    def draw(self, counts: Counts, noise: np.random.Generator) -> Counts:
+        """How often each record is published; ``counts`` and the result have shape (records,)."""
+
+    @abstractmethod
+    def log_weight(self, size_0: int, size_1: int) -> float:
+        """Ln of the ratio of the likelihoods, but for the ways to choose the answer."""
+
+    def check(self, database: Database) -> None:
+        """Raise Breach for a database that is not as promised; by default any is."""
+
+    def pair(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> PublishedPair:
+        """The two output distributions; raises Breach for a database that is not as promised."""
+        self.check(database_0)
+        self.check(database_1)
+        return PublishedPair(self, database_0, database_1)
+
+    def sample(
+        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
+    ) -> Database:
+        """Publish some records."""
+        return self.pair(database, database, relation).sample(0, noise)
+
+    def log_likelihood_ratio(
+        self,
+        answer: Database,
+        database_0: Database,
+        database_1: Database,
+        relation: Relation = ADD_REMOVE,
+    ) -> float:
+        """Ln of the ratio of the likelihoods; may be infinite."""
+        return self.pair(database_0, database_1, relation).loss(answer)
+
+
+class PublishedPair:
+    """A publishing mechanism on two databases."""
+
+    __slots__ = ("_changes", "_counts", "_mechanism", "_records", "_weight")
+
+    def __init__(self, mechanism: Publishing, database_0: Database, database_1: Database) -> None:
+        both = (database_0, database_1)
+        self._mechanism = mechanism
+        self._records = [[r for r, _ in d.records()] for d in both]
+        self._counts = [np.array([n for _, n in d.records()], dtype=np.int64) for d in both]
+        self._changes = changes(database_0, database_1)
+        self._weight = mechanism.log_weight(database_0.size, database_1.size)
+
+    def sample(self, b: int, noise: np.random.Generator) -> Database:
+        """Draw the published records of database ``b``."""
+        published = self._mechanism.draw(self._counts[b], noise)
+        records = self._records[b]
+        return Database({records[i]: int(published[i]) for i in np.flatnonzero(published)})
+
+    def loss(self, answer: Database) -> float:
+        """Privacy loss; raises InvalidInput for an answer that neither database can give."""
+        total = self._weight
+        for record, n0, n1 in self._changes:
+            k = answer.count_of(record)
+            if k > max(n0, n1):
+                raise InvalidInput(f"neither database can publish {k} x {record!r}")
+            total += log_choice_ratio(n0, n1, k)
+        return total
+
 
 @dataclass(frozen=True)
-class NameAndShame(Mechanism):
+class NameAndShame(Publishing):
     """Publish each record in the clear with probability ``delta``, independently of the others.
 
     Parameters
@@ -38,34 +115,20 @@ class NameAndShame(Mechanism):
         """(0, delta)-DP under both relations; no smaller delta for any larger epsilon."""
         return ApproxDP(0.0, self.delta)
 
-    def sample(
-        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
-    ) -> Database:
-        """Publish some records."""
-        return Database({r: int(noise.binomial(n, self.delta)) for r, n in database.records()})
+    def draw(self, counts: Counts, noise: np.random.Generator) -> Counts:
+        """Publish each record by a coin of its own."""
+        return noise.binomial(counts, self.delta)
 
-    def log_likelihood_ratio(
-        self,
-        answer: Database,
-        database_0: Database,
-        database_1: Database,
-        relation: Relation = ADD_REMOVE,
-    ) -> float:
-        """The binomial factors of the records in which the databases differ; may be infinite."""
-        hidden = math.log1p(-self.delta)
-        gained = math.fsum(
-            hidden * (database_0.count_of(r) - database_1.count_of(r))
-            for r in differing(database_0, database_1)
-        )
-        return gained + log_choices(answer, database_0, database_1)
+    def log_weight(self, size_0: int, size_1: int) -> float:
+        """The larger database has one more record to keep hidden."""
+        return (size_0 - size_1) * math.log1p(-self.delta)
 
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> FiniteLaw:
         """The law over the published copies of the records in which the databases differ."""
         first, second = np.zeros(1), np.zeros(1)
-        for record in differing(database_0, database_1):
-            n0, n1 = database_0.count_of(record), database_1.count_of(record)
+        for _, n0, n1 in changes(database_0, database_1):
             seen = max(n0, n1) + 1
             first = np.add.outer(first, log_binomial(n0, self.delta, seen)).ravel()
             second = np.add.outer(second, log_binomial(n1, self.delta, seen)).ravel()
@@ -73,7 +136,7 @@ class NameAndShame(Mechanism):
 
 
 @dataclass(frozen=True)
-class JustAFew(Mechanism):
+class JustAFew(Publishing):
     """Publish ``rows`` records in the clear, every choice of them equally likely.
 
     Parameters
@@ -104,36 +167,16 @@ class JustAFew(Mechanism):
             )
         return ApproxDP(0.0, delta)
 
-    def sample(
-        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
-    ) -> Database:
-        """Publish a random subset; raises Breach for a database smaller than promised."""
-        self._check(database)
-        records, counts = zip(*database.records())
-        return Database(
-            dict(zip(records, noise.multivariate_hypergeometric(counts, self.rows).tolist()))
-        )
+    def draw(self, counts: Counts, noise: np.random.Generator) -> Counts:
+        """Choose the rows without replacement."""
+        return noise.multivariate_hypergeometric(counts, self.rows)
 
-    def pair(
-        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
-    ) -> Pair:
-        """The two output distributions; raises Breach for databases smaller than promised."""
-        self._check(database_0)
-        self._check(database_1)
-        return PlainPair(self, database_0, database_1, relation)
+    def log_weight(self, size_0: int, size_1: int) -> float:
+        """The larger database has more sets of rows to choose."""
+        return log_choice_ratio(size_1, size_0, self.rows)
 
-    def log_likelihood_ratio(
-        self,
-        answer: Database,
-        database_0: Database,
-        database_1: Database,
-        relation: Relation = ADD_REMOVE,
-    ) -> float:
-        """Ways to choose the answer from each database, of all ways; may be infinite."""
-        totals = log_choice_ratio(database_1.size, database_0.size, self.rows)
-        return totals + log_choices(answer, database_0, database_1)
-
-    def _check(self, database: Database) -> None:
+    def check(self, database: Database) -> None:
+        """Raise Breach for a database smaller than promised."""
         if database.size < self.at_least:
             raise Breach(
                 f"JustAFew was promised at least {self.at_least} records, "
@@ -141,24 +184,11 @@ class JustAFew(Mechanism):
             )
 
 
-def differing(database_0: Database, database_1: Database) -> list:
-    """The records that the two databases hold in different numbers."""
+def changes(database_0: Database, database_1: Database) -> list[tuple[Any, int, int]]:
+    """The records that the databases hold in different numbers, with both numbers."""
     records = dict.fromkeys([r for d in (database_0, database_1) for r, _ in d.records()])
-    return [r for r in records if database_0.count_of(r) != database_1.count_of(r)]
-
-
-def log_choices(answer: Database, database_0: Database, database_1: Database) -> float:
-    """Ln of the ratio of the ways to choose ``answer`` from each database.
-
-    Raises InvalidInput for an answer that neither database can give.
-    """
-    total = 0.0
-    for record in differing(database_0, database_1):
-        k, n0, n1 = (d.count_of(record) for d in (answer, database_0, database_1))
-        if k > max(n0, n1):
-            raise InvalidInput(f"neither database can publish {k} x {record!r}")
-        total += log_choice_ratio(n0, n1, k)
-    return total
+    both = [(r, database_0.count_of(r), database_1.count_of(r)) for r in records]
+    return [(r, n0, n1) for r, n0, n1 in both if n0 != n1]
 
 
 def log_choice_ratio(n0: int, n1: int, k: int) -> float:
