@@ -78,7 +78,12 @@ def post_processing_played(*, epsilon: float = 1.0, claimed: float = 2.0) -> Fin
     """The largest loss in plays of two rounds, of ε and of at most ε."""
     result = play(rounding_adversary(epsilon), PureDP(epsilon), 2, 4000, seed=2)
     return upper_bound(
-        largest_loss(result), claimed * epsilon, "largest loss", note="8000 plays of two rounds"
+        largest_loss(result),
+        claimed * epsilon,
+        "largest loss",
+        note="8000 plays of two rounds",
+        method="simulation",
+        false_alarm=0.0,
     )
 
 
@@ -218,6 +223,8 @@ def parallel(
         max(epsilons),
         "largest loss",
         right=f"under {relation} the loss reaches {number(seen)}",
+        method="simulation",
+        false_alarm=0.0,
         note=f"under {relation}; if a row may be replaced by another, as the lecture's picture "
         f"of neighbours reads, it is the two largest ε together, {number(two)}",
     )
@@ -273,4 +280,26 @@ def limited_queries(*, error: float = 1.0, rounds: int = 400, budget: float = 10
         mean > budget and rounds * epsilon > budget,
         f"{rounds} answers with noise {number(error)}: mean loss {number(mean)}, largest "
         f"{number(rounds * epsilon)}, budget {number(budget)}",
+    )
+
+
+@claim(
+    "zhang2020-offline-correlates",
+    ZHANG_2020,
+    "part 1, Model of Computation, offline",
+    "Knowing all queries in advance one can correlate the noise: the best accuracy is then better "
+    "than that of answering each as it comes.",
+    Verdict.HOLDS,
+    wrong={"distinct": 50},
+)
+def offline(*, queries: int = 50, distinct: int = 1, epsilon: float = 1.0) -> Finding:
+    """``queries`` counts of one and the same person, of which only ``distinct`` differ.
+
+    Online each gets ε/queries; offline each distinct one is answered once, with ε/distinct.
+    """
+    online, together = queries / epsilon, distinct / epsilon
+    return statement(
+        together < online,
+        f"{queries} queries, {distinct} of them distinct: noise of scale {number(together)} known "
+        f"in advance, {number(online)} one by one",
     )
