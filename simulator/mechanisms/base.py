@@ -65,6 +65,9 @@ class Scalars:
         infinite the law keeps that outcome's probability and tilts the others, and ``tilted[0]``
         is ln E0[e^{theta loss} | finite].
     sample_tilted : ``(params, tilted, noise) -> answer``.
+    outcomes : ``(params) -> answers`` lists every possible answer where there are finitely many,
+        and ``mass(params, b, answer)`` is an answer's probability on database ``b``. Only such a
+        kind may have infinite losses and yet be tilted.
     """
 
     name: str
@@ -75,6 +78,8 @@ class Scalars:
     tilt_width: Callable[[Sequence[float]], int] | None = None
     tilt: Callable[[Numbers, float, Any], None] | None = None
     sample_tilted: Callable[[Numbers, Numbers, np.random.Generator], float] | None = None
+    outcomes: Callable[[Numbers], Sequence[float]] | None = None
+    mass: Callable[[Numbers, int, float], float] | None = None
 
 
 class Pair(Protocol):
@@ -122,6 +127,22 @@ class Mechanism(ABC):
     ) -> Pair:
         """The mechanism on these two databases; raises Breach if they exceed a sensitivity."""
         return PlainPair(self, database_0, database_1, relation)
+
+    def outcomes(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> tuple[list[Any], list[float], list[float]]:
+        """Every possible answer with its probability on the two databases.
+
+        A plain mechanism that lists them can be played tilted, and enumerated.
+
+        Raises
+        ------
+        NotApplicable : there are infinitely many, or nobody has listed them.
+        """
+        raise NotApplicable(
+            f"{type(self).__name__} has neither a tilted sampler nor a list of outcomes; "
+            "use multilevel splitting or plain sampling"
+        )
 
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE

@@ -61,6 +61,8 @@ EXPONENTIAL = Scalars(
     tilt_width=finite.FINITE.tilt_width,
     tilt=finite.FINITE.tilt,
     sample_tilted=finite.FINITE.sample_tilted,
+    outcomes=finite.FINITE.outcomes,
+    mass=finite.FINITE.mass,
 )
 
 

@@ -101,6 +101,17 @@ def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> floa
     return float(place - 1)
 
 
+def _mass(params: Any, b: int, answer: float) -> float:
+    n, i = int(params[0]), int(answer)
+    if b == 0:
+        return float(params[1 + 3 * n + i])
+    loss = params[1 + 2 * n + i]
+    if loss > -math.inf:
+        return float(params[1 + 3 * n + i] * math.exp(-loss))
+    start = 1 + n + i
+    return float(params[start] - (params[start - 1] if i else 0.0))
+
+
 FINITE = Scalars(
     name="finite",
     width=_width,
@@ -110,6 +121,8 @@ FINITE = Scalars(
     tilt_width=lambda params: 1 + int(params[0]),
     tilt=_tilt,
     sample_tilted=_sample_tilted,
+    outcomes=lambda params: [float(i) for i in range(int(params[0]))],
+    mass=_mass,
 )
 
 

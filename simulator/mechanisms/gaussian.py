@@ -36,7 +36,7 @@ def _prepare(row: Any, sigma: float, params: Any) -> None:
 
 
 def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
-    return params[b] + params[2] * noise.standard_normal()
+    return (params[1] if b else params[0]) + params[2] * noise.standard_normal()
 
 
 def _loss(params: Any, answer: float) -> float:

@@ -40,7 +40,7 @@ def _prepare(row: Any, epsilon: float, params: Any) -> None:
 def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
     # a product with the sign, for a branch would be mispredicted every other round
     magnitude = params[2] * noise.standard_exponential()
-    return params[b] + magnitude * (1.0 if noise.random() < 0.5 else -1.0)
+    return (params[1] if b else params[0]) + magnitude * (1.0 if noise.random() < 0.5 else -1.0)
 
 
 def _loss(params: Any, answer: float) -> float:
@@ -50,48 +50,42 @@ def _loss(params: Any, answer: float) -> float:
     return params[5] * min(max(answer - params[3], -half), half)
 
 
-# tilted: psi, P(before value 0), P(before value 1), kappa, mass exponent of the middle piece
+# tilted: psi, P(before), P(before or between), steepness, e^{-steepness shift} - 1, shift,
+# the value from which places are counted, and the signed scale of a place
 
 
 def _tilt(params: Any, theta: float, tilted: Any) -> None:
     # With v0 at 0, v1 at s > 0 and b = 1 the tilted density is proportional to e^{theta s + y}
     # before 0, e^{theta s - kappa y} between, and e^{-theta s - y} after s; kappa = 1 + 2 theta.
-    # The largest of the three factors is taken out of each mass.
+    # For kappa < 0 places are counted from v1 backwards, so that every factor is at most 1.
     shift = 2.0 * params[4] / params[2]
     kappa = 1.0 + 2.0 * theta
-    turn = abs(kappa) * shift
-    middle = 0.5 * (-math.expm1(-turn) / abs(kappa) if kappa != 0.0 else shift)
-    before, after = 0.5, 0.5 * math.exp(-turn)
-    peak = theta * shift
-    if kappa < 0.0:
-        before, after = after, before
-        peak = -(1.0 + theta) * shift
+    steep = abs(kappa)
+    fall = math.expm1(-steep * shift)
+    before, after = 0.5, 0.5 * math.exp(-steep * shift)
+    middle = 0.5 * (-fall / steep if steep > 0.0 else shift)
     total = before + middle + after
+    peak = theta * shift if kappa >= 0.0 else -(1.0 + theta) * shift
+    forward = 1.0 if params[0] <= params[1] else -1.0
     tilted[0] = peak + math.log(total)
     tilted[1] = before / total
     tilted[2] = (before + middle) / total
-    tilted[3] = kappa
-    tilted[4] = shift
+    tilted[3] = steep
+    tilted[4] = fall
+    tilted[5] = shift
+    tilted[6] = params[0] if kappa >= 0.0 else params[1]
+    tilted[7] = params[2] * (forward if kappa >= 0.0 else -forward)
 
 
 def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> float:
     u = noise.random()
-    kappa, shift = tilted[3], tilted[4]
-    if u < tilted[1]:
-        place = -noise.standard_exponential()
-    elif u >= tilted[2]:
-        place = shift + noise.standard_exponential()
-    else:
-        v = noise.random()
-        turn = kappa * shift
-        if abs(turn) < 1e-12:
-            place = v * shift
-        elif turn > 0.0:
-            place = -math.log1p(v * math.expm1(-turn)) / kappa
-        else:
-            place = shift + math.log1p(v * math.expm1(turn)) / -kappa
-    direction = 1.0 if params[0] <= params[1] else -1.0
-    return params[0] + direction * params[2] * place
+    far = noise.standard_exponential()
+    place = -far if u < tilted[1] else tilted[5] + far
+    if tilted[1] <= u < tilted[2]:
+        v = (u - tilted[1]) / (tilted[2] - tilted[1])
+        steep = tilted[3]
+        place = -math.log1p(v * tilted[4]) / steep if steep > 1e-9 else v * tilted[5]
+    return tilted[6] + tilted[7] * place
 
 
 LAPLACE = Scalars(
@@ -100,7 +94,7 @@ LAPLACE = Scalars(
     prepare=_prepare,
     sample=_sample,
     loss=_loss,
-    tilt_width=lambda params: 5,
+    tilt_width=lambda params: 8,
     tilt=_tilt,
     sample_tilted=_sample_tilted,
 )

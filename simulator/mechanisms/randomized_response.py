@@ -32,7 +32,7 @@ def _prepare(row: Any, epsilon: float, params: Any) -> None:
 def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
     # arithmetic, for a branch on the coin would be mispredicted every other round
     lie = 0.0 if noise.random() < params[2] else 1.0
-    return abs(params[b] - lie)
+    return abs((params[1] if b else params[0]) - lie)
 
 
 def _loss(params: Any, answer: float) -> float:
@@ -54,6 +54,10 @@ def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> floa
     return 1.0 if noise.random() < tilted[1] else 0.0
 
 
+def _mass(params: Any, b: int, answer: float) -> float:
+    return float(params[2] if answer == (params[1] if b else params[0]) else params[4])
+
+
 RANDOMIZED_RESPONSE = Scalars(
     name="randomized response",
     width=lambda row: 5,
@@ -63,6 +67,8 @@ RANDOMIZED_RESPONSE = Scalars(
     tilt_width=lambda params: 2,
     tilt=_tilt,
     sample_tilted=_sample_tilted,
+    outcomes=lambda params: (0.0, 1.0),
+    mass=_mass,
 )
 
 

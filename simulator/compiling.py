@@ -1,0 +1,132 @@
+"""Bind a rule and its mechanisms' scalar functions into one function, compiled or not.
+
+Compiled by numba a kernel runs without the interpreter lock, so that threads scale; uncompiled it
+is ordinary Python, and plays a rule that numba cannot compile.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from simulator.adversaries.contract import Rule
+from simulator.errors import DpcomposeError, InvalidInput
+
+Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def numba_compile(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile with numba: no interpreter lock, IEEE division, no fast-math."""
+    import numba  # a second to import, and generator adversaries do without it
+
+    return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+def uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Leave the function as it is."""
+    return function
+
+
+def dispatch(functions: Sequence[Callable[..., Any]], compile_: Compile) -> Callable[..., Any]:
+    """One function ``f(kind, *arguments)`` that calls ``functions[kind](*arguments)``.
+
+    A chain of comparisons rather than a table of pointers, so that LLVM can inline every kind.
+    """
+    first = compile_(functions[0])
+    if len(functions) == 1:
+
+        def only(kind, *arguments):  # type: ignore[no-untyped-def]
+            return first(*arguments)
+
+        return compile_(only)
+
+    others = dispatch(functions[1:], compile_)
+
+    def choose(kind, *arguments):  # type: ignore[no-untyped-def]
+        if kind == 0:
+            return first(*arguments)
+        return others(kind - 1, *arguments)
+
+    return compile_(choose)
+
+
+WIDEST_TUPLE = 32
+
+
+def row_reader(width: int, compile_: Compile) -> Callable[..., Any]:
+    """``read(table, row)``, a row of a table of ``width`` columns as a tuple.
+
+    A view of the row would be counted in and out of use every round, at several times the cost
+    of the round; a tuple lives in registers. Rows that are too wide for that are given as views.
+    """
+    if width > WIDEST_TUPLE:
+
+        def view(table, row):  # type: ignore[no-untyped-def]
+            return table[row]
+
+        return compile_(view)
+    if width == 1:
+
+        def first(table, row):  # type: ignore[no-untyped-def]
+            return (table[row, 0],)
+
+        return compile_(first)
+
+    before, last = row_reader(width - 1, compile_), width - 1
+
+    def one_more(table, row):  # type: ignore[no-untyped-def]
+        return (*before(table, row), table[row, last])
+
+    return compile_(one_more)
+
+
+def advance(rule: Rule, compile_: Compile) -> Callable[..., tuple]:
+    """The rule's step with one form of answer: (state, move, parameter)."""
+    probe = rule.step(rule.state, 0, math.nan, np.random.default_rng(0))
+    step = compile_(rule.step)
+    if not isinstance(probe, tuple) or len(probe) not in (2, 3):
+        raise InvalidInput(
+            f"the step of {rule.name} must return (state, move) or (state, move, parameter), "
+            f"not {probe!r}"
+        )
+    if len(probe) == 3:
+        return step
+
+    def without_parameter(state, i, answer, coins):  # type: ignore[no-untyped-def]
+        state, move = step(state, i, answer, coins)
+        return state, move, math.nan
+
+    return compile_(without_parameter)
+
+
+def compiled_or_not(
+    rule: Rule,
+    bind: Callable[[Compile], Callable[..., Any]],
+    try_out: Callable[[Callable[..., Any]], None],
+) -> tuple[Callable[..., Any], str]:
+    """The kernel that ``bind`` makes, compiled if numba can, and why not if it cannot.
+
+    ``try_out`` plays no trial: it makes numba compile for the types in use.
+    """
+    try:
+        kernel = bind(numba_compile)
+        try_out(kernel)
+    except DpcomposeError:
+        raise
+    except Exception as error:  # numba raises many kinds; any of them means "run it in Python"
+        return bind(
+            uncompiled
+        ), f"{rule.name} runs uncompiled, numba cannot compile it: {why(error)}"
+    return kernel, ""
+
+
+def why(error: Exception) -> str:
+    """The one line of a numba error that says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    telling = [
+        line for line in lines if line and not line.startswith(("Failed in", "During:", "-"))
+    ]
+    return telling[0] if telling else type(error).__name__

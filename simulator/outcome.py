@@ -1,0 +1,57 @@
+"""What one block measured. Outcomes of blocks add up, in whatever order they come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.views import View
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one block measured.
+
+    Attributes
+    ----------
+    losses : float64, shape (trials of the block,), the privacy losses of the views.
+    trace : float64, shape (3, rounds), or None: sums over the trials of the finite losses so
+        far, of their squares, and the number of them.
+    views : the kept views.
+    log_weights : float64, shape (trials of the block,), ln dP_b/dQ of the views where they were
+        drawn from another measure Q, or None.
+    """
+
+    experiment: int
+    block: int
+    losses: np.ndarray
+    trace: np.ndarray | None = None
+    views: tuple[View, ...] = ()
+    log_weights: np.ndarray | None = None
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The outcome as named arrays, fit for storage."""
+        named = {"losses": self.losses}
+        if self.trace is not None:
+            named["trace"] = self.trace
+        if self.log_weights is not None:
+            named["log_weights"] = self.log_weights
+        if self.views:
+            named["trials"] = np.array([view.trial for view in self.views])
+            named["coins"] = np.array([view.coins for view in self.views], dtype=np.uint64)
+            named["answers"] = np.array([view.answers for view in self.views])
+        return named
+
+    @classmethod
+    def of_arrays(cls, experiment: int, block: int, named: Mapping[str, np.ndarray]) -> Outcome:
+        """Inverse of ``arrays``."""
+        views = tuple(
+            View(experiment, int(trial), tuple(map(int, coins)), tuple(answers))
+            for trial, coins, answers in zip(
+                named.get("trials", ()), named.get("coins", ()), named.get("answers", ())
+            )
+        )
+        log_weights = named.get("log_weights")
+        return cls(experiment, block, named["losses"], named.get("trace"), views, log_weights)
