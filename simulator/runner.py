@@ -14,25 +14,24 @@ import signal
 import time
 import warnings
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
 from multiprocessing import resource_tracker
 from os import PathLike
 from typing import Any
 
-import cloudpickle
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from simulator.adversaries.contract import Rule
 from simulator.databases import ADD_REMOVE, Relation
-from simulator.errors import DpcomposeError, InvalidInput
-from simulator.experiment import Outcome, Specification, engine_for, play_block
+from simulator.errors import Breach, DpcomposeError, InvalidInput
+from simulator.experiment import Outcome, Specification, engine_for
 from simulator.gathering import Gathered, Key
 from simulator.progress import Progress
 from simulator.result import Result
 from simulator.store import RunStore
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import whole
+from simulator.worker import Player, one_line
 
 WORTH_A_WORKER = 1 << 16
 """Rounds that are played sooner than a worker process starts."""
@@ -151,7 +150,13 @@ def compiled(specification: Specification, bar: Progress) -> float:
         return 0.0
     bar.compiling(s.name)
     start = time.perf_counter()
-    engine = engine_for(s.adversary, s.family, s.relation)
+    try:
+        engine = engine_for(s.adversary, s.family, s.relation)
+    except DpcomposeError:
+        raise
+    except Exception as error:  # the step is anybody's code
+        complaint = f"{s.name} raised {one_line(error)} when asked for its first move"
+        raise Breach(complaint) from error
     bar.compiled()
     if engine.complaint:
         bar.notice(engine.complaint)
@@ -224,7 +229,7 @@ def parallel(
     def tasks() -> Iterator[Any]:
         for key in keys:
             in_flight[key] = None
-            yield joblib.delayed(play)(key)
+            yield joblib.delayed(play)(*key)
 
     pool = joblib.Parallel(
         n_jobs=jobs, prefer=preference, return_as="generator_unordered", batch_size=1
@@ -257,61 +262,3 @@ def shielded() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-class Player:
-    """Plays blocks of one specification, in this process or in another one.
-
-    It is pickled once, however many blocks there are, and unpickled once in each worker: there a
-    rule is then one and the same object for all blocks, and compiled once.
-    """
-
-    def __init__(self, specification: Specification) -> None:
-        self.specification = specification
-
-    def __call__(self, key: Key) -> Outcome:
-        """Play one block."""
-        return play_block(self.specification, *key)
-
-    @cached_property
-    def pickled(self) -> bytes:
-        """The specification as a worker receives it; raises InvalidInput where it has no form."""
-        try:
-            return cloudpickle.dumps(self.specification)
-        except Exception as error:  # pickling runs anybody's code
-            raise InvalidInput(
-                f"the adversary {self.specification.name} cannot be sent to a worker process "
-                f"({one_line(error)}); play it with jobs=1"
-            ) from None
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[bytes]]:
-        return Received, (self.pickled,)
-
-
-class Received:
-    """A Player in a worker. It unpickles when it plays: an error then finds its way home."""
-
-    def __init__(self, pickled: bytes) -> None:
-        self.pickled = pickled
-
-    def __call__(self, key: Key) -> Outcome:
-        """Play one block."""
-        return play_block(unpickled(self.pickled), *key)
-
-
-@lru_cache(maxsize=2)
-def unpickled(pickled: bytes) -> Specification:
-    """Unpickle a specification, once in each worker."""
-    try:
-        return cloudpickle.loads(pickled)
-    except Exception as error:
-        raise InvalidInput(
-            f"a worker process cannot load the adversary ({one_line(error)}); play it with "
-            "jobs=1, or define it in a module that can be imported"
-        ) from None
-
-
-def one_line(error: BaseException) -> str:
-    """An error's kind and the first line of what it says."""
-    said = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__

@@ -37,8 +37,8 @@ def specification(adversary, family, rounds=40, trials=60, **others):
     return Specification(adversary, family, rounds, trials, **settings)
 
 
-def uncompiled(rule, family, relation):
-    return Engine.build(rule, family, relation, compiled=False)
+def uncompiled(rule, family, relation, *others):
+    return Engine.build(rule, family, relation, *others, compiled=False)
 
 
 def assert_same_views(outcome, plays):
@@ -217,8 +217,8 @@ def coins_for_noise(kernel):
 
 
 def broken_engine(how):
-    def build(rule, family, relation):
-        engine = uncompiled(rule, family, relation)
+    def build(rule, family, relation, *others):
+        engine = uncompiled(rule, family, relation, *others)
         return replace(engine, kernel=how(engine.kernel))
 
     return build
