@@ -105,13 +105,17 @@ class Exponential(ScalarMechanism):
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> PrivacyLossLaw:
         """The exact finite law of the loss."""
-        return FiniteLaw.from_probabilities(
-            self.probabilities(database_0, relation), self.probabilities(database_1, relation)
+        return FiniteLaw.from_log_probabilities(
+            self._log_probabilities(database_0, relation),
+            self._log_probabilities(database_1, relation),
         )
 
     def probabilities(self, database: Database, relation: Relation = ADD_REMOVE) -> np.ndarray:
         """Each candidate's probability on ``database``, shape (candidates,)."""
+        return np.exp(self._log_probabilities(database, relation))
+
+    def _log_probabilities(self, database: Database, relation: Relation) -> np.ndarray:
         scores = candidates("exponential", self.query(database))
         weight = self.fixed_parameter() / (2.0 * self.query.sensitivity(relation))
-        powers = np.exp(weight * (scores - scores.max()))
-        return powers / powers.sum()
+        powers = weight * (scores - scores.max())
+        return powers - np.log(np.exp(powers).sum())

@@ -15,17 +15,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, ndtr
+from scipy.special import ndtr
 
 from simulator.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import InvalidInput
+from simulator.errors import InvalidInput, NotApplicable
 from simulator.mechanisms.base import Mechanism, ScalarMechanism, Scalars
-from simulator.mechanisms.exponential import Exponential
-from simulator.mechanisms.finite import FINITE, FiniteMechanism, table_row
+from simulator.mechanisms.finite import FINITE, table_row
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.quadrature import laplace_cdf
-from simulator.mechanisms.randomized_response import RandomizedResponse
+from simulator.mechanisms.tilted import outcomes_of
 from simulator.queries import Query
 from simulator.theory.guarantees import Guarantee
 from simulator.theory.laws import FiniteLaw
@@ -88,9 +87,11 @@ class PostProcessed(TableMechanism):
     ----------
     mechanism : with finitely many outcomes: randomized response, exponential, report noisy max,
         leaky, :class:`Cells`, another of this kind.
-    function : from the outcome's index to a whole number >= 0, which is the answer (as a float).
+    function : from the outcome, a whole number, to a whole number >= 0, which is the answer (as
+        a float).
 
-    Raises InvalidInput for a mechanism of another kind, or a function that gives anything else.
+    Raises NotApplicable for a mechanism of another kind, InvalidInput for a function that gives
+    anything else.
     """
 
     mechanism: ScalarMechanism
@@ -100,8 +101,15 @@ class PostProcessed(TableMechanism):
         self, database_0: Database, database_1: Database, relation: Relation
     ) -> tuple[Vector, Vector]:
         """Add up the probabilities of the outcomes that the function makes one."""
-        tables = outcomes(self.mechanism, database_0, database_1, relation)
-        places = [_place(self.function, i) for i in range(len(tables[0]))]
+        pair = self.mechanism.pair(database_0, database_1, relation)
+        try:
+            answers, *tables = outcomes_of(pair)
+        except NotApplicable:
+            raise NotApplicable(
+                f"{type(self.mechanism).__name__} has no table of outcomes to post-process; "
+                "cut it into Cells"
+            ) from None
+        places = [_place(self.function, int(answer)) for answer in answers]
         first, second = (np.bincount(places, weights=p).astype(float) for p in tables)
         return first, second
 
@@ -174,54 +182,6 @@ def _(mechanism: Gaussian, relation: Relation) -> float:
 def _between(cdf: Callable[[Vector], Vector], z: Vector) -> Vector:
     lower, upper = cdf(z), cdf(-z)
     return np.where(z[:-1] > 0, upper[:-1] - upper[1:], lower[1:] - lower[:-1])
-
-
-@singledispatch
-def outcomes(
-    mechanism: Mechanism, database_0: Database, database_1: Database, relation: Relation
-) -> tuple[Vector, Vector]:
-    """Both databases' outcome probabilities, of a mechanism that has finitely many outcomes.
-
-    Another such mechanism joins by ``outcomes.register``. Raises InvalidInput for one unknown.
-    """
-    raise InvalidInput(
-        f"{type(mechanism).__name__} has no table of outcomes to post-process; cut it into Cells"
-    )
-
-
-@outcomes.register
-def _(
-    mechanism: FiniteMechanism, database_0: Database, database_1: Database, relation: Relation
-) -> tuple[Vector, Vector]:
-    values = mechanism.query(database_0), mechanism.query(database_1)
-    return mechanism.probabilities(*values, relation)
-
-
-@outcomes.register
-def _(
-    mechanism: TableMechanism, database_0: Database, database_1: Database, relation: Relation
-) -> tuple[Vector, Vector]:
-    return mechanism.table(database_0, database_1, relation)
-
-
-@outcomes.register
-def _(
-    mechanism: Exponential, database_0: Database, database_1: Database, relation: Relation
-) -> tuple[Vector, Vector]:
-    return (
-        mechanism.probabilities(database_0, relation),
-        mechanism.probabilities(database_1, relation),
-    )
-
-
-@outcomes.register
-def _(
-    mechanism: RandomizedResponse, database_0: Database, database_1: Database, relation: Relation
-) -> tuple[Vector, Vector]:
-    bits = mechanism.row(mechanism.query(database_0), mechanism.query(database_1), relation)
-    log_odds = mechanism.fixed_parameter() * (2.0 * np.array(bits) - 1.0)
-    first, second = expit(np.outer(log_odds, [-1.0, 1.0]))
-    return first, second
 
 
 @dataclass(frozen=True)

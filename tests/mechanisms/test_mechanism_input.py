@@ -1,5 +1,7 @@
 """What bad input gets: one line, never a number."""
 
+import math
+
 import numpy as np
 import pytest
 from mechanism_cases import ALICE, EVERYONE, OTHERS
@@ -151,6 +153,14 @@ def test_large_scores_keep_the_digits_of_the_loss():
         far = mechanism.pair(crowd, crowd.add("alice")).loss(answer)
         near = mechanism.pair(small, small.add("alice")).loss(answer)
         assert far == pytest.approx(near, rel=1e-14)
+
+
+def test_a_huge_epsilon_is_a_huge_loss_and_not_an_infinite_one():
+    law = Exponential(SCORES, 4_000.0).law(Database(["alice"]), Database(["alice", "bob"]))
+    assert law.infinite_mass == 0.0
+    assert law.support == pytest.approx((math.log(2) - 2_000, math.log(2)), rel=1e-13)
+    answers = RandomizedResponse(ALICE, 4_000.0).law(OTHERS, EVERYONE)
+    assert answers.support == (-4_000.0, 4_000.0)
 
 
 def test_several_moving_coordinates_have_no_closed_form():

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from simulator.adversaries.contract import Rule
 from simulator.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.errors import Breach
 from simulator.experiment import Specification, play_interpreted
+from simulator.kernels import Engine
 from simulator.mechanisms import (
     AboveThreshold,
     Cells,
@@ -72,6 +74,30 @@ def test_one_of_each_plays_and_replays(b):
         again = replay(view, one_of_each, FAMILY)
         assert again.loss == loss
         assert len(again.challenges) == 10
+
+
+def by_last_answer(state, i, answer, coins):
+    return state, 1 + i % 2 if answer > 0.5 else 0
+
+
+def test_the_scalar_ones_compile_to_the_same_views():
+    cut = Cells(Laplace(COUNT, 0.5), (0.5, 1.5))
+    mechanisms = (
+        AboveThreshold(counting_scores([ALICE, (1, 0.1)]), 1, 0.5),
+        PostProcessed(cut, parity),
+        SampleAndAggregate(spread, 3, 0.5, 0.01, -1, 1),
+    )
+    rule = Rule(by_last_answer, tuple((PATIENTS, TOGETHER, m) for m in mechanisms))
+    played = []
+    for compiled in (True, False):
+        engine = Engine.build(rule, FAMILY, ADD_REMOVE, compiled=compiled)
+        assert engine.complaint == ""
+        losses, answers = np.zeros(40), np.zeros((40, 6))
+        coins, noise = np.random.default_rng(0), np.random.default_rng(1)
+        engine.play(1, coins, noise, losses, 6, answers=answers)
+        played.append(np.column_stack([losses, answers]))
+    np.testing.assert_allclose(*played, rtol=1e-13, atol=1e-13)
+    assert len(np.unique(played[0][:, 1:])) > 3
 
 
 def shame(coins):

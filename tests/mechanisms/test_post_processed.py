@@ -7,7 +7,7 @@ from mechanism_cases import ALICE, CASES, EVERYONE, OTHERS, chi_square, draws
 from scipy import stats
 
 from simulator.databases import ADD_REMOVE, Database
-from simulator.errors import Breach, InvalidInput
+from simulator.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms import (
     Exponential,
     Free,
@@ -158,7 +158,7 @@ def half(outcome):
 
 
 def test_input():
-    with pytest.raises(InvalidInput, match="cut it into Cells"):
+    with pytest.raises(NotApplicable, match="cut it into Cells"):
         PostProcessed(Laplace(ALICE, 0.7), halve).pair(OTHERS, EVERYONE)
     for bad in (negative, half):
         with pytest.raises(InvalidInput, match="whole number"):
