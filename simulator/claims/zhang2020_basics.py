@@ -18,8 +18,10 @@ from simulator.claims.zhang2020_play import (
     largest_loss,
     simulated,
 )
+from simulator.databases import Database
 from simulator.mechanisms import RandomizedResponse
-from simulator.theory import PureDP
+from simulator.mechanisms.published import NameAndShame
+from simulator.theory import ApproxDP, PureDP
 from simulator.theory.laws import FiniteLaw, GaussianLaw, randomized_response
 
 
@@ -156,10 +158,15 @@ def just_a_few(*, rows: int = 1000, power: float = 1.0) -> Finding:
     law = FiniteLaw.from_probabilities([1.0, 0.0], [1.0 - q, q])
     delta = max(law.delta(0.0), law.reversed().delta(0.0))
     exposed = -math.expm1(rows * math.log1p(-q))
+    people = Database(range(rows))
+    game = challenges((people.remove(0), people, NameAndShame(q)))
+    result = play(game, ApproxDP(0.0, q), 1, 300, seed=9, keep_views=300)
+    seen = np.mean([len(view.answers[0]) > 0 for view in result.views])
     return statement(
         math.isclose(delta, q) and exposed > 0.5,
         f"(0, {number(delta)})-DP with n = {rows}, and some row is published with probability "
         f"{number(exposed)}",
+        note=f"seen in {100 * seen:.0f}% of {len(result.views)} plays",
     )
 
 
