@@ -221,11 +221,11 @@ def pigeonhole(*, s: int = 2, distance: int = 1, offset: int = 1) -> Finding:
     return upper_bound(
         printed,
         least,
-        "printed lower bound on ε",
+        "printed bound on ε",
         printed=f"ε >= {number(printed)}",
-        right=f"the least ε is {number(least)}",
-        note=f"s = {s}, Δ = {distance}: ln(2^s - 1)/Δ = {number(sharp)}, by linear program "
-        f"{number(least)}",
+        right=f"ε = {number(least)} is enough",
+        note=f"s = {s}, Δ = {distance}; the least ε is that of a linear program, and "
+        f"ln(2^s - 1)/Δ = {number(sharp)}",
     )
 
 

@@ -176,7 +176,7 @@ def theorem_2(*, n: int = 40, error_factor: float = 0.15, databases: int = 24) -
     wrong={"low": 2.0},
 )
 def against_error(
-    *, n: int = 32, low: float = 0.1, high: float = 4.0, databases: int = 24
+    *, n: int = 24, low: float = 0.1, high: float = 4.0, databases: int = 24
 ) -> Finding:
     """How often 9 in 10 rows are recovered at either end, by Clopper and Pearson; and between."""
     coins = generator(23, 1, Stream.COINS, 0)
