@@ -7,20 +7,23 @@ its compiled kernel.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
 
 from simulator.adversaries.contract import Rule
 from simulator.databases import Relation
+from simulator.errors import NotApplicable
 from simulator.interpreter import play_interpreted
 from simulator.kernels import Engine
 from simulator.outcome import Outcome
+from simulator.sampling import Tilted
 from simulator.seeds import Stream, generator, record
 from simulator.specification import Specification
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
-from simulator.tilting import TiltedEngine
+from simulator.tilting import TiltedEngine, largest_psi
 from simulator.views import View
 
 __all__ = ["Outcome", "Specification", "play_block", "prepared_engine"]
@@ -106,3 +109,25 @@ def play_tilted_rule(specification: Specification, b: int, block: int) -> Outcom
     )
     losses = -signed if b else signed
     return Outcome(b, block, losses, None, tuple(views), log_weights)
+
+
+@lru_cache(maxsize=256)
+def total_psi_bound(specification: Specification, b: int) -> float:
+    """A bound on the sum of psi over the rounds of any play, known before any is played.
+
+    From a rule's menu; from the family for a generator, by psi(theta) = theta D_{1+theta}(P0||P1)
+    and the family's bound on that Renyi divergence. Infinite for steered sampling, and where a
+    loss may be infinite. Raises NotApplicable unless theta >= 0.
+    """
+    s = specification
+    if not isinstance(s.sampling, Tilted):
+        return math.inf
+    theta = s.sampling.theta
+    if theta < 0:
+        raise NotApplicable(f"psi is bounded in advance for theta >= 0 only, not {theta:g}")
+    if theta == 0:
+        return 0.0
+    if isinstance(s.adversary, Rule):
+        engine = tilted_engine_for(s.adversary, s.family, s.relation, s.filter)
+        return largest_psi(engine.menus[b], theta, s.rounds)
+    return s.rounds * theta * s.family.renyi(1.0 + theta)

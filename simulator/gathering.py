@@ -29,6 +29,8 @@ class Gathered:
             raise InvalidInput(
                 f"the losses of {s.trials} trials do not fit into memory; ask for fewer trials"
             ) from None
+        weighted = s.sampling is not None
+        self.log_weights = {b: np.empty(s.trials) for b in self.experiments if weighted}
         self.traces = {b: OrderedSum() for b in self.experiments}
         self.views: list[View] = []
 
@@ -38,6 +40,9 @@ class Gathered:
             return
         start = outcome.block * self.specification.block_size
         self.samples[outcome.experiment][start : start + len(outcome.losses)] = outcome.losses
+        if outcome.log_weights is not None:
+            weights = self.log_weights[outcome.experiment]
+            weights[start : start + len(outcome.log_weights)] = outcome.log_weights
         if outcome.trace is not None:
             self.traces[outcome.experiment].add(outcome.block, outcome.trace)
         self.views.extend(outcome.views)
@@ -58,6 +63,7 @@ class Gathered:
         return Result(
             self.specification,
             self.samples,
+            self.log_weights,
             traces,
             tuple(self.views),
             seconds,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,8 +10,16 @@ from numpy.typing import ArrayLike
 
 from simulator import estimation
 from simulator.errors import InvalidInput
-from simulator.estimation import Estimate, TailBand, TradeOff
-from simulator.experiment import Specification
+from simulator.estimation import (
+    Estimate,
+    TailBand,
+    TradeOff,
+    delta_log_bound,
+    tail_log_bound,
+)
+from simulator.experiment import total_psi_bound
+from simulator.sampling import Tilted
+from simulator.specification import Specification
 from simulator.views import Replay, View, replay
 
 
@@ -23,6 +31,8 @@ class Result:
     ----------
     specification : what was played.
     samples : for each experiment played, float64 losses of shape (trials,).
+    log_weights : for each experiment b played under another measure Q, float64 ln dP_b/dQ of
+        shape (trials,).
     traces : for each experiment played, moments along the rounds, shape (3, rounds), or nothing.
     kept_views : the views of the first trials.
     seconds : wall time of the play, compilation left out.
@@ -32,6 +42,7 @@ class Result:
 
     specification: Specification
     samples: Mapping[int, np.ndarray]
+    log_weights: Mapping[int, np.ndarray] = field(default_factory=dict)
     traces: Mapping[int, np.ndarray] = field(default_factory=dict)
     kept_views: tuple[View, ...] = ()
     seconds: float = 0.0
@@ -45,23 +56,75 @@ class Result:
             raise InvalidInput(f"experiment {experiment} was not played, only {played}")
         return self.samples[experiment]
 
+    def weighted(self, experiment: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Losses and log-weights for ``experiment``, or None where a plain sample serves.
+
+        Where that experiment was not played, the sample of the other one serves, with weight
+        dP1/dP0 = e^{-L}.
+        """
+        if experiment in self.samples:
+            if experiment not in self.log_weights:
+                return None
+            return self.samples[experiment], self.log_weights[experiment]
+        losses = self.losses(1 - experiment)
+        log_weights = self.log_weights.get(1 - experiment, np.zeros_like(losses))
+        towards_one = losses if experiment == 1 else -losses
+        return losses, estimation.exchanged_log_weights(towards_one, log_weights)
+
     def tail(self, threshold: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
-        """Pr[L > threshold] in experiment 0, or Pr[-L > threshold] in experiment 1."""
-        return estimation.tail(self.losses(experiment), threshold, confidence, experiment)
+        """Pr[L > threshold] in experiment 0, or Pr[-L > threshold] in experiment 1.
+
+        Raises Refusal where a weighted sample rests on too few hits or one dominating weight.
+        """
+        if (sample := self.weighted(experiment)) is None:
+            return estimation.tail(self.losses(experiment), threshold, confidence, experiment)
+        bound = self.log_bound(tail_log_bound, experiment, threshold)
+        return estimation.weighted_tail(*sample, threshold, confidence, experiment, log_bound=bound)
 
     def tail_band(
         self, thresholds: ArrayLike, experiment: int = 0, confidence: float = 0.95
     ) -> TailBand:
-        """The tail at many thresholds, with a band that holds at all of them at once."""
+        """The tail at many thresholds, with a band that holds at all of them at once.
+
+        Of a plain sample; raises InvalidInput for a weighted one.
+        """
+        if self.weighted(experiment) is not None:
+            raise InvalidInput(
+                "a weighted sample has no simultaneous band: ask tail() point by point"
+            )
         return estimation.tail_band(self.losses(experiment), thresholds, confidence, experiment)
 
     def delta(self, epsilon: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
-        """Hockey-stick divergence at ``epsilon``, of V0 from V1, or of V1 from V0."""
-        return estimation.delta(self.losses(experiment), epsilon, confidence, experiment)
+        """Hockey-stick divergence at ``epsilon``, of V0 from V1, or of V1 from V0.
+
+        Raises Refusal as ``tail`` does.
+        """
+        if (sample := self.weighted(experiment)) is None:
+            return estimation.delta(self.losses(experiment), epsilon, confidence, experiment)
+        bound = self.log_bound(delta_log_bound, experiment, epsilon)
+        return estimation.weighted_delta(*sample, epsilon, confidence, experiment, log_bound=bound)
 
     def epsilon(self, delta: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
-        """The least epsilon with delta(epsilon) <= delta."""
-        return estimation.epsilon(self.losses(experiment), delta, confidence, experiment)
+        """The least epsilon with delta(epsilon) <= delta. Raises Refusal as ``tail`` does."""
+        if (sample := self.weighted(experiment)) is None:
+            return estimation.epsilon(self.losses(experiment), delta, confidence, experiment)
+        bounded = self.log_bound(delta_log_bound, experiment, 0.0) is not None
+        return estimation.weighted_epsilon(
+            *sample, delta, confidence, experiment,
+            log_bound=(lambda e: self.log_bound(delta_log_bound, experiment, e) or 0.0)
+            if bounded
+            else None,
+        )  # fmt: skip
+
+    def log_bound(
+        self, of: Callable[[float, float, float], float], experiment: int, point: float
+    ) -> float | None:
+        """What is known in advance about the largest weighted value, ``of`` the point; or None."""
+        sampling = self.specification.sampling
+        if not isinstance(sampling, Tilted) or sampling.theta < 0 or experiment not in self.samples:
+            return None
+        psi = total_psi_bound(self.specification, experiment)
+        return of(sampling.theta, psi, point) if np.isfinite(psi) else None
 
     def trade_off(self, confidence: float = 0.95) -> TradeOff:
         """Type I against type II error of the optimal tests, from both experiments."""

@@ -24,11 +24,13 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from simulator.adversaries.contract import Rule
 from simulator.databases import ADD_REMOVE, Relation
 from simulator.errors import Breach, DpcomposeError, InvalidInput
-from simulator.experiment import Outcome, Specification, engine_for
+from simulator.experiment import Outcome, Specification, prepared_engine
 from simulator.gathering import Gathered, Key
 from simulator.progress import Progress
 from simulator.result import Result
+from simulator.sampling import Sampling
 from simulator.store import RunStore
+from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import whole
 from simulator.worker import Player, one_line
@@ -56,6 +58,8 @@ def simulate(
     keep_views: int = 0,
     trace: bool = False,
     block_size: int = 0,
+    sampling: Sampling | None = None,
+    filter: Filter | None = None,
     out: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Result:
@@ -75,6 +79,10 @@ def simulate(
     keep_views : keep the views of the first so many trials, for ``result.replay``.
     trace : record the moments of the loss along the rounds, for ``result.moments``.
     block_size : trials that share one seed, part of the identity; 0 chooses it.
+    sampling : ``Tilted(theta)`` or a steered measure to draw from when large losses are rare;
+        the estimates are then weighted. None draws from the experiments themselves.
+    filter : a privacy filter that is asked before every query. A query that it refuses is not
+        run, costs nothing, and is answered NaN.
     out : a folder to keep every finished block in, and to resume from.
     progress : whether to show a bar; by default where standard error is a terminal.
 
@@ -89,8 +97,9 @@ def simulate(
     if not isinstance(relation, Relation):
         raise InvalidInput(f"the relation must be ADD_REMOVE or REPLACE_ONE, not {relation!r}")
     specification = Specification(
-        adversary, family, rounds, trials, seed, relation, block_size, keep_views, trace
-    )
+        adversary, family, rounds, trials, seed, relation, block_size, keep_views, trace,
+        sampling, filter,
+    )  # fmt: skip
     played = checked_experiments(experiments)
     if jobs is not None and jobs != -1:
         whole("jobs", jobs)
@@ -151,14 +160,14 @@ def compiled(specification: Specification, bar: Progress) -> float:
     bar.compiling(s.name)
     start = time.perf_counter()
     try:
-        engine = engine_for(s.adversary, s.family, s.relation)
+        engine = prepared_engine(s)
     except DpcomposeError:
         raise
     except Exception as error:  # the step is anybody's code
         complaint = f"{s.name} raised {one_line(error)} when asked for its first move"
         raise Breach(complaint) from error
     bar.compiled()
-    if engine.complaint:
+    if engine is not None and engine.complaint:
         bar.notice(engine.complaint)
     return time.perf_counter() - start
 
@@ -217,9 +226,8 @@ def parallel(
     ``parallel_config`` may name the backend. Closing the iterator stops the workers.
     """
     s = play.specification
-    threads = isinstance(s.adversary, Rule) and not (
-        engine_for(s.adversary, s.family, s.relation).complaint
-    )
+    engine = prepared_engine(s)
+    threads = engine is not None and not engine.complaint
     preference = "threads" if threads else "processes"
     backend, _ = joblib.parallel.get_active_backend(prefer=preference)
     processes = jobs > 1 and not getattr(backend, "supports_sharedmem", False)
