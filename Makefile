@@ -4,9 +4,19 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# A figure is a script in experiments/figures/: its data depend on the code that the simulation
+# used (told by build/depends/, all of it before the first run), its pictures on data and style.
+SOURCES := $(shell find simulator experiments -name '*.py' -o -name '*.csv' -o -name '*.mplstyle')
+FIGURES := $(filter-out __init__,$(basename $(notdir $(wildcard experiments/figures/*.py))))
+DATA    := $(FIGURES:%=results/data/%.json)
+PICTURES := $(FIGURES:%=results/figures/%.svg) $(FIGURES:%=results/figures/%.png)
+STYLE   := $(wildcard simulator/plots/* experiments/drawing/*.py)
+UNKNOWN := $(filter-out $(basename $(notdir $(wildcard build/depends/*.d))),$(FIGURES))
+
 .DEFAULT_GOAL := help
 
-.PHONY: help test lint clean
+.PHONY: help plots test check bench lint clean
+.SECONDARY: $(DATA)
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1	/'
@@ -14,12 +24,32 @@ help:            ## list the targets
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: Python 3.11 or newer is needed; name one with: make PYTHON=python3.12" >&2; exit 2; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@echo "installing into $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
+
+plots: $(PICTURES)   ## simulate and draw every figure that is out of date, into results/
+	@echo "figures: results/figures/, their data: results/data/"
+
+$(DATA): results/data/%.json: experiments/figures/%.py $(READY)
+	@$(BIN)/python -m experiments simulate $*
+
+$(UNKNOWN:%=results/data/%.json): $(SOURCES)
+
+-include $(wildcard build/depends/*.d)
+
+results/figures/%.svg results/figures/%.png: results/data/%.json experiments/figures/%.py $(STYLE)
+	@$(BIN)/python -m experiments draw $*
 
 test: $(READY)   ## run the test suite
 	$(BIN)/python -m pytest -n auto
+
+check: $(READY)   ## hold the bounds against every adversary of the library
+	$(BIN)/dpcompose check
+
+bench: $(READY)   ## measure speed and accuracy, into results/benchmarks.json
+	$(BIN)/python -m experiments.benchmarks
 
 lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff check .

@@ -1,0 +1,90 @@
+"""Curves named at their right end, for panels with more curves than dashes can tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+
+import numpy as np
+from matplotlib.axes import Axes
+
+DASHES = ("solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
+LEAST_GAP = 0.064
+"""Of the panel's height, between two names."""
+
+
+def plot_named(
+    axes: Axes,
+    x: Sequence[float],
+    curves: Mapping[str, Sequence[float | None]],
+    emphasised: Sequence[str] = (),
+) -> None:
+    """Draw each curve and its name to the right of where it ends, names pushed apart.
+
+    Parameters
+    ----------
+    x : shape (n,), the same for all curves.
+    curves : by name, shape (n,); None where there is nothing to draw.
+    emphasised : curves drawn thick.
+
+    Call it when the panel's limits and scales are set.
+    """
+    ends = {}
+    for (name, y), dashes in zip(curves.items(), cycle(DASHES)):
+        values = np.array(y, dtype=np.float64)
+        width = 1.8 if name in emphasised else 0.9
+        style = "solid" if name in emphasised else dashes
+        axes.plot(x, values, color="black", linewidth=width, linestyle=style)
+        ends[name] = _panel_height(axes, x[-1], float(values[-1]))
+    for name, (end, place) in _apart(ends).items():
+        axes.annotate(
+            name,
+            xy=(1.0, end),
+            xytext=(1.1, place),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            va="center",
+            fontsize=7,
+            arrowprops={
+                "arrowstyle": "-",
+                "linewidth": 0.4,
+                "color": "0.5",
+                "relpos": (0.0, 0.5),
+                "shrinkA": 1,
+                "shrinkB": 1,
+            },
+        )
+
+
+def _panel_height(axes: Axes, x: float, y: float) -> float:
+    """Where a point lies between the panel's bottom (0) and top (1), held inside."""
+    across = axes.transAxes.inverted().transform(axes.transData.transform((x, y)))
+    return float(np.clip(across[1], 0.0, 1.0))
+
+
+def _apart(ends: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+    """For each name where its curve ends and where the name goes, none on top of another.
+
+    Names of curves that end close together form a block that is centred on its ends.
+    """
+    blocks: list[list[str]] = []
+    for name in sorted(ends, key=lambda key: ends[key]):
+        blocks.append([name])
+        while len(blocks) > 1 and _overlap(blocks[-2], blocks[-1], ends):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    return {
+        name: (ends[name], height)
+        for block in blocks
+        for name, height in zip(block, _heights(block, ends))
+    }
+
+
+def _heights(block: Sequence[str], ends: Mapping[str, float]) -> list[float]:
+    room = LEAST_GAP * (len(block) - 1)
+    centre = float(np.mean([ends[name] for name in block]))
+    lowest = min(max(centre - room / 2.0, 0.0), 1.0 - room)
+    return [lowest + LEAST_GAP * place for place in range(len(block))]
+
+
+def _overlap(below: Sequence[str], above: Sequence[str], ends: Mapping[str, float]) -> bool:
+    return _heights(above, ends)[0] - _heights(below, ends)[-1] < LEAST_GAP

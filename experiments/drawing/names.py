@@ -1,0 +1,25 @@
+"""Bounds as they are named in a figure."""
+
+from __future__ import annotations
+
+LABELS = {
+    "basic": "basic",
+    "advanced": "advanced (Theorem 3.20)",
+    "advanced-tight-mean": "advanced, tight mean",
+    "freedman": "Freedman",
+    "kairouz-oh-viswanath-3.5": "Kairouz–Oh–Viswanath 3.5",
+    "kairouz-oh-viswanath-3.3": "exact, randomized response",
+    "zcdp-bun-steinke": "zCDP, Bun–Steinke",
+    "zcdp-canonne-kamath-steinke": "zCDP, Canonne–Kamath–Steinke",
+    "rdp-mironov": "RDP, Mironov",
+    "rdp-canonne-kamath-steinke": "RDP, Canonne–Kamath–Steinke",
+    "gdp": "Gaussian that dominates",
+    "gdp-clt": "central limit (approximation)",
+    "corollary-3.21": "Corollary 3.21",
+    "laplace": "exact, Laplace",
+}
+
+
+def label(name: str) -> str:
+    """A registered bound's name in a figure; the registry's own where there is no other."""
+    return LABELS.get(name, name.replace("-", " "))

@@ -1,0 +1,1 @@
+"""One script a figure; its contract is :class:`experiments.stages.Script`."""

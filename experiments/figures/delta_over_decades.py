@@ -1,0 +1,78 @@
+"""delta(epsilon) over thirty decades: every bound, the exact curves, and each bound's slack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from experiments.drawing.ends import plot_named
+from experiments.drawing.names import label
+from simulator import PureDP
+from simulator.plots import legend, paper_figure
+from simulator.plots.style import promised
+from simulator.theory import Composition, bounds_for
+from simulator.theory.laws import LaplaceLaw
+from simulator.theory.pld import compose_laws
+
+TITLE = "delta(epsilon) over thirty decades, all bounds and the exact curves"
+
+SPECIFICATION: dict[str, Any] = {
+    "epsilon": 0.1,
+    "rounds": 1000,
+    "decades": 30,
+    "points": 61,
+}
+
+EXACT = "kairouz-oh-viswanath-3.3"
+SHOWN = ("advanced", "advanced-tight-mean", "gdp-clt", EXACT, "laplace")
+
+
+def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask each bound for its epsilon at every delta: thirty decades lie evenly on that axis."""
+    exponents = np.linspace(0.0, specification["decades"], specification["points"])[1:]
+    deltas = 10.0**-exponents
+    rounds = Composition.repeat(PureDP(specification["epsilon"]), specification["rounds"])
+    epsilons = {
+        asked.name: [asked.epsilon(float(d)).value for d in deltas]
+        for asked in bounds_for(rounds)
+        if not asked.bound.costly
+    }
+    composed = compose_laws([(LaplaceLaw(specification["epsilon"]), specification["rounds"])])
+    brackets = [composed.epsilon(float(d)) for d in deltas]
+    epsilons["laplace"] = [bracket.upper for bracket in brackets]
+    return {
+        "deltas": deltas,
+        "epsilons": epsilons,
+        "laplace_lower": [bracket.lower for bracket in brackets],
+    }
+
+
+def draw(data: Mapping[str, Any]) -> Figure:
+    """Left the curves, right each bound's epsilon over the exact one, down the same decades."""
+    deltas, curves = data["deltas"], data["epsilons"]
+    with paper_figure(2, width=7.4, height=3.3) as (figure, (decades, slack)):
+        for index, name in enumerate(SHOWN):
+            decades.plot(curves[name], deltas, label=label(name), **promised(index))
+        decades.set_yscale("log")
+        decades.set_ylim(deltas[-1], 1.0)
+        decades.set_xlim(0.0, max(max(curves[name]) for name in SHOWN))
+        decades.set_xlabel(r"$\varepsilon$")
+        decades.set_ylabel(r"$\delta(\varepsilon)$")
+        exact = np.array(curves[EXACT])
+        ratios = {
+            label(name): (np.array(curves[name]) / exact).tolist()
+            for name in curves
+            if name != EXACT and name != "basic"
+        }
+        slack.set_xscale("log")
+        slack.set_xlim(0.1, deltas[-1])
+        slack.set_ylim(0.9, 1.8)
+        slack.axhline(1.0, color="0.6", linewidth=0.6, zorder=0)
+        plot_named(slack, deltas, ratios, emphasised=[label("laplace")])
+        slack.set_xlabel(r"$\delta$")
+        slack.set_ylabel(r"$\varepsilon$ over the exact $\varepsilon$ for the family")
+        legend(figure, columns=3)
+    return figure

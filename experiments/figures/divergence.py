@@ -1,0 +1,88 @@
+"""Hockey-stick divergence of six adversaries, in both directions, against composition bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from experiments.play import played, spoken
+from simulator import parse_guarantee
+from simulator.plots import Band, legend, paper_figure, plot_tails
+from simulator.theory import Composition, bound
+
+TITLE = "hockey-stick divergence of six adversaries, with 95% intervals, against the bounds"
+
+SPECIFICATION: dict[str, Any] = {
+    "family": "pure:0.2",
+    "rounds": 100,
+    "seed": 2010,
+    "trials": {
+        "fixed-worst-case": 500_000,
+        "press-when-ahead": 500_000,
+        "mechanism-switcher": 300_000,
+        "double-when-behind": 500_000,
+        "stop-when-sure": 500_000,
+        "database-changer": 500_000,
+    },
+    "confidence": 0.95,
+    "largest": 21.0,
+    "step": 0.5,
+    "bounds": ["basic", "advanced", "advanced-tight-mean", "kairouz-oh-viswanath-3.3"],
+}
+
+
+def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
+    """Play the adversaries and estimate delta(epsilon) at each epsilon."""
+    epsilons = np.arange(0.0, specification["largest"], specification["step"])
+    measured: dict[str, Any] = {}
+    for name, result in played(specification):
+        measured[name] = {}
+        for b in (0, 1):
+            estimates = [result.delta(e, b, specification["confidence"]) for e in epsilons]
+            measured[name][str(b)] = {
+                key: [getattr(estimate, key) for estimate in estimates]
+                for key in ("value", "lower", "upper")
+            }
+    fine = np.linspace(0.0, specification["largest"], 421)
+    rounds = Composition.repeat(parse_guarantee(specification["family"]), specification["rounds"])
+    promised = {
+        name: [bound(name).on(rounds).delta(float(e)).value for e in fine]
+        for name in specification["bounds"]
+    }
+    return {
+        "epsilons": epsilons,
+        "measured": measured,
+        "bound_epsilons": fine,
+        "bounds": promised,
+    }
+
+
+LABELS = {
+    "basic": "basic",
+    "advanced": "advanced (Theorem 3.20)",
+    "advanced-tight-mean": "advanced, tight mean",
+    "kairouz-oh-viswanath-3.3": "exact for the family",
+}
+
+
+def draw(data: Mapping[str, Any]) -> Figure:
+    """One panel a direction, on one scale."""
+    curves = {
+        LABELS[name]: (data["bound_epsilons"], values) for name, values in data["bounds"].items()
+    }
+    with paper_figure(2, height=3.4) as (figure, panels):
+        for experiment, axes in enumerate(panels):
+            bands = {
+                spoken(name): Band(**found[str(experiment)])
+                for name, found in data["measured"].items()
+            }
+            plot_tails(axes, data["epsilons"], bands, curves, floor=1e-7)
+            axes.set_xlabel(r"$\varepsilon$")
+            axes.set_ylabel(r"$\delta(\varepsilon)$")
+        panels[0].set_title("views of experiment 0 from those of 1")
+        panels[1].set_title("views of experiment 1 from those of 0")
+        legend(figure, columns=3)
+    return figure

@@ -1,0 +1,93 @@
+"""What k rounds cost: epsilon(delta) from one round to ten thousand, and each bound's slack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
+
+from experiments.drawing.ends import plot_named
+from experiments.drawing.names import label
+from simulator import PureDP
+from simulator.plots import legend, paper_figure, plot_epsilon_against_rounds
+from simulator.theory import Composition, bound, bounds_for
+from simulator.theory.laws import LaplaceLaw
+from simulator.theory.pld import compose_laws
+
+TITLE = "epsilon(delta) against the number of rounds, from 1 to 10,000"
+
+SPECIFICATION: dict[str, Any] = {
+    "epsilon": 0.1,
+    "delta": 1e-6,
+    "largest": 10_000,
+    "points": 49,
+}
+
+EXACT = "kairouz-oh-viswanath-3.3"
+SHOWN = ("basic", "advanced", "advanced-tight-mean", EXACT, "laplace")
+
+
+def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask every bound, and the exact law of Laplace noise, on a grid of k."""
+    epsilon, delta = specification["epsilon"], specification["delta"]
+    grid = np.geomspace(1, specification["largest"], specification["points"])
+    rounds = np.unique(np.round(grid).astype(int))
+
+    def asked(name: str, k: int) -> float:
+        return bound(name).on(Composition.repeat(PureDP(epsilon), k)).epsilon(delta).value
+
+    entries = [asked.bound for asked in bounds_for(Composition.repeat(PureDP(epsilon), 2))]
+    curves = {
+        entry.name: [asked(entry.name, int(k)) for k in rounds]
+        for entry in entries
+        if not entry.costly
+    }
+    brackets = [compose_laws([(LaplaceLaw(epsilon), int(k))]).epsilon(delta) for k in rounds]
+    curves["laplace"] = [bracket.upper for bracket in brackets]
+    first = next(
+        k for k in range(1, specification["largest"]) if asked("advanced", k) < asked("basic", k)
+    )
+    return {
+        "delta": delta,
+        "rounds": rounds,
+        "epsilons": curves,
+        "laplace_lower": [bracket.lower for bracket in brackets],
+        "crossover": first,
+    }
+
+
+def draw(data: Mapping[str, Any]) -> Figure:
+    """Left the growth of epsilon, right every bound over the exact answer."""
+    rounds, curves = data["rounds"], data["epsilons"]
+    with paper_figure(2, width=7.4, height=3.3) as (figure, (growth, slack)):
+        plot_epsilon_against_rounds(
+            growth,
+            rounds,
+            {label(name): curves[name] for name in SHOWN},
+            delta=data["delta"],
+            crossover=data["crossover"],
+        )
+        exact = np.array(curves[EXACT])
+        ratios = {
+            label(name): (np.array(curves[name]) / exact).tolist()
+            for name in curves
+            if name not in (EXACT, "basic")
+        }
+        slack.set_xscale("log")
+        slack.set_yscale("log")
+        slack.set_xlim(rounds[0], rounds[-1])
+        slack.set_ylim(0.93, 2.0)
+        slack.yaxis.set_major_locator(FixedLocator([1.0, 1.2, 1.5, 2.0]))
+        slack.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        slack.yaxis.set_minor_locator(NullLocator())
+        slack.axhline(1.0, color="0.6", linewidth=0.6, zorder=0)
+        plot_named(slack, rounds, ratios, emphasised=[label("laplace")])
+        slack.plot(rounds, np.array(curves["basic"]) / exact, color="black")
+        slack.text(90, 1.93, "basic", fontsize=7)
+        slack.set_xlabel(r"rounds $k$")
+        slack.set_ylabel(r"$\varepsilon$ over the exact $\varepsilon$ for the family")
+        legend(figure, columns=3)
+    return figure

@@ -1,0 +1,92 @@
+"""Tails of the privacy loss of six adversaries, in both experiments, against Azuma's tail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from experiments.play import played, spoken
+from simulator import parse_guarantee
+from simulator.plots import Band, legend, paper_figure, plot_tails
+from simulator.theory import azuma_tail
+from simulator.theory.lattice import repeated_atoms
+
+TITLE = "tails of the privacy loss of six adversaries, with simultaneous 95% bands"
+
+SPECIFICATION: dict[str, Any] = {
+    "family": "pure:0.2",
+    "rounds": 100,
+    "seed": 2011,
+    "trials": {
+        "fixed-worst-case": 1_000_000,
+        "press-when-ahead": 1_000_000,
+        "mechanism-switcher": 300_000,
+        "budget-splitter": 500_000,
+        "stop-when-sure": 1_000_000,
+        "patient-hunter": 10_000,
+    },
+    "confidence": 0.95,
+    "largest": 21.0,
+    "step": 0.1,
+}
+
+
+def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
+    """Play the adversaries; count how many losses pass each threshold."""
+    # Halfway between the multiples of the step: rounding decides on which side an atom falls.
+    thresholds = np.arange(0.5, specification["largest"] / specification["step"])
+    thresholds *= specification["step"]
+    tails: dict[str, Any] = {}
+    for name, result in played(specification):
+        bands = [result.tail_band(thresholds, b, specification["confidence"]) for b in (0, 1)]
+        tails[name] = {
+            str(b): {"value": band.value, "lower": band.lower, "upper": band.upper}
+            for b, band in enumerate(bands)
+        }
+    return {"thresholds": thresholds, "tails": tails, "bounds": bounds(specification, thresholds)}
+
+
+def bounds(specification: Mapping[str, Any], thresholds: np.ndarray) -> dict[str, Any]:
+    """Bounds on Pr[L > t]: Azuma's tail beyond the largest drift, in both forms of that drift.
+
+    The exact tail is that of the adversary that plays randomized response in every round; others
+    may pass it here and there, for a tail is not monotone under post-processing.
+    """
+    epsilon = parse_guarantee(specification["family"]).pure_epsilon
+    rounds = specification["rounds"]
+    squared_ranges = rounds * (2.0 * epsilon) ** 2
+    atoms = repeated_atoms(epsilon, rounds)
+
+    def azuma(drift: float) -> list[float]:
+        return [azuma_tail(t - rounds * drift, squared_ranges) for t in thresholds]
+
+    return {
+        "basic": [float(t < rounds * epsilon) for t in thresholds],
+        "Azuma, Lemma 7 drift": azuma(epsilon * math.expm1(epsilon)),
+        "Azuma, tight drift": azuma(epsilon * math.tanh(epsilon / 2.0)),
+        "randomized response, exact": [atoms.tail(float(t)) for t in thresholds],
+    }
+
+
+def draw(data: Mapping[str, Any]) -> Figure:
+    """One panel an experiment, on one scale."""
+    thresholds = data["thresholds"]
+    curves = {name: (thresholds, values) for name, values in data["bounds"].items()}
+    with paper_figure(2, height=3.4) as (figure, panels):
+        for experiment, axes in enumerate(panels):
+            tails = {
+                spoken(name): Band(**measured[str(experiment)])
+                for name, measured in data["tails"].items()
+            }
+            plot_tails(axes, thresholds, tails, curves, floor=2e-7)
+            axes.set_title(f"experiment {experiment}")
+        panels[0].set_ylabel(r"$\Pr[L > t]$")
+        panels[1].set_ylabel(r"$\Pr[-L > t]$")
+        for axes in panels:
+            axes.set_xlabel(r"threshold $t$")
+        legend(figure, columns=3)
+    return figure

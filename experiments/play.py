@@ -1,0 +1,35 @@
+"""Playing several adversaries of the library from a figure's specification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from simulator import Result, parse_guarantee, simulate
+from simulator.adversaries import make
+
+
+def played(specification: Mapping[str, Any]) -> Iterator[tuple[str, Result]]:
+    """Play every adversary named in ``trials`` against one family; yield it with its result.
+
+    ``specification`` has ``family`` (as on the command line), ``rounds``, ``seed`` and ``trials``,
+    a mapping from adversary to number of trials; ``experiments``, ``trace`` and ``keep_views``
+    are optional.
+    """
+    family = parse_guarantee(specification["family"])
+    rounds = specification["rounds"]
+    for name, trials in specification["trials"].items():
+        adversary = make(name, family, rounds)
+        result = simulate(
+            adversary, family, rounds, trials,
+            seed=specification["seed"],
+            experiments=specification.get("experiments", (0, 1)),
+            trace=specification.get("trace", False),
+            keep_views=specification.get("keep_views", 0),
+        )  # fmt: skip
+        yield name, result
+
+
+def spoken(name: str) -> str:
+    """An adversary's name as it stands in a legend."""
+    return name.replace("-", " ")

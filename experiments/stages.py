@@ -1,0 +1,113 @@
+"""The two stages of a figure: simulate writes small data, draw makes pictures of the data alone.
+
+Pictures are a function of the data, without time, machine or revision, so the same data give the
+same bytes. What made the data stands beside them in the same file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from simulator.errors import InvalidInput
+from simulator.plots import save
+from simulator.store.files import write_json
+from simulator.store.provenance import provenance
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "results"
+DIGITS = 10
+"""Significant digits kept: more differ between machines and say nothing."""
+
+
+class Script(Protocol):
+    """What a module of ``experiments.figures`` defines.
+
+    Attributes
+    ----------
+    TITLE : what the figure shows, in a line.
+    SPECIFICATION : every parameter of the simulation, seeds too, as plain JSON.
+    """
+
+    TITLE: str
+    SPECIFICATION: dict[str, Any]
+
+    def simulate(self, specification: Mapping[str, Any]) -> dict[str, Any]:
+        """Play or compute what the figure shows, summarised to a small plain value."""
+
+    def draw(self, data: Mapping[str, Any]) -> Figure:
+        """Draw the data, and nothing else."""
+
+
+def names() -> list[str]:
+    """Every figure."""
+    files = (Path(__file__).parent / "figures").glob("[!_]*.py")
+    return sorted(path.stem for path in files)
+
+
+def script(name: str) -> Script:
+    """The figure's module. Raises InvalidInput when there is none."""
+    if name not in names():
+        raise InvalidInput(f"no figure {name!r}; there are {', '.join(names())}")
+    return cast(Script, importlib.import_module(f"experiments.figures.{name}"))
+
+
+def data_path(name: str, results: Path = RESULTS) -> Path:
+    """Where a figure's data lie."""
+    return results / "data" / f"{name}.json"
+
+
+def simulate(name: str, results: Path = RESULTS) -> bool:
+    """Make a figure's data; return whether they differ from those that were there.
+
+    Data that come out the same keep the provenance of their first making.
+    """
+    figure, path = script(name), data_path(name, results)
+    start = time.perf_counter()
+    data = rounded(figure.simulate(figure.SPECIFICATION))
+    seconds = time.perf_counter() - start
+    asked = {"figure": name, "title": figure.TITLE, "specification": figure.SPECIFICATION}
+    made = json.loads(json.dumps(asked | {"data": data}, allow_nan=False))
+    if path.exists() and _without_provenance(path) == made:
+        path.touch()
+        return False
+    origin = provenance() | {"seconds": round(seconds, 2)}
+    write_json(path, made | {"provenance": origin})
+    return True
+
+
+def _without_provenance(path: Path) -> dict[str, Any] | None:
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        del stored["provenance"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return cast(dict[str, Any], stored)
+
+
+def draw(name: str, results: Path = RESULTS) -> tuple[Path, Path]:
+    """Draw a figure from its data; return the paths of its SVG and PNG."""
+    path = data_path(name, results)
+    if not path.exists():
+        raise InvalidInput(f"no data in {path}; run: python -m experiments simulate {name}")
+    data = json.loads(path.read_text(encoding="utf-8"))["data"]
+    return save(script(name).draw(data), results / "figures" / name)
+
+
+def rounded(value: Any) -> Any:
+    """The value as plain JSON, floats rounded to DIGITS significant digits, infinities as None."""
+    if isinstance(value, Mapping):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [rounded(item) for item in value]
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value

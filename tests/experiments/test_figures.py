@@ -1,0 +1,111 @@
+"""Every figure plays, computes and draws; and its committed data agree with another witness."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+from scipy.stats import binom
+
+from experiments import stages
+from experiments.drawing.ends import plot_named
+from experiments.figures import epsilon_by_rounds, loss_along_rounds, tails, trade_off
+from simulator import PureDP
+from simulator.plots import paper_figure
+from simulator.theory import Composition, bound
+
+SMALLER = {
+    "tails": {"rounds": 10, "trials": {"fixed-worst-case": 500}, "step": 0.5},
+    "divergence": {"rounds": 10, "trials": {"fixed-worst-case": 500}},
+    "loss_along_rounds": {
+        "rounds": 10,
+        "trials": {"budget-splitter": 300},
+        "followed": "budget-splitter",
+        "keep_views": 2,
+    },
+    "trade_off": {"rounds": 10, "trials": {"fixed-worst-case": 500}},
+    "epsilon_by_rounds": {"largest": 50, "points": 4},
+    "delta_over_decades": {"rounds": 20, "points": 4},
+    "per_round_ladder": {"rounds": 50},
+}
+
+
+def committed(name):
+    return json.loads(stages.data_path(name).read_text(encoding="utf-8"))["data"]
+
+
+@pytest.mark.parametrize("name", stages.names())
+def test_a_small_one_is_played_and_drawn(name):
+    script = stages.script(name)
+    data = stages.rounded(script.simulate(script.SPECIFICATION | SMALLER.get(name, {})))
+    figure = script.draw(json.loads(json.dumps(data, allow_nan=False)))
+    assert all(axes.get_xlabel() and axes.has_data() for axes in figure.axes)
+
+
+@pytest.mark.parametrize("name", stages.names())
+def test_committed_data_are_of_the_present_specification_and_can_be_drawn(name):
+    script = stages.script(name)
+    stored = json.loads(stages.data_path(name).read_text(encoding="utf-8"))
+    assert stored["specification"] == json.loads(json.dumps(script.SPECIFICATION))
+    assert script.draw(stored["data"]).axes
+
+
+def test_measured_tails_hold_the_binomial_and_stay_below_azuma():
+    data, asked = committed("tails"), tails.SPECIFICATION
+    epsilon, rounds = 0.2, asked["rounds"]
+    thresholds = np.array(data["thresholds"])
+    # L = (2 S - k) epsilon with S binomial, so L > t exactly when S > (t / epsilon + k) / 2
+    law = binom(rounds, 1.0 / (1.0 + math.exp(-epsilon)))
+    exact = law.sf(np.floor((thresholds / epsilon + rounds) / 2.0))
+    drawn = np.array(data["bounds"]["randomized response, exact"])
+    np.testing.assert_allclose(drawn, exact, rtol=1e-8)
+    for b in "01":
+        band = data["tails"]["fixed-worst-case"][b]
+        # both hold together with probability 0.95 each; the seed is fixed
+        assert np.all(np.array(band["lower"]) <= exact)
+        assert np.all(exact <= np.array(band["upper"]))
+        for measured in data["tails"].values():
+            assert np.all(np.array(measured[b]["lower"]) <= data["bounds"]["Azuma, tight drift"])
+
+
+def test_root_k_wins_where_the_formula_says():
+    asked = epsilon_by_rounds.SPECIFICATION
+    epsilon, delta = asked["epsilon"], asked["delta"]
+    k = np.arange(1, 100)
+    advanced = np.sqrt(2 * k * math.log(1 / delta)) * epsilon + k * epsilon * math.expm1(epsilon)
+    assert committed("epsilon_by_rounds")["crossover"] == k[advanced < k * epsilon][0]
+
+
+def test_the_ladder_says_what_is_known_of_the_ten_thousand_databases():
+    rungs = {rung["name"]: rung["epsilon"] for rung in committed("per_round_ladder")["rungs"]}
+    claimed = 1.0 / 801.0
+    assert rungs["advanced"] < claimed < rungs["kairouz-oh-viswanath-3.3"] < rungs["laplace"]
+    assert rungs["basic"] == pytest.approx(1e-4, rel=1e-9)
+
+
+def test_drift_of_randomized_response_is_inside_its_band():
+    data = committed("loss_along_rounds")
+    found = data["moments"]["fixed-worst-case"]
+    truth = 0.2 * math.tanh(0.1)
+    assert np.all(np.abs(np.array(found["drift"]) - truth) <= found["drift_half_width"])
+    half = loss_along_rounds.half_width({"family": "pure:1", "confidence": 0.9, "rounds": 5}, 100)
+    # Hoeffding for a mean of 100 in [-1, 1]: 2 exp(-100 h^2 / 2) is the error of each round
+    assert 2.0 * math.exp(-50.0 * half**2) == pytest.approx(0.02)
+
+
+def test_a_pure_guarantee_allows_its_two_line_trade_off():
+    errors = np.linspace(0.0, 1.0, 11)
+    allowed = trade_off.allowed_by(bound("basic").on(Composition.repeat(PureDP(0.5), 2)), errors)
+    expected = np.maximum.reduce([1 - math.e * errors, (1 - errors) / math.e, 0 * errors])
+    np.testing.assert_allclose(allowed, expected, atol=1e-12)
+
+
+def test_names_of_curves_that_end_together_do_not_meet():
+    with paper_figure() as (figure, axes):
+        axes.set_ylim(0.0, 1.0)
+        plot_named(axes, [0.0, 1.0], {f"curve {i}": [0.0, 0.5 + 1e-4 * i] for i in range(6)})
+        figure.canvas.draw()
+        boxes = [Text.get_window_extent(text) for text in axes.texts]  # without the leader
+    lowest = sorted(box.y0 for box in boxes)
+    assert np.diff(lowest).min() > 0.6 * max(box.height for box in boxes)

@@ -1,0 +1,95 @@
+"""The two stages of a figure, its data file, and what make is told."""
+
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from experiments import dependencies, stages
+from simulator.errors import InvalidInput
+from simulator.plots import paper_figure
+
+
+def toy(numbers):
+    def draw(data):
+        with paper_figure() as (figure, axes):
+            axes.plot(data["numbers"])
+        return figure
+
+    return SimpleNamespace(
+        TITLE="a toy",
+        SPECIFICATION={"seed": 1},
+        simulate=lambda specification: {"numbers": numbers},
+        draw=draw,
+    )
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    monkeypatch.setattr(stages, "script", lambda name: toy([1.0, 2.0]))
+    return tmp_path
+
+
+def test_data_carry_what_made_them(results):
+    assert stages.simulate("toy", results)
+    stored = json.loads(stages.data_path("toy", results).read_text())
+    assert stored["specification"] == {"seed": 1}
+    assert stored["data"] == {"numbers": [1.0, 2.0]}
+    assert {"versions", "revision", "machine", "time", "seconds"} <= set(stored["provenance"])
+
+
+def test_data_that_come_out_the_same_keep_their_bytes(results, monkeypatch):
+    stages.simulate("toy", results)
+    path = stages.data_path("toy", results)
+    before = path.read_bytes()
+    monkeypatch.setattr(stages, "provenance", lambda: {"time": "later"})
+    assert not stages.simulate("toy", results)
+    assert path.read_bytes() == before
+    monkeypatch.setattr(stages, "script", lambda name: toy([1.0, 3.0]))
+    assert stages.simulate("toy", results)
+    assert json.loads(path.read_text())["provenance"]["time"] == "later"
+
+
+def test_torn_data_are_made_again(results):
+    path = stages.data_path("toy", results)
+    path.parent.mkdir(parents=True)
+    path.write_text('{"data": ')
+    assert stages.simulate("toy", results)
+
+
+def test_pictures_do_not_depend_on_provenance(results):
+    stages.simulate("toy", results)
+    path = stages.data_path("toy", results)
+    first = [drawn.read_bytes() for drawn in stages.draw("toy", results)]
+    stored = json.loads(path.read_text())
+    stored["provenance"] = {"time": "another day"}
+    path.write_text(json.dumps(stored))
+    assert [drawn.read_bytes() for drawn in stages.draw("toy", results)] == first
+
+
+def test_pictures_without_data_say_what_to_do(results):
+    with pytest.raises(InvalidInput, match="simulate toy"):
+        stages.draw("toy", results)
+
+
+def test_an_unknown_figure_is_refused():
+    with pytest.raises(InvalidInput, match=r"there are .*tails"):
+        stages.script("tail")
+
+
+def test_rounding_keeps_digits_of_small_numbers():
+    value = {"a": np.array([1e-30 / 3.0, math.inf]), "b": (np.int64(3), True, "x", None)}
+    assert stages.rounded(value) == {"a": [3.333333333e-31, None], "b": [3, True, "x", None]}
+
+
+def test_a_rule_names_the_sources_but_no_style(tmp_path):
+    import simulator.theory  # so that it counts as used
+
+    assert simulator.theory
+    dependencies.record("toy", tmp_path)
+    rule = (tmp_path / "toy.d").read_text()
+    assert rule.startswith("results/data/toy.json: ")
+    assert "simulator/theory/composition.py" in rule
+    assert "simulator/plots" not in rule
