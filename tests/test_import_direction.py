@@ -1,0 +1,229 @@
+"""A room imports only from rooms below it; only the runner knows joblib; the theory stands alone.
+
+The imports of every module are read off its syntax tree, wherever in the module they stand.
+"""
+
+import ast
+import inspect
+import sys
+from pathlib import Path
+
+import pytest
+
+import simulator
+
+PACKAGE = Path(simulator.__file__).parent
+
+FLOORS = {
+    "simulator": 0,  # the package itself holds nothing but its version
+    "errors": 0,
+    "validation": 0,
+    "tables": 0,
+    "theory": 1,
+    "databases": 1,
+    "seeds": 1,
+    "queries": 2,
+    "attacks": 2,
+    "datasets": 2,
+    "mechanisms": 3,
+    "clustering": 4,
+    "adversaries": 4,
+    "specification": 5,
+    "outcome": 5,
+    "views": 5,
+    "sampling": 5,
+    "menus": 5,
+    "compiling": 5,
+    "kernels": 5,
+    "tilting": 5,
+    "interpreter": 5,
+    "experiment": 5,
+    "estimation": 6,
+    "store": 7,
+    "plots": 7,
+    "result": 7,
+    "gathering": 8,
+    "worker": 8,
+    "progress": 8,
+    "runner": 8,
+    "rare": 9,
+    "claims": 9,
+    "verification": 9,
+    "report": 9,
+    "benchmarks": 9,
+    "cli": 10,
+}
+"""Rooms of one floor may use one another, as long as they do not import each other in a ring."""
+
+ALONE = {"theory": {"errors", "theory"}}
+"""Rooms that may import nothing else of the project."""
+
+ONLY = {"joblib": {"runner"}, "click": {"cli"}, "numba": {"compiling", "kernels"}}
+"""Third-party packages that only these rooms may import."""
+
+THEORY_PACKAGES = {"numpy", "scipy"}
+
+
+def room_of(module):
+    """The room of a dotted module name of the project."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
+def modules():
+    """{dotted name: source} of the whole package."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        found[".".join(parts).removesuffix(".__init__")] = path.read_text(encoding="utf-8")
+    return found
+
+
+def imports(name, source, known):
+    """The dotted names that a module imports; ``from a import b`` is a.b where that is a module."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                package = name if is_package(name) else name.rpartition(".")[0]
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, base] if base else above)
+            inner = {f"{base}.{alias.name}" for alias in node.names}
+            found |= (inner & known) or {base}
+    return found - {name}
+
+
+def is_package(name):
+    return (PACKAGE.parent / Path(*name.split(".")) / "__init__.py").exists()
+
+
+def complaints(name, imported):
+    """What a module's imports break."""
+    room = room_of(name)
+    if room not in FLOORS:
+        return [f"{name} is in no room: give {room} a floor"]
+    told = []
+    for other in sorted(imported):
+        top = other.partition(".")[0]
+        if top != "simulator":
+            if top in ONLY and room not in ONLY[top]:
+                told.append(f"{name} imports {top}, which belongs to {sorted(ONLY[top])}")
+            if room == "theory" and top not in THEORY_PACKAGES and not is_standard(top):
+                told.append(f"{name} imports {top}; the theory has numpy and scipy only")
+            continue
+        below = room_of(other)
+        if room in ALONE and below not in ALONE[room]:
+            told.append(f"{name} imports {other}, but {room} stands alone")
+        elif FLOORS.get(below, 99) > FLOORS[room]:
+            told.append(
+                f"{name} (floor {FLOORS[room]}) imports {other} (floor {FLOORS.get(below)})"
+            )
+    return told
+
+
+def is_standard(top):
+    return top in sys.stdlib_module_names
+
+
+def ring(graph):
+    """One ring of modules that import each other, or nothing."""
+    done, path = set(), []
+
+    def visit(name):
+        if name in path:
+            return path[path.index(name) :]
+        if name in done:
+            return None
+        path.append(name)
+        found = next(filter(None, map(visit, sorted(graph.get(name, ())))), None)
+        path.pop()
+        done.add(name)
+        return found
+
+    return next(filter(None, map(visit, sorted(graph))), None)
+
+
+def rooms_graph(sources):
+    """{room: other rooms that its modules import}."""
+    known = set(sources)
+    graph = {}
+    for name, source in sources.items():
+        others = {
+            room_of(other)
+            for other in imports(name, source, known)
+            if other.partition(".")[0] == "simulator"
+        }
+        graph.setdefault(room_of(name), set()).update(others - {room_of(name)})
+    return graph
+
+
+def test_a_room_imports_only_from_rooms_below():
+    sources = modules()
+    assert len(sources) > 50
+    told = [
+        complaint
+        for name, source in sources.items()
+        for complaint in complaints(name, imports(name, source, set(sources)))
+    ]
+    assert told == []
+
+
+def test_no_two_rooms_import_each_other():
+    assert ring(rooms_graph(modules())) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "told"),
+    [
+        (
+            "simulator.databases",
+            "from simulator.queries import Query",
+            "simulator.databases (floor 1)",
+        ),
+        ("simulator.queries.sums", "from ..runner import simulate", "imports simulator.runner"),
+        (
+            "simulator.queries",
+            "from . import sums\nfrom .. import runner",
+            "imports simulator.runner",
+        ),
+        ("simulator.mechanisms.laplace", "import simulator.adversaries.contract", "(floor 4)"),
+        ("simulator.kernels", "def late():\n    from simulator.result import Result", "(floor 7)"),
+        (
+            "simulator.theory.bounds.best",
+            "from simulator.databases import Database",
+            "stands alone",
+        ),
+        ("simulator.theory.roots", "from simulator import validation", "stands alone"),
+        ("simulator.theory.roots", "import numba", "numpy and scipy only"),
+        ("simulator.experiment", "from joblib import Parallel", "imports joblib"),
+        ("simulator.attic", "import numpy", "give attic a floor"),
+    ],
+)
+def test_the_check_sees_what_is_wrong(name, line, told):
+    known = set(modules())
+    assert told in " ".join(complaints(name, imports(name, line, known)))
+
+
+def test_the_check_sees_a_ring():
+    ringed = {
+        "simulator.views": "import simulator.kernels",
+        "simulator.kernels": "import simulator.views",
+    }
+    assert ring(rooms_graph(ringed)) == ["kernels", "views"]
+
+
+@pytest.mark.parametrize("name", sorted(set(simulator.__all__) - {"__version__"}))
+def test_every_public_name_has_a_docstring_of_its_own(name):
+    public = getattr(simulator, name)
+    documented = public if inspect.isclass(public) or inspect.isroutine(public) else type(public)
+    text = inspect.getdoc(documented)
+    assert text
+    assert not text.startswith(f"{name}("), "dataclass has made this up"
+
+
+def test_the_stub_names_what_the_package_gives():
+    assert set(dir(simulator)) >= set(simulator.__all__)
+    assert len(set(simulator.__all__)) == len(simulator.__all__)
