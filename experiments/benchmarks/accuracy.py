@@ -1,0 +1,101 @@
+"""The exact answers: how close, how fast, in how much memory."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+from typing import Any
+
+from experiments.benchmarks.measure import Line, fresh
+from simulator import PureDP
+from simulator.theory import Composition, bound
+
+DELTAS = (1e-3, 1e-6, 1e-12, 1e-30)
+
+
+def randomized_response() -> Iterator[Line]:
+    """Largest relative error of epsilon(delta), against binomial sums of 60 digits."""
+    from mpmath import mp, mpf
+
+    mp.dps = 60
+    worst, where = 0.0, {}
+    for k in (10, 100, 1000, 10_000):
+        exact = bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(PureDP(0.1), k))
+        for delta in DELTAS:
+            epsilon = exact.epsilon(delta).value
+            error = float(_error(k, mpf(0.1), mpf(epsilon), mpf(delta)) / epsilon)
+            if abs(error) >= worst:
+                worst, where = abs(error), {"rounds": k, "delta": delta}
+    yield Line(
+        "randomized response, error of epsilon", worst, "relative", 1e-10, at_least=False,
+        detail=where,
+    )  # fmt: skip
+
+
+def _error(k: int, epsilon0: Any, epsilon: Any, delta: Any) -> Any:
+    """First order of epsilon - epsilon(delta): the miss in delta over the slope of the curve."""
+    from mpmath import exp, mpf
+
+    truth = 1 / (1 + exp(-epsilon0))
+    mass, decrease = truth**k, exp(-epsilon0)  # of the truthful answers; one fewer each step
+    total, slope = mpf(0), mpf(0)
+    for lies in range(k + 1):
+        loss = (k - 2 * lies) * epsilon0
+        if loss <= epsilon:
+            break
+        total += mass * (1 - exp(epsilon - loss))
+        slope -= mass * exp(epsilon - loss)
+        mass *= decrease * (k - lies) / (lies + 1)
+    return (total - delta) / slope if slope else mpf(0)
+
+
+LAPLACE = """
+import json, resource, time
+from simulator.theory.laws import LaplaceLaw
+from simulator.theory.pld import compose_laws
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+start = time.process_time()
+found = compose_laws([({law}, {rounds}) for {law_of}], **{options}).epsilon({delta})
+seconds = time.process_time() - start
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps(dict(seconds=seconds, lower=found.lower, upper=found.upper,
+                      megabytes=after / 1024, extra_megabytes=(after - before) / 1024)))
+"""
+
+
+def laplace(rounds: int, delta: float, **options: float) -> dict[str, float]:
+    """Compose Laplace noise of epsilon 0.1 in a process of its own."""
+    text = LAPLACE.format(
+        law="LaplaceLaw(0.1)", rounds=rounds, law_of="_ in (0,)", options=options, delta=delta
+    )
+    return dict(fresh(text))
+
+
+def laplace_composition() -> Iterator[Line]:
+    """Bracket width, seconds and memory of Laplace noise over ten thousand rounds."""
+    found = {f"{delta:g}": laplace(10_000, delta) for delta in DELTAS}
+    widths = [(f["upper"] - f["lower"]) / f["upper"] for f in found.values()]
+    name = "Laplace, k = 10,000"
+    yield Line(f"{name}: bracket", max(widths), "relative", 1e-6, at_least=False, detail=found)
+    seconds = max(f["seconds"] for f in found.values())
+    yield Line(f"{name}: time", seconds, "s", 3.0, at_least=False)
+    megabytes = max(f["megabytes"] for f in found.values())
+    yield Line(f"{name}: peak memory", megabytes, "MB", 1000.0, at_least=False)
+
+
+def many_laplaces() -> Iterator[Line]:
+    """Seconds to compose 200 rounds, each with an epsilon of its own."""
+    text = LAPLACE.format(
+        law="LaplaceLaw(0.05 + 0.001 * i)", rounds=1, law_of="i in range(200)", options={},
+        delta=1e-6,
+    )  # fmt: skip
+    found = [fresh(text) for _ in range(3)]
+    seconds = statistics.median(f["seconds"] for f in found)
+    assert all(math.isfinite(f["upper"]) for f in found)
+    yield Line(
+        "200 distinct Laplace epsilons: time", seconds, "s", 3.0, at_least=False, detail=found[0]
+    )
+
+
+BENCHMARKS = (randomized_response, laplace_composition, many_laplaces)

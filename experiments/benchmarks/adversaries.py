@@ -1,0 +1,62 @@
+"""The adversary that is timed, as a rule with each mechanism and as a generator."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from simulator import (
+    Challenge,
+    Database,
+    Gaussian,
+    GaussianDP,
+    Guarantee,
+    Laplace,
+    PureDP,
+    RandomizedResponse,
+    Rule,
+    ScalarMechanism,
+    counting_query,
+)
+
+EVERYONE = Database({"alice": 1, "bob": 1, "others": 398})
+WITHOUT_ALICE = EVERYONE.remove("alice")
+ALICE = counting_query("alice")
+
+PURE = PureDP(0.2)
+GAUSSIAN = GaussianDP(0.2)
+
+
+def press(weak: ScalarMechanism, strong: ScalarMechanism) -> Rule:
+    """Ask weakly; after an answer for Alice's presence, strongly."""
+    menu = tuple(Challenge(WITHOUT_ALICE, EVERYONE, mechanism) for mechanism in (weak, strong))
+
+    def step(state: float, i: int, answer: float, coins: np.random.Generator) -> tuple[Any, int]:
+        return state, 1 if answer > 0.5 else 0
+
+    return Rule(step, menu, name="press-when-ahead")
+
+
+def laplace() -> tuple[Rule, Guarantee]:
+    """Laplace noise at epsilon 0.1 and 0.2."""
+    return press(Laplace(ALICE, 0.1), Laplace(ALICE, 0.2)), PURE
+
+
+def randomized_response() -> tuple[Rule, Guarantee]:
+    """Randomized response at epsilon 0.1 and 0.2."""
+    return press(RandomizedResponse(ALICE, 0.1), RandomizedResponse(ALICE, 0.2)), PURE
+
+
+def gaussian() -> tuple[Rule, Guarantee]:
+    """Gaussian noise at mu 0.1 and 0.2."""
+    return press(Gaussian(ALICE, 10.0), Gaussian(ALICE, 5.0)), GAUSSIAN
+
+
+def press_when_ahead(coins: np.random.Generator) -> Generator[Any, float, None]:
+    """The generator of the README."""
+    epsilon = 0.1
+    while True:
+        answer = yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, epsilon)
+        epsilon = 0.2 if answer > 0.5 else 0.1

@@ -1,0 +1,68 @@
+"""What a benchmark yields, and how two programs are timed against each other."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+Benchmark = Callable[[], Iterator["Line"]]
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure beside its target; ``at_least`` tells which side of the target is good.
+
+    ``detail`` holds what else was measured, as plain JSON. Without a target, or without a figure
+    because a peer is not installed, there is no verdict.
+    """
+
+    name: str
+    figure: float | None
+    unit: str
+    target: float | None = None
+    at_least: bool = True
+    detail: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met."""
+        if self.figure is None or self.target is None:
+            return None
+        return self.figure >= self.target if self.at_least else self.figure <= self.target
+
+
+def seconds(work: Callable[[], Any], clock: Clock = time.process_time) -> float:
+    """Time one call."""
+    start = clock()
+    work()
+    return clock() - start
+
+
+def alternately(
+    first: Callable[[], Any],
+    second: Callable[[], Any],
+    repeats: int = 7,
+    clock: Clock = time.process_time,
+) -> tuple[float, float, float]:
+    """Time two programs A B A B ...; return the median of B/A, and the median of each.
+
+    Processor time by default: it leaves out what other processes take.
+    """
+    pairs = [(seconds(first, clock), seconds(second, clock)) for _ in range(repeats)]
+    ratio = statistics.median(b / a for a, b in pairs)
+    return ratio, statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
+
+
+def fresh(program: str) -> Any:
+    """Run a Python program in a process of its own and return the JSON that it prints."""
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return json.loads(run.stdout)

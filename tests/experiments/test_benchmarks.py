@@ -1,0 +1,67 @@
+"""How benchmarks judge and tell; no test asserts a time."""
+
+import itertools
+import json
+import math
+
+import pytest
+
+from experiments.benchmarks import accuracy, peers
+from experiments.benchmarks.__main__ import shown
+from experiments.benchmarks.measure import Line, alternately
+from simulator.theory.laws import LaplaceLaw
+from simulator.theory.pld import compose_laws
+
+
+@pytest.mark.parametrize(
+    ("figure", "target", "at_least", "met"),
+    [(2.0, 1.8, True, True), (1.7, 1.8, True, False), (2.0, 3.0, False, True),
+     (4.0, 3.0, False, False), (None, 1.0, True, None), (1.0, None, True, None)],
+)  # fmt: skip
+def test_a_line_is_judged_on_the_right_side(figure, target, at_least, met):
+    line = Line("speed", figure, "x", target, at_least)
+    assert line.met is met
+    assert ("MISSED" in shown(line)) == (met is False)
+
+
+def test_programs_are_timed_in_turn():
+    calls = []
+    ticks = itertools.count()
+    durations = iter([1, 2, 1, 3, 1, 10])
+    now = 0.0
+
+    def clock():
+        nonlocal now
+        if next(ticks) % 2:
+            now += next(durations)
+        return now
+
+    timed = alternately(lambda: calls.append("a"), lambda: calls.append("b"), 3, clock)
+    assert calls == list("ababab")
+    assert timed == (3.0, 1.0, 3.0)
+
+
+def test_the_first_order_error_finds_a_shifted_epsilon():
+    mpmath = pytest.importorskip("mpmath")
+    # one round: delta = p - (1 - p) e^E, so E is known in closed form
+    delta, epsilon = 0.01, 0.1
+    p = 1.0 / (1.0 + math.exp(-epsilon))
+    exact = math.log((p - delta) / (1.0 - p))
+    with mpmath.workdps(30):
+        for shift in (0.0, 1e-8, -1e-8):
+            asked = [mpmath.mpf(x) for x in (epsilon, exact + shift, delta)]
+            assert float(accuracy._error(1, *asked)) == pytest.approx(shift, abs=1e-14)
+
+
+def test_the_truth_that_peers_are_held_against_is_in_our_bracket():
+    found = compose_laws([(LaplaceLaw(0.1), peers.LONG)], tolerance=1e-8).epsilon(peers.DELTA)
+    assert found.lower <= peers.TRUTH + 5e-9
+    assert peers.TRUTH - 5e-9 <= found.upper
+
+
+def test_committed_benchmarks_are_strict_json():
+    from experiments.stages import RESULTS
+
+    stored = json.loads((RESULTS / "benchmarks.json").read_text())
+    assert {"name", "figure", "unit", "target", "met"} <= set(stored["benchmarks"][0])
+    assert stored["provenance"]["machine"]
