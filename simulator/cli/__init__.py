@@ -2,23 +2,66 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from simulator import __version__
-from simulator.cli.adversaries import adversaries
-from simulator.cli.bounds import bounds, calibrate
-from simulator.cli.check import check
-from simulator.cli.run import run
-from simulator.errors import DpcomposeError
+from simulator.errors import DpcomposeError, InvalidInput
 
 INTERRUPTED = 130
 
+COMMANDS = {
+    "adversaries": "adversaries",
+    "bounds": "bounds",
+    "calibrate": "bounds",
+    "check": "check",
+    "run": "run",
+}
+"""Each command, and the module of this package that holds a function of that name."""
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96})
+
+class Commands(click.Group):
+    """A group that imports a command when it is asked for: ``--version`` loads no scipy."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every command, in the order of the alphabet."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}")
+        return getattr(module, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List every command with its first sentence, whole."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, c.get_short_help_str(limit=200)) for name, c in commands.items() if c]
+            )
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a reader that went away, as with ``| head``, is no error."""
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        return code
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
+)
 @click.version_option(__version__, prog_name="dpcompose")
 def group() -> None:
     """Play adversarial composition experiments for differential privacy.
@@ -32,24 +75,29 @@ def group() -> None:
     """
 
 
-for command in (run, adversaries, check, bounds, calibrate):
-    group.add_command(command)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit; a user's mistake is answered by one line."""
     try:
         code = group.main(arguments, prog_name="dpcompose", standalone_mode=False)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = error.exit_code
+    except click.UsageError as error:
+        asked = error.ctx.command_path if error.ctx else "dpcompose"
+        code = complain(f"{error.format_message()} (see {asked} --help)", error.exit_code)
+    except click.ClickException as error:
+        code = complain(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
         code = INTERRUPTED
     except DpcomposeError as error:
-        print(f"error: {error}", file=sys.stderr)
-        code = error.exit_code
-    except BrokenPipeError:  # the reader went away, as with `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        code = complain(str(error), error.exit_code)
+    except MemoryError as error:
+        code = complain(f"out of memory: {error}; ask for less", InvalidInput.exit_code)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def complain(message: str, code: int) -> int:
+    """Print an error as one line, whatever it quotes; return ``code``."""
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return code

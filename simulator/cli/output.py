@@ -39,8 +39,10 @@ def print_table(
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:  # a pipe or a file is as wide as the table
         console.width = 240
+    with console.capture() as drawn:  # rich would end the program when the reader goes away
+        console.print(table)
     print(title)
-    console.print(table)
+    print("\n".join(line.rstrip() for line in drawn.get().splitlines()))
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -1,0 +1,59 @@
+"""The group of commands: help, exit codes, a reader that goes away."""
+
+import subprocess
+import sys
+
+import pytest
+
+from simulator.cli import COMMANDS
+
+
+def test_without_a_command_the_help_goes_to_standard_error(dpcompose):
+    said = dpcompose()
+    assert (said.code, said.out) == (2, "")
+    assert all(name in said.err for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help(dpcompose, command, flag):
+    said = dpcompose(*command, flag)
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith(f"Usage: dpcompose{' '.join(('', *command))}")
+
+
+@pytest.mark.parametrize("command", ["run", "bounds", "calibrate"])
+def test_help_has_an_example_that_names_the_command(dpcompose, command):
+    assert f"dpcompose {command} " in dpcompose(command, "--help").out.partition("Example")[2]
+
+
+def test_no_summary_of_a_command_is_cut_off(dpcompose):
+    assert "..." not in dpcompose("--help").out.partition("Commands:")[2]
+
+
+def test_an_unknown_command_or_option_is_one_line(dpcompose):
+    assert "No such command 'rum'" in dpcompose("rum").complaint
+    line = dpcompose("run", "press-when-ahead", "--famly", "pure:1").complaint
+    assert "--famly" in line
+    assert "see dpcompose run --help" in line
+
+
+def test_a_missing_option_is_named(dpcompose):
+    assert "--family" in dpcompose("run", "press-when-ahead").complaint
+    assert "--target-epsilon" in dpcompose("calibrate").complaint
+
+
+def test_the_version_is_quick_to_get():
+    loaded = "import sys; from simulator.cli import group; print('scipy' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    call = "import sys; from simulator.cli import main; main(['adversaries'])"
+    process = subprocess.Popen(
+        [sys.executable, "-c", call], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdout.close()
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
