@@ -127,7 +127,14 @@ class Result:
         return of(sampling.theta, psi, point) if np.isfinite(psi) else None
 
     def trade_off(self, confidence: float = 0.95) -> TradeOff:
-        """Type I against type II error of the optimal tests, from both experiments."""
+        """Type I against type II error of the optimal tests, from both experiments.
+
+        Of plain samples; raises InvalidInput for weighted ones.
+        """
+        if any(self.weighted(b) is not None for b in (0, 1)):
+            raise InvalidInput(
+                "weighted samples have no empirical trade-off function: play without sampling"
+            )
         return estimation.empirical_trade_off(self.losses(0), self.losses(1), confidence=confidence)
 
     @property

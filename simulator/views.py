@@ -11,7 +11,7 @@ from typing import Any
 
 from simulator.adversaries.contract import Challenge, admit
 from simulator.databases import ADD_REMOVE, Relation
-from simulator.errors import Breach
+from simulator.errors import Breach, DpcomposeError
 from simulator.seeds import restore
 from simulator.theory.guarantees import Guarantee
 
@@ -58,19 +58,25 @@ def replay(
 ) -> Replay:
     """Play the adversary again on the recorded coins and answers; no mechanism draws anything.
 
-    Raises Breach where the adversary does not send as many challenges as there are answers.
+    Raises Breach where the adversary does not send as many challenges as there are answers, or
+    breaks the rules: then it is not the one that the view was recorded with.
     """
     playing = adversary(restore(view.coins))
     challenges, losses = [], []
     answer = None
     for i, next_answer in enumerate(view.answers):
         try:
-            challenge = next(playing) if i == 0 else playing.send(answer)
+            challenge = playing.send(answer)
+            answer = next_answer
+            refused = isinstance(answer, float) and answer != answer
+            losses.append(0.0 if refused else admit(challenge, family, relation).loss(answer))
         except StopIteration:
             raise Breach(f"the replayed adversary stopped before round {i + 1}") from None
-        answer = next_answer
+        except DpcomposeError as error:
+            raise type(error)(f"round {i + 1} of the replay: {error}") from error
+        except Exception as error:
+            complaint = f"{type(error).__name__}: {error}"
+            raise Breach(f"round {i + 1} of the replay raised {complaint}") from error
         challenges.append(Challenge(*challenge))
-        refused = isinstance(answer, float) and answer != answer
-        losses.append(0.0 if refused else admit(challenge, family, relation).loss(answer))
     playing.close()
     return Replay(tuple(challenges), tuple(losses))

@@ -55,13 +55,17 @@ def press(state, _i, answer, _coins):
     return state, 1 if answer > 0.5 else 0
 
 
-def spend_by_answer(state, i, answer, _coins):
+def spend_on(entries):
     """Every entry's parameter is free; choose it from the last answer and what is left."""
-    left = state if i > 0 else 5.0
-    parameter = 0.5 + 0.25 / (1.0 + left * left)
-    if answer > 0.5:
-        parameter = 0.9
-    return left - parameter, i % 5, parameter
+
+    def spend(state, i, answer, _coins):
+        left = state if i > 0 else 5.0
+        parameter = 0.5 + 0.25 / (1.0 + left * left)
+        if answer > 0.5:
+            parameter = 0.9
+        return left - parameter, i % entries, parameter
+
+    return spend
 
 
 def toss(state, _i, answer, coins):
@@ -97,7 +101,8 @@ FREE = on_alice(
 
 EVERY_KIND = Rule(in_turn_by_answer, on_alice(*KINDS.values()))
 PRESS = Rule(press, on_alice(Laplace(ALICE, 0.1), Laplace(ALICE, 0.2)), name="press")
-SPEND = Rule(spend_by_answer, FREE)
+SPEND = Rule(spend_on(5), FREE)
+SPEND_ON_TWO = Rule(spend_on(2), FREE[:2])
 TOSS = Rule(
     toss,
     on_alice(Laplace(ALICE, 0.3), Laplace(ALICE, 0.6), Laplace(ALICE, 0.9)),
@@ -115,7 +120,8 @@ FINITE = Rule(
 RULES = {
     "every kind of mechanism in turn": (EVERY_KIND, ANYTHING),
     "one kind, by the last answer": (PRESS, PureDP(0.2)),
-    "free parameters": (SPEND, ApproxDP(4.0, 0.5)),
+    "free parameters": (SPEND_ON_TWO, ApproxDP(4.0, 0.5)),
+    "free parameters of every kind": (SPEND, ApproxDP(4.0, 0.5)),
     "coins, and a tuple for a state": (TOSS, PureDP(0.9)),
     "finite mechanisms": (FINITE, ANYTHING),
 }

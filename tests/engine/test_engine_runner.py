@@ -12,9 +12,19 @@ from games import PRESS, TOSS, WITH_ALICE, WITHOUT_ALICE, press_when_ahead, wand
 from workplaces import Script
 
 import simulator.worker
-from simulator import ApproxDP, InvalidInput, Laplace, PureDP, counting_query, simulate
+from simulator import (
+    ApproxDP,
+    Breach,
+    InvalidInput,
+    Laplace,
+    PureDP,
+    counting_query,
+    replay,
+    simulate,
+)
 from simulator.gathering import OrderedSum
 from simulator.runner import WorkerLost, workers
+from simulator.sampling import Tilted
 
 ALICE = counting_query("alice")
 WIDE = PureDP(0.9)
@@ -120,6 +130,41 @@ def test_a_view_with_other_coins_replays_to_other_challenges():
     first, second = result.views[:2]
     mixed = type(first)(first.experiment, first.trial, second.coins, first.answers)
     assert result.replay(mixed).challenges != result.replay(first).challenges
+
+
+def stops_later(coins):
+    """As ``press_when_ahead`` for five rounds."""
+    playing = press_when_ahead(coins)
+    answer = None
+    for _ in range(5):
+        answer = yield playing.send(answer)
+
+
+def raises_later(coins):
+    yield from stops_later(coins)
+    raise OSError("gone")
+
+
+@pytest.mark.parametrize(
+    ("other", "line"),
+    [
+        (stops_later, "the replayed adversary stopped before round 6"),
+        (raises_later, "round 6 of the replay raised OSError: gone"),
+    ],
+)
+def test_a_view_replayed_with_another_adversary_is_told_in_one_line(other, line):
+    view = play(press_when_ahead, keep_views=1).views[0]
+    with pytest.raises(Breach, match=f"^{line}$"):
+        replay(view, other, WIDE)
+    with pytest.raises(Breach, match=r"^round \d of the replay: .*outside the family"):
+        replay(view, press_when_ahead, PureDP(0.15))
+
+
+def test_a_weighted_sample_gives_no_plain_estimate():
+    tilted = play(PRESS, sampling=Tilted(1.0))
+    for ask in (tilted.trade_off, lambda: tilted.tail_band([0.0, 1.0])):
+        with pytest.raises(InvalidInput, match="weighted"):
+            ask()
 
 
 # --- resuming -----------------------------------------------------------------------------------
@@ -286,8 +331,9 @@ INTERRUPTED = """
 """
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("adversary", ["PRESS", "press_when_ahead"])
+@pytest.mark.parametrize(
+    ("adversary", "jobs"), [("PRESS", 2), ("press_when_ahead", 1), ("press_when_ahead", 2)]
+)
 def test_ctrl_c_ends_a_run_at_once_and_leaves_no_process(adversary, jobs, tmp_path):
     script = Script(tmp_path, INTERRUPTED.format(adversary=adversary, jobs=jobs))
     script.wait_for("ready")
