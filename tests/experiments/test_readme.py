@@ -1,0 +1,87 @@
+"""The README's programs run as they stand, and its tables are those of the code."""
+
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import logistic
+
+import simulator
+from experiments import stages
+from simulator.adversaries import Rule
+from simulator.theory import all_bounds
+
+README = (stages.ROOT / "README.md").read_text(encoding="utf-8")
+PROGRAMS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+ESTIMATE = r"\d[\d.e-]* \[\d[\d.e-]*, \d[\d.e-]*\] \(95%, [\w-]+\)\n"
+
+
+def run(tmp_path, number, trials=500):
+    path = tmp_path / f"program_{number}.py"
+    text, changed = re.subn(r"trials=[\d_]+", f"trials={trials}", PROGRAMS[number])
+    assert changed == 1
+    path.write_text(text, encoding="utf-8")
+    return runpy.run_path(str(path), run_name="__main__")
+
+
+@pytest.mark.parametrize(("number", "estimates"), [(0, 3), (1, 1), (2, 1)])
+def test_programs_run_as_they_stand(tmp_path, capsys, number, estimates):
+    run(tmp_path, number)
+    assert re.fullmatch(ESTIMATE * estimates, capsys.readouterr().out)
+
+
+def test_there_is_no_other_program():
+    assert len(PROGRAMS) == 3
+
+
+def test_the_rule_compiles(tmp_path, capsys):
+    assert isinstance(run(tmp_path, 1)["press_when_ahead"], Rule)
+    assert "uncompiled" not in capsys.readouterr().err
+
+
+def test_the_example_of_a_mechanism_has_the_loss_of_logistic_noise(tmp_path):
+    names = run(tmp_path, 2)
+    params = [0.0, 1.0, 10.0]
+    for answer in (-1e4, -30.0, 0.2, 0.5, 40.0, 1e4):
+        expected = logistic.logpdf(answer, 0.0, 10.0) - logistic.logpdf(answer, 1.0, 10.0)
+        assert names["loss"](params, answer) == pytest.approx(expected, abs=1e-11)
+    noise = np.random.default_rng(3)
+    drawn = [names["sample"](params, 1, noise) for _ in range(2000)]
+    assert abs(np.mean(drawn) - 1.0) < 5.0 * 10.0 * np.pi / np.sqrt(3.0 * 2000)
+
+
+def table(heading):
+    section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("|")][2:]
+    return [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows]
+
+
+def test_the_table_of_bounds_is_that_of_the_registry():
+    assert table("Bounds") == [(f"`{b.name}`", b.kind, b.source) for b in all_bounds()]
+
+
+def test_every_figure_is_in_its_table():
+    shown = {
+        re.match(r"\[(\w+)\]\(results/figures/\1\.png\)", row[0])[1] for row in table("Figures")
+    }
+    assert shown == set(stages.names())
+
+
+def test_what_the_readme_links_to_is_there():
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    assert links
+    assert all((stages.ROOT / link).exists() for link in links)
+    rooms = Path(simulator.__file__).parent
+    for named in re.findall(r"`([\w/]+(?:/|\.py))`", README):
+        assert (stages.ROOT / named).exists() or (rooms / named).exists(), named
+
+
+def test_every_command_of_the_readme_is_understood():
+    from click.testing import CliRunner
+
+    from simulator.cli import group
+
+    for command in re.findall(r"^    dpcompose (\w+)", README, flags=re.MULTILINE):
+        assert CliRunner().invoke(group, [command, "--help"]).exit_code == 0
