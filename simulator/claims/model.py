@@ -88,7 +88,7 @@ class Finding:
             "verdict": str(self.verdict),
             "method": self.method,
             "measured": measured.as_dict() if isinstance(measured, Estimate) else measured,
-            "slack": self.slack if finite else None,
+            "slack": float(f"{self.slack:.10g}") if finite else None,
             "printed": self.printed,
             "right": self.right,
             "false_alarm": self.false_alarm,
@@ -117,6 +117,8 @@ class Claim:
     wrong : other values of some parameters: a deliberately altered claim, on which the check must
         come to another verdict.
     cannot_be_wrong : why there is no such altered claim, where ``wrong`` is empty.
+    slip : of a complaint, that the print is wrong to the letter only: a reader sees what is meant,
+        and what is meant is true.
     """
 
     id: str
@@ -127,6 +129,7 @@ class Claim:
     check: Check
     wrong: Mapping[str, Any] = field(default_factory=dict)
     cannot_be_wrong: str = ""
+    slip: bool = False
 
     def __post_init__(self) -> None:
         if not self.id.startswith(self.source.key + "-"):
@@ -137,6 +140,8 @@ class Claim:
             raise InvalidInput(f"claim {self.id}: the check has no parameter {sorted(unknown)}")
         if self.expected is Verdict.UNDECIDED:
             raise InvalidInput(f"claim {self.id}: record a verdict, not that there is none")
+        if self.slip and not self.expected.is_complaint:
+            raise InvalidInput(f"claim {self.id}: a slip is a kind of complaint")
         object.__setattr__(self, "wrong", MappingProxyType(dict(self.wrong)))
 
     @property

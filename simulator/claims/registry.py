@@ -25,6 +25,7 @@ def claim(
     expected: Verdict,
     wrong: Mapping[str, Any] | None = None,
     cannot_be_wrong: str = "",
+    slip: bool = False,
 ) -> Callable[[Check], Check]:
     """Register the decorated check as the check of one claim; see :class:`Claim`.
 
@@ -35,7 +36,7 @@ def claim(
         if id in _LEDGER:
             raise InvalidInput(f"two claims have the id {id!r}")
         _LEDGER[id] = Claim(
-            id, source, place, statement, expected, check, wrong or {}, cannot_be_wrong
+            id, source, place, statement, expected, check, wrong or {}, cannot_be_wrong, slip
         )
         return check
 

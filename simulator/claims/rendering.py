@@ -11,20 +11,44 @@ from itertools import groupby
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.running import Result
 
-_ORDER = (
-    Verdict.FAILS,
-    Verdict.DOES_NOT_FOLLOW,
-    Verdict.UNDECIDED,
-    Verdict.NOT_TIGHT,
-    Verdict.HOLDS,
-)
+_COUNTED = {  # in the order of a table; one of them, several
+    Verdict.FAILS: ("fails as printed", "fail as printed"),
+    Verdict.DOES_NOT_FOLLOW: (
+        "is true but does not follow from what is cited",
+        "are true but do not follow from what is cited",
+    ),
+    Verdict.UNDECIDED: ("is undecided", "are undecided"),
+    Verdict.NOT_TIGHT: ("holds but is not tight", "hold but are not tight"),
+    Verdict.HOLDS: ("holds", "hold"),
+}
 
 _PREAMBLE = """\
 # The claims of the sources, checked
 
-Each line is one claim of a source, decided by running a check. *Slack* is what is claimed over
-what was measured: 1 is tight. Verdicts of exact checks are certain up to rounding; a simulated
-one states the probability of a false complaint. `dpcompose claims ID` runs one of them again.
+Every theorem, example, printed number and proof step of the five sources that can be put to a
+test, each on one line: the claim in our words, the verdict, and the number behind it. The
+parameters of each check, and all digits, are in `claims.json`; `make claims` writes both files.
+
+- *Slack* is what is claimed over what is attained: 1 is tight, below 1 the claim is exceeded.
+- A verdict comes from an exact computation unless its line says *simulated*; then it states the
+  probability that such a check complains of a true claim.
+- “Our answer” marks what a source asks but does not answer.
+
+`dpcompose claims ID` checks one of them again and tells everything about it.
+"""
+
+_SUBSTANCE = """\
+## Found wrong or unsupported
+
+What is printed is false, or does not follow from what it rests on; a reader who relies on it is
+misled.
+"""
+
+_SLIPS = """\
+## Slips
+
+Wrong to the letter only: a misprint, a missing condition, = for ≤. A reader sees what is meant, and
+that is true.
 """
 
 
@@ -36,22 +60,57 @@ def to_json(results: Iterable[Result]) -> str:
 
 def to_markdown(results: Sequence[Result]) -> str:
     """One page: counts, what was found wrong, then a table for each source, complaints first."""
-    sections = [_PREAMBLE, _counts(results), _complaints(results)]
+    found = [result for result in results if result.finding.verdict.is_complaint]
+    sections = [
+        _PREAMBLE,
+        f"{counts(results)}\n",
+        _strays(results),
+        _complaints(_SUBSTANCE, [result for result in found if not result.claim.slip]),
+        _complaints(_SLIPS, [result for result in found if result.claim.slip]),
+    ]
     for source, group in groupby(results, key=lambda result: result.claim.source.cite):
-        sections.append(f"## {source}\n\n{_table(list(group))}")
+        listed = list(group)
+        sections.append(f"## {source}\n\n{counts(listed)}\n\n{_table(listed)}")
     return "\n".join(section for section in sections if section)
 
 
-def _counts(results: Sequence[Result]) -> str:
+def complaints_first(results: Iterable[Result]) -> list[Result]:
+    """The results ordered by verdict, those that fail as printed first, and slips after faults."""
+    order = list(_COUNTED)
+    return sorted(results, key=lambda r: (order.index(r.finding.verdict), r.claim.slip))
+
+
+def counts(results: Sequence[Result]) -> str:
+    """How many claims came to which verdict, in a sentence."""
     counted = Counter(result.finding.verdict for result in results)
-    listed = ", ".join(f"{counted[verdict]} {verdict}" for verdict in _ORDER if counted[verdict])
+    listed = [
+        f"{counted[verdict]} {one if counted[verdict] == 1 else several}"
+        for verdict, (one, several) in reversed(_COUNTED.items())
+        if counted[verdict]
+    ]
+    return f"{len(results)} claim{'s'[: len(results) != 1]}: {', '.join(listed)}."
+
+
+def how(finding: Finding) -> str:
+    """By what means the verdict was reached, and how often it would be a false complaint."""
+    if finding.false_alarm is None:
+        return finding.method
+    return f"{finding.method}, false alarm {finding.false_alarm:.1g}"
+
+
+def slack_text(slack: float | None) -> str:
+    """A slack for a table."""
+    if slack is None:
+        return ""
+    return f"{slack:.4g}" if math.isfinite(slack) else "∞"
+
+
+def _strays(results: Sequence[Result]) -> str:
     strays = [result.claim.id for result in results if not result.as_recorded]
-    warning = f"\n**Not as recorded: {', '.join(strays)}.**\n" if strays else ""
-    return f"{len(results)} claims: {listed}.\n{warning}"
+    return f"**Not as recorded: {', '.join(strays)}.**\n" if strays else ""
 
 
-def _complaints(results: Sequence[Result]) -> str:
-    found = [result for result in results if result.finding.verdict.is_complaint]
+def _complaints(heading: str, found: Sequence[Result]) -> str:
     if not found:
         return ""
     lines = [
@@ -63,40 +122,36 @@ def _complaints(results: Sequence[Result]) -> str:
             for f in [r.finding]
         ),
     ]
-    return "## Found wrong or unsupported\n\n" + "\n".join(lines) + "\n"
+    return f"{heading}\n" + "\n".join(lines) + "\n"
 
 
 def _table(results: Sequence[Result]) -> str:
-    ordered = sorted(results, key=lambda result: _ORDER.index(result.finding.verdict))
     lines = [
-        "| claim | place | statement | verdict | measured | slack | how |",
-        "|---|---|---|---|---|---|---|",
-        *(_line(result) for result in ordered),
+        "| claim | place | statement | verdict | slack | measured |",
+        "|---|---|---|---|---|---|",
+        *map(_line, complaints_first(results)),
     ]
     return "\n".join(lines) + "\n"
 
 
 def _line(result: Result) -> str:
     claim, finding = result.claim, result.finding
-    measured = str(finding.measured) + (f" ({finding.note})" if finding.note else "")
     verdict = str(finding.verdict)
     if not result.as_recorded:
         verdict += f" (recorded: {claim.expected})"
-    how = _how(finding)
-    slack = _slack(finding.slack)
-    return _row(claim.id, claim.place, claim.statement, verdict, measured, slack, how)
+    slack = slack_text(finding.slack)
+    return _row(claim.id, claim.place, claim.statement, verdict, slack, _told(finding))
 
 
-def _how(finding: Finding) -> str:
-    if finding.false_alarm is None:
-        return finding.method
-    return f"{finding.method}, false alarm {finding.false_alarm:.1g}"
-
-
-def _slack(slack: float | None) -> str:
-    if slack is None:
-        return ""
-    return f"{slack:.4g}" if math.isfinite(slack) else "∞"
+def _told(finding: Finding) -> str:
+    """What was measured, then the note, then how, where that is not exact."""
+    told = str(finding.measured)
+    if finding.note:
+        told += f". {finding.note[0].upper()}{finding.note[1:]}"
+    if finding.false_alarm is not None:
+        kind = "simulated" if finding.method == "simulation" else "exact and simulated"
+        told += f" (*{kind}*, false alarm {finding.false_alarm:.1g})"
+    return told
 
 
 def _row(*cells: str) -> str:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
 from simulator.claims.model import Claim, Finding, Verdict
-from simulator.errors import Refusal
+from simulator.claims.registry import find
+from simulator.errors import DpcomposeError, InvalidInput, Refusal
+from simulator.validation import whole
 
 
 @dataclass(frozen=True)
@@ -35,20 +42,67 @@ class Result:
             "parameters": {name: _plain(value) for name, value in claim.parameters.items()},
             "expected": str(claim.expected),
             "as_recorded": self.as_recorded,
+            "slip": claim.slip,
             **self.finding.as_dict(),
         }
 
 
-def run(claims: Iterable[Claim], tell: Callable[[Result], None] | None = None) -> list[Result]:
-    """Check the claims one after another; ``tell`` is called with each result as it comes."""
-    results = []
-    for claim in claims:
-        started = time.perf_counter()
-        finding = _decide(claim)
-        results.append(Result(claim, finding, time.perf_counter() - started))
+Tell = Callable[[Result], None]
+
+
+def run(claims: Iterable[Claim], tell: Tell | None = None, jobs: int = 1) -> list[Result]:
+    """Check the claims.
+
+    Parameters
+    ----------
+    claims : checked and returned in this order.
+    tell : called with each result as it comes.
+    jobs : worker processes; -1 for every core. Each takes a second or two to start, and knows
+        the ledger's claims only.
+
+    Raises InvalidInput for ``jobs`` below 1, or for a claim out of the ledger when there are
+    several, and DpcomposeError when a worker dies.
+    """
+    asked = list(claims)
+    workers = min((os.cpu_count() or 1) if jobs == -1 else whole("jobs", jobs), len(asked))
+    coming = enumerate(map(_checked, asked)) if workers <= 1 else _in_workers(asked, workers)
+    found: dict[int, Result] = {}
+    for place, result in coming:
+        found[place] = result
         if tell is not None:
-            tell(results[-1])
-    return results
+            tell(result)
+    return [found[place] for place in range(len(asked))]
+
+
+def _in_workers(claims: Sequence[Claim], workers: int) -> Iterator[tuple[int, Result]]:
+    """Results as they come. A check is no value that can be sent, so workers are told its id."""
+    for claim in claims:
+        if find(claim.id) is not claim:
+            raise InvalidInput(f"claim {claim.id} is not the ledger's; check it with jobs=1")
+    quiet = (signal.SIGINT, signal.SIG_IGN)  # an interruption is the parent's to answer
+    pool = ProcessPoolExecutor(
+        workers, multiprocessing.get_context("spawn"), initializer=signal.signal, initargs=quiet
+    )
+    try:
+        places = {pool.submit(_checked_by_id, c.id): place for place, c in enumerate(claims)}
+        for done in as_completed(places):
+            finding, seconds = done.result()
+            yield places[done], Result(claims[places[done]], finding, seconds)
+    except BrokenProcessPool:
+        raise DpcomposeError("a worker died while it checked claims; try one job") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _checked_by_id(id: str) -> tuple[Finding, float]:
+    result = _checked(find(id))
+    return result.finding, result.seconds
+
+
+def _checked(claim: Claim) -> Result:
+    started = time.perf_counter()
+    finding = _decide(claim)
+    return Result(claim, finding, time.perf_counter() - started)
 
 
 def _decide(claim: Claim) -> Finding:

@@ -20,6 +20,7 @@ COMMANDS = {
     "bounds": "bounds",
     "calibrate": "bounds",
     "check": "check",
+    "claims": "claims",
     "run": "run",
 }
 """Each command, and the module of this package that holds a function of that name."""
