@@ -230,6 +230,11 @@ def parallel(
     threads = engine is not None and not engine.complaint
     preference = "threads" if threads else "processes"
     backend, _ = joblib.parallel.get_active_backend(prefer=preference)
+    if jobs > 1 and not getattr(backend, "supports_return_generator", False):
+        raise InvalidInput(
+            f"joblib's {type(backend).__name__} cannot hand over blocks as they finish; "
+            "name another backend, such as loky or threading"
+        )
     processes = jobs > 1 and not getattr(backend, "supports_sharedmem", False)
     if processes:
         play.pickled  # noqa: B018 (complains here, and not from inside of a pool)

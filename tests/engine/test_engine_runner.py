@@ -67,6 +67,14 @@ def test_a_backend_named_by_parallel_config_plays_the_same(backend):
         assert_same(alone, play(PRESS, trials=24, jobs=None))
 
 
+def test_a_backend_that_cannot_hand_over_blocks_is_refused():
+    with (
+        joblib.parallel_config(backend="multiprocessing"),
+        pytest.raises(InvalidInput, match="MultiprocessingBackend cannot hand over blocks"),
+    ):
+        play(press_when_ahead, jobs=2)
+
+
 def test_a_rule_is_unpickled_and_so_compiled_once_in_each_worker():
     player = simulator.worker.Player(play(TOSS, trials=8).specification)
     received, arguments = player.__reduce__()
