@@ -87,6 +87,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
         panels[0].set_ylabel(r"$\Pr[L > t]$")
         panels[1].set_ylabel(r"$\Pr[-L > t]$")
         for axes in panels:
+            axes.set_xlim(left=0.0)
             axes.set_xlabel(r"threshold $t$")
         legend(figure, columns=3)
     return figure
