@@ -15,7 +15,7 @@ UNKNOWN := $(filter-out $(basename $(notdir $(wildcard build/depends/*.d))),$(FI
 
 .DEFAULT_GOAL := help
 
-.PHONY: help plots test check bench lint clean
+.PHONY: help plots test check claims bench lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -47,6 +47,9 @@ test: $(READY)   ## run the test suite
 
 check: $(READY)   ## hold the bounds against every adversary of the library
 	$(BIN)/dpcompose check
+
+claims: $(READY)   ## check every claim of the sources, into results/claims.md and .json
+	$(BIN)/python -m experiments.ledger
 
 bench: $(READY)   ## measure speed and accuracy, into results/benchmarks.json
 	$(BIN)/python -m experiments.benchmarks

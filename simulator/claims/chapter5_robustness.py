@@ -47,6 +47,7 @@ def _largest_loss(p: np.ndarray, q: np.ndarray) -> float:
     "e^ε Pr[A(x') ∈ B⁻¹(b)] = e^ε Pr[B(A(x)) = b], with x and not x' on the right.",
     Verdict.FAILS,
     wrong={"primed": True},
+    slip=True,
 )
 def postprocessing_display(*, epsilon: float = 0.6, primed: bool = False) -> Finding:
     """Randomized response kept as it is, b the answer that x' gives more often."""

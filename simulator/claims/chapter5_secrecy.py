@@ -125,6 +125,7 @@ def _largest_change(likelihood: Law, hypothetical: Law) -> float:
     "Additive secrecy does not satisfy an analogue to “Theorem 3.1”.",
     Verdict.FAILS,
     wrong={"reference": "2.1"},
+    slip=True,
 )
 def reference(*, reference: str = "3.1") -> Finding:
     """The chapter's numbered theorems; its lemmas and exercises share the counters."""
@@ -209,6 +210,7 @@ def one_row(data: tuple[int, ...], chance: float = 1.0) -> Law:
     "With δ-additive secrecy δ must exceed 1/n for any useful information.",
     Verdict.FAILS,
     wrong={"product": 0.01},
+    slip=True,
 )
 def additive_useful(*, people: int = 40, product: float = 1.0, useful: float = 0.05) -> Finding:
     """Publishing one random row, with chance ``product``: delta is product/n.
@@ -225,4 +227,5 @@ def additive_useful(*, people: int = 40, product: float = 1.0, useful: float = 0
         printed=f"nothing useful at δ ≤ 1/n = {number(1.0 / people)}",
         right=f"δ = {number(delta)} tells 0^n from 1^n with advantage {number(advantage)}; "
         "useful needs δ of the order of 1/n, and the advantage is at most nδ",
+        note="right as an order of magnitude",
     )

@@ -67,6 +67,7 @@ def two_integrals(*, epsilon: float = 0.5, pairs: int = 100, factor: float = 1.0
         "the integrals over the supremum",
         printed=f"∫ + ∫ ≤ sup_D |P_Z(D)-P_Y(D)| (= {number(distance)} for one pair)",
         right=f"∫ + ∫ = 2 sup_D |P_Z(D)-P_Y(D)| (= {number(worst * distance)})",
+        note="the lemma stands: twice the supremum is at most e^ε - 1 too",
     )
 
 
@@ -128,5 +129,5 @@ def order(
         printed=f"O(√k·ε), a constant near √(2 ln(1/δ)) = {math.sqrt(-2 * math.log(delta)):.3g}",
         right=f"O(√k·ε + kε²): least ε is {number(least)} at k = {largest}, "
         f"√k·ε is {number(math.sqrt(largest) * epsilon)}",
-        note="right as long as k ≤ 1/ε²",
+        note="right as long as k ≤ 1/ε², so for fixed k as ε → 0; not for every k at a small ε",
     )

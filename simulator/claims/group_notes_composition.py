@@ -108,6 +108,7 @@ def basic_with_deltas(*, delta: float = 1e-3, share: float = 1.0) -> Finding:
     "ε̃ = ε√(2k ln(1/δ)) + kε(e^ε-1)/(e^ε+1): δ, not δ', in the root.",
     Verdict.FAILS,
     wrong={"root_has_its_own": True},
+    slip=True,
 )
 def advanced(
     *,
@@ -134,7 +135,7 @@ def advanced(
         f"claimed at most δ' = {number(own)}",
         printed=f"ε√(2k ln(1/δ)) + …: ε̃ = {number(claimed_epsilon)} at kδ + {number(own)}",
         right=f"ε√(2k ln(1/δ')) + …; without leaks δ(ε̃) is already {number(excess)}",
-        note="in the transcript; the notes go on with δ'",
+        note="in this transcript of handwriting, which may have slipped; the notes go on with δ'",
     )
 
 
@@ -200,6 +201,7 @@ def splitting(*, total: float = 1e-5, rounds: int = 64, parts: float = 2.0) -> F
     "For ε < 1, (e^ε-1)/ε² ≈ ε/2.",
     Verdict.FAILS,
     wrong={"over_sum": True},
+    slip=True,
 )
 def small_epsilon(
     *, epsilon: float = 0.1, tolerance: float = 0.01, over_sum: bool = False
@@ -214,6 +216,7 @@ def small_epsilon(
         printed=f"(e^ε-1)/ε² ≈ ε/2 = {number(epsilon / 2.0)} at ε = {epsilon:g}",
         right=f"(e^ε-1)/ε² = {number(ratio)}; "
         f"(e^ε-1)/(e^ε+1) = {number(math.tanh(epsilon / 2.0))} is meant",
+        note="in this transcript of handwriting, which may have slipped; the theorem has e^ε+1",
     )
 
 

@@ -48,6 +48,7 @@ def group_privacy(*, epsilon: float = 0.3, people: int = 5, share: float = 1.0) 
     "The theorem follows from the claim as printed, Pr[A(D_i)∈S] ≤ e^{iε} Pr[A(D_{i-1})∈S].",
     Verdict.DOES_NOT_FOLLOW,
     wrong={"against_first": True},
+    slip=True,
 )
 def group_claim(*, epsilon: float = 0.3, people: int = 5, against_first: bool = False) -> Finding:
     """What the claim gives between D_0 and D_k: chained as printed, or read against D_0."""

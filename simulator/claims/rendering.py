@@ -10,6 +10,7 @@ from itertools import groupby
 
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.running import Result
+from simulator.claims.sources import SOURCES
 
 _COUNTED = {  # in the order of a table; one of them, several
     Verdict.FAILS: ("fails as printed", "fail as printed"),
@@ -27,8 +28,9 @@ _PREAMBLE = """\
 
 Every theorem, example, printed number and proof step of the five sources that can be put to a
 test, each on one line: the claim in our words, the verdict, and the number behind it. The
-parameters of each check, and all digits, are in `claims.json`; `make claims` writes both files.
+parameters of each check are in `claims.json`; `make claims` writes both files.
 
+- An id begins with its source: {sources}.
 - *Slack* is what is claimed over what is attained: 1 is tight, below 1 the claim is exceeded.
 - A verdict comes from an exact computation unless its line says *simulated*; then it states the
   probability that such a check complains of a true claim.
@@ -38,14 +40,14 @@ parameters of each check, and all digits, are in `claims.json`; `make claims` wr
 """
 
 _SUBSTANCE = """\
-## Found wrong or unsupported
+## Found wrong or unsupported: {}
 
 What is printed is false, or does not follow from what it rests on; a reader who relies on it is
 misled.
 """
 
 _SLIPS = """\
-## Slips
+## Slips: {}
 
 Wrong to the letter only: a misprint, a missing condition, = for ≤. A reader sees what is meant, and
 that is true.
@@ -62,7 +64,7 @@ def to_markdown(results: Sequence[Result]) -> str:
     """One page: counts, what was found wrong, then a table for each source, complaints first."""
     found = [result for result in results if result.finding.verdict.is_complaint]
     sections = [
-        _PREAMBLE,
+        _PREAMBLE.format(sources="; ".join(f"`{s.key}` is {s.cite}" for s in SOURCES)),
         f"{counts(results)}\n",
         _strays(results),
         _complaints(_SUBSTANCE, [result for result in found if not result.claim.slip]),
@@ -116,13 +118,15 @@ def _complaints(heading: str, found: Sequence[Result]) -> str:
     lines = [
         "| claim | place | printed | right |",
         "|---|---|---|---|",
-        *(
-            _row(r.claim.id, f"{r.claim.source.cite}, {r.claim.place}", f.printed, f.right)
-            for r in found
-            for f in [r.finding]
-        ),
+        *map(_complaint, found),
     ]
-    return f"{heading}\n" + "\n".join(lines) + "\n"
+    return f"{heading.format(len(found))}\n" + "\n".join(lines) + "\n"
+
+
+def _complaint(result: Result) -> str:
+    claim, finding = result.claim, result.finding
+    right = _sentences(finding.right, finding.note)
+    return _row(claim.id, claim.place, finding.printed, right)
 
 
 def _table(results: Sequence[Result]) -> str:
@@ -144,14 +148,21 @@ def _line(result: Result) -> str:
 
 
 def _told(finding: Finding) -> str:
-    """What was measured, then the note, then how, where that is not exact."""
-    told = str(finding.measured)
-    if finding.note:
-        told += f". {finding.note[0].upper()}{finding.note[1:]}"
+    """What was measured, then the remark, then how, where that is not exact."""
+    remark = "" if finding.verdict.is_complaint else finding.note  # told among the complaints
+    told = _sentences(str(finding.measured), remark)
     if finding.false_alarm is not None:
         kind = "simulated" if finding.method == "simulation" else "exact and simulated"
         told += f" (*{kind}*, false alarm {finding.false_alarm:.1g})"
     return told
+
+
+def _sentences(first: str, second: str) -> str:
+    """The two as sentences, of which the second may be missing."""
+    if not second:
+        return first
+    start = second[0].upper() if second[0].isascii() else second[0]  # ε stays small
+    return f"{first}. {start}{second[1:]}."
 
 
 def _row(*cells: str) -> str:

@@ -106,6 +106,7 @@ def view_reproduces(*, trials: int = 60, rounds: int = 8, keep_coins: bool = Tru
     "the coins, and each ratio of these is at most e^ε.",
     Verdict.FAILS,
     wrong={"given_coins": True},
+    slip=True,
 )
 def factors_of_a_view(*, epsilon: float = 0.3, given_coins: bool = False) -> Finding:
     """An adversary with one coin bit: the answers tell the coin, and the coin tells the database.

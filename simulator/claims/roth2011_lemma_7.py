@@ -48,6 +48,7 @@ def tight_mean_loss(*, epsilon: float = 0.1, halving: float = 2.0) -> Finding:
     "If the maximum privacy loss is bounded by exp(ε), the mean loss is as small as Lemma 7 says.",
     Verdict.FAILS,
     wrong={"of_ratio": True},
+    slip=True,
 )
 def introduction(*, epsilon: float = 0.1, of_ratio: bool = False) -> Finding:
     """The loss is a logarithm: it is the ratio of likelihoods that is bounded by exp(epsilon)."""
@@ -109,6 +110,7 @@ def _step_fails(p: np.ndarray, q: np.ndarray, epsilon: float, shrink: float) -> 
     "The expected loss of a k-fold composition scales more like √k than like k.",
     Verdict.FAILS,
     wrong={"of_deviation": True},
+    slip=True,
 )
 def scaling(*, epsilon: float = 0.1, rounds: int = 100, of_deviation: bool = False) -> Finding:
     """Four times the rounds: the mean grows fourfold, its standard deviation twofold."""
@@ -119,6 +121,7 @@ def scaling(*, epsilon: float = 0.1, rounds: int = 100, of_deviation: bool = Fal
         "growth when k grows fourfold",
         printed="the expected loss grows like √k (twofold)",
         right=f"the expected loss grows like k ({number(growth)}-fold); its deviation like √k",
+        note="read of the total loss, as may be meant, it is right up to some 1/ε² rounds",
     )
 
 

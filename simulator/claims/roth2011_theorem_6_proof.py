@@ -108,6 +108,7 @@ def _played(epsilon: float, trials: int) -> Result:
     "The larger max divergence of a round's two output laws equals ε.",
     Verdict.FAILS,
     wrong={"shift": 1.0},
+    slip=True,
 )
 def divergence_equals_epsilon(*, epsilon: float = 0.2, shift: float = 0.5) -> Finding:
     """Laplace noise for sensitivity 1 on two databases whose answers differ by ``shift``."""
@@ -128,6 +129,7 @@ def divergence_equals_epsilon(*, epsilon: float = 0.2, shift: float = 0.5) -> Fi
     "The mean of the total loss equals kε(e^ε-1).",
     Verdict.FAILS,
     wrong={"tight": True},
+    slip=True,
 )
 def mean_of_the_total(*, epsilon: float = 0.1, rounds: int = 100, tight: bool = False) -> Finding:
     """Against the largest mean that any adversary can reach, by linear program."""
@@ -151,6 +153,7 @@ def mean_of_the_total(*, epsilon: float = 0.1, rounds: int = 100, tight: bool = 
     "The bad set's threshold ε' is E[f] + √(2k ln(1/δ)ε), ε inside the root.",
     Verdict.FAILS,
     wrong={"inside": False},
+    slip=True,
 )
 def last_display(
     *, epsilon: float = 0.1, rounds: int = 100, delta: float = 1e-6, inside: bool = True
@@ -165,4 +168,5 @@ def last_display(
         "threshold",
         printed=f"E[f] + √(2k ln(1/δ)ε) = {number(claimed)}",
         right=f"E[f] + √(2k ln(1/δ))·ε = ε' = {number(theorem_6(epsilon, rounds, delta))}",
+        note="perhaps a slip of the transcript: t stands right above it, ε outside the root",
     )

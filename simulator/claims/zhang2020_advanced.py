@@ -142,6 +142,7 @@ def corollary(*, constant: float = 2.0) -> Finding:
     "The same for every δ' > 0, as printed.",
     Verdict.FAILS,
     wrong={"largest": 0.5},
+    slip=True,
 )
 def corollary_every_delta(*, largest: float = 0.999) -> Finding:
     """Near δ' = 1 the allowed ε grows without limit and the mean term takes over."""

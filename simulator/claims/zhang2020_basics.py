@@ -129,6 +129,7 @@ def survey(
     "With δ = 0 a mechanism is called δ-differentially private.",
     Verdict.FAILS,
     wrong={"level": 0.7},
+    slip=True,
 )
 def zero_delta_name(*, epsilon: float = 0.7, level: float = 0.0) -> Finding:
     """Randomized response has δ = 0; is it ``level``-DP? As printed the level is δ, that is 0."""
@@ -197,8 +198,9 @@ def loss_bounded(*, epsilon: float = 1.0, gap: float = 0.01, tau: float = 0.0) -
         outside,
         claimed,
         f"Pr[|L| > {number(epsilon + tau)}]",
+        printed=f"Pr[|L| > ε] ≤ δ = {number(delta)} at ε = {number(epsilon)}",
         right=f"Pr[|L| > ε] = {number(outside)} and Pr[L > ε] = {number(one_sided)} with "
-        f"δ = {number(delta)}; true is Pr[L > ε+τ] <= δ/(1-e^-τ)",
+        f"δ = {number(delta)}; true is Pr[L > ε+τ] ≤ δ/(1-e^-τ)",
         note=f"seen in 2000 plays: {number(seen)}",
     )
 

@@ -28,7 +28,7 @@ def calibrated_mu(epsilon: float, delta: float, factor: float = 1.0) -> float:
     "zhang2020-theorem-3.22",
     ZHANG_2020,
     "part 2, Theorem 3.22",
-    "For ε in (0, 1), Gaussian noise of σ >= √(2 ln(1.25/δ)) Δ2/ε is (ε, δ)-DP.",
+    "For ε in (0, 1), Gaussian noise of σ ≥ √(2 ln(1.25/δ)) Δ2/ε is (ε, δ)-DP.",
     Verdict.NOT_TIGHT,
     wrong={"factor": 0.5},
 )
@@ -86,7 +86,9 @@ def sum_of_two(*, law: str = "norm", first: float = 0.8, second: float = 1.5) ->
             limit=200,
         )[0]
         gaps.append(abs(mass - density.pdf(x, scale=joint)))
-    return statement(max(gaps) < 1e-9, f"densities differ by at most {number(max(gaps))}")
+    worst = max(gaps)
+    seen = "densities agree to 9 digits" if worst < 1e-9 else f"differ by up to {number(worst)}"
+    return statement(worst < 1e-9, seen)
 
 
 @claim(

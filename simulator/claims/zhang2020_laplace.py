@@ -77,7 +77,7 @@ def laplace_mechanism(*, epsilon: float = 0.6, noise: float = 1.0) -> Finding:
 def fact_3_7(*, scale: float = 2.5, t: float = 3.2, rate: float = 1.0) -> Finding:
     """Both tails of scipy's Laplace law."""
     tails = 2 * float(laplace.sf(t * scale, scale=scale))
-    return equal(tails, math.exp(-rate * t), f"Pr[|Y| >= {number(t)}b]")
+    return equal(tails, math.exp(-rate * t), f"Pr[|Y| ≥ {number(t)}b]")
 
 
 def tail_of_largest(k: int, threshold: float) -> float:
@@ -97,7 +97,7 @@ def tail_of_largest(k: int, threshold: float) -> float:
 def theorem_3_8(*, k: int = 20, delta: float = 0.2, constant: float = 1.0) -> Finding:
     """The exact tail 1-(1-δ/k)^k, below δ by the slack of the union bound."""
     tail = tail_of_largest(k, constant * math.log(k / delta))
-    return upper_bound(tail, delta, "Pr[largest error >= ln(k/δ) Δf/ε]", note=f"k = {k}")
+    return upper_bound(tail, delta, "Pr[largest error ≥ ln(k/δ) Δf/ε]", note=f"k = {k}")
 
 
 @claim(
@@ -140,7 +140,7 @@ def largest_change(
     "zhang2020-histogram-sensitivity",
     ZHANG_2020,
     "part 2, example of first names",
-    "A histogram has L1 sensitivity 1, neighbours being at distance |x-y|_1 <= 1.",
+    "A histogram has L1 sensitivity 1, neighbours being at distance |x-y|_1 ≤ 1.",
     Verdict.HOLDS,
     wrong={"relation": REPLACE_ONE},
 )

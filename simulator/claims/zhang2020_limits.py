@@ -164,7 +164,8 @@ def exponentially_many(*, n: float = 1e6, power: float = 0.5) -> Finding:
         printed=f"2^n queries with an error of √n ln n = {number(error)} rows, n = {number(n)}",
         right=f"then {100 * recovered:.1f}% of the rows are known where {100 * allowed:.1f}% may "
         "be; 2^n subset queries need an error of the order of n",
-        note="coordinated noise errs by √(n ln queries) or so, which for 2^n queries is n",
+        note="read as exponential in n, the only size on the slide; coordinated noise errs by "
+        "√(n ln queries) or so, so e^((ln n)²) queries are possible, 2^n are not",
     )
 
 
@@ -206,7 +207,7 @@ def exists(databases: int, success: float, epsilon: float) -> bool:
     ZHANG_2020,
     "part 3, The pigeonhole principle",
     "If 2^s databases at distance Δ of one another each get an answer of their own with "
-    "probability 1/2, then ε >= ln(2)(s-1)/Δ.",
+    "probability 1/2, then ε ≥ ln(2)(s-1)/Δ.",
     Verdict.NOT_TIGHT,
     wrong={"offset": -1},
 )
@@ -222,7 +223,7 @@ def pigeonhole(*, s: int = 2, distance: int = 1, offset: int = 1) -> Finding:
         printed,
         least,
         "printed bound on ε",
-        printed=f"ε >= {number(printed)}",
+        printed=f"ε ≥ {number(printed)}",
         right=f"ε = {number(least)} is enough",
         note=f"s = {s}, Δ = {distance}; the least ε is that of a linear program, and "
         f"ln(2^s - 1)/Δ = {number(sharp)}",

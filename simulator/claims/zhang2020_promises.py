@@ -181,6 +181,7 @@ def subset_of_edges(*, epsilon: float = 0.1, edges: float = 10.0) -> Finding:
         f"probability at most {number(single)}",
         right=f"guesses from a noisy edge count are right with probability {number(count)}; by "
         f"group privacy the odds move by up to e, a right guess at most {number(worst)}",
+        note="taken at its word: no more about the set than ε allows about one edge",
     )
 
 

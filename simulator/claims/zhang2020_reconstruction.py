@@ -75,9 +75,10 @@ def theorem_1(*, n: int = 10, error: float = 1.0, factor: float = 4.0) -> Findin
     "zhang2020-reconstruction-corollary-1",
     ZHANG_2020,
     "part 3, Corollary 1",
-    "A mechanism whose answers (fractions of the rows) err by α <= o(n) is blatantly non-private.",
+    "A mechanism whose answers (fractions of the rows) err by α ≤ o(n) is blatantly non-private.",
     Verdict.FAILS,
     wrong={"alpha": 0.05},
+    slip=True,
 )
 def corollary_1(*, n: int = 8, alpha: float = 0.5) -> Finding:
     """Always answering one half has α = 1/2, below any growing o(n), and says nothing at all.
@@ -96,7 +97,7 @@ def corollary_1(*, n: int = 8, alpha: float = 0.5) -> Finding:
         worst < 0.5,
         f"{len(candidates)} of {2**n} databases are consistent, at most {100 * worst:.0f}% of the "
         "rows apart from the true one",
-        printed="α <= o(n) suffices, so α = 1/2 would",
+        printed="α ≤ o(n) suffices, so α = 1/2 would",
         right=f"at α = 1/2 all {2**n} databases remain; α = o(1) is needed (an error of o(n) rows)",
     )
 

@@ -100,6 +100,7 @@ def loss_display(*, epsilon: float = 0.8, weight: float = 1.0, candidates: int =
         right=f"loss up to {number(worst_selection(epsilon, candidates))}, near 2ε; weights "
         f"e^(εu/(2Δu)), as the definition beside it has them, reach "
         f"{number(worst_selection(epsilon / 2, candidates))}",
+        note="true of the weights alone; the normaliser can move by as much again",
     )
 
 
@@ -259,8 +260,9 @@ def pricing_cliff(*, high_bid: float = 3.01) -> Finding:
     "zhang2020-pricing-optimum",
     ZHANG_2020,
     "part 2, What is the optimal price?",
-    "Of the prices for bids 1.00, 1.00, 1.00 and 3.01, none brings more than the 3.01 shown.",
-    Verdict.FAILS,
+    "The best price for bids 1.00, 1.00, 1.00 and 3.01 is 1.00: it brings 4.00, more than any of "
+    "the three revenues that are shown (our answer).",
+    Verdict.HOLDS,
     wrong={"low_bid": 0.75},
 )
 def pricing_optimum(*, low_bid: float = 1.0, high_bid: float = 3.01) -> Finding:
@@ -268,13 +270,11 @@ def pricing_optimum(*, low_bid: float = 1.0, high_bid: float = 3.01) -> Finding:
     bids = (low_bid, low_bid, low_bid, high_bid)
     best = max(bids, key=lambda price: revenue(price, bids))
     most = revenue(best, bids)
-    return upper_bound(
-        most,
-        high_bid,
-        "largest revenue",
-        printed=f"no revenue above {high_bid:.2f} is shown",
-        right=f"the price {best:.2f} brings {most:.2f}, for all four buy",
-        note="the revenues 3.00, 3.01 and 0.00 are shown; their prices were in pictures",
+    return statement(
+        (best, most) == (1.0, 4.0),
+        f"the price {best:.2f} brings {most:.2f}, for {sum(bid >= best for bid in bids)} buy",
+        note="revenues of 3.00, 3.01 and 0.00 are shown, their prices were in pictures; among "
+        "three bidders 3.01 would be the best",
     )
 
 

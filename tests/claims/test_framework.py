@@ -11,6 +11,7 @@ from simulator import claims
 from simulator.claims import Claim, Finding, Verdict
 from simulator.claims.findings import decided, equal, statement, upper_bound
 from simulator.claims.registry import claim as register
+from simulator.claims.rendering import _sentences
 from simulator.claims.sources import ROTH_2011, SOURCES
 from simulator.errors import InvalidInput, Refusal
 from simulator.estimation import tail_violation
@@ -165,3 +166,15 @@ def test_json_is_strict_and_carries_the_parameters() -> None:
     assert entry["parameters"] == {"bound": 2.0}
     assert entry["slack"] is None
     assert entry["as_recorded"] is True
+
+
+def test_only_a_complaint_can_be_a_slip() -> None:
+    with pytest.raises(InvalidInput, match="slip"):
+        sample_claim(slip=True)
+    assert sample_claim(expected=Verdict.FAILS, slip=True).slip
+
+
+def test_a_remark_follows_as_a_sentence_but_epsilon_stays_small() -> None:
+    assert _sentences("1", "seen in plays") == "1. Seen in plays."
+    assert _sentences("1", "ε is small") == "1. ε is small."
+    assert _sentences("1", "") == "1"

@@ -1,0 +1,57 @@
+"""``make claims``: what is committed is of the present claims, and reads as a page."""
+
+import json
+
+import pytest
+
+from experiments import ledger
+from experiments.stages import RESULTS
+from simulator import claims
+
+COMMITTED = json.loads((RESULTS / "claims.json").read_text(encoding="utf-8"))
+PAGE = (RESULTS / "claims.md").read_text(encoding="utf-8")
+
+
+def test_committed_files_hold_every_claim_once_as_it_is_stated():
+    asked = [(claim.id, claim.statement, str(claim.expected)) for claim in claims.all_claims()]
+    assert [(e["id"], e["statement"], e["verdict"]) for e in COMMITTED] == asked
+
+
+@pytest.mark.parametrize("id", ["zhang2020-bob", "roth2011-lemma-7", "chapter5-lemma-1-7"])
+def test_checking_again_gives_what_is_committed(id):
+    (found,) = json.loads(claims.to_json(claims.run([claims.find(id)])))
+    assert found == next(entry for entry in COMMITTED if entry["id"] == id)
+
+
+def test_the_page_has_one_line_a_claim_and_those_that_fail_first():
+    tables = PAGE[PAGE.index("## Roth 2011") :]
+    rows = [line for line in tables.splitlines() if line.startswith("| ")]
+    verdicts = {e["id"]: e["verdict"] for e in COMMITTED}
+    told = [row.split(" | ")[0].removeprefix("| ") for row in rows]
+    assert sorted(id for id in told if id in verdicts) == sorted(verdicts)
+    for section in tables.split("\n## "):
+        inside = [verdicts[id] for id in (r.split(" | ")[0][2:] for r in section.splitlines())
+                  if id in verdicts]  # fmt: skip
+        failing = [verdict == "fails as printed" for verdict in inside]
+        assert failing == sorted(failing, reverse=True)
+
+
+def test_every_row_has_the_columns_of_its_table():
+    columns = 0
+    for line in PAGE.splitlines():
+        if line.startswith("|---"):
+            columns = line.count("|")
+        elif line.startswith("| ") and not line.startswith("| claim "):
+            assert line.replace("\\|", "").count("|") == columns, line
+
+
+def test_equal_results_make_equal_files(tmp_path):
+    chosen = claims.all_claims("composition-note")
+    first = [path.read_bytes() for path in ledger.write(claims.run(chosen), tmp_path / "a")]
+    assert first == [path.read_bytes() for path in ledger.write(claims.run(chosen), tmp_path / "b")]
+
+
+def test_slips_are_complaints_and_told_apart():
+    faults, slips = PAGE.index("## Found wrong or unsupported"), PAGE.index("## Slips")
+    assert faults < PAGE.index("| zhang2020-bob |") < slips
+    assert slips < PAGE.index("| chapter5-reference-to-theorem |") < PAGE.index("## Roth 2011")
