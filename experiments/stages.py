@@ -95,11 +95,11 @@ def _without_provenance(path: Path) -> dict[str, Any] | None:
 
 def draw(name: str, results: Path = RESULTS) -> tuple[Path, Path]:
     """Draw a figure from its data; return the paths of its SVG and PNG."""
-    path = data_path(name, results)
+    figure, path = script(name), data_path(name, results)
     if not path.exists():
         raise InvalidInput(f"no data in {path}; run: python -m experiments simulate {name}")
     data = json.loads(path.read_text(encoding="utf-8"))["data"]
-    return save(script(name).draw(data), results / "figures" / name)
+    return save(figure.draw(data), results / "figures" / name)
 
 
 def rounded(value: Any) -> Any:

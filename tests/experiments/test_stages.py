@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from experiments import dependencies, stages
+from experiments.__main__ import main
 from simulator.errors import InvalidInput
 from simulator.plots import paper_figure
 
@@ -77,6 +78,24 @@ def test_pictures_without_data_say_what_to_do(results):
 def test_an_unknown_figure_is_refused():
     with pytest.raises(InvalidInput, match=r"there are .*tails"):
         stages.script("tail")
+
+
+def test_the_command_tells_an_unknown_figure_in_one_line(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["experiments", "draw", "nothing"])
+    assert main() == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: no figure 'nothing'")
+    assert told.count("\n") == 1
+
+
+def test_the_command_leaves_on_an_interruption(monkeypatch, capsys):
+    def interrupted(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stages, "draw", interrupted)
+    monkeypatch.setattr("sys.argv", ["experiments", "draw", "tails"])
+    assert main() == 130
+    assert capsys.readouterr().err == "interrupted\n"
 
 
 def test_rounding_keeps_digits_of_small_numbers():
