@@ -10,7 +10,7 @@ SOURCES := $(shell find simulator experiments -name '*.py' -o -name '*.csv' -o -
 FIGURES := $(filter-out __init__,$(basename $(notdir $(wildcard experiments/figures/*.py))))
 DATA    := $(FIGURES:%=results/data/%.json)
 PICTURES := $(FIGURES:%=results/figures/%.svg) $(FIGURES:%=results/figures/%.png)
-STYLE   := $(wildcard simulator/plots/* experiments/drawing/*.py)
+STYLE   := $(wildcard simulator/plots/*.py simulator/plots/*.mplstyle experiments/drawing/*.py)
 UNKNOWN := $(filter-out $(basename $(notdir $(wildcard build/depends/*.d))),$(FIGURES))
 
 .DEFAULT_GOAL := help

@@ -36,6 +36,7 @@ def project(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
         os.utime(path, (1e9 + age, 1e9 + age))
+    (tmp_path / "simulator/plots/__pycache__").mkdir()
     (tmp_path / "build/depends/a.d").write_text("results/data/a.json: simulator/used.py\n")
     return tmp_path
 
@@ -62,6 +63,7 @@ def test_nothing_is_done_twice(project):
         ("simulator/plots/style.py", ["draw"]),
         ("experiments/drawing/look.py", ["draw"]),
         ("simulator/other.py", []),
+        ("simulator/plots/__pycache__", []),
     ],
 )
 def test_what_a_change_makes_stale(project, touched, run):
