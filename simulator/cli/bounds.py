@@ -12,6 +12,8 @@ from simulator.theory import calibrate as ladder
 from simulator.theory.comparison import MECHANISMS, compare
 from simulator.theory.guarantees import BoundedRange, GaussianDP, Guarantee, PureDP
 
+ROUND_DELTA = 1e-10
+
 
 class Schedule(click.ParamType):
     """``0.1`` or ``0.1x500,0.2x300``: parameters, each with a number of rounds or without."""
@@ -70,9 +72,15 @@ def filled(schedule: list[tuple[float, int | None]], rounds: int | None) -> list
 @click.option(
     "--round-delta",
     type=float,
-    default=1e-10,
-    show_default=True,
-    help="The delta of every round, for the mechanism approx.",
+    default=None,
+    help=f"The delta of every round, for the mechanism approx.  [default: {ROUND_DELTA:g}]",
+)
+@click.option(
+    "--bound",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Ask only this bound, and say why if it does not apply; may be repeated.",
 )
 @options.as_json
 def bounds(
@@ -81,7 +89,8 @@ def bounds(
     rounds: int | None,
     delta: float | None,
     at: float | None,
-    round_delta: float,
+    round_delta: float | None,
+    names: tuple[str, ...],
     as_json: bool,
 ) -> None:
     r"""Set every bound of the literature beside the exact answer.
@@ -99,7 +108,11 @@ def bounds(
     if delta is None and at is None:
         delta = 1e-6
     asked = "delta" if at is not None else "epsilon"
-    rows = compare(mechanism, filled(epsilon, rounds), delta=delta, epsilon=at, leak=round_delta)
+    if round_delta is None:
+        round_delta = ROUND_DELTA if MECHANISMS[mechanism].leaks else 0.0
+    rows = compare(
+        mechanism, filled(epsilon, rounds), delta=delta, epsilon=at, leak=round_delta, names=names
+    )
     if as_json:
         print_json(
             {
@@ -120,7 +133,7 @@ def bounds(
         return
     print_table(
         f"{asked} of {mechanism} at {'delta' if at is None else 'epsilon'} = "
-        f"{number(at if at is not None else delta or 0.0)}",
+        f"{number((delta or 0.0) if at is None else at)}",
         ("bound", "kind", asked, "lower", "upper", "source"),
         [
             (

@@ -7,53 +7,82 @@ the mechanism itself is the truth for both.
 
 from __future__ import annotations
 
+import difflib
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.answers import Answer, Kind
-from simulator.theory.bounds import bounds_for
+from simulator.theory.bounds import Bound, BoundOnComposition, all_bounds
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import ApproxDP, BoundedRange, GaussianDP, Guarantee, PureDP
-from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw, PrivacyLossLaw
-from simulator.theory.pld import compose_laws
+from simulator.theory.laws import GaussianLaw, LaplaceLaw, PrivacyLossLaw, randomized_response
+from simulator.theory.pld import Bracket, compose_laws
+
+TOLERANCE = 1e-8
+"""Relative width that the exact rows aim at: some seconds at most, whatever the rounds."""
+
+Laws = Sequence[tuple[PrivacyLossLaw, int]]
+
+SMALLEST_DELTA = 1e-300
+"""The smallest positive delta: logarithms of what is smaller lose their digits."""
+
+LARGEST_PARAMETER = 1e4
+"""An epsilon or mu beyond it is no privacy, and its exponentials leave the floats."""
+
+TRUTH = "privacy-loss-distribution"
+TRUTH_SMALLEST = 1e-9
+TRUTH_SPREAD = 6e4
+"""Where composing the loss numerically stays within seconds and floats: parameters from the first
+on, and a root of the sum of their squares up to the second."""
+_TRUTH_SOURCE = "the mechanism's own privacy loss, composed numerically with certified round-off"
 
 
 @dataclass(frozen=True)
 class NamedMechanism:
-    """A mechanism as the theory sees it, with one privacy parameter.
+    """A mechanism as the theory sees it, made from (privacy parameter, delta of the round).
 
     Attributes
     ----------
-    guarantee : the family that its rounds belong to, from the parameter.
-    law : its worst-case privacy-loss law, from the parameter, where it has one.
+    guarantee : the family that its rounds belong to.
+    law : its worst-case privacy-loss law; None where no single law is the worst.
     attains : whether it is the worst case of its family, so that "exact" means it too.
+    leaks : whether the delta of a round means anything to it.
     """
 
-    guarantee: Callable[[float], Guarantee]
-    law: Callable[[float], PrivacyLossLaw] | None
+    guarantee: Callable[[float, float], Guarantee]
+    law: Callable[[float, float], PrivacyLossLaw] | None
     attains: bool
+    leaks: bool = False
 
 
-def _response(epsilon: float) -> PrivacyLossLaw:
-    truth, lie = 1.0 / (1.0 + math.exp(-epsilon)), 1.0 / (1.0 + math.exp(epsilon))
-    return FiniteLaw.from_probabilities([truth, lie], [lie, truth])
+def _leakless(
+    guarantee: Callable[[float], Guarantee],
+    law: Callable[[float], PrivacyLossLaw] | None,
+    attains: bool,
+) -> NamedMechanism:
+    """A mechanism with a privacy parameter only."""
+    return NamedMechanism(
+        lambda parameter, leak: guarantee(parameter),
+        None if law is None else lambda parameter, leak: law(parameter),
+        attains,
+    )
 
 
 MECHANISMS: dict[str, NamedMechanism] = {
-    "pure": NamedMechanism(PureDP, _response, True),
-    "randomized-response": NamedMechanism(PureDP, _response, True),
-    "geometric": NamedMechanism(PureDP, _response, True),
-    "laplace": NamedMechanism(PureDP, LaplaceLaw, False),
-    "gaussian": NamedMechanism(GaussianDP, GaussianLaw, True),
-    "exponential": NamedMechanism(BoundedRange, None, True),
-    "approx": NamedMechanism(PureDP, None, True),
+    "pure": _leakless(PureDP, randomized_response, True),
+    "randomized-response": _leakless(PureDP, randomized_response, True),
+    "geometric": _leakless(PureDP, randomized_response, True),
+    "laplace": _leakless(PureDP, LaplaceLaw, False),
+    "gaussian": _leakless(GaussianDP, GaussianLaw, True),
+    "exponential": _leakless(BoundedRange, None, True),
+    "approx": NamedMechanism(ApproxDP, randomized_response, True, leaks=True),
 }
 """By name. The parameter is epsilon, for ``gaussian`` mu = sensitivity/sigma; ``geometric`` is at
-sensitivity 1, where its loss is that of randomized response; ``approx`` also takes a delta."""
+sensitivity 1, where its loss is that of randomized response. ``exponential`` has no single worst
+pair (Dong, Durfee and Rogers 2020): its exact answer is that of the bounded-range bounds."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +96,87 @@ class Row:
     seconds: float
 
 
+@dataclass(frozen=True)
+class EpsilonAt:
+    """Ask for the epsilon at a delta in [0, 1)."""
+
+    delta: float
+
+    def __post_init__(self) -> None:
+        if not (self.delta == 0.0 or SMALLEST_DELTA <= self.delta < 1.0):
+            raise InvalidInput(
+                f"delta must be 0, or lie in [{SMALLEST_DELTA:g}, 1), not {self.delta!r}"
+            )
+
+    def theorem(self, bound: BoundOnComposition) -> Answer:
+        """What a bound says."""
+        return bound.epsilon(self.delta)
+
+    def truth(self, rounds: Laws) -> Bracket:
+        """What the composed privacy loss says; at delta = 0 all rounds are at their largest."""
+        if self.delta == 0.0:
+            largest = math.fsum(count * law.support[1] for law, count in rounds)
+            found = Bracket(largest, math.inf if _infinite_mass(rounds) else largest)
+        else:
+            found = compose_laws(rounds, TOLERANCE).epsilon(self.delta)
+        if math.isinf(found.upper):
+            lost = _infinite_mass(rounds)
+            why = f"is infinite with probability {lost:.3g}" if lost else "has no largest value"
+            raise NotApplicable(f"no finite epsilon holds at delta {self.delta!r}: the loss {why}")
+        return found
+
+
+@dataclass(frozen=True)
+class DeltaAt:
+    """Ask for the delta at a finite epsilon >= 0."""
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.epsilon < math.inf:
+            raise InvalidInput(f"epsilon must be finite and at least 0, not {self.epsilon!r}")
+
+    def theorem(self, bound: BoundOnComposition) -> Answer:
+        """What a bound says."""
+        return bound.delta(self.epsilon)
+
+    def truth(self, rounds: Laws) -> Bracket:
+        """What the composed privacy loss says."""
+        return compose_laws(rounds, TOLERANCE).delta(self.epsilon)
+
+
+Question = EpsilonAt | DeltaAt
+
+
+def _infinite_mass(rounds: Laws) -> float:
+    """The probability that the loss of some round is infinite."""
+    return -math.expm1(math.fsum(n * math.log1p(-law.infinite_mass) for law, n in rounds))
+
+
+def _question(delta: float | None, epsilon: float | None) -> Question:
+    if delta is not None and epsilon is None:
+        return EpsilonAt(delta)
+    if epsilon is not None and delta is None:
+        return DeltaAt(epsilon)
+    raise InvalidInput("ask for the epsilon at a delta, or for the delta at an epsilon")
+
+
+def _theorem_row(question: Question, bound: Bound, composition: Composition, attained: bool) -> Row:
+    """Where a theorem's worst case is not attained, "exact" is only an upper bound."""
+    start = time.perf_counter()
+    answer, kind = question.theorem(bound.on(composition)), bound.kind
+    if kind == "exact" and not attained:
+        kind, answer = "upper", Answer(answer.upper, 0.0, answer.upper)
+    return Row(bound.name, kind, answer, bound.source, time.perf_counter() - start)
+
+
+def _true_row(question: Question, rounds: Laws) -> Row:
+    start = time.perf_counter()
+    found = question.truth(rounds)
+    answer = Answer(found.upper, found.lower, found.upper)
+    return Row(TRUTH, "exact", answer, _TRUTH_SOURCE, time.perf_counter() - start)
+
+
 def compare(
     mechanism: str,
     rounds: Sequence[tuple[float, int]],
@@ -74,51 +184,93 @@ def compare(
     delta: float | None = None,
     epsilon: float | None = None,
     leak: float = 0.0,
+    names: Collection[str] = (),
 ) -> list[Row]:
     """Ask every bound for the epsilon at ``delta``, or for the delta at ``epsilon``.
 
     Parameters
     ----------
     mechanism : a name in MECHANISMS.
-    rounds : pairs (privacy parameter, number of rounds with it).
-    leak : the delta of each round, for ``approx``.
+    rounds : pairs (privacy parameter > 0, number of rounds with it).
+    leak : the delta of each round in [0, 1), for ``approx``.
+    names : ask only these bounds, or ``privacy-loss-distribution``; all by default.
 
-    Returns the rows sorted by tightness; bounds that do not apply are left out. Raises
-    InvalidInput.
+    Returns the rows sorted by tightness. Of all bounds, those that do not apply are left out.
+
+    Raises
+    ------
+    InvalidInput : an unknown name, or a number out of its range.
+    NotApplicable : a bound asked by name whose conditions are not met, and which; or no bound at
+        all grants anything.
     """
-    if mechanism not in MECHANISMS:
-        raise InvalidInput(f"no mechanism {mechanism!r}; there are {', '.join(MECHANISMS)}")
-    named = MECHANISMS[mechanism]
-    guarantee = named.guarantee if mechanism != "approx" else lambda e: ApproxDP(e, leak)
-    composition = Composition.of(*((guarantee(value), count) for value, count in rounds))
-    ask = _question(delta, epsilon)
-    rows = []
-    for bound in bounds_for(composition):
-        start = time.perf_counter()
+    named = _named(mechanism)
+    if leak and not named.leaks:
+        raise InvalidInput(f"a round of {mechanism} has no delta; that is for the mechanism approx")
+    for parameter, _ in rounds:
+        if not 0.0 < parameter <= LARGEST_PARAMETER:
+            raise InvalidInput(
+                "the privacy parameter of a round must be above 0 and at most "
+                f"{LARGEST_PARAMETER:g}, not {parameter!r}"
+            )
+    question = _question(delta, epsilon)
+    composition = Composition.of(*((named.guarantee(value, leak), n) for value, n in rounds))
+    rows, refusals = [], []
+    for ask in _questions(question, named, composition, rounds, leak, names):
         try:
-            answer = ask(bound)
-        except NotApplicable:
-            continue
-        kind: Kind = bound.kind
-        if not named.attains and kind == "exact":
-            kind, answer = "upper", Answer(answer.upper, 0.0, answer.upper)
-        rows.append(Row(bound.name, kind, answer, bound.source, time.perf_counter() - start))
-    if named.law is not None:
-        start = time.perf_counter()
-        composed = compose_laws([(named.law(value), count) for value, count in rounds])
-        bracket = ask(composed)
-        answer = Answer(bracket.upper, bracket.lower, bracket.upper)
-        seconds = time.perf_counter() - start
-        rows.append(Row("privacy-loss-distribution", "exact", answer, SOURCE, seconds))
+            rows.append(ask())
+        except NotApplicable as error:
+            if names:
+                raise
+            refusals.append(error)
+    if not rows:
+        raise refusals[-1]  # the mechanism's own loss was asked last
     return sorted(rows, key=lambda row: row.answer.value)
 
 
-def _question(delta: float | None, epsilon: float | None) -> Callable[[Any], Any]:
-    if delta is not None and epsilon is None:
-        return lambda bound: bound.epsilon(delta)
-    if epsilon is not None and delta is None:
-        return lambda bound: bound.delta(epsilon)
-    raise InvalidInput("ask for the epsilon at a delta, or for the delta at an epsilon")
+def _check_reach(rounds: Sequence[tuple[float, int]]) -> None:
+    """Raise NotApplicable where the numerical composition would be slow or overflow."""
+    smallest = min(parameter for parameter, _ in rounds)
+    if smallest < TRUTH_SMALLEST:
+        raise NotApplicable(
+            f"{TRUTH}: every privacy parameter must be at least {TRUTH_SMALLEST:g}, "
+            f"and {smallest:g} is not"
+        )
+    spread = math.hypot(*(parameter * math.sqrt(count) for parameter, count in rounds))
+    if spread > TRUTH_SPREAD:
+        raise NotApplicable(
+            f"{TRUTH}: the root of the sum of the squared privacy parameters must be at most "
+            f"{TRUTH_SPREAD:g}, and it is {spread:.3g}"
+        )
 
 
-SOURCE = "the mechanism's own privacy loss, composed numerically with certified round-off"
+def _named(mechanism: str) -> NamedMechanism:
+    if mechanism not in MECHANISMS:
+        raise InvalidInput(f"no mechanism {mechanism!r}; there are {', '.join(MECHANISMS)}")
+    return MECHANISMS[mechanism]
+
+
+def _questions(
+    question: Question,
+    named: NamedMechanism,
+    composition: Composition,
+    rounds: Sequence[tuple[float, int]],
+    leak: float,
+    names: Collection[str],
+) -> Iterator[Callable[[], Row]]:
+    """What to ask, one call a row."""
+
+    def theorem(bound: Bound) -> Callable[[], Row]:
+        return lambda: _theorem_row(question, bound, composition, named.attains)
+
+    def truth() -> Row:
+        if named.law is None:
+            raise NotApplicable(f"{TRUTH}: no single pair of laws is this mechanism's worst case")
+        _check_reach(rounds)
+        return _true_row(question, [(named.law(value, leak), count) for value, count in rounds])
+
+    known = {bound.name: theorem(bound) for bound in all_bounds()} | {TRUTH: truth}
+    for name in names or known:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.3) or list(known)
+            raise InvalidInput(f"no bound {name!r}; did you mean {' or '.join(near)}?")
+        yield known[name]

@@ -1,0 +1,236 @@
+"""``dpcompose bounds`` and ``dpcompose calibrate``: what they print, and what they refuse."""
+
+import math
+import warnings
+
+import pytest
+
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory.comparison import MECHANISMS, compare
+
+PUBLISHED = [
+    ("randomized-response", 1000, 19.34467145, 1e-9),
+    ("laplace", 1000, 18.95028737, 2e-8),
+    ("laplace", 100, 4.692667415, 2e-8),
+    ("geometric", 100, 4.774567588, 1e-9),
+]
+
+
+def asked(dpcompose, *options):
+    said = dpcompose("bounds", *options, "--json")
+    assert (said.code, said.err) == (0, "")
+    return said.json["bounds"]
+
+
+def named(rows):
+    return {row["name"]: row for row in rows}
+
+
+def test_the_json_has_what_machines_need(dpcompose):
+    options = ("--mechanism", "laplace", "--epsilon", 0.1, "--rounds", 100, "--delta", 1e-6)
+    rows = asked(dpcompose, *options)
+    keys = ["name", "kind", "epsilon", "lower", "upper", "source", "seconds"]
+    assert all(list(row) == keys for row in rows)
+    assert {row["kind"] for row in rows} <= {"upper", "exact", "lower", "approximation"}
+    values = [row["epsilon"] for row in rows]
+    assert values == sorted(values)
+    assert all(row["source"] and row["seconds"] >= 0.0 for row in rows)
+
+
+def test_with_at_the_delta_takes_the_place_of_the_epsilon(dpcompose):
+    rows = asked(dpcompose, "--mechanism", "pure", "--epsilon", 0.1, "--rounds", 100, "--at", 4.0)
+    assert all("delta" in row and "epsilon" not in row for row in rows)
+    assert all(0.0 <= row["delta"] <= 1.0 for row in rows)
+
+
+@pytest.mark.parametrize(("mechanism", "rounds", "epsilon", "within"), PUBLISHED)
+def test_the_exact_row_is_the_published_value(dpcompose, mechanism, rounds, epsilon, within):
+    rows = asked(dpcompose, "--mechanism", mechanism, "--epsilon", 0.1, "--rounds", rounds)
+    truth = named(rows)["privacy-loss-distribution"]
+    assert truth["kind"] == "exact"
+    assert truth["lower"] * (1 - 1e-9) <= epsilon <= truth["upper"] * (1 + 1e-9)
+    assert truth["epsilon"] == pytest.approx(epsilon, rel=within)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("question", [{"delta": 1e-6}, {"epsilon": 2.0}])
+def test_no_upper_bound_is_below_the_exact_one_and_no_lower_one_above(mechanism, question):
+    leak = 1e-9 if mechanism == "approx" else 0.0
+    rows = compare(mechanism, [(0.2, 50)], leak=leak, **question)
+    exact = [row.answer for row in rows if row.kind == "exact"]
+    for answer in exact:
+        for row in rows:
+            if row.kind in ("upper", "exact"):
+                assert row.answer.upper >= answer.lower * (1 - 1e-12), row
+            if row.kind in ("lower", "exact"):
+                assert row.answer.lower <= answer.upper * (1 + 1e-12), row
+
+
+def test_a_theorem_is_exact_only_for_the_worst_case_of_its_family():
+    def kind(mechanism):
+        rows = compare(mechanism, [(0.1, 20)], delta=1e-6)
+        return next(row.kind for row in rows if row.name == "kairouz-oh-viswanath-3.3")
+
+    assert [kind(name) for name in ("randomized-response", "laplace")] == ["exact", "upper"]
+
+
+def test_leaks_make_the_theorem_and_the_composed_law_agree():
+    rows = compare("approx", [(0.1, 100)], delta=1e-6, leak=1e-9)
+    exact = {row.name: row.answer.value for row in rows if row.kind == "exact"}
+    assert set(exact) == {"kairouz-oh-viswanath-3.3", "privacy-loss-distribution"}
+    first, second = exact.values()
+    assert first == pytest.approx(second, rel=1e-9)
+
+
+def test_heterogeneous_rounds(dpcompose):
+    rows = named(asked(dpcompose, "--mechanism", "pure", "--epsilon", "0.1x5,0.2x3"))
+    assert rows["basic"]["epsilon"] == pytest.approx(1.1)
+    assert "murtagh-vadhan" in rows
+    assert "kairouz-oh-viswanath-3.3" not in rows
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "name", "condition"),
+    [
+        ("gaussian", "kairouz-oh-viswanath-3.3", "pure or approximate"),
+        ("gaussian", "basic", "bounded privacy loss"),
+        ("pure", "analytic-gaussian", "Gaussian"),
+        ("pure", "bounded-range-adaptive", "range"),
+        ("exponential", "privacy-loss-distribution", "no single pair"),
+    ],
+)
+def test_a_bound_asked_by_name_says_which_condition_fails(dpcompose, mechanism, name, condition):
+    options = ("--mechanism", mechanism, "--epsilon", 0.1, "--rounds", 5, "--bound", name)
+    line = dpcompose("bounds", *options).complaint
+    assert line.startswith(f"{name}: ")
+    assert condition.lower() in line.lower()
+
+
+def test_bounds_asked_by_name_are_all_that_is_answered(dpcompose):
+    options = ("--epsilon", 0.1, "--rounds", 5, "--bound", "advanced", "--bound", "basic")
+    assert {row["name"] for row in asked(dpcompose, *options)} == {"advanced", "basic"}
+    line = dpcompose("bounds", "--epsilon", 0.1, "--rounds", 5, "--bound", "basik").complaint
+    assert "'basik'; did you mean basic" in line
+
+
+def test_at_delta_zero_the_truth_is_the_largest_loss(dpcompose):
+    rows = named(asked(dpcompose, "--mechanism", "laplace", "--epsilon", "0.1x7", "--delta", 0))
+    assert rows["privacy-loss-distribution"]["epsilon"] == pytest.approx(0.7)
+    line = dpcompose("bounds", "--mechanism", "gaussian", "--epsilon", "1x7", "--delta", 0)
+    assert "no finite epsilon holds at delta 0.0" in line.complaint
+    leaky = ("--mechanism", "approx", "--epsilon", "0.1x100", "--delta", 1e-9)
+    assert "infinite with probability 1e-08" in dpcompose("bounds", *leaky).complaint
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--epsilon", "0.1"), "--rounds"),
+        (("--epsilon", "0.1,0.2", "--rounds", 10), "every part"),
+        (("--epsilon", "0.1x5", "--rounds", 10), "--rounds 10"),
+        (("--epsilon", "0.1x"), "0.1x"),
+        (("--epsilon", "a", "--rounds", 5), "'a'"),
+        (("--epsilon", "", "--rounds", 5), "not of the form"),
+        (("--epsilon", "0.1x5.5"), "0.1x5.5"),
+        (("--epsilon", "0.1x0"), "rounds"),
+        (("--epsilon", "0.1x-5"), "rounds"),
+        (("--epsilon", 0.1, "--rounds", 0), "rounds"),
+        (("--epsilon", 0.1, "--rounds", "many"), "many"),
+        *((("--epsilon", e, "--rounds", 5), "above 0") for e in ("0", "-1", "nan", "inf", "1e300")),
+        *((("--epsilon", "1x5", "--delta", d), "delta") for d in ("-0.1", "1", "nan", "inf")),
+        (("--epsilon", "1x5", "--delta", "1e-310"), "1e-300"),
+        *((("--epsilon", "1x5", "--at", e), "epsilon") for e in ("-1", "nan", "inf")),
+        (("--epsilon", "1x5", "--at", 1, "--delta", 0.1), "not both"),
+        (("--epsilon", "1x5", "--round-delta", 0.1), "no delta"),
+        (("--mechanism", "approx", "--epsilon", "1x5", "--round-delta", 1), "delta"),
+        (("--mechanism", "approx", "--epsilon", "1x5", "--round-delta", "nan"), "delta"),
+        (("--mechanism", "laplase", "--epsilon", "1x5"), "laplace"),
+    ],
+)
+def test_bad_input_is_one_line(dpcompose, options, named):
+    assert named in dpcompose("bounds", *options).complaint
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_extreme_values_are_answered_or_refused_without_a_warning(mechanism):
+    extremes = [(50.0, 10**6), (1e-300, 10**12), (1e4, 10**12), (0.1, 10**12), (1e-9, 1)]
+    leak = 1e-200 if mechanism == "approx" else 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for parameter, rounds in extremes:
+            for question in ({"delta": 1e-300}, {"epsilon": 1e3}):
+                try:
+                    rows = compare(mechanism, [(parameter, rounds)], leak=leak, **question)
+                except NotApplicable:  # the leaks alone pass delta: no bound grants anything
+                    assert (mechanism, *question) == ("approx", "delta")
+                    continue
+                assert all(0.0 <= row.answer.value < math.inf for row in rows)
+                assert all(row.answer.lower <= row.answer.value for row in rows)
+
+
+def test_a_question_that_is_none():
+    with pytest.raises(InvalidInput, match="ask for the epsilon at a delta"):
+        compare("pure", [(0.1, 5)])
+    with pytest.raises(InvalidInput, match="no mechanism 'x'"):
+        compare("x", [(0.1, 5)], delta=0.1)
+
+
+def test_the_table_has_every_row_of_the_json(dpcompose):
+    options = ("bounds", "--mechanism", "pure", "--epsilon", 0.1, "--rounds", 100)
+    table, rows = dpcompose(*options).out, dpcompose(*options, "--json").json["bounds"]
+    lines = table.splitlines()
+    assert lines[0] == "epsilon of pure at delta = 1e-06"
+    assert [line.split()[0] for line in lines[2:]] == [row["name"] for row in rows]
+
+
+# --- calibrate ----------------------------------------------------------------------------------
+
+BOB = ("--target-epsilon", 1, "--target-delta", math.exp(-32), "--rounds", 10_000)
+
+
+def test_the_ladder_of_the_ten_thousand_databases(dpcompose):
+    said = dpcompose("calibrate", *BOB, "--json")
+    assert (said.code, said.err) == (0, "")
+    rungs = said.json["rungs"]
+    keys = ["name", "kind", "parameter", "noise", "source"]
+    assert all(list(rung) == keys for rung in rungs)
+    parameters = [rung["parameter"] for rung in rungs]
+    assert parameters == sorted(parameters)
+    ladder = {rung["name"]: rung["parameter"] for rung in rungs}
+    assert ladder["basic"] == pytest.approx(1e-4)
+    # 1/801 is too much for Theorem 3.20 and not for the exact theorem
+    assert ladder["advanced"] < 1 / 801 < ladder["kairouz-oh-viswanath-3.3"]
+
+
+@pytest.mark.parametrize("family", ["pure", "gaussian", "range"])
+def test_a_ladder_for_every_family(dpcompose, family):
+    options = ("--target-epsilon", 1, "--target-delta", 1e-6, "--rounds", 20, "--family", family)
+    said = dpcompose("calibrate", *options)
+    assert (said.code, said.err) == (0, "")
+    assert len(said.out.splitlines()) > 4
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("--target-epsilon", value) for value in ("0", "-1", "nan", "inf", "x")),
+        *(("--target-delta", value) for value in ("0", "1", "-1", "nan", "inf")),
+        *(("--rounds", value) for value in ("0", "-5", "2.5")),
+        ("--family", "pure:1"),
+    ],
+)
+def test_a_target_that_makes_no_sense(dpcompose, option, value):
+    settings = {"--target-epsilon": 1, "--target-delta": 1e-6, "--rounds": 10} | {option: value}
+    line = dpcompose("calibrate", *(part for pair in settings.items() for part in pair)).complaint
+    assert option.strip("-").replace("target-", "") in line
+
+
+def test_extreme_targets_are_answered_or_refused(dpcompose):
+    for epsilon, delta, rounds in [(1e-9, 1e-300, 10**12), (1e6, 0.99, 1), (50, 1e-300, 10**6)]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            said = dpcompose(
+                "calibrate", "--target-epsilon", epsilon, "--target-delta", delta,
+                "--rounds", rounds,
+            )  # fmt: skip
+        assert said.code in (0, 2)
