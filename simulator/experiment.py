@@ -100,12 +100,30 @@ def play_tilted_rule(specification: Specification, b: int, block: int) -> Outcom
         answers = np.empty((1, s.rounds))
         one = slice(t, t + 1)
         engine.play(
-            b, s.sampling, s.rounds, coins, noise, signed[one], log_weights[one], answers, first + t
+            b,
+            s.sampling,
+            s.rounds,
+            coins,
+            noise,
+            signed[one],
+            log_weights[one],
+            answers,
+            None,
+            first + t,
         )
         views.append(View(b, first + t, state, tuple(answers[0].tolist())))
     rest = slice(kept, None)
     engine.play(
-        b, s.sampling, s.rounds, coins, noise, signed[rest], log_weights[rest], None, first + kept
+        b,
+        s.sampling,
+        s.rounds,
+        coins,
+        noise,
+        signed[rest],
+        log_weights[rest],
+        None,
+        None,
+        first + kept,
     )
     losses = -signed if b else signed
     return Outcome(b, block, losses, None, tuple(views), log_weights)

@@ -60,6 +60,13 @@ class Prepared:
             self.known[challenge] = ready
         return ready
 
+    def find(self, challenge: Any) -> Ready:
+        """The prepared challenge, prepared now if it was not before."""
+        try:
+            return self.known[challenge]
+        except (KeyError, TypeError):
+            return self.prepare(challenge)
+
     def law(self, pair: Pair, level: int) -> TiltedLaw:
         """The pair's tilted law at a level of the sampling."""
         key = id(pair), level

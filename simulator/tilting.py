@@ -41,7 +41,7 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
 
     def kernel(  # type: ignore[no-untyped-def]
         kind, rows, table, tilts, low, high, prices, levels, grid, phase, first, per_column,
-        coins, noise, losses, log_weights, answers,
+        coins, noise, losses, log_weights, answers, path,
     ):  # fmt: skip
         work = np.zeros((1, table.shape[1]))
         work_tilted = np.zeros((1, tilts.shape[1]))
@@ -75,6 +75,7 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                     params = read(work, 0)
                     tilted = read_tilted(work_tilted, 0)
                     price = parameter
+                round_loss = 0.0
                 admitted, purse = admit(purse, price, prices[entry, 1])
                 if admitted:
                     answer = sample(kind[entry], params, tilted, noise)
@@ -85,8 +86,14 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                         log_weight += tilted[0] - levels[level] * round_loss
                 else:
                     answer = math.nan
+                    entry = -1
                 if answers.shape[0] > 0:
                     answers[trial, i] = answer
+                if path.shape[0] > 0:
+                    path[trial, i, 0] = entry
+                    path[trial, i, 1] = level
+                    path[trial, i, 2] = round_loss
+                    path[trial, i, 3] = parameter
             if oddity != 0.0 or loss != loss:
                 return NOT_FINITE, trial, i, loss
             losses[trial] = loss
@@ -171,12 +178,16 @@ class TiltedEngine:
         losses: np.ndarray,
         log_weights: np.ndarray,
         answers: np.ndarray | None = None,
+        path: np.ndarray | None = None,
         first_trial: int = 0,
     ) -> None:
         """Play ``len(losses)`` trials tilted for experiment ``b``.
 
         Fills ``losses`` with the signed losses (L, or -L in experiment 1), ``log_weights`` with
-        ln dP_b/dQ, and ``answers``, shape (trials, rounds), where given. Raises Breach.
+        ln dP_b/dQ, and where given ``answers``, shape (trials, rounds), and ``path``, shape
+        (trials, rounds, 4): each round's menu entry (-1 if refused), level, signed loss and
+        parameter.
+        Raises Breach.
         """
         menu = self.menus[b]
         grid = sampling.grid
@@ -199,6 +210,7 @@ class TiltedEngine:
             losses,
             log_weights,
             np.zeros((0, rounds)) if answers is None else answers,
+            np.zeros((0, rounds, 4)) if path is None else path,
         )
         complain(menu.rule.name, status, first_trial + trial, i, value)
 
@@ -243,6 +255,26 @@ def largest_psi(menu: Menu, theta: float, rounds: int) -> float:
             tilt_of(kind)(params, theta, tilted)
             largest = max(largest, float(tilted[0]))
     return rounds * largest
+
+
+def slopes_of_psi(
+    menu: Menu, entry: int, theta: float, step: float, parameter: float
+) -> tuple[float, float]:
+    """The first two derivatives of psi in theta, by central differences.
+
+    ``parameter`` counts for an entry that leaves its own free.
+    """
+    kind, params = menu.kinds[menu.kind[entry]], menu.params[entry]
+    if not math.isnan(menu.low[entry]):
+        params = np.zeros_like(params)
+        kind.prepare(menu.rows[entry], parameter, params)
+    tilted = np.zeros(width_of(kind)(params))
+    values = []
+    for shifted in (theta - step, theta, theta + step):
+        tilt_of(kind)(params, shifted, tilted)
+        values.append(float(tilted[0]))
+    low, middle, high = values
+    return (high - low) / (2.0 * step), (high - 2.0 * middle + low) / step**2
 
 
 def prepared_at_ends(menu: Menu, entry: int) -> list[np.ndarray]:

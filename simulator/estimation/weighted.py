@@ -109,16 +109,27 @@ def log_sample_estimate(
     minimum_hits: int = MINIMUM_HITS,
     largest_share: float = LARGEST_SHARE,
 ) -> Estimate:
-    """Mean of e^x with an interval: by betting within [0, e^log_bound], else asymptotic."""
+    """Mean of e^x, at most 1, with an interval: by betting within [0, e^log_bound], else asymptotic.
+
+    A bound that exceeds the value more than ``trials`` times says nothing: a single value at the
+    bound, unseen, would be more than all that was seen. The interval is then asymptotic too.
+    """
     alpha = error_level(confidence) / 2.0
     summary = LogMean.of(log_sample)
     summary.refuse_if_unreliable(minimum_hits, largest_share)
-    if log_bound is None:
-        return summary.estimate(summary.asymptotic_limits(alpha), confidence, ASYMPTOTIC)
+    if log_bound is None or not useful(log_bound, summary.log_value, log_sample.size):
+        lower, upper = summary.asymptotic_limits(alpha)
+        return summary.estimate((lower, min(upper, 1.0)), confidence, ASYMPTOTIC)
     scaled = scaled_by_bound(log_sample, finite(log_bound, "log_bound"))
     scale = math.exp(log_bound)
     limits = betting_lower(scaled, alpha) * scale, betting_upper(scaled, alpha) * scale
+    limits = limits[0], min(limits[1], 1.0)
     return summary.estimate(limits, confidence, f"{METHOD}, weights bounded in advance")
+
+
+def useful(log_bound: float, log_value: float, trials: int) -> bool:
+    """Whether a bound on the weighted variable is within ``trials`` times its mean."""
+    return log_bound - log_value <= math.log(trials)
 
 
 def scaled_by_bound(log_sample: Floats, log_bound: float) -> Floats:

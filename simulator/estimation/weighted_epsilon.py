@@ -22,7 +22,7 @@ from simulator.estimation.samples import (
     open_unit,
     signed_losses,
 )
-from simulator.estimation.weighted import log_excess, scaled_by_bound
+from simulator.estimation.weighted import log_excess, scaled_by_bound, useful
 
 _PILOT_SHARE = 10  # one trial in ten chooses where the bound is taken, and is then not bet on
 _PILOT_ERRORS = 3.0  # how far below the pilot's ε the bound must still hold
@@ -60,7 +60,7 @@ def weighted_epsilon(
         )
     summary = LogMean.of(log_excess(signed, log_w, point))
     summary.refuse_if_unreliable(minimum_hits, largest_share)
-    if log_bound is None:
+    if log_bound is None or not useful(log_bound(point), log_delta, signed.size):
         lower, upper = _asymptotic_limits(signed, log_w, log_delta, alpha, point)
         method = f"{ASYMPTOTIC}, test inversion"
     else:

@@ -1,0 +1,234 @@
+"""Estimate a tail and a hockey-stick divergence that no counting can reach."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from simulator.databases import ADD_REMOVE, Relation
+from simulator.errors import InvalidInput, NotApplicable, Refusal
+from simulator.estimation import Estimate, delta_log_bound, weighted_delta, weighted_tail
+from simulator.estimation.log_mean import MINIMUM_HITS
+from simulator.estimation.weighted import useful
+from simulator.experiment import total_psi_bound
+from simulator.rare.doob import enumerate_lattice
+from simulator.rare.pilot import TRIALS, log_weighted_mean, pilot_tilt, relative_error
+from simulator.rare.rehearsal import plain, rehearse
+from simulator.rare.splitting import split
+from simulator.rare.steering import aim, steer
+from simulator.runner import run
+from simulator.sampling import Sampling, Tilted
+from simulator.seeds import Stream, generator
+from simulator.specification import Specification
+from simulator.theory.filters import Filter
+from simulator.theory.guarantees import Guarantee
+from simulator.validation import finite, open_probability
+
+METHODS = ("auto", "plain", "tilted", "steered", "doob", "splitting")
+PLAIN_ENOUGH = 30.0
+"""Relative error of one plain trial up to which ``auto`` samples the experiment itself."""
+GOOD = 4.0
+"""Relative error of one tilted trial with which ``auto`` is content: 1.3% with 100,000."""
+
+
+@dataclass(frozen=True)
+class RareEvent:
+    """A tail and a divergence at one epsilon.
+
+    Attributes
+    ----------
+    epsilon : where they are; the estimated epsilon(delta) when a delta was asked.
+    tail : Pr[L > epsilon], or of -L in experiment 1.
+    delta : the hockey-stick divergence.
+    at_delta : the interval of epsilon(delta), when a delta was asked.
+    method : how the final sample was drawn.
+    theta : its fixed theta; None for the other methods.
+    trials : how many trials it has.
+    seconds : wall time of the final sample, and of choosing its measure.
+    """
+
+    epsilon: float
+    tail: Estimate
+    delta: Estimate
+    at_delta: Estimate | None
+    method: str
+    theta: float | None
+    trials: int
+    seconds: float
+    pilot_seconds: float
+
+
+def estimate_rare(
+    adversary: Callable[..., Any],
+    family: Guarantee,
+    rounds: int,
+    trials: int,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    experiment: int = 0,
+    method: str = "auto",
+    theta: float | None = None,
+    seed: int = 0,
+    relation: Relation = ADD_REMOVE,
+    filter: Filter | None = None,
+    confidence: float = 0.95,
+    jobs: int | None = None,
+    progress: bool | None = None,
+) -> RareEvent:
+    """Estimate Pr[L > epsilon] and delta(epsilon) of an adversary, however small.
+
+    Parameters
+    ----------
+    adversary, family, rounds, trials, seed, relation, filter, jobs : as for ``simulate``.
+    epsilon : where to estimate; or give ``delta`` to find epsilon(delta).
+    experiment : 0, or 1 for the exchanged direction.
+    method : ``plain``, ``tilted`` (one theta, from a pilot unless ``theta`` is given),
+        ``steered`` (theta by round and loss, learnt by cross-entropy), ``doob`` (the
+        zero-variance measure, for rules with few states), ``splitting``; ``auto`` rehearses
+        plain, tilted and steered sampling on held-out draws and takes the best.
+
+    Raises
+    ------
+    Refusal : too few trials reach the event, or one weight dominates; says what to try.
+    NotApplicable : the method does not fit the adversary.
+    """
+    if method not in METHODS:
+        raise InvalidInput(f"no method {method!r}; there are {', '.join(METHODS)}")
+    if (epsilon is None) == (delta is None):
+        raise InvalidInput("give the epsilon to estimate at, or the delta to find epsilon(delta)")
+    if experiment not in (0, 1):
+        raise InvalidInput(f"the experiment must be 0 or 1, not {experiment!r}")
+    open_probability("confidence", confidence)
+    start = time.perf_counter()
+    s = Specification(
+        adversary, family, rounds, trials, seed, relation, filter=filter, sampling=plain()
+    )
+    start_from: Sampling | None = None
+    if epsilon is None:
+        assert delta is not None
+        guess, start_from = aim(s, experiment, open_probability("delta", delta))
+    else:
+        guess = finite("epsilon", epsilon)
+    if method == "doob":
+        return by_doob(s, experiment, guess, confidence, start)
+    if method == "splitting":
+        return by_splitting(s, experiment, guess, confidence, start)
+    sampling = chosen(s, experiment, guess, method, theta, start_from)
+    pilot_seconds = time.perf_counter() - start
+    result = run(replace(s, sampling=sampling), (experiment,), jobs, None, progress)
+    at_delta = None if delta is None else result.epsilon(delta, experiment, confidence)
+    point = guess if at_delta is None else at_delta.value
+    tail = result.tail(point, experiment, confidence)
+    if tail.hits < MINIMUM_HITS:  # a weighted sample has refused by itself
+        raise Refusal(
+            f"{tail.hits} of {trials} plain trials lost more than {point:g}, {MINIMUM_HITS} are "
+            "needed: try more trials, or --method tilted, steered or doob"
+        )
+    return RareEvent(
+        point,
+        tail,
+        result.delta(point, experiment, confidence),
+        at_delta,
+        name_of(sampling),
+        sampling.theta if isinstance(sampling, Tilted) else None,
+        trials,
+        result.seconds,
+        pilot_seconds,
+    )
+
+
+def name_of(sampling: Sampling | None) -> str:
+    """The method that a measure belongs to."""
+    if sampling is None:
+        return "plain"
+    return "tilted" if isinstance(sampling, Tilted) else "steered"
+
+
+def chosen(
+    s: Specification,
+    b: int,
+    epsilon: float,
+    method: str,
+    theta: float | None,
+    start: Sampling | None,
+) -> Sampling | None:
+    """The measure to draw the final sample from; None for the experiment itself."""
+    if method == "plain":
+        return None
+    if theta is not None:
+        return Tilted(theta)
+    if method == "tilted":
+        return pilot_tilt(s, b, epsilon)[0]
+    if method == "steered":
+        return steer(s, b, epsilon, start=start)[0]
+    return best_of_all(s, b, epsilon, start)
+
+
+def best_of_all(
+    s: Specification, b: int, epsilon: float, start: Sampling | None = None
+) -> Sampling | None:
+    """The measure to trust most, by its relative error a trial on held-out draws.
+
+    A good fixed theta whose interval needs no asymptotics comes before all else: a rehearsal
+    cannot see the paths that a measure never takes, a bound known in advance covers them.
+    """
+    try:
+        if relative_error(rehearse(s, b, plain(), 2 * TRIALS, 2), epsilon) <= PLAIN_ENOUGH:
+            return None
+    except NotApplicable:
+        return None  # no tilted law: plain sampling, which refuses if it is not enough
+    try:
+        tilted, error = pilot_tilt(s, b, epsilon)
+    except Refusal:
+        return steer(s, b, epsilon, start=start)[0]
+    if error <= GOOD and bounded_in_advance(s, b, tilted, epsilon):
+        return tilted
+    try:
+        steered, error_steered = steer(s, b, epsilon, start=start)
+    except Refusal:
+        return tilted
+    return steered if error_steered <= error else tilted
+
+
+def bounded_in_advance(s: Specification, b: int, tilted: Tilted, epsilon: float) -> bool:
+    """Whether the bound on the weighted variable is of use for as many trials as will be played."""
+    psi = total_psi_bound(replace(s, sampling=tilted), b)
+    if not math.isfinite(psi):
+        return False
+    played = rehearse(s, b, tilted, 2 * TRIALS, 4)
+    value = log_weighted_mean(played, epsilon)
+    return useful(delta_log_bound(tilted.theta, psi, epsilon), value, s.trials)
+
+
+def by_doob(s: Specification, b: int, epsilon: float, confidence: float, start: float) -> RareEvent:
+    """Exact recursion, then a sample from the zero-variance measure."""
+    lattice = enumerate_lattice(s, b)
+    pilot_seconds = time.perf_counter() - start
+    start = time.perf_counter()
+    noise = generator(s.seed, s.task, Stream.mechanism(b), 0)
+    signed, log_weights = lattice.sample(epsilon, s.trials, noise)
+    losses = -signed if b else signed
+    return RareEvent(
+        epsilon,
+        weighted_tail(losses, log_weights, epsilon, confidence, b),
+        weighted_delta(losses, log_weights, epsilon, confidence, b),
+        None,
+        "doob",
+        None,
+        s.trials,
+        time.perf_counter() - start,
+        pilot_seconds,
+    )
+
+
+def by_splitting(
+    s: Specification, b: int, epsilon: float, confidence: float, start: float
+) -> RareEvent:
+    """Multilevel splitting."""
+    tail, delta = split(s, b, epsilon, s.trials, confidence)
+    seconds = time.perf_counter() - start
+    return RareEvent(epsilon, tail, delta, None, "splitting", None, s.trials, seconds, 0.0)

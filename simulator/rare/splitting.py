@@ -1,0 +1,183 @@
+"""Multilevel splitting: the fallback where no mechanism brings a tilted law.
+
+Paths that reach a level of the signed loss are cloned, and each clone goes on with fresh noise;
+the product of the shares that pass each level estimates the tail, and the paths that end beyond
+the last level carry the hockey-stick divergence (Garvels 2000; Asmussen and Glynn 2007, chapter
+VI.9). An adversary cannot be copied while it runs, but its coins and answers reproduce it: a
+clone is a replayed view that goes on by itself, and shares the coins of the path it came from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from simulator.errors import Breach, Refusal
+from simulator.estimation import Estimate, splitting_runs
+from simulator.estimation.inversion import excess
+from simulator.interpreter import Prepared
+from simulator.seeds import Stream, generator, record, restore
+from simulator.specification import Specification
+
+RUNS = 20
+SHARE = 0.25
+"""Share of the paths that pass from one level to the next, in the pilot that sets the levels."""
+MOST_LEVELS = 200
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path up to where it first passed a level.
+
+    Attributes
+    ----------
+    coins : where the coins stood at the start.
+    answers : the answers so far.
+    signed : the signed loss so far.
+    """
+
+    coins: tuple[int, ...]
+    answers: tuple[Any, ...]
+    signed: float
+
+
+def split(
+    specification: Specification,
+    b: int,
+    epsilon: float,
+    trials: int,
+    confidence: float = 0.95,
+) -> tuple[Estimate, Estimate]:
+    """Tail and hockey-stick divergence at ``epsilon`` in experiment ``b``, by splitting.
+
+    ``trials`` is the number of paths over all runs and levels' starts: each of RUNS independent
+    runs starts ``trials // RUNS`` paths at every level. Intervals are asymptotic in the runs.
+    Raises Refusal when the pilot finds no way to ``epsilon``, or too few runs reach it.
+    """
+    s = replace(specification, sampling=None)
+    paths = max(20, trials // RUNS)
+    levels = pilot_levels(s, b, epsilon, paths)
+    tails, deltas = [], []
+    for run in range(RUNS):
+        tail, delta = one_run(s, b, levels, paths, run)
+        tails.append(tail)
+        deltas.append(delta)
+    return splitting_runs(tails, confidence), splitting_runs(deltas, confidence)
+
+
+def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[float]:
+    """Levels up to ``epsilon``, on held-out draws: each is passed by about SHARE of the paths."""
+    noise = generator(s.seed, s.task, Stream.PILOT, 0)
+    coins = generator(s.seed, s.task, Stream.PILOT, 1)
+    prepared = Prepared(s, b)
+    starts = [Path((), (), 0.0)]
+    levels: list[float] = []
+    while len(levels) < MOST_LEVELS:
+        peaks = []
+        tracks = []
+        for number in range(paths):
+            track = play_on(s, b, starts[number % len(starts)], coins, noise, prepared)
+            tracks.append(track)
+            peaks.append(max(signed for _, signed in track.steps) if track.steps else 0.0)
+        level = float(np.quantile(peaks, 1.0 - SHARE))
+        if level >= epsilon:
+            return [*levels, epsilon]
+        if levels and level <= levels[-1]:
+            break
+        levels.append(level)
+        starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
+        if not starts:
+            break
+    raise Refusal(
+        f"splitting found no way to a loss of {epsilon:g}: try more trials, or a smaller epsilon"
+    )
+
+
+def one_run(
+    s: Specification, b: int, levels: list[float], paths: int, run: int
+) -> tuple[float, float]:
+    """One unbiased estimate each of Pr[signed loss at the end > epsilon] and of delta(epsilon)."""
+    noise = generator(s.seed, s.task, Stream.mechanism(b), run)
+    coins = generator(s.seed, s.task, Stream.COINS, run)
+    prepared = Prepared(s, b)
+    starts: list[Path] = [Path((), (), 0.0)]
+    passed = 1.0
+    for level in levels[:-1]:
+        chosen = noise.integers(len(starts), size=paths) if len(starts) > 1 else [0] * paths
+        tracks = [play_on(s, b, starts[c], coins, noise, prepared) for c in chosen]
+        starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
+        if not starts:
+            return 0.0, 0.0
+        passed *= len(starts) / paths
+    chosen = noise.integers(len(starts), size=paths) if len(starts) > 1 else [0] * paths
+    ends = np.array([play_on(s, b, starts[c], coins, noise, prepared).end for c in chosen])
+    epsilon = levels[-1]
+    return passed * float(np.mean(ends > epsilon)), passed * float(np.mean(excess(ends, epsilon)))
+
+
+@dataclass(frozen=True)
+class Track:
+    """One play to the end.
+
+    Attributes
+    ----------
+    coins : where the coins stood at the start.
+    answers : all answers.
+    steps : (rounds played, signed loss) after each new round.
+    end : the signed loss at the end.
+    """
+
+    coins: tuple[int, ...]
+    answers: tuple[Any, ...]
+    steps: tuple[tuple[int, float], ...]
+    end: float
+
+    def first_beyond(self, level: float) -> Path | None:
+        """The path up to where it first passed the level, or None."""
+        for rounds, signed in self.steps:
+            if signed > level:
+                return Path(self.coins, self.answers[:rounds], signed)
+        return None
+
+
+def play_on(
+    s: Specification,
+    b: int,
+    path: Path,
+    coins: np.random.Generator,
+    noise: np.random.Generator,
+    prepared: Prepared,
+) -> Track:
+    """Replay a path and play it to the end with fresh noise; an empty path draws its own coins."""
+    stood = path.coins or record(coins)
+    playing = s.adversary(restore(stood) if path.coins else coins)
+    purse: Any = None if s.filter is None else s.filter.initial
+    admits = None if s.filter is None else type(s.filter).step
+    answers: list[Any] = []
+    signed = 0.0
+    steps = []
+    if path.answers:
+        steps.append((len(path.answers), path.signed))
+    answer = None
+    try:
+        for i in range(s.rounds):
+            pair, price = prepared.find(playing.send(answer))
+            admitted = True
+            if admits is not None:
+                admitted, purse = admits(purse, *price)
+            if i < len(path.answers):
+                answer = path.answers[i]
+            else:
+                answer = pair.sample(b, noise) if admitted else float("nan")
+            if admitted:
+                loss = pair.loss(answer)
+                signed += -loss if b else loss
+            answers.append(answer)
+            if i >= len(path.answers):
+                steps.append((i + 1, signed))
+    except StopIteration:
+        raise Breach("the adversary stopped, but must yield in every round") from None
+    playing.close()
+    return Track(stood, tuple(answers), tuple(steps), signed)
