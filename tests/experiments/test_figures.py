@@ -28,6 +28,14 @@ SMALLER = {
     "epsilon_by_rounds": {"largest": 50, "points": 4},
     "delta_over_decades": {"rounds": 20, "points": 4},
     "per_round_ladder": {"rounds": 50},
+    "posterior_odds": {"rounds": 5, "plays": 3},
+    "private_kmeans": {"epsilons": [20.0], "plays": 3},
+    "randomized_response": {"people": [100], "surveys_of": 50, "surveys": 2, "points": 5},
+    "reconstruction": {
+        "exhaustive": {"rows": 4, "largest": 0.3, "points": 4, "databases": 3, "every": 1},
+        "linear_program": {"databases": {"8": 3}, "errors": [0.1, 1.0]},
+    },
+    "smooth_sensitivity": {"values": 11, "points": 4},
 }
 
 
