@@ -51,7 +51,9 @@ def _load() -> None:
 
 
 def all_claims(source: str | None = None) -> tuple[Claim, ...]:
-    """Every claim, by source in the ledger's order; of one source where its key is given.
+    """Every claim, by source and then as it stands in this package; or those of one source.
+
+    The order does not depend on which module happened to be imported first.
 
     Raises InvalidInput for an unknown source.
     """
@@ -59,8 +61,13 @@ def all_claims(source: str | None = None) -> tuple[Claim, ...]:
     keys = [entry.key for entry in SOURCES]
     if source is not None and source not in keys:
         raise InvalidInput(f"unknown source {source!r}; sources are {', '.join(keys)}")
-    ordered = sorted(_LEDGER.values(), key=lambda entry: keys.index(entry.source.key))
+    ordered = sorted(_LEDGER.values(), key=lambda e: (keys.index(e.source.key), *_written(e)))
     return tuple(entry for entry in ordered if source in (None, entry.source.key))
+
+
+def _written(entry: Claim) -> tuple[str, int]:
+    """The module and the line of a claim's check."""
+    return entry.check.__module__, entry.check.__code__.co_firstlineno
 
 
 def find(id: str) -> Claim:

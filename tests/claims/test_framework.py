@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -178,3 +180,13 @@ def test_a_remark_follows_as_a_sentence_but_epsilon_stays_small() -> None:
     assert _sentences("1", "seen in plays") == "1. Seen in plays."
     assert _sentences("1", "ε is small") == "1. ε is small."
     assert _sentences("1", "") == "1"
+
+
+def test_the_order_is_that_of_the_files_whatever_was_imported_first() -> None:
+    listing = "from simulator import claims; print([c.id for c in claims.all_claims()])"
+    first = "import simulator.claims.zhang2020_smooth; import simulator.claims.azuma; "
+    said = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        for code in (listing, first + listing)
+    ]
+    assert said[0].stdout == said[1].stdout
