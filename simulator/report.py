@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from simulator.errors import NotApplicable
+from simulator.errors import InvalidInput, NotApplicable
 from simulator.estimation import Estimate
 from simulator.result import Result
 from simulator.theory import Composition, bounds_for
 from simulator.theory.guarantees import Guarantee
-from simulator.validation import finite, open_probability
+from simulator.validation import finite, open_probability, probability_below_one
 
 
-def report(
-    result: Result,
-    adversary: str,
-    epsilons: Sequence[float] = (),
-    delta: float = 1e-6,
-    confidence: float = 0.95,
-) -> dict[str, Any]:
-    """A run as plain values, fit for JSON.
+@dataclass(frozen=True)
+class Questions:
+    """What a report is to tell, checked before anything is played; raises InvalidInput.
 
-    ``epsilons`` are the points to measure at; without any, four quantiles of the losses.
-    ``delta`` is where the bounds are asked.
+    Attributes
+    ----------
+    epsilons : the points >= 0 to measure at; without any, quantiles of the losses.
+    delta : in [0, 1), where the bounds are asked.
+    confidence : of each interval, in (0, 1).
     """
-    open_probability("delta", delta)
-    open_probability("confidence", confidence)
-    points = [finite("epsilon", e) for e in epsilons] or typical_epsilons(result)
+
+    epsilons: tuple[float, ...] = ()
+    delta: float = 1e-6
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        for epsilon in self.epsilons:
+            if finite("epsilon", epsilon) < 0.0:
+                raise InvalidInput(f"epsilon must be at least 0, not {epsilon:g}")
+        probability_below_one("delta", self.delta)
+        open_probability("confidence", self.confidence)
+
+
+def report(result: Result, adversary: str, questions: Questions) -> dict[str, Any]:
+    """A run as plain values, fit for JSON."""
+    points = list(questions.epsilons) or typical_epsilons(result)
+    confidence, delta = questions.confidence, questions.delta
     s = result.specification
     return {
         "adversary": adversary,
@@ -78,7 +89,7 @@ def typical_epsilons(result: Result) -> list[float]:
 
 
 def granted(family: Guarantee, rounds: int, delta: float) -> list[dict[str, Any]]:
-    """Every quick bound's epsilon at ``delta``, tightest first."""
+    """Every quick bound's epsilon at ``delta``, tightest first; those that grant none left out."""
     rows = []
     for bound in bounds_for(Composition.repeat(family, rounds)):
         if bound.bound.costly:
@@ -86,7 +97,7 @@ def granted(family: Guarantee, rounds: int, delta: float) -> list[dict[str, Any]
         try:
             epsilon = bound.epsilon(delta).value
         except NotApplicable:
-            epsilon = math.inf
+            continue
         rows.append(
             {"name": bound.name, "kind": bound.kind, "epsilon": epsilon, "source": bound.source}
         )

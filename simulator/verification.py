@@ -7,21 +7,31 @@ within a call: the error is divided among all the comparisons made (Bonferroni).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from simulator.adversaries.registry import entries
 from simulator.databases import ADD_REMOVE, Relation
-from simulator.errors import NotApplicable
+from simulator.errors import DpcomposeError, InvalidInput, NotApplicable
 from simulator.estimation import Verdict, violation
 from simulator.runner import simulate
-from simulator.theory import BoundOnComposition, Composition, bounds_for
+from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import open_probability
 
-BOUNDS = ("basic", "advanced", "advanced-tight-mean", "kairouz-oh-viswanath-3.3")
-"""Checked by default, where they apply."""
+BOUNDS = (
+    "basic",
+    "advanced",
+    "advanced-tight-mean",
+    "kairouz-oh-viswanath-3.3",
+    "zcdp-canonne-kamath-steinke",
+    "analytic-gaussian",
+)
+"""Checked by default, those of them that apply: for every family there is one."""
+
+PROMISES = ("upper", "exact")
+"""The kinds of bound that measurements can contradict."""
 
 DELTAS = (0.1, 1e-2, 1e-3)
 """Where each bound is probed: at the epsilons that it grants for these deltas."""
@@ -51,6 +61,34 @@ def library_adversaries(family: Guarantee, rounds: int) -> dict[str, Callable[..
     return {entry.name: entry.make(family, rounds) for entry in entries()}
 
 
+def usual_bounds(composition: Composition) -> list[BoundOnComposition]:
+    """Those of BOUNDS that apply; raises InvalidInput when there are none."""
+    usual = [bound for bound in bounds_for(composition) if bound.name in BOUNDS]
+    if not usual:
+        raise InvalidInput(f"none of the bounds {', '.join(BOUNDS)} applies to {composition}")
+    return usual
+
+
+def named_bounds(composition: Composition, names: Iterable[str]) -> list[BoundOnComposition]:
+    """The bounds of these names, ``all`` for every one that applies and is quick to ask.
+
+    Raises InvalidInput for an unknown name or one that promises nothing, and NotApplicable where
+    a bound's conditions are not met.
+    """
+    chosen: dict[str, BoundOnComposition] = {}
+    for name in names:
+        ready = (
+            [b for b in bounds_for(composition) if b.kind in PROMISES and not b.bound.costly]
+            if name == "all"
+            else [bound(name).on(composition)]
+        )
+        chosen |= {b.name: b for b in ready}
+    for b in chosen.values():
+        if b.kind not in PROMISES:
+            raise InvalidInput(f"{b.name} is of kind {b.kind}: it promises nothing to check")
+    return list(chosen.values())
+
+
 def verify(
     adversaries: Mapping[str, Callable[..., Any]],
     family: Guarantee,
@@ -61,7 +99,6 @@ def verify(
     jobs: int | None = None,
     relation: Relation = ADD_REMOVE,
     false_alarm: float = 1e-6,
-    names: Collection[str] = BOUNDS,
     bounds: Sequence[BoundOnComposition] | None = None,
     progress: bool | None = None,
 ) -> list[Check]:
@@ -71,26 +108,28 @@ def verify(
     ----------
     adversaries : by name; each must keep to ``family``.
     false_alarm : probability that some true bound is reported as violated.
-    names : which of the registered bounds to test; those that do not apply are left out.
-    bounds : the bounds themselves, in place of ``names``.
+    bounds : to test; by default :func:`usual_bounds`.
 
     Returns one Check for each adversary, experiment and bound, the probe with the least slack.
+    Raises InvalidInput where no bound can be tested, and what :func:`simulate` raises, with the
+    adversary's name.
     """
     open_probability("false_alarm", false_alarm)
     if bounds is None:
-        bounds = [
-            bound
-            for bound in bounds_for(Composition.repeat(family, rounds))
-            if bound.kind in ("upper", "exact") and bound.name in names
-        ]
+        bounds = usual_bounds(Composition.repeat(family, rounds))
     probes = [(bound, *probe) for bound in bounds for probe in probed(bound)]
+    if not probes:
+        raise InvalidInput(f"no bound grants a finite epsilon at any delta of {DELTAS}")
     each = false_alarm / max(1, len(adversaries) * 2 * len(probes))
     checks = []
     for name, adversary in adversaries.items():
-        result = simulate(
-            adversary, family, rounds, trials,
-            seed=seed, jobs=jobs, relation=relation, progress=progress,
-        )  # fmt: skip
+        try:
+            result = simulate(
+                adversary, family, rounds, trials,
+                seed=seed, jobs=jobs, relation=relation, progress=progress,
+            )  # fmt: skip
+        except DpcomposeError as error:
+            raise type(error)(f"{name}: {error}") from error
         for experiment in (0, 1):
             losses = result.losses(experiment)
             found = [
@@ -117,6 +156,18 @@ def probed(bound: BoundOnComposition) -> list[tuple[float, float]]:
     return list(points.items())
 
 
+def closest(checks: Sequence[Check]) -> list[Check]:
+    """For each adversary and experiment the claims violated, or else the one nearest to it."""
+    groups: dict[tuple[str, int], list[Check]] = {}
+    for check in checks:
+        groups.setdefault((check.adversary, check.experiment), []).append(check)
+    return [
+        check
+        for group in groups.values()
+        for check in [c for c in group if c.violated] or [min(group, key=rank)]
+    ]
+
+
 def least_slack(found: Sequence[Check]) -> list[Check]:
     """For each bound the violated probe, if any, otherwise the one with the least slack."""
     best: dict[str, Check] = {}
@@ -127,6 +178,6 @@ def least_slack(found: Sequence[Check]) -> list[Check]:
     return list(best.values())
 
 
-def rank(check: Check) -> tuple[bool, float]:
-    """Order of concern: violations first, then by slack."""
-    return not check.violated, check.verdict.slack
+def rank(check: Check) -> tuple[bool, float, float]:
+    """Order of concern: violations first, then by slack, then by the epsilon granted."""
+    return not check.violated, check.verdict.slack, check.epsilon

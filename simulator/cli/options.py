@@ -9,7 +9,7 @@ import click
 
 from simulator.databases import ADD_REMOVE, REPLACE_ONE, Relation
 from simulator.errors import InvalidInput
-from simulator.theory.guarantees import Guarantee, parse_guarantee
+from simulator.theory.guarantees import Guarantee, PureDP, parse_guarantee
 
 RELATIONS = {str(relation): relation for relation in (ADD_REMOVE, REPLACE_ONE)}
 
@@ -26,9 +26,12 @@ class Family(click.ParamType):
         if isinstance(value, Guarantee):
             return value
         try:
-            return parse_guarantee(value)
+            family = parse_guarantee(value)
         except InvalidInput as error:
             self.fail(str(error), param, ctx)
+        if family.implies(PureDP(0.0)):
+            self.fail(f"{value} allows no loss at all; its parameter must be above 0", param, ctx)
+        return family
 
 
 def relation_of(text: str) -> Relation:

@@ -9,7 +9,7 @@ import click
 from simulator.adversaries.loading import find_adversary
 from simulator.cli import options
 from simulator.cli.output import number, print_json, print_table
-from simulator.report import report
+from simulator.report import Questions, report
 from simulator.runner import simulate
 from simulator.theory.guarantees import Guarantee
 
@@ -53,11 +53,12 @@ def run(
     delta(epsilon), each with its interval; without --epsilon, at four points where the losses
     lie. The bounds are the epsilons that the theorems grant at --delta.
     """
+    questions = Questions(epsilon, delta, confidence)
     result = simulate(
         find_adversary(adversary, family, rounds), family, rounds, trials,
         seed=seed, relation=options.relation_of(relation), jobs=jobs, out=out,
     )  # fmt: skip
-    told = report(result, adversary, epsilon, delta, confidence)
+    told = report(result, adversary, questions)
     if as_json:
         print_json(told)
     else:
