@@ -158,11 +158,13 @@ def _told(finding: Finding) -> str:
 
 
 def _sentences(first: str, second: str) -> str:
-    """The two as sentences, of which the second may be missing."""
+    """Both, the second as a sentence of its own if it begins with a word; it may be missing."""
     if not second:
         return first
-    start = second[0].upper() if second[0].isascii() else second[0]  # ε stays small
-    return f"{first}. {start}{second[1:]}."
+    word = second.split()[0]
+    if word.isascii() and word.isalpha() and len(word) > 1:
+        return f"{first}. {second[0].upper()}{second[1:]}."
+    return f"{first}; {second}"  # k = 20 is no sentence
 
 
 def _row(*cells: str) -> str:

@@ -139,7 +139,7 @@ def corollary(*, constant: float = 2.0) -> Finding:
     "zhang2020-corollary-3.21-every-delta",
     ZHANG_2020,
     "part 2, Corollary 3.21",
-    "The same for every δ' > 0, as printed.",
+    "The corollary for every δ' > 0, as printed.",
     Verdict.FAILS,
     wrong={"largest": 0.5},
     slip=True,

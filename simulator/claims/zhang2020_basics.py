@@ -209,7 +209,8 @@ def loss_bounded(*, epsilon: float = 1.0, gap: float = 0.01, tau: float = 0.0) -
     "zhang2020-bounded-loss-implies",
     ZHANG_2020,
     "part 1, privacy loss",
-    "The converse: a loss that passes ε with probability at most δ gives (ε, δ)-DP.",
+    "The converse of what is printed: a loss that passes ε with probability at most δ gives "
+    "(ε, δ)-DP.",
     Verdict.NOT_TIGHT,
     wrong={"share": 0.1},
 )

@@ -323,7 +323,7 @@ def best_of_two(*, c: float = 10.0, epsilon: float = 0.5, constant: float = 2.0)
     "zhang2020-best-of-two-is-corollary",
     ZHANG_2020,
     "part 2, Best of Two",
-    "That bound is the accuracy theorem with |R| = 2 and the margin c.",
+    "The bound 2e^{-cε/2} is the accuracy theorem with |R| = 2 and the margin c.",
     Verdict.HOLDS,
     wrong={"candidates": 3},
 )

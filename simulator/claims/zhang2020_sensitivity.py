@@ -72,7 +72,10 @@ def global_noise(*, epsilon: float = 0.1) -> Finding:
     """The noise is more than half the range more often than not, unless ε is large."""
     misses = math.exp(-epsilon / 2)
     return statement(
-        misses > 0.5, f"the error passes k/2 with probability {number(misses)} at ε = {epsilon:g}"
+        misses > 0.5,
+        f"the error passes k/2 with probability {number(misses)} at ε = {epsilon:g}",
+        note=f"more often than not for any ε below 2 ln 2 = {number(2 * math.log(2))}; above, the "
+        "noise leaves some use",
     )
 
 

@@ -226,7 +226,7 @@ def laplace_admissible(*, beta_factor: float = 1.0) -> Finding:
     "zhang2020-laplace-admissible-every",
     ZHANG_2020,
     "part 3, example of the Laplace distribution",
-    "The same for every ε and δ, no range being printed.",
+    "Lap(1) is admissible with these α and β for every ε and δ: no range is printed.",
     Verdict.FAILS,
     wrong={"epsilon": 1.0},
     slip=True,

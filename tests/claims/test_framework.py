@@ -176,9 +176,10 @@ def test_only_a_complaint_can_be_a_slip() -> None:
     assert sample_claim(expected=Verdict.FAILS, slip=True).slip
 
 
-def test_a_remark_follows_as_a_sentence_but_epsilon_stays_small() -> None:
+def test_a_remark_follows_as_a_sentence_if_it_begins_with_a_word() -> None:
     assert _sentences("1", "seen in plays") == "1. Seen in plays."
-    assert _sentences("1", "ε is small") == "1. ε is small."
+    assert _sentences("1", "ε is small") == "1; ε is small"
+    assert _sentences("1", "k = 20") == "1; k = 20"
     assert _sentences("1", "") == "1"
 
 
