@@ -1,0 +1,143 @@
+"""Error of an estimate against delta, for every way of sampling a rare event.
+
+Both adversaries have few states, so that the exact divergence is known by recursion and the error
+is against the truth, not what a sample says of itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from experiments.play import spoken
+from simulator import Refusal, parse_guarantee
+from simulator.adversaries import make
+from simulator.plots import legend, paper_figure
+from simulator.plots.style import measured
+from simulator.rare import Lattice, enumerate_lattice, pilot_tilt, steer
+from simulator.runner import run
+from simulator.sampling import Sampling, Tilted
+from simulator.specification import Specification
+
+TITLE = "relative error against delta of plain, tilted, steered and Doob sampling"
+
+SPECIFICATION: dict[str, Any] = {
+    "family": "pure:0.2",
+    "rounds": 100,
+    "trials": 20_000,
+    "repetitions": 12,
+    "seed": 64,
+    "adversaries": {"double-when-behind": 1, "feign-retreat": 0},
+    "deltas": [1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-14],
+}
+
+METHODS = ("plain", "tilted", "steered", "doob")
+
+
+def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
+    """For each adversary and delta, the root mean square relative error of every method."""
+    family = parse_guarantee(specification["family"])
+    errors: dict[str, Any] = {}
+    for name, b in specification["adversaries"].items():
+        adversary = make(name, family, specification["rounds"])
+        s = Specification(
+            adversary, family, specification["rounds"], specification["trials"],
+            specification["seed"], sampling=Tilted(0.0),
+        )  # fmt: skip
+        lattice = enumerate_lattice(s, b)
+        errors[name] = [
+            error_at(s, b, lattice, delta, specification["repetitions"])
+            for delta in specification["deltas"]
+        ]
+    return {"deltas": specification["deltas"], "errors": errors}
+
+
+def epsilon_of(lattice: Lattice, delta: float) -> float:
+    """Where the exact divergence is ``delta``, by bisection."""
+    low, high = 0.0, float(lattice.signed.max())
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if lattice.delta(middle) > delta else (low, middle)
+    return high
+
+
+def error_at(
+    s: Specification, b: int, lattice: Lattice, delta: float, repetitions: int
+) -> dict[str, float | None]:
+    """Relative error of each method at one delta; None where it refuses or hits nothing."""
+    epsilon = epsilon_of(lattice, delta)
+    exact = lattice.delta(epsilon)
+    measures: dict[str, Sampling | None] = {"plain": Tilted(0.0), "tilted": None, "steered": None}
+    for method, choose in (("tilted", pilot_tilt), ("steered", steer)):
+        try:
+            measures[method] = choose(s, b, epsilon)[0]
+        except Refusal:
+            measures[method] = None
+    errors: dict[str, float | None] = {}
+    for method, sampling in measures.items():
+        found = [
+            estimate(replace(s, sampling=sampling, seed=s.seed + 1 + i), b, epsilon)
+            for i in range(repetitions)
+            if sampling is not None
+        ]
+        told = [value for value in found if value is not None]
+        enough = len(told) > repetitions // 2
+        errors[method] = rms([value / exact - 1.0 for value in told]) if enough else None
+    signed, log_weights = lattice.sample(epsilon, s.trials, np.random.default_rng(s.seed))
+    weighted = np.exp(log_weights) * -np.expm1(np.minimum(epsilon - signed, 0.0))
+    errors["doob"] = abs(float(weighted.mean()) / exact - 1.0)
+    return errors
+
+
+def estimate(s: Specification, b: int, epsilon: float) -> float | None:
+    """One run's estimate of the divergence; None where it is refused."""
+    try:
+        return run(s, (b,), None, None, progress=False).delta(epsilon, b).value
+    except Refusal:
+        return None
+
+
+def rms(values: list[float]) -> float:
+    """Root mean square."""
+    return math.sqrt(sum(value * value for value in values) / len(values))
+
+
+def draw(data: Mapping[str, Any]) -> Figure:
+    """One panel an adversary; what was refused stands at the top."""
+    deltas = np.array(data["deltas"])
+    with paper_figure(2, width=7.0, height=3.2) as (figure, panels):
+        for axes, (name, errors) in zip(panels, data["errors"].items()):
+            for index, method in enumerate(METHODS):
+                values = [error[method] for error in errors]
+                heights = [TOP if v is None else max(v, BOTTOM) for v in values]
+                told = np.array([v is not None for v in values])
+                style = measured(index)
+                axes.plot(deltas[told], np.array(heights)[told], label=NAMES[method], **style)
+                lost = style | {"linestyle": "none", "marker": "x"}
+                axes.plot(deltas[~told], np.array(heights)[~told] * 0.82**index, **lost)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.invert_xaxis()
+            axes.set_ylim(BOTTOM / 2, TOP * 2)
+            axes.axhline(TOP / 2.2, color="0.7", linewidth=0.6)
+            axes.set_title(spoken(name))
+            axes.set_xlabel(r"$\delta$")
+        panels[0].set_ylabel("relative error, 20,000 trials")
+        panels[0].text(0.02, TOP * 1.25, "refused:", transform=panels[0].get_yaxis_transform(),
+                       fontsize="small", va="center")  # fmt: skip
+        legend(figure, columns=4)
+    return figure
+
+
+TOP, BOTTOM = 4.0, 1e-4
+NAMES = {
+    "plain": "plain",
+    "tilted": "one theta",
+    "steered": "steered",
+    "doob": "Doob (rounding error only)",
+}
