@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import runpy
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,23 @@ from simulator.theory.guarantees import Guarantee
 def find_adversary(text: str, family: Guarantee, rounds: int) -> Callable[..., Any]:
     """Return the adversary that ``text`` names.
 
-    A file is run as a module of its own, not as ``__main__``. Raises InvalidInput when the name,
-    the file or the function is not there, or when the file raises.
+    A file is run as a module of its own, not as ``__main__``, and may import what lies beside it.
+    Raises InvalidInput when the name, the file or the function is not there, or when the file
+    raises.
     """
     path, colon, function = text.rpartition(":")
     if not colon or not path.endswith(".py"):
         return make(text, family, rounds)
     if not Path(path).is_file():
         raise InvalidInput(f"no file {path!r} to read the adversary {function!r} from")
+    folder = str(Path(path).resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as for a script, and to stay: worker processes need it too
     try:
         names = runpy.run_path(path, run_name="dpcompose_adversary")
-    except DpcomposeError:
-        raise
-    except Exception as error:
+    except DpcomposeError as error:
+        raise type(error)(f"{path}: {error}") from error
+    except (Exception, SystemExit) as error:  # anybody's code
         raise InvalidInput(f"{path} raised {type(error).__name__}: {error}") from error
     found = names.get(function)
     if not callable(found):
