@@ -53,7 +53,7 @@ def dispatch(functions: Sequence[Callable[..., Any]], compile_: Compile) -> Call
     return compile_(choose)
 
 
-WIDEST_TUPLE = 32
+WIDEST_TUPLE = 16
 
 
 def row_reader(width: int, compile_: Compile) -> Callable[..., Any]:

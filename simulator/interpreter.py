@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,8 @@ class Prepared:
     def __init__(self, specification: Specification, b: int) -> None:
         self.specification = specification
         self.exchanged = bool(b) and specification.sampling is not None
+        # an answer with this loss has probability 0 where it was drawn
+        self.impossible = math.inf if b and not self.exchanged else -math.inf
         self.known: dict[Any, Ready] = {}
         self.laws: dict[tuple[int, int], tuple[Pair, TiltedLaw]] = {}
 
@@ -94,13 +97,13 @@ class Trial:
         self.path: list[float] | None = [] if keep_path else None
 
 
-Draw = Callable[[Trial, int, Pair], Any]
-"""``draw(trial, i, pair)`` answers round ``i``."""
+Draw = Callable[[Pair, Trial, int], Any]
+"""``draw(pair, trial, i)`` answers round ``i``."""
 
 
 def plain_draw(b: int, noise: np.random.Generator) -> Draw:
     """Answer from the mechanism on database ``b``."""
-    return lambda trial, i, pair: pair.sample(b, noise)
+    return lambda pair, trial, i: pair.sample(b, noise)
 
 
 def tilted_draw(prepared: Prepared, noise: np.random.Generator) -> Draw:
@@ -109,7 +112,7 @@ def tilted_draw(prepared: Prepared, noise: np.random.Generator) -> Draw:
     assert sampling is not None
     phases = phase_of(prepared.specification.rounds, sampling.grid.shape[0])
 
-    def draw(trial: Trial, i: int, pair: Pair) -> Any:
+    def draw(pair: Pair, trial: Trial, i: int) -> Any:
         level = level_at(sampling, phases[i], trial.loss)
         law = prepared.law(pair, level)
         answer = law.draw(noise)
@@ -164,26 +167,20 @@ def play_trial(
     trial: Trial,
 ) -> None:
     """Play Algorithm 1 once; raises Breach, naming the round and the trial."""
-    known, prepare = prepared.known, prepared.prepare
+    known, prepare, impossible = prepared.known, prepared.prepare, prepared.impossible
     answers, path = trial.answers, trial.path
     admits = type(specification.filter).step if specification.filter is not None else None
     purse = specification.filter.initial if specification.filter is not None else None
     i = 0
     answer = None
     try:
-        playing = specification.adversary(coins)
-        if not hasattr(playing, "send"):
-            raise Breach(f"the adversary must be a generator function, it returned {playing!r}")
+        playing = begin(specification, coins)
         send = playing.send
         for i in range(specification.rounds):
             try:
                 challenge = send(answer)
-            except StopIteration:
-                raise Breach("the adversary stopped, but must yield in every round") from None
-            except DpcomposeError:
-                raise
             except Exception as error:
-                raise Breach(f"the adversary raised {type(error).__name__}: {error}") from error
+                raise blamed(error) from error
             try:
                 pair, price = known[challenge]
             except (KeyError, TypeError):
@@ -192,22 +189,48 @@ def play_trial(
             if admits is not None:
                 admitted, purse = admits(purse, *price)
             if admitted:
-                answer = draw(trial, i, pair)
-                trial.loss += pair.loss(answer)
-                if trial.loss != trial.loss:
+                answer = draw(pair, trial, i)
+                loss = pair.loss(answer)
+                trial.loss += loss
+                if loss != loss:
                     raise Breach(f"the loss of answer {answer!r} is not a number")
+                if loss == impossible:
+                    raise Breach(f"the answer {answer!r} has loss {loss}: it cannot occur there")
             else:
                 answer = float("nan")
             if answers is not None:
                 answers.append(answer)
             if path is not None:
                 path.append(trial.loss)
-        playing.close()
+        with contextlib.suppress(Exception):  # what it does on leaving is its own affair
+            playing.close()
     except DpcomposeError as error:
         raise type(error)(at(i, number, str(error))) from error
     except Exception as error:
         complaint = f"the mechanism raised {type(error).__name__}: {error}"
         raise Breach(at(i, number, complaint)) from error
+
+
+def begin(specification: Specification, coins: np.random.Generator) -> Generator[Any, Any, None]:
+    """Start the adversary; raises Breach unless it is a generator function that can be started."""
+    try:
+        playing = specification.adversary(coins)
+    except DpcomposeError:
+        raise
+    except Exception as error:
+        raise Breach(f"the adversary raised {type(error).__name__}: {error}") from error
+    if not hasattr(playing, "send"):
+        raise Breach(f"the adversary must be a generator function, it returned {playing!r}")
+    return playing
+
+
+def blamed(error: Exception) -> DpcomposeError:
+    """What to tell of an error that the adversary raised when it was handed an answer."""
+    if isinstance(error, DpcomposeError):
+        return error
+    if isinstance(error, StopIteration):
+        return Breach("the adversary stopped, but must yield in every round")
+    return Breach(f"the adversary raised {type(error).__name__}: {error}")
 
 
 def at(i: int, trial: int, complaint: str) -> str:

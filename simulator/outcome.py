@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from simulator.errors import InvalidInput
 from simulator.views import View
 
 
@@ -41,7 +43,7 @@ class Outcome:
         if self.views:
             named["trials"] = np.array([view.trial for view in self.views])
             named["coins"] = np.array([view.coins for view in self.views], dtype=np.uint64)
-            named["answers"] = np.array([view.answers for view in self.views])
+            named["answers"] = same_shape([view.answers for view in self.views])
         return named
 
     @classmethod
@@ -55,3 +57,17 @@ class Outcome:
         )
         log_weights = named.get("log_weights")
         return cls(experiment, block, named["losses"], named.get("trace"), views, log_weights)
+
+
+def same_shape(answers: list[tuple[Any, ...]]) -> np.ndarray:
+    """The answers as one array; raises InvalidInput where they are not numbers of one shape."""
+    try:
+        array = np.array(answers)
+    except ValueError:
+        array = np.array(None)
+    if array.dtype.kind not in "fiub":
+        raise InvalidInput(
+            "views with answers of different shapes, or that are not numbers, cannot be stored: "
+            "keep views without a folder"
+        )
+    return array

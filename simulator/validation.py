@@ -12,6 +12,8 @@ from simulator.errors import InvalidInput
 def finite(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float; raise InvalidInput unless it is a finite number."""
     try:
+        if isinstance(value, str | bytes):  # float() would read them
+            raise TypeError
         number = float(value)
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} must be a number, not {value!r}") from None
@@ -22,6 +24,8 @@ def finite(name: str, value: SupportsFloat) -> float:
 
 def positive(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float; raise InvalidInput unless it is finite and above 0."""
+    if type(value) is float and 0.0 < value < math.inf:
+        return value  # mechanisms are made anew every round: the common case is quick
     number = finite(name, value)
     if number <= 0:
         raise InvalidInput(f"{name} must be above 0, not {number:g}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 
-from experiments.benchmarks import accuracy, engine, peers
+from experiments.benchmarks import accuracy, engine, peers, rare
 from experiments.benchmarks.measure import Line
 from experiments.stages import RESULTS, rounded
 from simulator.store.files import write_json
@@ -26,8 +26,14 @@ def shown(line: Line) -> str:
 def main() -> None:
     """Run every benchmark in turn; a row appears as soon as it is measured."""
     print(COLUMNS.format("", "measured", "", "target", ""))
+    everything = (
+        *engine.BENCHMARKS,
+        *accuracy.BENCHMARKS,
+        *rare.BENCHMARKS,
+        *peers.BENCHMARKS,
+    )
     lines = []
-    for benchmark in (*engine.BENCHMARKS, *accuracy.BENCHMARKS, *peers.BENCHMARKS):
+    for benchmark in everything:
         for line in benchmark():
             lines.append(line)
             print(shown(line), flush=True)

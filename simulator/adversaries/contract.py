@@ -74,12 +74,15 @@ class Rule:
         state, answer, i = self.state, float("nan"), 0
         while True:
             state, *move = self.step(state, i, answer, coins)
-            challenge = self.menu[int(move[0])]
+            entry = int(move[0])
+            if not 0 <= entry < len(self.menu):
+                raise Breach(f"{self.name} made the move {entry}, which is not on its menu")
+            challenge = self.menu[entry]
             mechanism = challenge.mechanism
             assert isinstance(mechanism, ScalarMechanism)
             if isinstance(mechanism.parameter, Free):
                 if len(move) < 2:
-                    raise Breach(f"move {int(move[0])} needs a parameter in {mechanism.parameter}")
+                    raise Breach(f"move {entry} needs a parameter in {mechanism.parameter}")
                 check_in(mechanism.parameter, float(move[1]))
                 challenge = challenge._replace(mechanism=mechanism.with_parameter(float(move[1])))
             answer = yield challenge

@@ -109,7 +109,7 @@ def log_sample_estimate(
     minimum_hits: int = MINIMUM_HITS,
     largest_share: float = LARGEST_SHARE,
 ) -> Estimate:
-    """Mean of e^x, at most 1, with an interval: by betting within [0, e^log_bound], else asymptotic.
+    """Mean of e^x, at most 1, with an interval: betting within [0, e^log_bound], else asymptotic.
 
     A bound that exceeds the value more than ``trials`` times says nothing: a single value at the
     bound, unseen, would be more than all that was seen. The interval is then asymptotic too.

@@ -169,7 +169,7 @@ class PlainPair:
         """Draw the mechanism's answer on database ``b``."""
         database = self.database_1 if b else self.database_0
         answer = self.mechanism.sample(database, noise, self.relation)
-        if isinstance(answer, float | np.ndarray) and not np.isfinite(answer).all():
+        if not all_finite(answer):
             raise Breach(f"{self.mechanism!r} answered {answer!r}, which is not finite")
         return answer
 
@@ -183,17 +183,18 @@ class PlainPair:
 class ScalarPair:
     """A pair played by scalar functions on a prepared tuple of numbers."""
 
-    __slots__ = ("params", "scalars")
+    __slots__ = ("_loss", "_sample", "params", "scalars")
 
     def __init__(self, scalars: Scalars, row: Sequence[float], parameter: float) -> None:
         params = np.zeros(scalars.width(row))
         scalars.prepare(row, parameter, params)
         self.scalars = scalars
+        self._sample, self._loss = scalars.sample, scalars.loss  # the hot path looks them up once
         self.params = tuple(params.tolist())  # Python floats: scalar arithmetic without numpy
 
     def sample(self, b: int, noise: np.random.Generator) -> float:
         """Draw the mechanism's answer on database ``b``."""
-        answer = self.scalars.sample(self.params, b, noise)
+        answer = self._sample(self.params, b, noise)
         if answer - answer != 0.0:
             raise Breach(
                 f"the {self.scalars.name} mechanism answered {answer}, which is not finite"
@@ -202,7 +203,7 @@ class ScalarPair:
 
     def loss(self, answer: float) -> float:
         """Privacy loss of ``answer``."""
-        return self.scalars.loss(self.params, answer)
+        return self._loss(self.params, answer)
 
     def tilted(self, theta: float) -> tuple[float, ...]:
         """Prepare the tilted law; raise NotApplicable for a mechanism that has none."""
@@ -301,3 +302,11 @@ def largest(value: float | Free) -> float:
 def smallest(value: float | Free) -> float:
     """The smallest value the parameter may take."""
     return value.low if isinstance(value, Free) else value
+
+
+def all_finite(answer: Any) -> bool:
+    """Whether no number in the answer is NaN or infinite; what holds no number is fine."""
+    if isinstance(answer, float | np.floating | np.ndarray):
+        numbers = np.asarray(answer)
+        return numbers.dtype.kind not in "fc" or bool(np.isfinite(numbers).all())
+    return True

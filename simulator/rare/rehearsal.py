@@ -160,7 +160,7 @@ def _rehearse_generator(
             derivatives[key] = (high - low) / (2 * STEP), (high - 2 * mid + low) / STEP**2
         return derivatives[key]
 
-    def draw(trial: Trial, i: int, pair: Pair) -> Any:
+    def draw(pair: Pair, trial: Trial, i: int) -> Any:
         level = level_at(sampling, phases[i], trial.loss)
         law = prepared.law(pair, level)
         answer = law.draw(noise)

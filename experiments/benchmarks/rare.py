@@ -1,0 +1,120 @@
+"""Rare events: the error reached, the time taken, and what tilted play costs beside plain play."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from experiments.benchmarks.measure import Line, alternately
+from simulator import ADD_REMOVE, Challenge, Gaussian, GaussianDP, Laplace, PureDP, Rule
+from simulator.adversaries import make
+from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.kernels import Engine
+from simulator.mechanisms import RandomizedResponse, ScalarMechanism
+from simulator.rare import RareEvent, estimate_rare
+from simulator.sampling import Tilted
+from simulator.theory import Composition, bound
+from simulator.theory.guarantees import Guarantee
+from simulator.theory.laws import LaplaceLaw
+from simulator.theory.pld import compose_laws
+from simulator.tilting import TiltedEngine
+
+TRIALS = 100_000
+
+
+def told(event: RareEvent) -> dict[str, float | str]:
+    """What stands beside an error."""
+    return {
+        "epsilon": event.epsilon,
+        "value": event.delta.value,
+        "lower": event.delta.lower,
+        "upper": event.delta.upper,
+        "method": f"{event.method}; {event.delta.method}",
+    }
+
+
+def bob() -> Iterator[Line]:
+    """Ten thousand databases at 1/801: the error, whether the interval covers, the time."""
+    family, rounds, epsilon = PureDP(1 / 801), 10_000, 0.890468
+    start = time.perf_counter()
+    event = estimate_rare(
+        make("fixed-worst-case", family, rounds), family, rounds, TRIALS, epsilon=epsilon, seed=7
+    )
+    seconds = time.perf_counter() - start
+    exact = bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(family, rounds))
+    truth = exact.delta(epsilon).value
+    covers = float(event.delta.lower <= truth <= event.delta.upper)
+    error = event.delta.relative_standard_error
+    detail = told(event) | {"exact": truth}
+    yield Line("Bob: relative standard error", error, "relative", 0.01, False, detail)
+    yield Line("Bob: interval covers the exact delta", covers, "1 is yes", 1.0)
+    yield Line("Bob: time, compilation and pilot included", seconds, "s", 30.0, False)
+
+
+def repeated(mechanism: ScalarMechanism) -> Rule:
+    """Ask about Alice with the same mechanism every round."""
+    menu = (Challenge(WITHOUT_ALICE, EVERYONE, mechanism),)
+    return Rule(lambda state, i, answer, coins: (state, 0), menu, name="repeated")
+
+
+def laplace() -> Iterator[Line]:
+    """Laplace noise over a thousand rounds at delta near 1e-12, against the certified bracket."""
+    family, rounds = PureDP(0.1), 1000
+    composed = compose_laws([(LaplaceLaw(0.1), rounds)])
+    epsilon = composed.epsilon(1e-12).upper
+    event = estimate_rare(
+        repeated(Laplace(ALICE, 0.1)), family, rounds, TRIALS, epsilon=epsilon, seed=7
+    )
+    bracket = composed.delta(epsilon)
+    detail = told(event) | {"exact_lower": bracket.lower, "exact_upper": bracket.upper}
+    error = event.delta.relative_standard_error
+    yield Line("Laplace, k = 1000, 1e-12: error", error, "relative", 0.02, False, detail)
+
+
+def adaptive() -> Iterator[Line]:
+    """Adaptive adversaries over five hundred rounds at delta near 1e-12, by the method auto."""
+    family, rounds = PureDP(0.2), 500
+    for name in ("press-when-ahead", "double-when-behind"):
+        event = estimate_rare(
+            make(name, family, rounds), family, rounds, TRIALS, delta=1e-12, seed=7
+        )
+        error = event.delta.relative_standard_error
+        yield Line(f"{name}, 1e-12: error", error, "relative", 0.05, False, told(event))
+
+
+def two_stakes(low: ScalarMechanism, high: ScalarMechanism) -> Rule:
+    """Press when ahead, with any mechanism."""
+    menu = tuple(Challenge(WITHOUT_ALICE, EVERYONE, mechanism) for mechanism in (low, high))
+    return Rule(lambda state, i, answer, coins: (state, 1 if answer > 0.5 else 0), menu, name="two")
+
+
+def cost_of_tilting() -> Iterator[Line]:
+    """Processor time of tilted over plain play, a round."""
+    pairs: dict[str, tuple[ScalarMechanism, ScalarMechanism, Guarantee]] = {
+        "Laplace": (Laplace(ALICE, 0.1), Laplace(ALICE, 0.2), PureDP(0.2)),
+        "randomized response": (
+            RandomizedResponse(ALICE, 0.1), RandomizedResponse(ALICE, 0.2), PureDP(0.2),
+        ),
+        "Gaussian": (Gaussian(ALICE, 10.0), Gaussian(ALICE, 5.0), GaussianDP(0.2)),
+    }  # fmt: skip
+    for name, (low, high, family) in pairs.items():
+        ratio = tilted_over_plain(two_stakes(low, high), family)
+        yield Line(f"tilted play, {name}", ratio, "x plain play", 2.0, at_least=False)
+
+
+def tilted_over_plain(rule: Rule, family: Guarantee, rounds: int = 200) -> float:
+    """Median ratio of processor time, tilted against plain."""
+    plain = Engine.build(rule, family, ADD_REMOVE)
+    tilted = TiltedEngine.build(rule, family, ADD_REMOVE)
+    losses, log_weights = np.empty(20_000), np.empty(20_000)
+    coins, noise = (np.random.Generator(np.random.SFC64(seed)) for seed in (1, 2))
+    ratio, *_ = alternately(
+        lambda: plain.play(0, coins, noise, losses, rounds),
+        lambda: tilted.play(0, Tilted(5.0), rounds, coins, noise, losses, log_weights),
+    )
+    return ratio
+
+
+BENCHMARKS = (bob, laplace, adaptive, cost_of_tilting)
