@@ -17,6 +17,7 @@ from simulator.databases import Relation
 from simulator.errors import NotApplicable
 from simulator.interpreter import play_interpreted
 from simulator.kernels import Engine
+from simulator.menus import Menu
 from simulator.outcome import Outcome
 from simulator.sampling import Tilted
 from simulator.seeds import Stream, generator, record
@@ -149,3 +150,24 @@ def total_psi_bound(specification: Specification, b: int) -> float:
         engine = tilted_engine_for(s.adversary, s.family, s.relation, s.filter)
         return largest_psi(engine.menus[b], theta, s.rounds)
     return s.rounds * theta * s.family.renyi(1.0 + theta)
+
+
+@lru_cache(maxsize=256)
+def covers(specification: Specification, b: int) -> bool:
+    """Whether every view of the other experiment is possible in experiment ``b`` too.
+
+    Only then can a sample of ``b`` serve both. From a rule's menu where its answers can be
+    listed, else from the family: without a leak neither experiment has a view of its own.
+    """
+    s = specification
+    if s.family.leak == 0.0:
+        return True
+    if not isinstance(s.adversary, Rule):
+        return False
+    menu = Menu.of(s.adversary, s.family, s.relation, exchanged=bool(b))
+    return all(
+        kind.mass(params, 0, answer) > 0.0 or kind.mass(params, 1, answer) == 0.0
+        for kind, params in zip((menu.kinds[place] for place in menu.kind), menu.params)
+        if kind.outcomes is not None and kind.mass is not None
+        for answer in kind.outcomes(params)
+    )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simulator import estimation
-from simulator.errors import InvalidInput
+from simulator.errors import InvalidInput, NotApplicable
 from simulator.estimation import (
     Estimate,
     TailBand,
@@ -17,7 +17,7 @@ from simulator.estimation import (
     delta_log_bound,
     tail_log_bound,
 )
-from simulator.experiment import total_psi_bound
+from simulator.experiment import covers, total_psi_bound
 from simulator.sampling import Tilted
 from simulator.specification import Specification
 from simulator.views import Replay, View, replay
@@ -60,13 +60,18 @@ class Result:
         """Losses and log-weights for ``experiment``, or None where a plain sample serves.
 
         Where that experiment was not played, the sample of the other one serves, with weight
-        dP1/dP0 = e^{-L}.
+        dP1/dP0 = e^{-L}. Raises NotApplicable where that would miss views that it never has.
         """
         if experiment in self.samples:
             if experiment not in self.log_weights:
                 return None
             return self.samples[experiment], self.log_weights[experiment]
         losses = self.losses(1 - experiment)
+        if not covers(self.specification, 1 - experiment):
+            raise NotApplicable(
+                f"experiment {experiment} may have views that experiment {1 - experiment} never "
+                f"has: play experiment {experiment} itself"
+            )
         log_weights = self.log_weights.get(1 - experiment, np.zeros_like(losses))
         towards_one = losses if experiment == 1 else -losses
         return losses, estimation.exchanged_log_weights(towards_one, log_weights)

@@ -101,5 +101,6 @@ def level_at(sampling: Sampling, phase: int, loss: float) -> int:
     grid = sampling.grid
     low, high = sampling.span
     columns = grid.shape[1]
-    place = math.floor((loss - low) / (high - low) * columns) if math.isfinite(loss) else columns
+    # as the compiled kernel computes it, to the last digit: a loss may lie on a column's edge
+    place = math.floor((loss - low) * (columns / (high - low))) if math.isfinite(loss) else columns
     return int(grid[phase, min(max(place, 0), columns - 1)])

@@ -22,6 +22,7 @@ COMMANDS = {
     "check": "check",
     "claims": "claims",
     "run": "run",
+    "tail": "tail",
 }
 """Each command, and the module of this package that holds a function of that name."""
 

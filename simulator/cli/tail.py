@@ -119,8 +119,9 @@ def told(event: RareEvent) -> dict[str, Any]:
 
 
 def estimate_values(estimate: Estimate) -> dict[str, Any]:
-    """An estimate as plain values."""
-    return {name: getattr(estimate, name) for name in SHOWN}
+    """An estimate as plain values; None stands for a figure that is not finite."""
+    named = estimate.as_dict()
+    return {name: named[name] for name in SHOWN}
 
 
 def show(event: RareEvent, adversary: str, experiment: str) -> None:

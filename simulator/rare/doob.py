@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from simulator.adversaries.contract import Rule
 from simulator.errors import NotApplicable
 from simulator.estimation.inversion import excess
 from simulator.kernels import no_filter
 from simulator.menus import Menu
+from simulator.rare.ties import above_rounding
 from simulator.specification import Specification
 
 NODES = 2_000_000
@@ -68,12 +70,34 @@ class Lattice:
         return float(self.backward(of)[0][0])
 
     def tail(self, threshold: float) -> float:
-        """Exact Pr_b[signed loss > threshold]."""
-        return self.value(lambda s: (s > threshold).astype(float))
+        """Exact Pr_b[signed loss > threshold]; equal to it but for rounding is not above it."""
+        return self.value(lambda s: (s > above_rounding(threshold)).astype(float))
 
     def delta(self, epsilon: float) -> float:
         """Exact hockey-stick divergence at ``epsilon``."""
         return self.value(lambda s: excess(s, epsilon))
+
+    def epsilon(self, delta: float) -> float:
+        """Least epsilon >= 0 with delta(epsilon) <= ``delta``, exact but for rounding.
+
+        Raises NotApplicable where infinite losses alone are more likely than ``delta``.
+        """
+        certain = self.value(np.isposinf)
+        if certain > delta:
+            raise NotApplicable(
+                f"no finite epsilon has delta {delta:g}: infinite losses alone have {certain:g}"
+            )
+        if self.delta(0.0) <= delta:
+            return 0.0
+        law, atoms = self.law(), self.signed
+
+        def gap(epsilon: float) -> float:
+            return float(law @ excess(atoms, epsilon)) - delta
+
+        largest = float(atoms[np.isfinite(atoms)].max())
+        if gap(largest) >= 0.0:  # delta is that of the infinite losses, to the last digit
+            return largest
+        return float(brentq(gap, 0.0, largest, xtol=1e-12))
 
     def law(self) -> np.ndarray:
         """The probability of each of ``signed``, by the forward recursion: a second witness."""
@@ -129,7 +153,8 @@ def enumerate_lattice(specification: Specification, b: int, nodes: int = NODES) 
     step = s.adversary.step
     menu = Menu.of(s.adversary, s.family, s.relation, s.filter, exchanged=bool(b))
     moves = [outcomes(menu, entry) for entry in range(len(menu.kind))]
-    largest = max(abs(loss) for move in moves for _, _, loss in move if math.isfinite(loss))
+    finite = (abs(loss) for move in moves for _, _, loss in move if math.isfinite(loss))
+    largest = max(finite, default=0.0)
     unit = max(largest, 1e-300) * 10.0**-DIGITS
     admit = no_filter if s.filter is None else type(s.filter).step
     purse: Any = (0.0,) if s.filter is None else s.filter.initial

@@ -19,6 +19,7 @@ from simulator.rare.pilot import TRIALS, log_weighted_mean, pilot_tilt, relative
 from simulator.rare.rehearsal import plain, rehearse
 from simulator.rare.splitting import split
 from simulator.rare.steering import aim, steer
+from simulator.rare.ties import above_rounding
 from simulator.runner import run
 from simulator.sampling import Sampling, Tilted
 from simulator.seeds import Stream, generator
@@ -103,30 +104,32 @@ def estimate_rare(
     if experiment not in (0, 1):
         raise InvalidInput(f"the experiment must be 0 or 1, not {experiment!r}")
     open_probability("confidence", confidence)
+    if delta is not None:
+        open_probability("delta", delta)
+    if theta is not None and method not in ("auto", "tilted"):
+        raise InvalidInput(f"theta is for --method tilted; --method {method} takes none")
     start = time.perf_counter()
     s = Specification(
         adversary, family, rounds, trials, seed, relation, filter=filter, sampling=plain()
     )
-    start_from: Sampling | None = None
-    if epsilon is None:
-        assert delta is not None
-        guess, start_from = aim(s, experiment, open_probability("delta", delta))
-    else:
-        guess = finite("epsilon", epsilon)
+    if epsilon is not None:
+        finite("epsilon", epsilon)
+    asked = Asked(s, experiment, epsilon, delta, confidence)
     if method == "doob":
-        return by_doob(s, experiment, guess, confidence, start)
+        return by_doob(asked, start)
     if method == "splitting":
-        return by_splitting(s, experiment, guess, confidence, start)
-    sampling = chosen(s, experiment, guess, method, theta, start_from)
+        return by_splitting(asked, start)
+    sampling = chosen(asked, method, theta)
     pilot_seconds = time.perf_counter() - start
     result = run(replace(s, sampling=sampling), (experiment,), jobs, None, progress)
     at_delta = None if delta is None else result.epsilon(delta, experiment, confidence)
-    point = guess if at_delta is None else at_delta.value
-    tail = result.tail(point, experiment, confidence)
+    point = epsilon if at_delta is None else at_delta.value
+    assert point is not None
+    tail = result.tail(above_rounding(point), experiment, confidence)
     if tail.hits < MINIMUM_HITS:  # a weighted sample has refused by itself
         raise Refusal(
             f"{tail.hits} of {trials} plain trials lost more than {point:g}, {MINIMUM_HITS} are "
-            "needed: try more trials, or --method tilted, steered or doob"
+            "needed: try more trials, or --method tilted, steered, doob or splitting"
         )
     return RareEvent(
         point,
@@ -141,6 +144,31 @@ def estimate_rare(
     )
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What is to be estimated.
+
+    Attributes
+    ----------
+    specification : of the play, under the measure of the experiment itself.
+    experiment : 0 or 1.
+    epsilon : where; None when the epsilon of ``delta`` is to be found.
+    """
+
+    specification: Specification
+    experiment: int
+    epsilon: float | None
+    delta: float | None
+    confidence: float
+
+    def aimed(self) -> tuple[float, Sampling | None]:
+        """The epsilon, or a guess at it; and a measure under which it is typical, if known."""
+        if self.epsilon is not None:
+            return self.epsilon, None
+        assert self.delta is not None
+        return aim(self.specification, self.experiment, self.delta)
+
+
 def name_of(sampling: Sampling | None) -> str:
     """The method that a measure belongs to."""
     if sampling is None:
@@ -148,24 +176,24 @@ def name_of(sampling: Sampling | None) -> str:
     return "tilted" if isinstance(sampling, Tilted) else "steered"
 
 
-def chosen(
-    s: Specification,
-    b: int,
-    epsilon: float,
-    method: str,
-    theta: float | None,
-    start: Sampling | None,
-) -> Sampling | None:
+def chosen(asked: Asked, method: str, theta: float | None) -> Sampling | None:
     """The measure to draw the final sample from; None for the experiment itself."""
     if method == "plain":
         return None
     if theta is not None:
         return Tilted(theta)
-    if method == "tilted":
-        return pilot_tilt(s, b, epsilon)[0]
-    if method == "steered":
-        return steer(s, b, epsilon, start=start)[0]
-    return best_of_all(s, b, epsilon, start)
+    s, b = asked.specification, asked.experiment
+    try:
+        epsilon, start = asked.aimed()
+        if method == "tilted":
+            return pilot_tilt(s, b, epsilon)[0]
+        if method == "steered":
+            return steer(s, b, epsilon, start=start)[0]
+        return best_of_all(s, b, epsilon, start)
+    except NotApplicable:
+        if method == "auto":  # no tilted law: plain sampling, which refuses if it is not enough
+            return None
+        raise
 
 
 def best_of_all(
@@ -176,11 +204,8 @@ def best_of_all(
     A good fixed theta whose interval needs no asymptotics comes before all else: a rehearsal
     cannot see the paths that a measure never takes, a bound known in advance covers them.
     """
-    try:
-        if relative_error(rehearse(s, b, plain(), 2 * TRIALS, 2), epsilon) <= PLAIN_ENOUGH:
-            return None
-    except NotApplicable:
-        return None  # no tilted law: plain sampling, which refuses if it is not enough
+    if relative_error(rehearse(s, b, plain(), 2 * TRIALS, 2), epsilon) <= PLAIN_ENOUGH:
+        return None
     try:
         tilted, error = pilot_tilt(s, b, epsilon)
     except Refusal:
@@ -204,9 +229,15 @@ def bounded_in_advance(s: Specification, b: int, tilted: Tilted, epsilon: float)
     return useful(delta_log_bound(tilted.theta, psi, epsilon), value, s.trials)
 
 
-def by_doob(s: Specification, b: int, epsilon: float, confidence: float, start: float) -> RareEvent:
+def by_doob(asked: Asked, start: float) -> RareEvent:
     """Exact recursion, then a sample from the zero-variance measure."""
+    s, b, confidence = asked.specification, asked.experiment, asked.confidence
     lattice = enumerate_lattice(s, b)
+    at_delta = None
+    if asked.delta is not None:
+        at_delta = exact(lattice.epsilon(asked.delta), confidence, s.trials)
+    epsilon = asked.epsilon if at_delta is None else at_delta.value
+    assert epsilon is not None
     pilot_seconds = time.perf_counter() - start
     start = time.perf_counter()
     noise = generator(s.seed, s.task, Stream.mechanism(b), 0)
@@ -214,9 +245,9 @@ def by_doob(s: Specification, b: int, epsilon: float, confidence: float, start: 
     losses = -signed if b else signed
     return RareEvent(
         epsilon,
-        weighted_tail(losses, log_weights, epsilon, confidence, b),
+        weighted_tail(losses, log_weights, above_rounding(epsilon), confidence, b),
         weighted_delta(losses, log_weights, epsilon, confidence, b),
-        None,
+        at_delta,
         "doob",
         None,
         s.trials,
@@ -225,10 +256,23 @@ def by_doob(s: Specification, b: int, epsilon: float, confidence: float, start: 
     )
 
 
-def by_splitting(
-    s: Specification, b: int, epsilon: float, confidence: float, start: float
-) -> RareEvent:
+def exact(value: float, confidence: float, trials: int) -> Estimate:
+    """A value that a recursion gave, exact but for rounding."""
+    slack = 1e-9 * abs(value)
+    method = "exact, recursion over everything that can happen"
+    return Estimate(
+        value, value - slack, value + slack, confidence, method, trials, trials, 1.0 / trials, 0.0
+    )
+
+
+def by_splitting(asked: Asked, start: float) -> RareEvent:
     """Multilevel splitting."""
-    tail, delta = split(s, b, epsilon, s.trials, confidence)
+    if asked.epsilon is None:
+        raise NotApplicable(
+            "splitting estimates at an epsilon: give --epsilon, or find epsilon(delta) by "
+            "--method plain, tilted, steered or doob"
+        )
+    s, epsilon = asked.specification, asked.epsilon
+    tail, delta = split(s, asked.experiment, epsilon, s.trials, asked.confidence)
     seconds = time.perf_counter() - start
     return RareEvent(epsilon, tail, delta, None, "splitting", None, s.trials, seconds, 0.0)
