@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from simulator.errors import Breach, Refusal
+from simulator.errors import Refusal
 from simulator.estimation import Estimate, splitting_runs
 from simulator.estimation.inversion import excess
-from simulator.interpreter import Prepared
+from simulator.interpreter import Prepared, Trial, play_trial
+from simulator.mechanisms import Pair
+from simulator.rare.ties import above_rounding
 from simulator.seeds import Stream, generator, record, restore
 from simulator.specification import Specification
 
@@ -35,12 +37,13 @@ class Path:
     ----------
     coins : where the coins stood at the start.
     answers : the answers so far.
-    signed : the signed loss so far.
     """
 
     coins: tuple[int, ...]
     answers: tuple[Any, ...]
-    signed: float
+
+
+START = Path((), ())
 
 
 def split(
@@ -72,7 +75,7 @@ def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[f
     noise = generator(s.seed, s.task, Stream.PILOT, 0)
     coins = generator(s.seed, s.task, Stream.PILOT, 1)
     prepared = Prepared(s, b)
-    starts = [Path((), (), 0.0)]
+    starts = [START]
     levels: list[float] = []
     while len(levels) < MOST_LEVELS:
         peaks = []
@@ -80,7 +83,7 @@ def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[f
         for number in range(paths):
             track = play_on(s, b, starts[number % len(starts)], coins, noise, prepared)
             tracks.append(track)
-            peaks.append(max(signed for _, signed in track.steps) if track.steps else 0.0)
+            peaks.append(float(track.signed.max()))
         level = float(np.quantile(peaks, 1.0 - SHARE))
         if level >= epsilon:
             return [*levels, epsilon]
@@ -102,19 +105,20 @@ def one_run(
     noise = generator(s.seed, s.task, Stream.mechanism(b), run)
     coins = generator(s.seed, s.task, Stream.COINS, run)
     prepared = Prepared(s, b)
-    starts: list[Path] = [Path((), (), 0.0)]
+    starts = [START]
     passed = 1.0
     for level in levels[:-1]:
-        chosen = noise.integers(len(starts), size=paths) if len(starts) > 1 else [0] * paths
+        chosen = noise.integers(len(starts), size=paths)
         tracks = [play_on(s, b, starts[c], coins, noise, prepared) for c in chosen]
         starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
         if not starts:
             return 0.0, 0.0
         passed *= len(starts) / paths
-    chosen = noise.integers(len(starts), size=paths) if len(starts) > 1 else [0] * paths
+    chosen = noise.integers(len(starts), size=paths)
     ends = np.array([play_on(s, b, starts[c], coins, noise, prepared).end for c in chosen])
     epsilon = levels[-1]
-    return passed * float(np.mean(ends > epsilon)), passed * float(np.mean(excess(ends, epsilon)))
+    above = np.mean(ends > above_rounding(epsilon))
+    return passed * float(above), passed * float(np.mean(excess(ends, epsilon)))
 
 
 @dataclass(frozen=True)
@@ -125,21 +129,24 @@ class Track:
     ----------
     coins : where the coins stood at the start.
     answers : all answers.
-    steps : (rounds played, signed loss) after each new round.
-    end : the signed loss at the end.
+    signed : the signed loss after each round, shape (rounds,).
     """
 
     coins: tuple[int, ...]
     answers: tuple[Any, ...]
-    steps: tuple[tuple[int, float], ...]
-    end: float
+    signed: np.ndarray
+
+    @property
+    def end(self) -> float:
+        """The signed loss at the end."""
+        return float(self.signed[-1])
 
     def first_beyond(self, level: float) -> Path | None:
         """The path up to where it first passed the level, or None."""
-        for rounds, signed in self.steps:
-            if signed > level:
-                return Path(self.coins, self.answers[:rounds], signed)
-        return None
+        beyond = self.signed > level
+        if not beyond.any():
+            return None
+        return Path(self.coins, self.answers[: int(beyond.argmax()) + 1])
 
 
 def play_on(
@@ -152,32 +159,13 @@ def play_on(
 ) -> Track:
     """Replay a path and play it to the end with fresh noise; an empty path draws its own coins."""
     stood = path.coins or record(coins)
-    playing = s.adversary(restore(stood) if path.coins else coins)
-    purse: Any = None if s.filter is None else s.filter.initial
-    admits = None if s.filter is None else type(s.filter).step
-    answers: list[Any] = []
-    signed = 0.0
-    steps = []
-    if path.answers:
-        steps.append((len(path.answers), path.signed))
-    answer = None
-    try:
-        for i in range(s.rounds):
-            pair, price = prepared.find(playing.send(answer))
-            admitted = True
-            if admits is not None:
-                admitted, purse = admits(purse, *price)
-            if i < len(path.answers):
-                answer = path.answers[i]
-            else:
-                answer = pair.sample(b, noise) if admitted else float("nan")
-            if admitted:
-                loss = pair.loss(answer)
-                signed += -loss if b else loss
-            answers.append(answer)
-            if i >= len(path.answers):
-                steps.append((i + 1, signed))
-    except StopIteration:
-        raise Breach("the adversary stopped, but must yield in every round") from None
-    playing.close()
-    return Track(stood, tuple(answers), tuple(steps), signed)
+    known = len(path.answers)
+
+    def draw(pair: Pair, trial: Trial, i: int) -> Any:
+        return path.answers[i] if i < known else pair.sample(b, noise)
+
+    trial = Trial(keep_answers=True, keep_path=True)
+    play_trial(s, 0, restore(stood) if path.coins else coins, prepared, draw, trial)
+    assert trial.answers is not None
+    losses = np.array(trial.path)
+    return Track(stood, tuple(trial.answers), -losses if b else losses)
