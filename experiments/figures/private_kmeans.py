@@ -47,7 +47,7 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
             }
         )
     return {
-        "points": [list(map(float, record)) for record in table],
+        "points": [[float(value) for value in record] for record in list[Any](table)],
         "start": in_cm(np.array(START), specification["box_cm"]),
         "plain": in_cm(plain, specification["box_cm"]),
         "private": private,

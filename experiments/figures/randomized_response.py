@@ -38,7 +38,8 @@ TICKS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     """Exact central intervals of the estimate, and surveys by the mechanism itself."""
     frequency = specification["frequency"]
-    epsilons = np.geomspace(*specification["epsilons"], specification["points"])
+    first, last = specification["epsilons"]
+    epsilons = np.geomspace(first, last, specification["points"])
     people = specification["surveys_of"]
     noise = generator(specification["seed"], 0, Stream.MECHANISM_1, 0)
     return {

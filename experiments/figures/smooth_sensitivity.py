@@ -36,9 +36,11 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     beta = admissible_beta(specification["epsilon"], specification["delta"])
     path = [np.sort([0.0] * (n - ones) + [top] * ones) for ones in range(n + 1)]
     table = datasets.load("breast_cancer", [specification["column"]])
-    measurements = np.sort([float(record[0]) for record in table])
+    records: list[Any] = list(table)
+    measurements = np.sort([float(record[0]) for record in records])
     lower, upper = specification["range"]
-    epsilons = np.geomspace(*specification["epsilons"], specification["points"])
+    first, last = specification["epsilons"]
+    epsilons = np.geomspace(first, last, specification["points"])
     smooth = [
         smooth_sensitivity(
             measurements, lower, upper, admissible_beta(float(e), specification["delta"]),
