@@ -9,11 +9,15 @@ from simulator.rare.events import METHODS, RareEvent, estimate_rare
 from simulator.rare.pilot import pilot_tilt
 from simulator.rare.splitting import split
 from simulator.rare.steering import steer
+from simulator.rare.tilted import Tilted
+from simulator.sampling import Steered
 
 __all__ = [
     "METHODS",
     "Lattice",
     "RareEvent",
+    "Steered",
+    "Tilted",
     "enumerate_lattice",
     "estimate_rare",
     "pilot_tilt",

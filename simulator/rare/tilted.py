@@ -1,0 +1,58 @@
+"""``Tilted`` with its pilot: a measure chosen on held-out draws, then frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from simulator import sampling
+from simulator.databases import ADD_REMOVE, Relation
+from simulator.errors import InvalidInput
+from simulator.rare.pilot import pilot_tilt
+from simulator.rare.rehearsal import plain
+from simulator.rare.steering import aim, steer
+from simulator.sampling import Sampling
+from simulator.specification import Specification
+from simulator.theory.filters import Filter
+from simulator.theory.guarantees import Guarantee
+
+
+class Tilted(sampling.Tilted):
+    """Play tilted by the same theta in every round; see :class:`simulator.sampling.Tilted`."""
+
+    @classmethod
+    def pilot(
+        cls,
+        adversary: Callable[..., Any],
+        family: Guarantee,
+        rounds: int,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        experiment: int = 0,
+        steered: bool = False,
+        seed: int = 0,
+        relation: Relation = ADD_REMOVE,
+        filter: Filter | None = None,
+    ) -> Sampling:
+        """Choose theta for the divergence at ``epsilon``, or near where it is ``delta``.
+
+        Parameters
+        ----------
+        adversary, family, rounds, seed, relation, filter : as for ``simulate``.
+        steered : learn theta by the round and the loss so far, in place of one theta.
+
+        The draws are held out from every result. Raises Refusal where no measure gets there.
+        """
+        if (epsilon is None) == (delta is None):
+            raise InvalidInput("give the epsilon to aim at, or the delta")
+        s = Specification(
+            adversary, family, rounds, 1, seed, relation, sampling=plain(), filter=filter
+        )
+        start: Sampling | None = None
+        if epsilon is None:
+            assert delta is not None
+            epsilon, start = aim(s, experiment, delta)
+        if steered:
+            return steer(s, experiment, epsilon, start=start)[0]
+        return cls(pilot_tilt(s, experiment, epsilon)[0].theta)
