@@ -96,6 +96,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = complain(str(error), error.exit_code)
     except MemoryError as error:
         code = complain(f"out of memory: {error}; ask for less", InvalidInput.exit_code)
+    except OverflowError as error:
+        code = complain(
+            f"a number leaves the range of floats ({error}); ask for less extreme ones",
+            InvalidInput.exit_code,
+        )
     sys.exit(code if isinstance(code, int) else 0)
 
 

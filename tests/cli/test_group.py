@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from simulator.cli import COMMANDS
+from simulator.errors import Refusal
 
 
 def test_without_a_command_the_help_goes_to_standard_error(dpcompose):
@@ -57,3 +58,21 @@ def test_a_reader_that_goes_away_is_no_error():
     process.stdout.close()
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, b"")
+
+
+@pytest.mark.parametrize("error", [MemoryError("7 TB"), OverflowError("math range error")])
+def test_what_does_not_fit_is_one_line(dpcompose, monkeypatch, error):
+    def fails(*_arguments, **_options):
+        raise error
+
+    monkeypatch.setattr("simulator.cli.bounds.compare", fails)
+    assert str(error) in dpcompose("bounds", "--epsilon", "1x5").complaint
+
+
+def test_a_refused_estimate_exits_3(dpcompose, monkeypatch):
+    def refuses(*_arguments, **_options):
+        raise Refusal("too few hits; play more trials")
+
+    monkeypatch.setattr("simulator.cli.bounds.compare", refuses)
+    said = dpcompose("bounds", "--epsilon", "1x5")
+    assert (said.code, said.out, said.err) == (3, "", "error: too few hits; play more trials\n")
