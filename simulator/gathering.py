@@ -27,7 +27,8 @@ class Gathered:
             self.samples = {b: np.empty(s.trials) for b in self.experiments}
         except (MemoryError, ValueError):
             raise InvalidInput(
-                f"the losses of {s.trials} trials do not fit into memory; ask for fewer trials"
+                f"the losses of {s.trials} trials do not fit into memory, they need "
+                f"{8e-9 * s.trials * len(self.experiments):.3g} GB; ask for fewer trials"
             ) from None
         weighted = s.sampling is not None
         self.log_weights = {b: np.empty(s.trials) for b in self.experiments if weighted}

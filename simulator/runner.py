@@ -29,6 +29,7 @@ from simulator.gathering import Gathered, Key
 from simulator.progress import Progress
 from simulator.result import Result
 from simulator.sampling import Sampling
+from simulator.specification import RULE_BLOCK_ROUNDS
 from simulator.store import RunStore
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
@@ -244,8 +245,15 @@ def parallel(
             in_flight[key] = None
             yield joblib.delayed(play)(*key)
 
+    # A kernel in the main thread would not hear Ctrl-C before its block ends: where a single
+    # trial is long, a lone job gets a thread of its own, one block at a time.
+    aside = jobs == 1 and threads and s.rounds > RULE_BLOCK_ROUNDS
     pool = joblib.Parallel(
-        n_jobs=jobs, prefer=preference, return_as="generator_unordered", batch_size=1
+        n_jobs=2 if aside else jobs,
+        pre_dispatch=1 if aside else "2 * n_jobs",
+        prefer=preference,
+        return_as="generator_unordered",
+        batch_size=1,
     )
     with contextlib.ExitStack() as ending:
         with shielded() if processes else contextlib.nullcontext():
