@@ -84,18 +84,23 @@ def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[f
             track = play_on(s, b, starts[number % len(starts)], coins, noise, prepared)
             tracks.append(track)
             peaks.append(float(track.signed.max()))
-        level = float(np.quantile(peaks, 1.0 - SHARE))
+        level = next_level(np.array(peaks))
         if level >= epsilon:
             return [*levels, epsilon]
-        if levels and level <= levels[-1]:
+        starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
+        if not starts or (levels and level <= levels[-1]):
             break
         levels.append(level)
-        starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
-        if not starts:
-            break
     raise Refusal(
         f"splitting found no way to a loss of {epsilon:g}: try more trials, or a smaller epsilon"
     )
+
+
+def next_level(peaks: np.ndarray) -> float:
+    """The level that about SHARE of the peaks pass; with many equal, one that some do pass."""
+    level = float(np.quantile(peaks, 1.0 - SHARE, method="lower"))
+    below = peaks[peaks < peaks.max()]
+    return float(below.max()) if level == peaks.max() and below.size else level
 
 
 def one_run(

@@ -28,6 +28,9 @@ ELITE = 0.1
 STAGES = 40
 POLISHING = 5
 SMOOTHING = 0.8
+PRIOR = 0.03
+"""How much of the overall theta enters every cell, in shares of the fullest cell's weight. A cell
+of few paths must not choose so extreme a theta that a whole class of paths is never taken."""
 
 
 def steer(
@@ -131,7 +134,7 @@ def improved(played: Rehearsal, weights: np.ndarray, rounds: int) -> Steered:
 
     numerator, denominator = table(push), table(curvature)
     overall = push.sum() / max(curvature.sum(), 1e-300)
-    prior = 1e-3 * denominator.max() + 1e-300
+    prior = PRIOR * denominator.max() + 1e-300
     thetas = (numerator + prior * overall) / (denominator + prior)
     return quantised(thetas, (low, high))
 
