@@ -13,9 +13,12 @@ PICTURES := $(FIGURES:%=results/figures/%.svg) $(FIGURES:%=results/figures/%.png
 STYLE   := $(wildcard simulator/plots/*.py simulator/plots/*.mplstyle experiments/drawing/*.py)
 UNKNOWN := $(filter-out $(basename $(notdir $(wildcard build/depends/*.d))),$(FIGURES))
 
+# two figures at a time: compiling a rule keeps one core busy
+MAKEFLAGS += --jobs=2
+
 .DEFAULT_GOAL := help
 
-.PHONY: help plots test check claims bench lint clean
+.PHONY: help plots test check claims bench coverage lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -53,6 +56,9 @@ claims: $(READY)   ## check every claim of the sources, into results/claims.md a
 
 bench: $(READY)   ## measure speed and accuracy, into results/benchmarks.json
 	$(BIN)/python -m experiments.benchmarks
+
+coverage: $(READY)   ## count how often the intervals of rare events miss, into results/coverage.json
+	$(BIN)/python -m experiments.coverage
 
 lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff check .
