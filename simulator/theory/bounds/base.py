@@ -13,6 +13,9 @@ from simulator.theory.bounds.leaks import ONE_LEAK, LeakRule
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import Guarantee
 
+SMALLEST_DELTA = 1e-300
+"""The smallest positive delta that is asked: what is smaller loses its digits."""
+
 
 class Bound(ABC):
     """One theorem on adaptive composition.
@@ -93,12 +96,18 @@ class BoundOnComposition:
     def epsilon(self, delta: float) -> Answer:
         """Least epsilon >= 0 at a delta in [0, 1).
 
-        Raises InvalidInput on another delta, and NotApplicable where no epsilon is enough.
+        Raises InvalidInput on another delta and below 1e-300, and NotApplicable where no epsilon
+        is enough, or where the rounds' own deltas leave less than 1e-300 of it.
         """
-        if not 0.0 <= delta < 1.0:
-            raise InvalidInput(f"delta must be in [0, 1), not {delta!r}")
+        if not (delta == 0.0 or SMALLEST_DELTA <= delta < 1.0):
+            raise InvalidInput(f"delta must be 0, or in [{SMALLEST_DELTA:g}, 1), not {delta!r}")
         core = self.composition.core
         allowed = self.bound.leak_rule.split(self.composition, delta)
+        if 0.0 < allowed < SMALLEST_DELTA:
+            raise NotApplicable(
+                f"{self.name}: the rounds' own deltas leave only {allowed!r} of delta {delta!r}, "
+                f"and at least {SMALLEST_DELTA:g} is needed"
+            )
         if allowed > 0.0:
             return self.bound._epsilon_answer(core, allowed)
         largest = core.total(pure_epsilon)

@@ -38,10 +38,10 @@ def _split_one(composition: Composition, total: float) -> float:
     log_kept = composition.log_kept
     if log_kept == 0.0:
         return total
-    allowed = -math.expm1(math.log1p(-total) - log_kept)
-    if allowed < 0.0:
+    log_allowed = math.log1p(-total) - log_kept  # of 1 - delta'; positive where the leaks pass it
+    if log_allowed > 0.0:
         raise _refuse(total, -math.expm1(log_kept))
-    return allowed
+    return -math.expm1(log_allowed)
 
 
 def _split_sum(composition: Composition, total: float) -> float:
