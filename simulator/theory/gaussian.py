@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import erfcx, log_ndtr, ndtr
+from scipy.special import erfcx, ndtr
 
-_SQRT_HALF_PI = math.sqrt(math.pi / 2.0)
+Floats = NDArray[np.float64]
+
 _SQRT_TWO_PI = math.sqrt(2.0 * math.pi)
+#: Beyond it the normal tail is below the smallest double.
+_FAR = 40.0
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -23,15 +28,13 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
         return -math.expm1(min(0.0, epsilon))
     if epsilon < 0.0:
         return -math.expm1(epsilon) + math.exp(epsilon) * gaussian_delta(mu, -epsilon)
-    near, far = epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0
-    if near < 0.0:
-        overlap = math.exp(min(0.0, epsilon + float(log_ndtr(-far))))
-        return max(0.0, float(ndtr(-near)) - overlap)
+    near = epsilon / mu - mu / 2.0
+    if abs(near) > _FAR:
+        return 0.0 if near > 0.0 else 1.0
     density = math.exp(-0.5 * near * near) / _SQRT_TWO_PI
-    mills = _SQRT_HALF_PI * (
-        float(erfcx(near * math.sqrt(0.5))) - float(erfcx(far * math.sqrt(0.5)))
-    )
-    return density * mills
+    if near < -1.0:  # then epsilon / mu + mu / 2 > 0, where Mills' ratio is small
+        return float(ndtr(-near)) - density * float(_mills(np.array(near + mu)))
+    return density * _mills_drop(near, mu)
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
@@ -48,3 +51,29 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
         return math.log(max(gaussian_delta(mu, epsilon), 5e-324)) - math.log(delta)
 
     return float(brentq(excess, 0.0, high, xtol=1e-15 * max(high, 1e-300), rtol=1e-14))
+
+
+def _mills(t: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.pi / 2) * erfcx(t / np.sqrt(2)))
+
+
+def _mills_drop(low: float, gap: float) -> float:
+    """m(low) - m(low + gap) for Mills' ratio m of the normal law, low >= -1, without cancelling.
+
+    m' = t m - 1, so a short drop is integrated; a long one is a plain difference.
+    """
+    if gap > 1:
+        return float(_mills(np.array(low)) - _mills(np.array(low + gap)))
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    t = low + gap * (nodes + 1) / 2
+    # Far out 1 - t m(t) cancels; there its continued fraction (depth 60) is exact to rounding.
+    slope = np.where(t < 6, 1 - t * _mills(t), _mills_slope_far(np.maximum(t, 6.0)))
+    return float(gap / 2 * weights @ slope)
+
+
+def _mills_slope_far(t: Floats) -> Floats:
+    """1 - t m(t) = m(t) c with m = 1/(t + c), c = 1/(t + 2/(t + 3/(t + ...)))."""
+    tail = np.zeros_like(t)
+    for n in range(60, 0, -1):
+        tail = n / (t + tail)
+    return tail / (t + tail)

@@ -1,5 +1,6 @@
 """Where parameters reach the ends of the floats: the right answer, or one clear line."""
 
+import math
 import warnings
 
 import pytest
@@ -12,7 +13,8 @@ from simulator.theory import (
     bound,
     bounds_for,
 )
-from simulator.theory.laws import LaplaceLaw
+from simulator.theory.gaussian import gaussian_epsilon
+from simulator.theory.laws import GaussianLaw, LaplaceLaw
 from simulator.theory.pld import compose_laws
 
 
@@ -46,3 +48,43 @@ def test_a_delta_that_leaks_leave_denormal_is_refused():
     asked = bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(ApproxDP(0.1, 9.999e-301), 1))
     with pytest.raises(NotApplicable, match="leave only"):
         asked.epsilon(1e-300)
+
+
+# --- one round ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mu", [1e-300, 1e-100, 1e-9, 1e3, 1e5, 1e50, 1e99])
+@pytest.mark.parametrize("delta", [1e-300, 1e-6, 0.3, 0.99])
+def test_one_gaussian_round_at_every_scale(mu, delta):
+    found = compose_laws([(GaussianLaw(mu), 1)]).epsilon(delta)
+    expected = gaussian_epsilon(mu, delta)
+    assert found.lower * (1 - 1e-12) <= expected <= found.upper * (1 + 1e-12) < math.inf
+
+
+@pytest.mark.parametrize(
+    ("mu", "delta", "epsilon"),
+    [  # by 60-digit arithmetic
+        (1e-9, 1e-300, 3.63852370396964e-8),
+        (3.1622776601683796e-14, 1e-290, 1.12125537405658e-12),
+        (1e-3, 1e-290, 0.0361321018999308),
+    ],
+)
+def test_small_mu_keeps_its_digits(mu, delta, epsilon):
+    assert gaussian_epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-13)
+    for rounds in (1, 900):
+        found = compose_laws([(GaussianLaw(mu / math.sqrt(rounds)), rounds)]).epsilon(delta)
+        assert found.lower <= epsilon * (1 + 1e-14)
+        assert found.upper >= epsilon * (1 - 1e-14)
+        assert found.width <= 1e-6 * epsilon
+
+
+@pytest.mark.parametrize("mu", [1e-300, 1e-9, 1.0])
+def test_a_gaussian_tail_beyond_the_floats_is_nothing(mu):
+    assert GaussianLaw(mu).delta(1e6) == 0.0
+    assert GaussianLaw(1e99).delta(1e6) == 1.0
+
+
+def test_a_parameter_whose_square_overflows_is_refused():
+    for law in (GaussianLaw, LaplaceLaw):
+        with pytest.raises(InvalidInput, match="1e\\+100"):
+            law(1e200)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import erfcx, log_ndtr, ndtr
+from scipy.special import ndtr
 
+from simulator.theory.gaussian import gaussian_delta
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, Transform, require_positive
 
 
@@ -49,13 +50,7 @@ class GaussianLaw(PrivacyLossLaw):
         return np.asarray(1e-15 * (1 + np.abs(psi)))
 
     def delta(self, epsilon: float) -> float:
-        if epsilon < 0:
-            return float(-np.expm1(epsilon) + np.exp(epsilon) * self.delta(-epsilon))
-        low = epsilon / self.mu - self.mu / 2
-        high = low + self.mu
-        if low < -1:
-            return float(ndtr(-low) - np.exp(epsilon + log_ndtr(-high)))
-        return float(np.exp(-(low**2) / 2) / np.sqrt(2 * np.pi) * _mills_drop(low, high))
+        return gaussian_delta(self.mu, float(epsilon))
 
     def reversed(self) -> GaussianLaw:
         return self
@@ -67,29 +62,3 @@ class GaussianLaw(PrivacyLossLaw):
         z = (edges - centre) / self.mu
         # Difference the tail that is small, so that far cells keep their digits.
         return np.where(z[:-1] > 0, ndtr(-z[:-1]) - ndtr(-z[1:]), ndtr(z[1:]) - ndtr(z[:-1]))
-
-
-def _mills_drop(low: float, high: float) -> float:
-    """m(low) - m(high) for Mills' ratio m of the normal law, -1 <= low < high, without cancelling.
-
-    m' = t m - 1, so a short drop is integrated; a long one is a plain difference.
-    """
-
-    def mills(t: Floats) -> Floats:
-        return np.asarray(np.sqrt(np.pi / 2) * erfcx(t / np.sqrt(2)))
-
-    if high - low > 1:
-        return float(mills(np.array(low)) - mills(np.array(high)))
-    nodes, weights = np.polynomial.legendre.leggauss(24)
-    t = low + (high - low) * (nodes + 1) / 2
-    # Far out 1 - t m(t) cancels; there its continued fraction (depth 60) is exact to rounding.
-    slope = np.where(t < 6, 1 - t * mills(t), _mills_slope_far(np.maximum(t, 6.0)))
-    return float((high - low) / 2 * weights @ slope)
-
-
-def _mills_slope_far(t: Floats) -> Floats:
-    """1 - t m(t) = m(t) c with m = 1/(t + c), c = 1/(t + 2/(t + 3/(t + ...)))."""
-    tail = np.zeros_like(t)
-    for n in range(60, 0, -1):
-        tail = n / (t + tail)
-    return tail / (t + tail)

@@ -126,11 +126,9 @@ def _walk(
     """Walk outward from ``root`` in growing steps until ``certified`` holds."""
     step = 2 * float(np.spacing(max(abs(root), _SMALL)))
     epsilon = root
-    while low < epsilon < high:
+    while epsilon < high if sign > 0 else epsilon > low:
         if certified(epsilon):
             return epsilon
         epsilon = root + sign * step
         step *= 3
-    if sign > 0 and epsilon <= low and certified(low):
-        return low
     return high if sign > 0 else low
