@@ -14,7 +14,7 @@ from simulator.theory import (
     bounds_for,
 )
 from simulator.theory.gaussian import gaussian_epsilon
-from simulator.theory.laws import GaussianLaw, LaplaceLaw
+from simulator.theory.laws import GaussianLaw, LaplaceLaw, randomized_response
 from simulator.theory.pld import compose_laws
 
 
@@ -88,3 +88,41 @@ def test_a_parameter_whose_square_overflows_is_refused():
     for law in (GaussianLaw, LaplaceLaw):
         with pytest.raises(InvalidInput, match="1e\\+100"):
             law(1e200)
+
+
+# --- many rounds --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", [GaussianLaw, LaplaceLaw])
+@pytest.mark.parametrize(("size", "rounds"), [(1e3, 10**6), (1e99, 9), (1e-300, 10**6)])
+def test_spreads_that_cannot_be_inverted_are_refused(law, size, rounds):
+    pld = compose_laws([(law(size), rounds)])
+    for ask in (lambda: pld.epsilon(1e-300), lambda: pld.epsilon(0.3), lambda: pld.delta(0.0)):
+        with pytest.raises(NotApplicable, match="too wide or too narrow"):
+            ask()
+
+
+@pytest.mark.parametrize("mu", [1e-15, 1e-9, 1e3])
+def test_the_spreads_that_remain_are_answered(mu):
+    found = compose_laws([(GaussianLaw(mu), 1000)], tolerance=1e-5).epsilon(1e-290)
+    assert found.lower <= gaussian_epsilon(mu * math.sqrt(1000), 1e-290) <= found.upper
+    assert found.width <= 1e-5 * found.upper
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-15, 1e-9])
+def test_tiny_losses_are_not_merged_into_none(epsilon):
+    # odd k: delta(0) = tanh(epsilon/2) (2j+1) C(2j, j) / 4^j at k = 2j + 1, to first order
+    for j in (1, 500):
+        expected = (2 * j + 1) * math.comb(2 * j, j) / 4**j * math.tanh(epsilon / 2)
+        found = compose_laws([(randomized_response(epsilon), 2 * j + 1)]).delta(0.0)
+        assert found.lower <= expected * (1 + 1e-6)
+        assert found.upper >= expected * (1 - 1e-6)
+        assert found.width <= 2e-6 * expected
+
+
+@pytest.mark.parametrize("epsilon", [1e6, 1e12, 1e99])
+def test_an_untilted_lattice_leaves_no_loss_out(epsilon):
+    # all losses are epsilon but for e^-epsilon: nothing is private at epsilon 0
+    found = compose_laws([(randomized_response(epsilon), 1000)]).delta(0.0)
+    assert found.upper == 1.0
+    assert found.lower >= 1 - 1e-6

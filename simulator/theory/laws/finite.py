@@ -138,12 +138,18 @@ class FiniteLaw(PrivacyLossLaw):
         )
 
 
-def merge_losses(losses: Floats, log_masses: Floats) -> tuple[Floats, Floats]:
-    """Sort, and add up masses of losses that agree up to the rounding of a difference of logs."""
+def merge_losses(
+    losses: Floats, log_masses: Floats, within: float | None = None
+) -> tuple[Floats, Floats]:
+    """Sort, and add up masses of losses that agree up to ``within``.
+
+    By default that is the rounding of a difference of logarithms.
+    """
     order = np.argsort(losses, kind="stable")
     losses, log_masses = losses[order], log_masses[order]
     if losses.size == 0:
         return losses, log_masses
-    scale = 1.0 + np.abs(losses) + np.abs(log_masses)
-    starts = np.flatnonzero(np.r_[True, np.diff(losses) > 8 * np.finfo(float).eps * scale[1:]])
+    rounding = 8 * np.finfo(float).eps * (1.0 + np.abs(losses) + np.abs(log_masses))[1:]
+    apart = np.diff(losses) > (rounding if within is None else within)
+    starts = np.flatnonzero(np.r_[True, apart])
     return losses[starts], np.logaddexp.reduceat(log_masses, starts)

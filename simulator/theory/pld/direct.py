@@ -9,13 +9,17 @@ import numpy as np
 from simulator.theory.laws.finite import FiniteLaw, merge_losses
 from simulator.theory.pld.parts import Parts
 
+ROUNDING = 1e-15
 _MAX_SUMS = 1 << 16
 #: Beyond, adding rounds one by one gathers more rounding than the transforms do.
 _MAX_ROUNDS = 64
 
 
 def enumerate_sums(parts: Parts) -> FiniteLaw | None:
-    """The composed law itself, or None where it is not finite or has too many losses."""
+    """The composed law itself, or None where it is not finite or has too many losses.
+
+    Sums that agree up to ROUNDING times the largest are one: each round may move a loss by that.
+    """
     if not all(law.is_discrete and law.atom_losses.size for law, _ in parts.items):
         return None
     # A multiset of count losses out of m.
@@ -23,9 +27,11 @@ def enumerate_sums(parts: Parts) -> FiniteLaw | None:
     if parts.rounds > _MAX_ROUNDS or prod(sizes) > _MAX_SUMS:
         return None
     losses, logs = np.zeros(1), np.zeros(1)
+    within = ROUNDING * max(map(abs, parts.support))
     for law, count in parts.items:
         for _ in range(count):
             sums = np.add.outer(losses, law.atom_losses).ravel()
-            losses, logs = merge_losses(sums, np.add.outer(logs, law.atom_log_masses).ravel())
+            masses = np.add.outer(logs, law.atom_log_masses).ravel()
+            losses, logs = merge_losses(sums, masses, within)
     dual = parts.reversed().infinite_mass
     return FiniteLaw(losses, logs, parts.infinite_mass, dual)

@@ -128,9 +128,10 @@ class LatticeTail:
     def _sum(self, epsilon: float, sign: int) -> tuple[float, float]:
         """Sum of the lattice law, delta at epsilon, moved up or down by its rounding; its slope."""
         first = max(int(np.floor((epsilon - self.lattice.base) / self.lattice.step)) - 1, 0)
-        # exp(-theta y) has died out after 750 decay lengths.
-        many = min(750 / max(self.theta, 1e-9) / self.lattice.step + 2, self.lattice.points)
-        index = np.arange(first, min(first + 2 + int(many), self.lattice.points))
+        # exp(-theta y) has died out after 750 decay lengths; without a tilt it never does.
+        decay_rate = self.theta * self.lattice.step
+        many = min(750 / decay_rate, self.lattice.points) if decay_rate > 1e-9 else np.inf
+        index = np.arange(first, min(first + 4 + many, self.lattice.points)).astype(np.int64)
         y = self.lattice.base + self.lattice.step * index - epsilon
         index, y = index[y > 0], y[y > 0]
         decay = np.exp(-self.theta * y)

@@ -48,6 +48,11 @@ class Parts:
         low = _sum_up([(-law.support[0], count) for law, count in self.items])
         return -low, _sum_up([(law.support[1], count) for law, count in self.items])
 
+    @cached_property
+    def spread(self) -> float:
+        """Root of sum count * size^2, a law's size being its largest loss, or its deviation."""
+        return float(np.hypot.reduce([np.sqrt(n) * _size(law) for law, n in self.items]))
+
     @property
     def work(self) -> int:
         """How many exponentials one value of the transform takes."""
@@ -72,6 +77,11 @@ class Parts:
             error += count * law.log_mgf_error(z, psi, theta)
             total += _times(count, psi)
         return total, error
+
+
+def _size(law: PrivacyLossLaw) -> float:
+    largest = max(map(abs, law.support))
+    return largest if np.isfinite(largest) else float(np.sqrt(law.variance))
 
 
 def _sum_up(terms: list[tuple[float, int]]) -> float:

@@ -11,8 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
+from simulator.errors import NotApplicable
 from simulator.theory.pld.bracket import Bracket
-from simulator.theory.pld.direct import enumerate_sums
+from simulator.theory.pld.direct import ROUNDING, enumerate_sums
 from simulator.theory.pld.inversion import SmoothedTail, choose_window, coarsest_fit
 from simulator.theory.pld.lattice import Lattice, LatticeTail
 from simulator.theory.pld.parts import Parts
@@ -22,6 +23,9 @@ from simulator.theory.pld.tail import OneRound, Tail, invert
 #: Above this estimate of delta, 1 - delta is the smaller number and is integrated instead.
 _LARGE = float(np.log(0.3))
 _ATTEMPTS = 10
+#: Below, the saddle points leave their table; above, the smoothing that fits memory is as wide as
+#: the kink and certifies nothing.
+_LEAST_SPREAD, _MOST_SPREAD = 1e-14, 1e5 * (1 + 1e-9)
 _REFINE = 4.0
 #: How much coarser a first look at epsilon = 0 may be.
 _COARSE = 30.0
@@ -35,7 +39,10 @@ class Query:
     tolerance: float
 
     def delta(self, epsilon: float) -> Bracket:
-        """Bracket of the hockey-stick divergence, certified; epsilon is finite."""
+        """Bracket of the hockey-stick divergence, certified; epsilon is finite.
+
+        Raises NotApplicable where the total loss is too widely or too narrowly spread.
+        """
         if epsilon < 0:
             # delta(E) of (P0, P1) = 1 - e^E + e^E delta(-E) of (P1, P0).
             dual, factor = self._dual.delta(-epsilon), float(np.exp(epsilon))
@@ -98,7 +105,7 @@ class Query:
         if law is None:
             return None
         reach = max(map(abs, self.parts.support))
-        return OneRound(law, slack=4e-16 * self.parts.rounds * reach)
+        return OneRound(law, slack=2 * ROUNDING * self.parts.rounds * reach)
 
     @cached_property
     def _lattice(self) -> Lattice | None:
@@ -127,12 +134,23 @@ class Query:
         theta = saddles.theta_at(epsilon)
         if self._lattice is not None:
             return LatticeTail.make(self.parts, self._lattice, max(theta, 0.0)), True
+        self._check_spread()
         smoothing = self._smoothing(epsilon, theta, saddles.spread_at(epsilon), for_delta)
         smoothing /= finer
         window = choose_window(self.parts, epsilon, theta, smoothing, saddles.log_value_at(epsilon))
         fitting = max(smoothing, coarsest_fit(window.period, self.parts.work))
         tail = SmoothedTail.make(self.parts, epsilon, theta, fitting, window)
         return tail, fitting > smoothing
+
+    def _check_spread(self) -> None:
+        """Raise NotApplicable where the transform cannot be inverted to any accuracy."""
+        spread = self.parts.spread
+        if not _LEAST_SPREAD <= spread <= _MOST_SPREAD:
+            raise NotApplicable(
+                "the total privacy loss is spread over too wide or too narrow a range to be "
+                f"composed numerically: {spread:.3g}, outside [{_LEAST_SPREAD:g}, "
+                f"{_MOST_SPREAD:g}] (root of the sum of the squared parameters of the rounds)"
+            )
 
     def _smoothing(self, epsilon: float, theta: float, spread: float, for_delta: bool) -> float:
         """The s whose gap s^2 p meets the tolerance, were the law smooth around epsilon.
