@@ -26,6 +26,8 @@ from simulator.theory.lattice import Floats
 UNDERFLOW = 1e-300
 _WORK = 4e6  # (rounds x cells)^2: about a third of a second
 _MOST_CELLS, _LEAST_CELLS = 1000, 8
+SHORTEST_STEP, LONGEST_STEP = 1e-7, 600.0
+"""Nats: in shorter cells the chords cancel to nothing, across longer ones e^epsilon overflows."""
 
 
 def cells_per_width(rounds: int) -> int | None:
@@ -62,6 +64,8 @@ class EnclosedCurve:
     def _crossing(self, point: int, value: float, delta: float) -> float:
         """Where the line from the upper end before ``point`` to ``value`` there meets ``delta``."""
         start, before = float(self.epsilons[point - 1]), float(self.upper[point - 1])
+        if before <= value:  # flat within rounding: nothing is known beyond the point
+            return float(self.epsilons[point])
         growth = math.expm1(float(self.epsilons[point]) - start)
         return start + math.log1p(growth * (before - delta) / (before - value))
 

@@ -8,6 +8,7 @@ import pytest
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     ApproxDP,
+    BoundedRange,
     Composition,
     PureDP,
     bound,
@@ -15,7 +16,7 @@ from simulator.theory import (
 )
 from simulator.theory.gaussian import gaussian_epsilon
 from simulator.theory.laws import GaussianLaw, LaplaceLaw, randomized_response
-from simulator.theory.pld import compose_laws
+from simulator.theory.pld import Bracket, compose_laws
 
 
 @pytest.fixture(autouse=True)
@@ -126,3 +127,27 @@ def test_an_untilted_lattice_leaves_no_loss_out(epsilon):
     found = compose_laws([(randomized_response(epsilon), 1000)]).delta(0.0)
     assert found.upper == 1.0
     assert found.lower >= 1 - 1e-6
+
+
+# --- bounded range ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1e-4, 1.0, 709.0, 1e4, 6e5])
+@pytest.mark.parametrize("delta", [1e-290, 1e-6, 0.3, 0.99])
+def test_one_round_of_bounded_range_in_closed_form(width, delta):
+    # sup over t of (1 - e^(t-w)) (1 - e^(E-t)) / (1 - e^-w) is at t = (w + E)/2
+    truth = max(0.0, width + 2 * math.log1p(-math.sqrt(delta * -math.expm1(-width))))
+    answer = bound("bounded-range-adaptive").on(Composition.repeat(BoundedRange(width), 1))
+    found = answer.epsilon(delta)
+    assert found.lower * (1 - 1e-12) <= truth <= found.upper * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("width", [1e-300, 1e-9, 1e6, 1e100])
+@pytest.mark.parametrize("rounds", [1, 7, 200])
+def test_ranges_that_the_lattice_cannot_resolve_are_refused(width, rounds):
+    with pytest.raises(NotApplicable, match="needs a range in"):
+        bound("bounded-range-adaptive").on(Composition.repeat(BoundedRange(width), rounds))
+
+
+def test_nothing_at_all_stays_nothing():
+    assert compose_laws([]).epsilon(1e-6) == Bracket(0.0, 0.0)

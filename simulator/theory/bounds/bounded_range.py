@@ -16,6 +16,8 @@ from simulator.theory.concentration import azuma_deviation, azuma_tail
 from simulator.theory.guarantees import BoundedRange
 from simulator.theory.lattice import log_binomial
 from simulator.theory.range_recursion import (
+    LONGEST_STEP,
+    SHORTEST_STEP,
     UNDERFLOW,
     EnclosedCurve,
     cells_per_width,
@@ -63,8 +65,13 @@ class BoundedRangeAdaptive(Bound):
     def _why_not(self, core: Composition) -> str | None:
         if needs_range(core) is None and len(core.parts) > 1:
             return "every round must have the same range"
-        if cells_per_width(core.rounds) is None:
+        cells = cells_per_width(core.rounds)
+        if cells is None:
             return f"{core.rounds} rounds are too many for the recursion's lattice"
+        step = core.total(pure_epsilon) / core.rounds / cells
+        if step > 0.0 and not SHORTEST_STEP * (1 - 1e-9) <= step <= LONGEST_STEP:
+            low, high = SHORTEST_STEP * cells, LONGEST_STEP * cells
+            return f"the recursion's lattice needs a range in [{low:g}, {high:g}]"
         return needs_range(core)
 
     def _curve(self, core: Composition, epsilon: float) -> tuple[EnclosedCurve, int]:
