@@ -31,7 +31,8 @@ class Tilted:
     theta: float
 
     def __post_init__(self) -> None:
-        finite("theta", self.theta)
+        # a plain float: equal measures are written alike, and so draw the same numbers
+        object.__setattr__(self, "theta", finite("theta", self.theta))
 
     def __str__(self) -> str:
         return f"tilted:{self.theta!r}"
@@ -71,9 +72,13 @@ class Steered:
 
     def __post_init__(self) -> None:
         low, high = self.span
-        if not (np.isfinite(self.levels).all() and math.isfinite(low) and low < high):
-            raise InvalidInput("steering needs finite thetas and a span of losses low < high")
-        if self.grid.ndim != 2 or not (0 <= self.grid.min() <= self.grid.max() < len(self.levels)):
+        if self.levels.ndim != 1 or not np.isfinite(self.levels).all():
+            raise InvalidInput("steering needs finite thetas, in an array of one dimension")
+        if not -math.inf < low < high < math.inf:
+            raise InvalidInput("steering needs a finite span of losses low < high")
+        if self.grid.ndim != 2 or self.grid.size == 0 or self.grid.dtype.kind not in "iu":
+            raise InvalidInput("steering needs a grid of whole numbers, of shape (phases, columns)")
+        if not 0 <= self.grid.min() <= self.grid.max() < len(self.levels):
             raise InvalidInput("steering needs a grid of indices into its levels")
         content = self.levels.tobytes() + self.grid.tobytes() + repr(self.span).encode()
         object.__setattr__(self, "name", hashlib.sha256(content).hexdigest()[:16])

@@ -21,6 +21,10 @@ RULE_BLOCK_ROUNDS = 1 << 22
 """Rounds in a block: some tenths of a second each, so that Ctrl-C loses little."""
 
 
+WHOLE = {"rounds": 1, "trials": 1, "seed": 0, "keep_views": 0, "block_size": 0}
+"""The least that each whole number may be."""
+
+
 @dataclass(frozen=True)
 class Specification:
     """Everything that a result depends on, besides the version of the code.
@@ -64,16 +68,31 @@ class Specification:
             raise InvalidInput(
                 f"the family must be a guarantee such as PureDP(0.2), not {self.family!r}"
             )
-        whole("rounds", self.rounds)
-        whole("trials", self.trials)
-        whole("seed", self.seed, least=0)
-        whole("keep_views", self.keep_views, least=0)
-        if whole("block_size", self.block_size, least=0) == 0:
+        self._check_play()
+        for name, least in WHOLE.items():  # of numpy's integers plain ones: they draw the same
+            object.__setattr__(self, name, whole(name, getattr(self, name), least))
+        if self.block_size == 0:
             budget = RULE_BLOCK_ROUNDS if self.is_rule else GENERATOR_BLOCK_ROUNDS
             object.__setattr__(self, "block_size", max(1, min(1 << 16, budget // self.rounds)))
         text = repr(sorted((k, v) for k, v in self.describe().items() if k != "trials"))
         digest = hashlib.sha256(text.encode()).digest()
         object.__setattr__(self, "task", int.from_bytes(digest[:8], "big"))
+
+    def _check_play(self) -> None:
+        if not isinstance(self.sampling, Sampling | None):
+            raise InvalidInput(
+                f"sampling must be a measure such as Tilted(3.0), or None, not {self.sampling!r}"
+            )
+        if not isinstance(self.filter, Filter | None):
+            raise InvalidInput(
+                f"filter must be a privacy filter such as SumFilter(1.0), or None, not "
+                f"{self.filter!r}"
+            )
+        if self.trace and self.sampling is not None:
+            raise InvalidInput(
+                "trace records the moments of plain play, not of another measure: leave out "
+                "either trace or sampling"
+            )
 
     @property
     def is_rule(self) -> bool:
