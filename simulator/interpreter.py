@@ -74,6 +74,8 @@ class Prepared:
         """The pair's tilted law at a level of the sampling."""
         key = id(pair), level
         if key not in self.laws:
+            if len(self.laws) >= MAX_PREPARED:
+                self.laws.clear()
             assert self.specification.sampling is not None
             theta = float(self.specification.sampling.levels[level])
             self.laws[key] = pair, tilted_law(pair, theta)  # the pair is kept: its id stays its own
