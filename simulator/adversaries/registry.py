@@ -37,7 +37,7 @@ class Entry:
     @property
     def summary(self) -> str:
         """The paragraph's first line."""
-        return self.about.splitlines()[0]
+        return self.about.partition("\n")[0]
 
 
 _ENTRIES: dict[str, Entry] = {}
@@ -76,15 +76,25 @@ def make(name: str, family: Guarantee, rounds: int) -> Callable[..., Any]:
     return known[name].make(family, rounds)
 
 
+LARGEST_BUDGET = 1e6
+"""Beyond it every epsilon is as good as no privacy at all."""
+
+
 def pure_budget(family: Guarantee) -> float:
-    """The largest epsilon such that every epsilon-DP mechanism belongs to ``family``."""
+    """The largest epsilon such that every epsilon-DP mechanism belongs to ``family``.
+
+    At most :data:`LARGEST_BUDGET` where the family does not state it. Raises InvalidInput where
+    there is none above 1e-9.
+    """
     stated = family.core.pure_epsilon
     if 0.0 < stated < float("inf") and PureDP(stated).implies(family):
         return stated
     if not PureDP(1e-9).implies(family):
         raise InvalidInput(f"no purely private mechanism belongs to {family}")
     high = 1e-9
-    while PureDP(2.0 * high).implies(family) and high < 1e6:
+    while PureDP(2.0 * high).implies(family):
         high *= 2.0
+        if high > LARGEST_BUDGET:
+            return LARGEST_BUDGET
     edge = bisect(lambda e: 1.0 if PureDP(e).implies(family) else -1.0, high, 2.0 * high)
     return float(edge) * (1.0 - 1e-9)
