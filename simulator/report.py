@@ -79,8 +79,11 @@ def interval(estimate: Estimate) -> dict[str, Any]:
 
 
 def typical_epsilons(result: Result) -> list[float]:
-    """Round numbers near the 50, 90, 99 and 99.9% quantiles of the finite losses."""
-    losses = result.losses(min(result.samples))
+    """Round numbers near the 50, 90, 99 and 99.9% quantiles of the finite losses.
+
+    Of experiment 0, or of the negative losses where experiment 1 alone was played.
+    """
+    losses = result.losses(0) if 0 in result.samples else -result.losses(1)
     finite_losses = losses[np.isfinite(losses)]
     if not finite_losses.size:
         return [0.0]
