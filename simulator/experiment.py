@@ -17,7 +17,6 @@ from simulator.databases import Relation
 from simulator.errors import NotApplicable
 from simulator.interpreter import play_interpreted
 from simulator.kernels import Engine
-from simulator.menus import Menu
 from simulator.outcome import Outcome
 from simulator.sampling import Tilted
 from simulator.seeds import Stream, generator, record
@@ -130,7 +129,6 @@ def play_tilted_rule(specification: Specification, b: int, block: int) -> Outcom
     return Outcome(b, block, losses, None, tuple(views), log_weights)
 
 
-@lru_cache(maxsize=256)
 def total_psi_bound(specification: Specification, b: int) -> float:
     """A bound on the sum of psi over the rounds of any play, known before any is played.
 
@@ -147,27 +145,20 @@ def total_psi_bound(specification: Specification, b: int) -> float:
     if theta == 0:
         return 0.0
     if isinstance(s.adversary, Rule):
-        engine = tilted_engine_for(s.adversary, s.family, s.relation, s.filter)
-        return largest_psi(engine.menus[b], theta, s.rounds)
+        return menu_psi_bound(s.adversary, s.family, s.relation, s.filter, b, theta, s.rounds)
     return s.rounds * theta * s.family.renyi(1.0 + theta)
 
 
 @lru_cache(maxsize=256)
-def covers(specification: Specification, b: int) -> bool:
-    """Whether every view of the other experiment is possible in experiment ``b`` too.
-
-    Only then can a sample of ``b`` serve both. From a rule's menu where its answers can be
-    listed, else from the family: without a leak neither experiment has a view of its own.
-    """
-    s = specification
-    if s.family.leak == 0.0:
-        return True
-    if not isinstance(s.adversary, Rule):
-        return False
-    menu = Menu.of(s.adversary, s.family, s.relation, exchanged=bool(b))
-    return all(
-        kind.mass(params, 0, answer) > 0.0 or kind.mass(params, 1, answer) == 0.0
-        for kind, params in zip((menu.kinds[place] for place in menu.kind), menu.params)
-        if kind.outcomes is not None and kind.mass is not None
-        for answer in kind.outcomes(params)
-    )
+def menu_psi_bound(
+    rule: Rule,
+    family: Guarantee,
+    relation: Relation,
+    filter_: Filter | None,
+    b: int,
+    theta: float,
+    rounds: int,
+) -> float:
+    """``largest_psi`` of the rule's menu: an estimate asks for it again and again."""
+    engine = tilted_engine_for(rule, family, relation, filter_)
+    return largest_psi(engine.menus[b], theta, rounds)

@@ -23,7 +23,7 @@ from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 
 # what a kernel returns beside the trial and the round: all went well, or what did not
-DONE, OFF_MENU, OUT_OF_RANGE, NOT_FINITE = range(4)
+DONE, OFF_MENU, OUT_OF_RANGE, NOT_FINITE, IMPOSSIBLE = range(5)
 
 
 def no_filter(state: tuple[float], epsilon: float, delta: float) -> tuple[bool, tuple[float]]:
@@ -52,6 +52,7 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
     def kernel(b, kind, rows, table, low, high, prices, coins, noise, losses, trace, answers):  # type: ignore[no-untyped-def]
         work = np.zeros((1, table.shape[1]))
         rounds = answers.shape[1]
+        impossible = math.inf if b else -math.inf  # has probability 0 where it was drawn
         for trial in range(losses.shape[0]):
             state = initial
             answer = math.nan
@@ -86,6 +87,8 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
                     answers[trial, i] = answer
             if oddity != 0.0 or loss != loss:
                 return NOT_FINITE, trial, rounds - 1, loss
+            if loss == impossible:
+                return IMPOSSIBLE, trial, rounds - 1, loss
             losses[trial] = loss
         return DONE, 0, 0, 0.0
 
@@ -169,6 +172,7 @@ COMPLAINTS = {
     OFF_MENU: "made the move {:.0f}, which is not on its menu",
     OUT_OF_RANGE: "chose the parameter {}, outside what its menu entry allows",
     NOT_FINITE: "was given an answer that is not finite, in this or an earlier round (loss {})",
+    IMPOSSIBLE: "was given an answer that cannot occur there, now or earlier (loss {})",
 }
 
 

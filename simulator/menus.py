@@ -32,6 +32,7 @@ class Menu:
     """
 
     rule: Rule
+    relation: Relation
     kinds: tuple[Scalars, ...]
     kind: np.ndarray
     rows: np.ndarray
@@ -87,6 +88,7 @@ class Menu:
             highs.append(high)
         return cls(
             rule,
+            relation,
             tuple(kinds),
             np.array(kind),
             _table(rows),
@@ -100,6 +102,14 @@ class Menu:
     def any_free(self) -> bool:
         """Whether some entry leaves its parameter to the rule."""
         return bool(np.isfinite(self.low).any())
+
+    def is_free(self, entry: int) -> bool:
+        """Whether the entry leaves its parameter to the rule."""
+        return not math.isnan(self.low[entry])
+
+    def guarantee(self, entry: int) -> Guarantee:
+        """What the entry's mechanism promises, of a free one whatever its parameter."""
+        return self.rule.menu[entry].mechanism.guarantee(self.relation)
 
 
 def _table(rows: Sequence[Sequence[float] | np.ndarray]) -> np.ndarray:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +18,9 @@ from simulator.estimation import (
     delta_log_bound,
     tail_log_bound,
 )
-from simulator.experiment import covers, total_psi_bound
+from simulator.estimation.log_mean import MINIMUM_HITS
+from simulator.experiment import total_psi_bound
+from simulator.leaks import allowing_for, covers, refuse_if_leaks_matter, unsampled_leak
 from simulator.sampling import Tilted
 from simulator.specification import Specification
 from simulator.views import Replay, View, replay
@@ -79,12 +82,16 @@ class Result:
     def tail(self, threshold: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
         """Pr[L > threshold] in experiment 0, or Pr[-L > threshold] in experiment 1.
 
-        Raises Refusal where a weighted sample rests on too few hits or one dominating weight.
+        Raises Refusal where a weighted sample rests on too few hits or one dominating weight, or
+        where infinite losses that it does not reach may outweigh what it found.
         """
         if (sample := self.weighted(experiment)) is None:
             return estimation.tail(self.losses(experiment), threshold, confidence, experiment)
         bound = self.log_bound(tail_log_bound, experiment, threshold)
-        return estimation.weighted_tail(*sample, threshold, confidence, experiment, log_bound=bound)
+        found = estimation.weighted_tail(
+            *sample, threshold, confidence, experiment, log_bound=bound
+        )
+        return allowing_for(found, *self.unseen_leak(experiment))
 
     def tail_band(
         self, thresholds: ArrayLike, experiment: int = 0, confidence: float = 0.95
@@ -107,19 +114,35 @@ class Result:
         if (sample := self.weighted(experiment)) is None:
             return estimation.delta(self.losses(experiment), epsilon, confidence, experiment)
         bound = self.log_bound(delta_log_bound, experiment, epsilon)
-        return estimation.weighted_delta(*sample, epsilon, confidence, experiment, log_bound=bound)
+        found = estimation.weighted_delta(*sample, epsilon, confidence, experiment, log_bound=bound)
+        return allowing_for(found, *self.unseen_leak(experiment))
 
     def epsilon(self, delta: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
         """The least epsilon with delta(epsilon) <= delta. Raises Refusal as ``tail`` does."""
         if (sample := self.weighted(experiment)) is None:
             return estimation.epsilon(self.losses(experiment), delta, confidence, experiment)
         bounded = self.log_bound(delta_log_bound, experiment, 0.0) is not None
-        return estimation.weighted_epsilon(
-            *sample, delta, confidence, experiment,
+        invert = partial(
+            estimation.weighted_epsilon, *sample, confidence=confidence, experiment=experiment,
             log_bound=(lambda e: self.log_bound(delta_log_bound, experiment, e) or 0.0)
             if bounded
             else None,
         )  # fmt: skip
+        leak, seen = self.unseen_leak(experiment)
+        refuse_if_leaks_matter(leak, delta, seen)
+        found = invert(delta)
+        return replace(found, upper=invert(delta - leak).upper) if leak > 0.0 else found
+
+    def unseen_leak(self, experiment: int) -> tuple[float, int]:
+        """What infinite losses may add to a weighted estimate, and how many trials have one.
+
+        Nothing is to be added where enough trials have one, for then the estimate knows of them.
+        """
+        if experiment not in self.samples:  # the sample of the other serves: it misses no view
+            return 0.0, 0
+        seen = int(np.count_nonzero(np.isinf(self.samples[experiment])))
+        known = seen >= MINIMUM_HITS
+        return 0.0 if known else unsampled_leak(self.specification, experiment), seen
 
     def log_bound(
         self, of: Callable[[float, float, float], float], experiment: int, point: float

@@ -18,7 +18,15 @@ from simulator.adversaries.contract import Rule
 from simulator.compiling import Compile, advance, compiled_or_not, dispatch, row_reader, uncompiled
 from simulator.databases import Relation
 from simulator.errors import NotApplicable
-from simulator.kernels import DONE, NOT_FINITE, OFF_MENU, OUT_OF_RANGE, complain, gate
+from simulator.kernels import (
+    DONE,
+    IMPOSSIBLE,
+    NOT_FINITE,
+    OFF_MENU,
+    OUT_OF_RANGE,
+    complain,
+    gate,
+)
 from simulator.mechanisms import Scalars
 from simulator.menus import Menu
 from simulator.sampling import Sampling, Tilted, phase_of
@@ -96,6 +104,8 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                     path[trial, i, 3] = parameter
             if oddity != 0.0 or loss != loss:
                 return NOT_FINITE, trial, i, loss
+            if loss == -math.inf:
+                return IMPOSSIBLE, trial, i, loss
             losses[trial] = loss
             log_weights[trial] = log_weight
         return DONE, 0, 0, 0.0
@@ -239,22 +249,25 @@ def width_of(kind: Scalars) -> Callable[..., int]:
 
 
 def largest_psi(menu: Menu, theta: float, rounds: int) -> float:
-    """A bound on the total psi of any play at ``theta`` >= 0; infinite where a loss may be.
+    """A bound on the total psi of any play at ``theta`` >= 0; infinite where a loss may be."""
+    return rounds * max(psi_bound(menu, entry, theta) for entry in range(len(menu.kind)))
 
-    psi is monotone in the privacy parameter, so a free entry is looked at at both its ends.
+
+def psi_bound(menu: Menu, entry: int, theta: float) -> float:
+    """A bound on one round's psi with this entry, never below 0.
+
+    psi itself, except of a free entry: psi need not grow with the privacy parameter (that of the
+    exponential mechanism vanishes at both ends when both databases have the same best candidate),
+    so there it is theta times the guarantee's bound on the Renyi divergence.
     """
-    largest = 0.0
-    for entry, place in enumerate(menu.kind):
-        kind = menu.kinds[place]
-        tilted = np.zeros(width_of(kind)(menu.params[entry]))
-        for params in prepared_at_ends(menu, entry):
-            if kind.outcomes and any(
-                kind.loss(params, answer) == math.inf for answer in kind.outcomes(params)
-            ):
-                return math.inf
-            tilt_of(kind)(params, theta, tilted)
-            largest = max(largest, float(tilted[0]))
-    return rounds * largest
+    kind, params = menu.kinds[menu.kind[entry]], menu.params[entry]
+    if menu.is_free(entry):
+        return theta * menu.guarantee(entry).renyi(1.0 + theta)
+    if kind.outcomes and any(kind.loss(params, a) == math.inf for a in kind.outcomes(params)):
+        return math.inf
+    tilted = np.zeros(width_of(kind)(params))
+    tilt_of(kind)(params, theta, tilted)
+    return max(0.0, float(tilted[0]))
 
 
 def slopes_of_psi(
@@ -265,7 +278,7 @@ def slopes_of_psi(
     ``parameter`` counts for an entry that leaves its own free.
     """
     kind, params = menu.kinds[menu.kind[entry]], menu.params[entry]
-    if not math.isnan(menu.low[entry]):
+    if menu.is_free(entry):
         params = np.zeros_like(params)
         kind.prepare(menu.rows[entry], parameter, params)
     tilted = np.zeros(width_of(kind)(params))
@@ -275,15 +288,3 @@ def slopes_of_psi(
         values.append(float(tilted[0]))
     low, middle, high = values
     return (high - low) / (2.0 * step), (high - 2.0 * middle + low) / step**2
-
-
-def prepared_at_ends(menu: Menu, entry: int) -> list[np.ndarray]:
-    """The entry's params, for a free one at both ends of its parameter."""
-    if math.isnan(menu.low[entry]):
-        return [menu.params[entry]]
-    both = []
-    for parameter in (menu.low[entry], menu.high[entry]):
-        params = np.zeros_like(menu.params[entry])
-        menu.kinds[menu.kind[entry]].prepare(menu.rows[entry], parameter, params)
-        both.append(params)
-    return both

@@ -39,6 +39,7 @@ FLOORS = {
     "interpreter": 5,
     "experiment": 5,
     "estimation": 6,
+    "leaks": 6,
     "store": 7,
     "plots": 7,
     "result": 7,
