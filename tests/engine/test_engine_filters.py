@@ -31,7 +31,7 @@ from simulator.estimation import violation
 from simulator.kernels import Engine
 from simulator.sampling import Tilted
 
-FAMILY = ApproxDP(1.0, 0.01)
+FAMILY = ApproxDP(2.0, 0.01)
 FILTERS = {
     "sum": SumFilter(1.5, 0.02, 0.02),
     "rogers": RogersFilter(3.0, 0.1),
@@ -57,7 +57,7 @@ GREEDY = Rule(
     spend,
     on_alice(
         RandomizedResponse(ALICE, Free(0.01, 1.0)),
-        Laplace(ALICE, Free(0.01, 1.0)),
+        RandomizedResponse(ALICE, Free(0.01, 2.0)),  # of one kind: soon compiled
         LeakyRandomizedResponse(ALICE, 0.3, 0.005),
     ),
     state=0.4,
