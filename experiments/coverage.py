@@ -24,7 +24,7 @@ import numpy as np
 from scipy.stats import binom
 
 from experiments.stages import RESULTS
-from simulator import Exponential, Laplace, PureDP, RandomizedResponse, Refusal, Rule
+from simulator import Challenge, Exponential, Laplace, PureDP, RandomizedResponse, Refusal, Rule
 from simulator.adversaries import registry
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.estimation import Estimate
@@ -39,10 +39,12 @@ from simulator.store.provenance import provenance
 CONFIDENCE = 0.9
 FALSE_ALARM = 1e-6
 REPETITIONS = 1000
-BLIND = {("double-when-behind", 0, "tilted")}
-"""Where an asymptotic interval is known to fail: large losses of this adversary come by way of a
-retreat that one theta hardly ever takes. What is never drawn leaves no trace in the sample, and
-the bound known in advance is of no use, so that ``auto`` steers instead."""
+BLIND = {("double-when-behind", 0, "tilted"), ("feign-retreat", 1, "steered")}
+"""Asymptotic intervals that this very count found to fail, and why: the measure all but never takes
+a class of paths that carries some of the probability. One theta never retreats first; a steered
+table now and then loses such a class, by the luck of its pilot. What is never drawn leaves no trace
+in the sample. Their verdict is "blind", their misses are counted like all others, and they do not
+fail the run: only what is not known yet does."""
 FIRST_SEED = 1_000
 """The measures are chosen with seed 0, and frozen."""
 
@@ -51,7 +53,7 @@ def finite_switcher(family: PureDP, rounds: int) -> Rule:
     """Three mechanisms with finitely many answers, each used until one speaks for Alice."""
     epsilon = family.epsilon
     menu = tuple(
-        (WITHOUT_ALICE, EVERYONE, mechanism)
+        Challenge(WITHOUT_ALICE, EVERYONE, mechanism)
         for mechanism in (
             RandomizedResponse(ALICE, epsilon),
             Exponential(counting_scores(("alice", "bob")), epsilon),
@@ -118,7 +120,8 @@ class Row:
     interval : "non-asymptotic", or "asymptotic" if in any repetition it was.
     missed : repetitions whose interval does not hold the exact value.
     refused : repetitions that gave no estimate; they are not among the missed.
-    nominal : the most often that it may miss.
+    nominal : the share of misses that the interval states.
+    permitted : the share that it is held to: as stated, or twice that where it is asymptotic.
     allowed : the most misses that this explains.
     verdict : "kept" or "broken"; "blind" for a failure that is known and explained.
     """
@@ -135,6 +138,7 @@ class Row:
     refused: int
     missed: int
     nominal: float
+    permitted: float
     allowed: int
     verdict: str
 
@@ -170,8 +174,10 @@ def one_adversary(game: Game) -> Specification:
 @cache
 def frozen(game: Game, b: int, method: str) -> Sampling | None:
     """The measure that the method chooses on draws of its own."""
-    choose = {"tilted": pilot_tilt, "steered": steer}.get(method)
-    return None if choose is None else choose(one_adversary(game), b, game.rare[b])[0]
+    s = one_adversary(game)
+    if method == "tilted":
+        return pilot_tilt(s, b, game.rare[b])[0]
+    return steer(s, b, game.rare[b])[0] if method == "steered" else None
 
 
 def by_sample(s: Specification, b: int, epsilon: float) -> dict[str, Estimate]:
@@ -214,14 +220,15 @@ def rows(
         limits = [interval(estimates[quantity]) for estimates in done]
         missed = sum(not lower <= truth <= upper for lower, upper in limits)
         kind = interval_kind(estimates[quantity] for estimates in done)
-        rate = (1.0 - CONFIDENCE) * (2 if kind == "asymptotic" else 1)
+        nominal = round(1.0 - CONFIDENCE, 12)
+        rate = nominal * (2 if kind == "asymptotic" else 1)
         allowed = int(binom.isf(FALSE_ALARM, max(len(done), 1), rate))
         kept = missed <= allowed and 2 * len(done) > repetitions
         blind = (game.adversary, b, method) in BLIND
         found.append(
             Row(
                 game.adversary, b, method, quantity, kind, epsilon, truth, TRIALS[method],
-                repetitions, repetitions - len(done), missed, rate, allowed,
+                repetitions, repetitions - len(done), missed, nominal, rate, allowed,
                 "kept" if kept else "blind" if blind else "broken",
             )
         )  # fmt: skip
