@@ -20,6 +20,7 @@ from simulator.rare.rehearsal import plain, rehearse
 from simulator.rare.splitting import split
 from simulator.rare.steering import aim, steer
 from simulator.rare.ties import above_rounding
+from simulator.rare.witness import refuse_if_contradicted
 from simulator.runner import run
 from simulator.sampling import Sampling, Tilted
 from simulator.seeds import Stream, generator
@@ -131,10 +132,13 @@ def estimate_rare(
             f"{tail.hits} of {trials} plain trials lost more than {point:g}, {MINIMUM_HITS} are "
             "needed: try more trials, or --method tilted, steered, doob or splitting"
         )
+    at_point = result.delta(point, experiment, confidence)
+    if isinstance(sampling, Tilted):
+        refuse_if_contradicted(s, experiment, point, sampling, at_point)
     return RareEvent(
         point,
         tail,
-        result.delta(point, experiment, confidence),
+        at_point,
         at_delta,
         name_of(sampling),
         sampling.theta if isinstance(sampling, Tilted) else None,

@@ -28,9 +28,8 @@ ELITE = 0.1
 STAGES = 40
 POLISHING = 5
 SMOOTHING = 0.8
-PRIOR = 0.03
-"""How much of the overall theta enters every cell, in shares of the fullest cell's weight. A cell
-of few paths must not choose so extreme a theta that a whole class of paths is never taken."""
+PRIOR = 1e-3
+"""How much of the overall theta enters every cell, in shares of the fullest cell's weight."""
 
 
 def steer(
