@@ -29,11 +29,11 @@ from simulator.adversaries import registry
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.estimation import Estimate
 from simulator.mechanisms import Cells
+from simulator.play.sampling import Sampling, Tilted
+from simulator.play.specification import Specification
 from simulator.queries import counting_scores
 from simulator.rare import enumerate_lattice, pilot_tilt, split, steer
-from simulator.runner import run
-from simulator.sampling import Sampling, Tilted
-from simulator.specification import Specification
+from simulator.run.simulate import run
 from simulator.store.provenance import provenance
 
 CONFIDENCE = 0.9

@@ -19,11 +19,11 @@ from simulator.estimation import (
     tail_log_bound,
 )
 from simulator.estimation.log_mean import MINIMUM_HITS
-from simulator.experiment import total_psi_bound
-from simulator.leaks import allowing_for, covers, refuse_if_leaks_matter, unsampled_leak
-from simulator.sampling import Tilted
-from simulator.specification import Specification
-from simulator.views import Replay, View, replay
+from simulator.play.block import total_psi_bound
+from simulator.play.leaks import allowing_for, covers, refuse_if_leaks_matter, unsampled_leak
+from simulator.play.sampling import Tilted
+from simulator.play.specification import Specification
+from simulator.play.views import Replay, View, replay
 
 
 @dataclass(frozen=True)

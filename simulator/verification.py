@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.adversaries.registry import entries
-from simulator.databases import ADD_REMOVE, Relation
+from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import DpcomposeError, InvalidInput, NotApplicable
 from simulator.estimation import Verdict, violation
-from simulator.runner import simulate
+from simulator.run.simulate import simulate
 from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import open_probability

@@ -17,12 +17,12 @@ from matplotlib.figure import Figure
 from experiments.play import spoken
 from simulator import Refusal, parse_guarantee
 from simulator.adversaries import make
+from simulator.play.sampling import Sampling, Tilted
+from simulator.play.specification import Specification
 from simulator.plots import legend, paper_figure
 from simulator.plots.style import measured
 from simulator.rare import Lattice, enumerate_lattice, pilot_tilt, steer
-from simulator.runner import run
-from simulator.sampling import Sampling, Tilted
-from simulator.specification import Specification
+from simulator.run.simulate import run
 
 TITLE = "relative error against delta of plain, tilted, steered and Doob sampling"
 

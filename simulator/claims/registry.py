@@ -46,8 +46,8 @@ def claim(
 @cache
 def _load() -> None:
     """Import every module of this package once: a new module of claims needs no list."""
-    for module in pkgutil.iter_modules(simulator.claims.__path__):
-        importlib.import_module(f"simulator.claims.{module.name}")
+    for module in pkgutil.walk_packages(simulator.claims.__path__, "simulator.claims."):
+        importlib.import_module(module.name)
 
 
 def all_claims(source: str | None = None) -> tuple[Claim, ...]:

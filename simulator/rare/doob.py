@@ -21,10 +21,10 @@ from scipy.optimize import brentq
 from simulator.adversaries.contract import Rule
 from simulator.errors import NotApplicable
 from simulator.estimation.inversion import excess
-from simulator.kernels import no_filter
-from simulator.menus import Menu
+from simulator.play.menu import Menu
+from simulator.play.plain_kernel import no_filter
+from simulator.play.specification import Specification
 from simulator.rare.ties import above_rounding
-from simulator.specification import Specification
 
 NODES = 2_000_000
 DIGITS = 9

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.databases import ADD_REMOVE, Relation
+from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import InvalidInput, NotApplicable, Refusal
 from simulator.estimation import Estimate, delta_log_bound, weighted_delta, weighted_tail
 from simulator.estimation.log_mean import MINIMUM_HITS
 from simulator.estimation.weighted import useful
-from simulator.experiment import total_psi_bound
+from simulator.play.block import total_psi_bound
+from simulator.play.sampling import Sampling, Tilted
+from simulator.play.specification import Specification
 from simulator.rare.doob import enumerate_lattice
 from simulator.rare.pilot import TRIALS, log_weighted_mean, pilot_tilt, relative_error
 from simulator.rare.rehearsal import plain, rehearse
@@ -21,10 +23,8 @@ from simulator.rare.splitting import split
 from simulator.rare.steering import aim, steer
 from simulator.rare.ties import above_rounding
 from simulator.rare.witness import refuse_if_contradicted
-from simulator.runner import run
-from simulator.sampling import Sampling, Tilted
+from simulator.run.simulate import run
 from simulator.seeds import Stream, generator
-from simulator.specification import Specification
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import finite, open_probability

@@ -13,9 +13,9 @@ import numpy as np
 from simulator.errors import Refusal
 from simulator.estimation.log_mean import LogMean
 from simulator.estimation.weighted import log_excess
+from simulator.play.sampling import Tilted
+from simulator.play.specification import Specification
 from simulator.rare.rehearsal import Rehearsal, affordable, rehearse
-from simulator.sampling import Tilted
-from simulator.specification import Specification
 
 TRIALS = 2000
 LARGEST_THETA = 1e6

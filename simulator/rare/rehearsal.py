@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import Rule
-from simulator.experiment import tilted_engine_for
-from simulator.interpreter import Prepared, Trial, play_trial
 from simulator.mechanisms import Pair
 from simulator.mechanisms.tilted import tilted_law
-from simulator.menus import Menu
-from simulator.sampling import Sampling, Tilted, level_at, phase_of
+from simulator.play.block import tilted_engine_for
+from simulator.play.interpreter import Prepared, Trial, play_trial
+from simulator.play.menu import Menu
+from simulator.play.sampling import Sampling, Tilted, level_at, phase_of
+from simulator.play.specification import Specification
+from simulator.play.tilted_kernel import slopes_of_psi
 from simulator.seeds import Stream, generator
-from simulator.specification import Specification
-from simulator.tilting import slopes_of_psi
 
 STEP = 1e-3
 """Step of the numerical derivatives of psi in theta."""

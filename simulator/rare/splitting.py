@@ -17,11 +17,11 @@ import numpy as np
 from simulator.errors import Refusal
 from simulator.estimation import Estimate, splitting_runs
 from simulator.estimation.inversion import excess
-from simulator.interpreter import Prepared, Trial, play_trial
 from simulator.mechanisms import Pair
+from simulator.play.interpreter import Prepared, Trial, play_trial
+from simulator.play.specification import Specification
 from simulator.rare.ties import above_rounding
 from simulator.seeds import Stream, generator, record, restore
-from simulator.specification import Specification
 
 RUNS = 20
 SHARE = 0.25

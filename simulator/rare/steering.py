@@ -16,10 +16,10 @@ from scipy.ndimage import gaussian_filter
 
 from simulator.errors import Refusal
 from simulator.estimation.inversion import excess, point_epsilon
+from simulator.play.sampling import Sampling, Steered, phase_of
+from simulator.play.specification import Specification
 from simulator.rare.pilot import relative_error
 from simulator.rare.rehearsal import Rehearsal, affordable, plain, rehearse
-from simulator.sampling import Sampling, Steered, phase_of
-from simulator.specification import Specification
 
 TRIALS = 4000
 PHASES, COLUMNS = 24, 48

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from simulator import sampling
-from simulator.databases import ADD_REMOVE, Relation
+from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import InvalidInput
+from simulator.play import sampling
+from simulator.play.sampling import Sampling
+from simulator.play.specification import Specification
 from simulator.rare.pilot import pilot_tilt
 from simulator.rare.rehearsal import plain
 from simulator.rare.steering import aim, steer
-from simulator.sampling import Sampling
-from simulator.specification import Specification
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 
 
 class Tilted(sampling.Tilted):
-    """Play tilted by the same theta in every round; see :class:`simulator.sampling.Tilted`."""
+    """Play tilted by the same theta in every round; see :class:`simulator.play.sampling.Tilted`."""
 
     @classmethod
     def pilot(

@@ -11,10 +11,10 @@ from __future__ import annotations
 from simulator.errors import Refusal
 from simulator.estimation import Estimate, weighted_lower_limit
 from simulator.estimation.weighted import log_excess
+from simulator.play.sampling import Tilted
+from simulator.play.specification import Specification
 from simulator.rare.pilot import TRIALS
 from simulator.rare.rehearsal import affordable, rehearse
-from simulator.sampling import Tilted
-from simulator.specification import Specification
 
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75)
 ERROR = 1e-6

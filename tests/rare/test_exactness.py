@@ -4,7 +4,16 @@ import math
 
 import numpy as np
 import pytest
-from small_games import (
+
+import simulator.play.interpreter
+from simulator import ADD_REMOVE, NotApplicable, simulate
+from simulator.mechanisms.tilted import TiltedLaw, tilted_law
+from simulator.play.interpreter import Prepared
+from simulator.play.sampling import Tilted
+from simulator.play.specification import Specification
+from simulator.rare import enumerate_lattice
+from simulator.theory.filters import SumFilter, WhitehouseFilter
+from tests.helpers.small_games import (
     ANYTHING,
     FINITE,
     MEASURES,
@@ -19,7 +28,7 @@ from small_games import (
     survey,
     unlisted,
 )
-from trees import (
+from tests.helpers.trees import (
     assert_exact,
     by_kernel,
     expectation,
@@ -30,15 +39,6 @@ from trees import (
     masses,
     tilted_masses,
 )
-
-import simulator.interpreter
-from simulator import ADD_REMOVE, NotApplicable, simulate
-from simulator.interpreter import Prepared
-from simulator.mechanisms.tilted import TiltedLaw, tilted_law
-from simulator.rare import enumerate_lattice
-from simulator.sampling import Tilted
-from simulator.specification import Specification
-from simulator.theory.filters import SumFilter, WhitehouseFilter
 
 ROUNDS = 4
 
@@ -205,7 +205,7 @@ def patched(monkeypatch, name):
 
         monkeypatch.setattr(Prepared, "__init__", broken)
     else:
-        draw_of = simulator.interpreter.tilted_draw
+        draw_of = simulator.play.interpreter.tilted_draw
         monkeypatch.setattr("trees.tilted_draw", BROKEN_DRAWS[name](draw_of))
 
 
@@ -236,7 +236,7 @@ def steered_late(draw_of):
             answer = draw(pair, trial, i)
             loss = pair.loss(answer)
             if loss < math.inf:
-                level = simulator.interpreter.level_at(
+                level = simulator.play.interpreter.level_at(
                     s.sampling, i * s.sampling.grid.shape[0] // s.rounds, trial.loss + loss
                 )
                 theta = float(s.sampling.levels[level])

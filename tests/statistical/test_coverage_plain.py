@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from interval_coverage import allowed_misses, assert_covers
 from scipy.stats import norm
 
 from simulator.estimation import (
@@ -18,6 +17,7 @@ from simulator.estimation import (
 )
 from simulator.estimation.band import exceedance_limits
 from simulator.estimation.estimate import Estimate
+from tests.helpers.interval_coverage import allowed_misses, assert_covers
 
 CONFIDENCE = 0.9
 RATE = 1.0 - CONFIDENCE

@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from interval_coverage import assert_covers
 from scipy.stats import binom
 
 from simulator.estimation import (
@@ -22,6 +21,7 @@ from simulator.estimation import (
     weighted_tail,
 )
 from simulator.estimation.weighted import log_excess
+from tests.helpers.interval_coverage import assert_covers
 
 CONFIDENCE = 0.9
 RATE = 1.0 - CONFIDENCE
