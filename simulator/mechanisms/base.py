@@ -68,6 +68,12 @@ class Scalars:
     outcomes : ``(params) -> answers`` lists every possible answer where there are finitely many,
         and ``mass(params, b, answer)`` is an answer's probability on database ``b``. Only such a
         kind may have infinite losses and yet be tilted.
+    piece_width : how many numbers ``piece`` writes.
+    piece : ``(params, theta, low, high, piece) -> None``, for a kind with infinitely many answers:
+        the law of :attr:`tilt` between two thresholds. ``piece[0]`` is
+        ln E0[e^{theta loss}; low < answer < high].
+    sample_piece : ``(params, piece, noise) -> answer`` draws from it.
+    whole : whether its answers are 1 apart; thresholds then lie between them.
     """
 
     name: str
@@ -80,6 +86,10 @@ class Scalars:
     sample_tilted: Callable[[Numbers, Numbers, np.random.Generator], float] | None = None
     outcomes: Callable[[Numbers], Sequence[float]] | None = None
     mass: Callable[[Numbers, int, float], float] | None = None
+    piece_width: int = 0
+    piece: Callable[[Numbers, float, float, float, Any], None] | None = None
+    sample_piece: Callable[[Numbers, Numbers, np.random.Generator], float] | None = None
+    whole: bool = False
 
 
 class Pair(Protocol):

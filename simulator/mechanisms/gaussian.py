@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import log_ndtr, logsumexp
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.mechanisms.base import (
@@ -53,6 +54,46 @@ def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> floa
     return tilted[1] + params[2] * noise.standard_normal()
 
 
+# piece: ln mass, mean, and the thresholds in standard deviations from it, reflected where both lie
+# below, with the sign that reflects back
+
+
+def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> None:
+    mu = (params[0] - params[1]) / params[2]
+    mean = params[0] + theta * (params[0] - params[1])
+    a, b = (low - mean) / params[2], (high - mean) / params[2]
+    sign = 1.0
+    if b < 0.0:
+        a, b, sign = -b, -a, -1.0
+    upper, lower = float(log_ndtr(-a)), float(log_ndtr(-b))  # upper tails keep their digits
+    if a < 0.0:
+        share = math.log(-math.expm1(float(logsumexp([log_ndtr(a), lower]))))
+    else:
+        share = upper + math.log(-math.expm1(lower - upper)) if lower < upper else -math.inf
+    piece[0] = 0.5 * theta * (1.0 + theta) * mu * mu + share
+    piece[1], piece[2], piece[3], piece[4] = mean, a, b, sign
+
+
+def _sample_piece(params: Any, piece: Any, noise: np.random.Generator) -> float:
+    # truncated normal by rejection, with the proposal that fits the piece (Robert 1995)
+    a, b = piece[2], piece[3]
+    if (b - a) * max(a, 1.0) < 2.0:
+        least = max(a, 0.0)
+        z = a + (b - a) * noise.random()
+        while noise.random() > math.exp(0.5 * (least * least - z * z)):
+            z = a + (b - a) * noise.random()
+    elif a <= 0.5:
+        z = noise.standard_normal()
+        while not a < z < b:
+            z = noise.standard_normal()
+    else:
+        rate = 0.5 * (a + math.sqrt(a * a + 4.0))
+        z = a + noise.standard_exponential() / rate
+        while z >= b or noise.random() > math.exp(-0.5 * (z - rate) * (z - rate)):
+            z = a + noise.standard_exponential() / rate
+    return piece[1] + params[2] * piece[4] * z
+
+
 GAUSSIAN = Scalars(
     name="Gaussian",
     width=lambda row: 5,
@@ -62,6 +103,9 @@ GAUSSIAN = Scalars(
     tilt_width=lambda params: 2,
     tilt=_tilt,
     sample_tilted=_sample_tilted,
+    piece_width=5,
+    piece=_piece,
+    sample_piece=_sample_piece,
 )
 
 

@@ -94,6 +94,69 @@ def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> floa
     return params[0] + direction * place
 
 
+# piece: ln mass, P(before), P(before or between), then rate, first and last offset of each part
+
+
+def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> None:
+    # Offsets z from value 0 toward value 1 at z = n have the tilted masses tanh(rate/2) times
+    # e^{theta n rate + rate z} up to 0, e^{theta n rate - turn z} between, and
+    # e^{-theta n rate - rate z} from n on, all of them geometric.
+    start, end = low - params[0], high - params[0]
+    if params[0] > params[1]:
+        start, end = -end, -start
+    first = float(math.ceil(start)) if start > -math.inf else start
+    last = float(math.floor(end)) if end < math.inf else end
+    rate, n = params[2], 2.0 * params[4]
+    parts = (
+        (theta * n * rate, -rate, first, min(last, 0.0)),
+        (theta * n * rate, (1.0 + 2.0 * theta) * rate, max(first, 1.0), min(last, n - 1.0)),
+        (-theta * n * rate, rate, max(first, n, 1.0), last),
+    )
+    logs = [at + _log_geometric(decay, a, b) for at, decay, a, b in parts]
+    peak = max(logs)
+    if peak == -math.inf:
+        piece[0] = peak
+        return
+    shares = [math.exp(log - peak) for log in logs]
+    total = math.fsum(shares)
+    piece[0] = peak + math.log(total) + math.log(math.tanh(0.5 * rate))
+    piece[1], piece[2] = shares[0] / total, (shares[0] + shares[1]) / total
+    for place, (_, decay, a, b) in enumerate(parts):
+        piece[3 + 3 * place], piece[4 + 3 * place], piece[5 + 3 * place] = decay, a, b
+
+
+def _log_geometric(rate: float, first: float, last: float) -> float:
+    """ln of the sum of e^{-rate z} over the whole z from first to last; rate of either sign."""
+    if last < first:
+        return -math.inf
+    count, steep = last - first + 1.0, abs(rate)
+    if steep * count < 1e-12:
+        return math.log(count)
+    peak = -rate * (first if rate > 0.0 else last)
+    return peak + math.log(-math.expm1(-steep * count)) - math.log(-math.expm1(-steep))
+
+
+def _sample_piece(params: Any, piece: Any, noise: np.random.Generator) -> float:
+    u = noise.random()
+    if u < piece[1]:
+        rate, first, last = piece[3], piece[4], piece[5]
+    elif u < piece[2]:
+        rate, first, last = piece[6], piece[7], piece[8]
+    else:
+        rate, first, last = piece[9], piece[10], piece[11]
+    count = last - first + 1.0
+    steep = abs(rate)
+    v = noise.random()
+    if steep * count < 1e-12:
+        far = math.floor(v * count)
+    else:
+        far = math.floor(-math.log1p(v * math.expm1(-steep * count)) / steep)
+    far = min(far, count - 1.0)
+    place = first + far if rate > 0.0 else last - far
+    direction = 1.0 if params[0] <= params[1] else -1.0
+    return params[0] + direction * place
+
+
 GEOMETRIC = Scalars(
     name="geometric",
     width=lambda row: 6,
@@ -103,6 +166,10 @@ GEOMETRIC = Scalars(
     tilt_width=lambda params: 5,
     tilt=_tilt,
     sample_tilted=_sample_tilted,
+    piece_width=12,
+    piece=_piece,
+    sample_piece=_sample_piece,
+    whole=True,
 )
 
 

@@ -88,6 +88,64 @@ def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> floa
     return tilted[6] + tilted[7] * place
 
 
+# piece: ln mass, P(before), P(before or between), then for each part of the tilted law that lies
+# within the thresholds from where its places are counted and how far they go
+
+
+def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> None:
+    # In the scale-free place z = (y - v0)/b toward v1 at z = s the tilted density is half of
+    # e^{theta s + z} before 0, e^{theta s - kappa z} up to s, and e^{-theta s - z} after it.
+    start, end = (low - params[0]) / params[2], (high - params[0]) / params[2]
+    if params[0] > params[1]:
+        start, end = -end, -start
+    shift = 2.0 * params[4] / params[2]
+    kappa = 1.0 + 2.0 * theta
+    before = middle = after = -math.inf
+    top, bottom = min(end, 0.0), max(start, shift)
+    a, b = max(start, 0.0), min(end, shift)
+    width = abs(kappa) * (b - a)
+    if start < 0.0:
+        before = theta * shift + top + _log_share(top - start)
+        piece[3], piece[4] = top, math.expm1(start - top)
+    if a < b:
+        peak = theta * shift - kappa * (a if kappa >= 0.0 else b)
+        flat = width < 1e-12
+        middle = peak + (math.log(b - a) if flat else _log_share(width) - math.log(abs(kappa)))
+        piece[5] = a if kappa >= 0.0 or flat else b
+        piece[6] = 0.0 if flat else math.expm1(-width)
+        piece[7] = b - a if flat else 1.0 / kappa
+    if end > shift:
+        after = -theta * shift - bottom + _log_share(end - bottom)
+        piece[8], piece[9] = bottom, math.expm1(bottom - end)
+    peak = max(before, middle, after)
+    if peak == -math.inf:
+        piece[0] = peak
+        return
+    parts = [math.exp(part - peak) for part in (before, middle, after)]
+    total = math.fsum(parts)
+    piece[0] = peak + math.log(0.5 * total)
+    piece[1], piece[2] = parts[0] / total, (parts[0] + parts[1]) / total
+    piece[10], piece[11] = low, high
+
+
+def _log_share(width: float) -> float:
+    """ln(1 - e^{-width})."""
+    return math.log(-math.expm1(-width)) if width > 0.0 else -math.inf
+
+
+def _sample_piece(params: Any, piece: Any, noise: np.random.Generator) -> float:
+    u = noise.random()
+    v = noise.random()
+    if u < piece[1]:
+        z = piece[3] + math.log1p(v * piece[4])
+    elif u < piece[2]:
+        z = piece[5] + (v if piece[6] == 0.0 else -math.log1p(v * piece[6])) * piece[7]
+    else:
+        z = piece[8] - math.log1p(v * piece[9])
+    direction = 1.0 if params[0] <= params[1] else -1.0
+    return min(max(params[0] + direction * params[2] * z, piece[10]), piece[11])
+
+
 LAPLACE = Scalars(
     name="Laplace",
     width=lambda row: 6,
@@ -97,6 +155,9 @@ LAPLACE = Scalars(
     tilt_width=lambda params: 8,
     tilt=_tilt,
     sample_tilted=_sample_tilted,
+    piece_width=12,
+    piece=_piece,
+    sample_piece=_sample_piece,
 )
 
 

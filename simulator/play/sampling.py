@@ -93,7 +93,30 @@ class Steered:
         return hash(self.name)
 
 
-Sampling = Tilted | Steered
+@dataclass(frozen=True)
+class Covering:
+    """Whole views tilted by their total loss: e^{theta L - M} P_b with M = ln E_b e^{theta L}.
+
+    Of a rule whose states can be enumerated, see :mod:`simulator.play.covering`. Every path is
+    covered, with weight e^{M - theta L}. ``theta`` >= 0 tilts towards large L in experiment 0 and
+    towards large -L in experiment 1.
+    """
+
+    theta: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "theta", finite("theta", self.theta))
+        if self.theta < 0.0:
+            raise InvalidInput(f"a covering measure needs theta >= 0, not {self.theta:g}")
+
+    def __str__(self) -> str:
+        return f"covering:{self.theta!r}"
+
+
+RoundByRound = Tilted | Steered
+"""Measures that tilt each answer given the past."""
+
+Sampling = Tilted | Steered | Covering
 
 
 def phase_of(rounds: int, phases: int) -> np.ndarray:

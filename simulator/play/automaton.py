@@ -1,0 +1,331 @@
+"""A rule over a menu as a finite automaton: every state that it can be in, and how it goes on.
+
+A node is what the rule remembers, the move it has made, and what a filter has spent: everything
+that the rest of the play depends on, but for the loss so far. Losses need not lie on a lattice,
+so that a rule with few states has few nodes whatever its mechanisms lose.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simulator.errors import NotApplicable
+from simulator.mechanisms import Scalars
+from simulator.play.menu import Menu
+from simulator.play.plain_kernel import no_filter
+from simulator.play.tracing import RoundMatters, Way, ways
+from simulator.theory.filters import Filter
+
+MOST_NODES = 200_000
+MOST_WAYS = 3_000_000
+
+Answers = list[tuple[float, float, float]]
+"""(answer, its probability, its signed loss) of a mechanism with finitely many answers."""
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """Where answers lead in the rounds of one segment, one row per node and way out of it.
+
+    Attributes
+    ----------
+    starts : int64, shape (nodes + 1,): node n has the leaves from starts[n] to starts[n + 1].
+    follow : int64, shape (leaves,): the node before the next round.
+    entry : int64, the menu entry that is answered; -1 where a filter refused it.
+    loss : float64, the signed loss; NaN where the answer is continuous.
+    mass : float64, p_b of the answer times that of the adversary's coins; of a continuous answer
+        that of the coins alone.
+    low, high : float64, the interval of a continuous answer.
+    """
+
+    starts: np.ndarray
+    follow: np.ndarray
+    entry: np.ndarray
+    loss: np.ndarray
+    mass: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.follow)
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are in the rounds of the segment."""
+        return len(self.starts) - 1
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """Everything that a rule can do in experiment b.
+
+    Attributes
+    ----------
+    kinds : the kinds of mechanism of the menu.
+    kind : int64, shape (entries,): the place in ``kinds`` of each entry of the menu, and of each
+        parameter that the rule was seen to choose for a free one.
+    params : float64, shape (entries, widest), what they were prepared to. The databases are
+        exchanged for experiment 1, so that losses are signed.
+    rounds : k.
+    start : the nodes before round 0 with the probabilities of the coins that lead there.
+    segment_of : int64, shape (rounds,): which of ``segments`` leads on from a round; the last
+        round's leaves end the play.
+    segments : the leaves of each segment.
+    """
+
+    kinds: tuple[Scalars, ...]
+    kind: np.ndarray
+    params: np.ndarray
+    rounds: int
+    start: tuple[np.ndarray, np.ndarray]
+    segment_of: np.ndarray
+    segments: tuple[Leaves, ...]
+
+    @cached_property
+    def largest_loss(self) -> float:
+        """The largest finite loss of one answer that has an atom, in absolute value."""
+        losses = np.concatenate([leaves.loss for leaves in self.segments])
+        finite = np.abs(losses[np.isfinite(losses)])
+        return float(finite.max(initial=0.0))
+
+    @property
+    def discrete(self) -> bool:
+        """Whether every answer has an atom."""
+        return not any(np.isnan(leaves.loss).any() for leaves in self.segments)
+
+
+class Out(NamedTuple):
+    """One way out of a node, taken where the next round is from ``first`` to ``last``."""
+
+    node: int
+    first: int
+    last: int
+    follow: int
+    entry: int
+    loss: float
+    mass: float
+    low: float
+    high: float
+
+
+def automaton_of(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
+    """Enumerate the states of the menu's rule within so many rounds.
+
+    Raises NotApplicable where they cannot be enumerated: the rule keeps a continuous answer or
+    coin as a number, or has more than ``MOST_NODES`` states, or a mechanism's answers are neither
+    finitely many nor cut by comparisons into pieces of known probability.
+    """
+    try:
+        return _Enumeration(menu, rounds, filter_).across_rounds()
+    except RoundMatters:
+        return _Enumeration(menu, rounds, filter_).round_by_round()
+
+
+class _Enumeration:
+    """The search for everything that a rule can come to."""
+
+    def __init__(self, menu: Menu, rounds: int, filter_: Filter | None) -> None:
+        self.menu, self.rounds = menu, rounds
+        self.admit = no_filter if filter_ is None else type(filter_).step
+        self.unspent: Any = (0.0,) if filter_ is None else filter_.initial
+        self.entries: dict[tuple[int, float], int] = {}
+        self.kind: list[int] = []
+        self.params: list[np.ndarray] = []
+        self.prices: list[tuple[float, float]] = []
+        self.answers: list[Answers] = []
+        self.ways_seen = 0
+        self.nodes_seen = 0
+
+    def across_rounds(self) -> Automaton:
+        """One node for all rounds that a rule can be in a state, found in order of the first."""
+        last = self.rounds - 1
+        numbers: dict[Any, int] = {}
+        first_round: list[int] = []
+        waiting: list[tuple[int, int, Any]] = []
+        outs: list[Out] = []
+
+        def arrive(way: Way, spent: Any, i: int) -> int:
+            key = way.state, self._entry(way.move, way.parameter), spent
+            node = numbers.setdefault(key, len(numbers))
+            if node == len(first_round):
+                self._count_node(i)
+                first_round.append(self.rounds)
+            if i < first_round[node]:
+                first_round[node] = i
+                heapq.heappush(waiting, (i, node, key))
+            return node
+
+        start = self._start(lambda way: arrive(way, self.unspent, 0))
+        done: dict[int, list[Out]] = {}
+        while waiting:
+            i, node, (state, entry, spent) = heapq.heappop(waiting)
+            if node in done:
+                continue
+            entry, spent, answers = self._answered(entry, spent)
+            done[node] = [
+                Out(node, 0, last, 0, entry, loss, mass, -math.inf, math.inf)
+                for _, mass, loss in answers
+            ]
+            for answer, mass, loss in answers if i < last else ():
+                for way in self._ways(state, i + 1, last, self._handed(entry, answer, loss)):
+                    follow = arrive(way, spent, way.first)
+                    # before its first round a node is not reached: its ways need no cut there
+                    first = way.first if way.first > i + 1 else 1
+                    outs.append(
+                        Out(node, first, way.last, follow, entry, loss,
+                            mass * way.probability, way.low, way.high)
+                    )  # fmt: skip
+        nodes = len(numbers)
+        outs.sort(key=lambda out: out.node)
+        first, until = np.array([(o.first, o.last) for o in outs] or [(1, last)]).T
+        edges = sorted({0, last} | {f - 1 for f in first.tolist()} | set(until.tolist()))
+        segments = []
+        for a, b in itertools.pairwise(edge for edge in edges if 0 <= edge <= last):
+            held = np.flatnonzero((first <= a + 1) & (until >= b)) if outs else ()
+            segments.append(leaves_of([outs[place] for place in held], nodes))
+        segments.append(leaves_of([end for node in range(nodes) for end in done[node]], nodes))
+        segment_of = np.searchsorted(edges, np.arange(self.rounds), side="right") - 1
+        segment_of[-1] = len(segments) - 1
+        return self._automaton(start, segment_of, segments)
+
+    def round_by_round(self) -> Automaton:
+        """Nodes of their own for every round, where the rule computes with its number."""
+        here: dict[Any, int] = {}
+
+        def arrive(way: Way, spent: Any, i: int) -> int:
+            key = way.state, self._entry(way.move, way.parameter), spent
+            if key not in here:
+                self._count_node(i)
+            return here.setdefault(key, len(here))
+
+        start = self._start(lambda way: arrive(way, self.unspent, 0))
+        segments = []
+        for i in range(self.rounds):
+            before, here, outs = here, {}, []
+            for (state, entry, spent), node in before.items():
+                entry, spent, answers = self._answered(entry, spent)
+                for answer, mass, loss in answers:
+                    if i + 1 == self.rounds:
+                        outs.append(Out(node, i, i, 0, entry, loss, mass, -math.inf, math.inf))
+                        continue
+                    for way in self._ways(state, i + 1, i + 1, self._handed(entry, answer, loss)):
+                        outs.append(
+                            Out(node, i, i, arrive(way, spent, i + 1), entry, loss,
+                                mass * way.probability, way.low, way.high)
+                        )  # fmt: skip
+            segments.append(leaves_of(outs, len(before)))
+        return self._automaton(start, np.arange(self.rounds), segments)
+
+    def _start(self, arrive: Callable[[Way], int]) -> tuple[np.ndarray, np.ndarray]:
+        chances: dict[int, float] = {}
+        for way in self._ways(self.menu.rule.state, 0, 0, math.nan):
+            node = arrive(way)
+            chances[node] = chances.get(node, 0.0) + way.probability
+        return np.array(list(chances), dtype=np.int64), np.array(list(chances.values()))
+
+    def _automaton(
+        self, start: tuple[np.ndarray, np.ndarray], segment_of: np.ndarray, segments: list[Leaves]
+    ) -> Automaton:
+        kinds, kind, params = self.menu.kinds, np.array(self.kind), np.array(self.params)
+        return Automaton(kinds, kind, params, self.rounds, start, segment_of, tuple(segments))
+
+    def _count_node(self, i: int) -> None:
+        self.nodes_seen += 1
+        if self.nodes_seen > MOST_NODES:
+            raise NotApplicable(
+                f"more than {MOST_NODES} states of the rule were found within {i + 1} of "
+                f"{self.rounds} rounds and they do not close: keep less in the state (a float that "
+                "adds up answers takes a new value each time: count them instead)"
+            )
+
+    def _answered(self, entry: int, spent: Any) -> tuple[int, Any, Answers]:
+        """What a node's move leads to: itself or -1 where refused, what is spent, the answers."""
+        admitted, spent = self.admit(spent, *self.prices[entry])
+        if not admitted:
+            return -1, spent, [(math.nan, 1.0, 0.0)]
+        return entry, spent, self.answers[entry]
+
+    def _handed(self, entry: int, answer: float, loss: float) -> float | tuple[float, float]:
+        """The answer as :func:`ways` takes it."""
+        if not math.isnan(loss):
+            return answer
+        kind = self.menu.kinds[self.kind[entry]]
+        return (1.0, float(self.params[entry][0])) if kind.whole else (0.0, 0.0)
+
+    def _ways(self, state: Any, first: int, last: int, answer: Any) -> Iterator[Way]:
+        entries = len(self.menu.kind)
+        for way in ways(self.menu.rule.step, state, (first, last), answer):
+            self.ways_seen += 1
+            if self.ways_seen > MOST_WAYS:
+                raise NotApplicable(
+                    f"the rule has more than {MOST_WAYS} ways through its step: the bound of its "
+                    "family is used instead"
+                )
+            if not 0 <= way.move < entries:
+                raise NotApplicable(f"the rule may make the move {way.move}, not on its menu")
+            yield way
+
+    def _entry(self, move: int, parameter: float) -> int:
+        """The number of a move with the parameter that it gives a free entry."""
+        menu = self.menu
+        free = menu.is_free(move)
+        key = move, parameter if free else 0.0
+        if key not in self.entries:
+            kind, params = menu.kinds[menu.kind[move]], menu.params[move].copy()
+            price = tuple(menu.prices[move].tolist())
+            if free:
+                if not menu.low[move] <= parameter <= menu.high[move]:
+                    raise NotApplicable(
+                        f"the rule may choose the parameter {parameter}, outside its menu entry"
+                    )
+                kind.prepare(menu.rows[move], parameter, params)
+                price = parameter, price[1]
+            self.entries[key] = len(self.kind)
+            self.kind.append(int(menu.kind[move]))
+            self.params.append(params)
+            self.prices.append(price)
+            self.answers.append(answers_of(kind, tuple(params.tolist())))
+        return self.entries[key]
+
+
+def leaves_of(outs: list[Out], nodes: int) -> Leaves:
+    """The ways out as arrays; they come in the order of their nodes."""
+    counts = np.bincount([out.node for out in outs], minlength=nodes) if outs else [0] * nodes
+    starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+
+    def column(name: str, kind: type) -> np.ndarray:
+        return np.array([getattr(out, name) for out in outs], dtype=kind)
+
+    return Leaves(
+        starts,
+        column("follow", np.int64),
+        column("entry", np.int64),
+        column("loss", np.float64),
+        column("mass", np.float64),
+        column("low", np.float64),
+        column("high", np.float64),
+    )
+
+
+def answers_of(kind: Scalars, params: tuple[float, ...]) -> Answers:
+    """What a mechanism can answer; one row with loss NaN where it is cut into pieces instead.
+
+    Answers that cannot occur are left out. Raises NotApplicable.
+    """
+    if kind.outcomes is not None and kind.mass is not None:
+        masses = [(float(answer), kind.mass(params, 0, answer)) for answer in kind.outcomes(params)]
+        return [(answer, mass, kind.loss(params, answer)) for answer, mass in masses if mass > 0.0]
+    if kind.piece is None:
+        raise NotApplicable(
+            f"the {kind.name} mechanism has infinitely many answers, of no known probability "
+            "between two thresholds"
+        )
+    return [(math.nan, 1.0, math.nan)]

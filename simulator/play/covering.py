@@ -1,0 +1,278 @@
+"""Sampling that covers every path of a rule whose states can be enumerated.
+
+Backward over the rule's automaton, H_i(node) = E[e^{theta (loss still to come)} | node]. Drawing
+every answer, and every coin of the adversary, in proportion to p e^{theta loss} H_{i+1}(next) draws
+whole views from e^{theta L - M} P_b with M = ln E e^{theta L}: the exponential tilt of the sum,
+which no tilt of the rounds one by one can give where a rule takes a detour. The weight of a view
+is W = e^{M - theta L} on *every* path, so that W 1{L > t} <= e^{M - theta t} is known in advance
+and intervals are valid at every number of trials (Siegmund 1976 for the tilt; the recursion is
+Doob's transform of e^{theta L}).
+
+Infinite losses have no exponential moment. Their probability is known from the same recursion;
+views with finite losses are sampled, and the probability is added.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from simulator.errors import NotApplicable
+from simulator.mechanisms import Scalars
+from simulator.play.automaton import Automaton, automaton_of
+from simulator.play.compiling import dispatch, numba_compile, row_reader
+from simulator.play.menu import Menu
+from simulator.theory.filters import Filter
+
+MOST_CELLS = 40_000_000
+"""Cells of the table of a measure, rounds times leaves: 320 MB."""
+MOST_TILT = 1e8
+"""theta times the largest possible loss: beyond, the digits of e^{M - theta L} are gone."""
+
+
+@dataclass(frozen=True)
+class Backward:
+    """One covering measure.
+
+    Attributes
+    ----------
+    log_moment : ln E[e^{theta L}; L finite].
+    start_shares : the probability of each node before round 0.
+    shares : for each round the probability of each leaf of its segment, given the node.
+    pieces : for each leaf of each segment the numbers that describe a continuous answer.
+    """
+
+    log_moment: float
+    start_shares: np.ndarray
+    shares: tuple[np.ndarray, ...]
+    pieces: np.ndarray
+
+
+class Moments:
+    """E[e^{theta L}; L finite] of an automaton, for any theta; the laws of its leaves are kept."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.automaton = automaton
+        self.of_leaf = [
+            np.repeat(np.arange(leaves.nodes), np.diff(leaves.starts))
+            for leaves in automaton.segments
+        ]
+        self.occupied = []  # of each segment the nodes with leaves, and where these begin
+        for leaves in automaton.segments:
+            nodes = np.flatnonzero(np.diff(leaves.starts))
+            self.occupied.append((nodes, leaves.starts[nodes]))
+
+    def log_masses(self, theta: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """ln(p e^{theta loss}) of every leaf of every segment, -inf for an infinite loss; and rows.
+
+        A row of numbers describes the piece of a continuous answer to its sampler.
+        """
+        a = self.automaton
+        width = max(kind.piece_width for kind in a.kinds)
+        known: dict[tuple[int, float, float], np.ndarray] = {}
+        found, rows = [], []
+        for leaves in a.segments:
+            atoms = np.isfinite(leaves.loss)
+            logs = np.log(leaves.mass) + np.where(atoms, theta * np.where(atoms, leaves.loss, 0), 0)
+            logs[np.isinf(leaves.loss)] = -math.inf
+            pieces = np.zeros((len(leaves), width))
+            for place in np.flatnonzero(np.isnan(leaves.loss)):
+                entry = int(leaves.entry[place])
+                key = entry, float(leaves.low[place]), float(leaves.high[place])
+                if key not in known:
+                    kind = a.kinds[a.kind[entry]]
+                    assert kind.piece is not None
+                    known[key] = np.zeros(width)
+                    kind.piece(tuple(a.params[entry].tolist()), theta, *key[1:], known[key])
+                pieces[place] = known[key]
+                logs[place] += known[key][0]
+            found.append(logs)
+            rows.append(pieces)
+        return found, rows
+
+    def log_moment(self, theta: float) -> float:
+        """Return ln E[e^{theta L}; L finite]."""
+        return self._recursion(theta, keep=False).log_moment
+
+    def measure(self, theta: float) -> Backward:
+        """The measure's tables; raises NotApplicable where they would not fit."""
+        a = self.automaton
+        cells = sum(len(a.segments[s]) for s in a.segment_of)
+        if cells > MOST_CELLS:
+            raise NotApplicable(
+                f"the covering measure has {cells} cells over the rounds, more than {MOST_CELLS}: "
+                "keep less in the rule's state"
+            )
+        return self._recursion(theta, keep=True)
+
+    def _recursion(self, theta: float, keep: bool) -> Backward:
+        # in logarithms throughout: states of one rule may lie hundreds of decades apart
+        a = self.automaton
+        logs, pieces = self.log_masses(theta)
+        value = np.zeros(0)
+        shares_of: list[np.ndarray] = []
+        for i in range(a.rounds - 1, -1, -1):
+            segment = int(a.segment_of[i])
+            leaves, of_leaf = a.segments[segment], self.of_leaf[segment]
+            terms = logs[segment] if i == a.rounds - 1 else logs[segment] + value[leaves.follow]
+            here, first = self.occupied[segment]
+            peaks = np.maximum.reduceat(terms, first)
+            peaks[peaks == -math.inf] = 0.0
+            spread = np.zeros(leaves.nodes)
+            spread[here] = peaks
+            shares = np.exp(terms - spread[of_leaf])
+            totals = np.add.reduceat(shares, first)
+            value = np.full(leaves.nodes, -math.inf)
+            with np.errstate(divide="ignore"):
+                value[here] = peaks + np.log(totals)
+            if keep:
+                spread[here] = np.where(totals > 0.0, totals, 1.0)
+                shares_of.append(shares / spread[of_leaf])
+        nodes, chances = a.start
+        at_start = np.log(chances) + value[nodes]
+        log_moment = float(logsumexp(at_start))
+        if log_moment == -math.inf:
+            raise NotApplicable("no play of this adversary has a finite loss")
+        start = np.exp(at_start - log_moment)
+        return Backward(log_moment, start, tuple(shares_of[::-1]), np.concatenate(pieces))
+
+    @cached_property
+    def leak(self) -> float:
+        """Pr_b[L = infinity], exact but for rounding."""
+        a = self.automaton
+        value = np.zeros(0)
+        for i in range(a.rounds - 1, -1, -1):
+            segment = int(a.segment_of[i])
+            leaves = a.segments[segment]
+            after = value[leaves.follow] if i < a.rounds - 1 else np.zeros(len(leaves))
+            terms = leaves.mass * np.where(np.isposinf(leaves.loss), 1.0, after)
+            value = np.bincount(self.of_leaf[segment], terms, minlength=leaves.nodes)
+        nodes, chances = a.start
+        return float(chances @ value[nodes])
+
+
+def picked(share, first, last, u):  # type: ignore[no-untyped-def]
+    """The place from first on, before last, that ``u`` in [0, 1) falls to; never one of share 0."""
+    place = first
+    while place < last - 1 and u >= share[place]:
+        u -= share[place]
+        place += 1
+    while share[place] <= 0.0 and place > first:  # rounding has run past the last that has any
+        place -= 1
+    return place
+
+
+@lru_cache(maxsize=16)
+def covering_kernel(kinds: tuple[Scalars, ...], width: int) -> Callable[..., Any]:
+    """A kernel that walks an automaton by the tables of a measure.
+
+    ``kinds`` are those of the menu, whose ``params`` have that width; none where every answer has
+    an atom: then one kernel serves all rules.
+    """
+    compile_ = numba_compile
+    if not kinds:
+
+        def no_draw(entry, kind, params, pieces, row, noise):  # type: ignore[no-untyped-def]
+            return math.nan
+
+        draw_loss = compile_(no_draw)
+    else:
+        sample = dispatch([piece_sampler(one) for one in kinds], compile_)
+        loss_of = dispatch([one.loss for one in kinds], compile_)
+        read = row_reader(width, compile_)
+        read_piece = row_reader(max(one.piece_width for one in kinds), compile_)
+
+        def draw(entry, kind, params, pieces, row, noise):  # type: ignore[no-untyped-def]
+            own = read(params, entry)
+            answer = sample(kind[entry], own, read_piece(pieces, row), noise)
+            return loss_of(kind[entry], own, answer)
+
+        draw_loss = compile_(draw)
+
+    pick = compile_(picked)
+
+    def kernel(  # type: ignore[no-untyped-def]
+        kind, params, begin, begin_share, place, starts, follow, entry, loss, pieces, share,
+        noise, losses,
+    ):  # fmt: skip
+        for trial in range(losses.shape[0]):
+            node = begin[pick(begin_share, 0, begin.shape[0], noise.random())]
+            total = 0.0
+            for i in range(place.shape[0]):
+                first = starts[place[i, 1] + node]
+                last = starts[place[i, 1] + node + 1]
+                cells = place[i, 0]
+                leaf = pick(share, cells + first, cells + last, noise.random()) - cells
+                row = place[i, 2] + leaf
+                one = loss[row]
+                if one != one:
+                    one = draw_loss(entry[row], kind, params, pieces, row, noise)
+                total += one
+                node = follow[row]
+            losses[trial] = total
+
+    return compile_(kernel)
+
+
+def piece_sampler(kind: Any) -> Callable[..., Any]:
+    """The kind's draw from a piece of its law; where it has none, one that is never called."""
+    if kind.sample_piece is not None:
+        return kind.sample_piece  # type: ignore[no-any-return]
+
+    def never(params, piece, noise):  # type: ignore[no-untyped-def]
+        return math.nan
+
+    return never
+
+
+class CoveringEngine:
+    """The automaton of a rule in experiment b, and the kernel that plays covering measures of it.
+
+    Raises NotApplicable where the rule cannot be enumerated.
+
+    Attributes
+    ----------
+    moments : the exponential moments of the signed loss.
+    """
+
+    def __init__(self, menu: Menu, rounds: int, filter_: Filter | None) -> None:
+        self.moments = Moments(automaton_of(menu, rounds, filter_))
+        a = self.moments.automaton
+        self._kernel = covering_kernel(() if a.discrete else a.kinds, a.params.shape[1])
+        self._lock = threading.Lock()  # blocks are played in threads
+        self._ready: tuple[float, tuple[Any, ...]] | None = None
+
+    def prepare(self, theta: float) -> tuple[Any, ...]:
+        """The kernel's arrays for a theta; those of the last one are kept."""
+        with self._lock:
+            if self._ready is None or self._ready[0] != theta:
+                self._ready = theta, self._arrays(theta)
+            return self._ready[1]
+
+    def _arrays(self, theta: float) -> tuple[Any, ...]:
+        a, made = self.moments.automaton, self.moments.measure(theta)
+        cells = np.cumsum([0, *map(len, made.shares)])
+        leaves_before = np.cumsum([0, *map(len, a.segments)])
+        starts_before = np.cumsum([0, *(len(leaves.starts) for leaves in a.segments)])
+        place = np.stack(
+            (cells[:-1], starts_before[a.segment_of], leaves_before[a.segment_of]), axis=1
+        )
+        joined = [
+            np.concatenate([getattr(leaves, name) for leaves in a.segments])
+            for name in ("starts", "follow", "entry", "loss")
+        ]
+        return (
+            a.kind, a.params, a.start[0], made.start_shares, place.astype(np.int64),
+            *joined, made.pieces, np.concatenate(made.shares),
+        )  # fmt: skip
+
+    def play(self, theta: float, noise: np.random.Generator, signed: np.ndarray) -> None:
+        """Fill ``signed`` with the signed losses of trials under the measure of ``theta``."""
+        self._kernel(*self.prepare(theta), noise, signed)
