@@ -19,9 +19,9 @@ from simulator.estimation import (
     tail_log_bound,
 )
 from simulator.estimation.log_mean import MINIMUM_HITS
-from simulator.play.block import total_psi_bound
+from simulator.play.block import covering_engine, total_psi_bound
 from simulator.play.leaks import allowing_for, covers, refuse_if_leaks_matter, unsampled_leak
-from simulator.play.sampling import Tilted
+from simulator.play.sampling import Covering, Tilted
 from simulator.play.specification import Specification
 from simulator.play.views import Replay, View, replay
 
@@ -91,7 +91,7 @@ class Result:
         found = estimation.weighted_tail(
             *sample, threshold, confidence, experiment, log_bound=bound
         )
-        return allowing_for(found, *self.unseen_leak(experiment))
+        return self.with_leaks(found, experiment)
 
     def tail_band(
         self, thresholds: ArrayLike, experiment: int = 0, confidence: float = 0.95
@@ -115,7 +115,7 @@ class Result:
             return estimation.delta(self.losses(experiment), epsilon, confidence, experiment)
         bound = self.log_bound(delta_log_bound, experiment, epsilon)
         found = estimation.weighted_delta(*sample, epsilon, confidence, experiment, log_bound=bound)
-        return allowing_for(found, *self.unseen_leak(experiment))
+        return self.with_leaks(found, experiment)
 
     def epsilon(self, delta: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
         """The least epsilon with delta(epsilon) <= delta. Raises Refusal as ``tail`` does."""
@@ -128,10 +128,33 @@ class Result:
             if bounded
             else None,
         )  # fmt: skip
+        if (known := self.known_leak(experiment)) > 0.0:
+            if known >= delta:
+                raise NotApplicable(
+                    f"no finite epsilon has delta {delta:g}: infinite losses alone have {known:g}"
+                )
+            return invert(delta - known)
         leak, seen = self.unseen_leak(experiment)
         refuse_if_leaks_matter(leak, delta, seen)
         found = invert(delta)
         return replace(found, upper=invert(delta - leak).upper) if leak > 0.0 else found
+
+    def with_leaks(self, found: Estimate, experiment: int) -> Estimate:
+        """A weighted estimate with the infinite losses that its sample does not have.
+
+        Added where their probability is known, allowed for where only a bound on it is.
+        """
+        if (known := self.known_leak(experiment)) > 0.0:
+            ends = [min(1.0, end + known) for end in (found.value, found.lower, found.upper)]
+            return replace(found, value=ends[0], lower=ends[1], upper=ends[2])
+        return allowing_for(found, *self.unseen_leak(experiment))
+
+    def known_leak(self, experiment: int) -> float:
+        """The probability of an infinite loss, where a covering measure knows and leaves it out."""
+        s = self.specification
+        if not isinstance(s.sampling, Covering) or experiment not in self.samples:
+            return 0.0
+        return covering_engine(s, experiment).moments.leak
 
     def unseen_leak(self, experiment: int) -> tuple[float, int]:
         """What infinite losses may add to a weighted estimate, and how many trials have one.
@@ -149,7 +172,9 @@ class Result:
     ) -> float | None:
         """What is known in advance about the largest weighted value, ``of`` the point; or None."""
         sampling = self.specification.sampling
-        if not isinstance(sampling, Tilted) or sampling.theta < 0 or experiment not in self.samples:
+        if not isinstance(sampling, Tilted | Covering) or experiment not in self.samples:
+            return None
+        if sampling.theta < 0.0:
             return None
         psi = total_psi_bound(self.specification, experiment)
         return of(sampling.theta, psi, point) if np.isfinite(psi) else None

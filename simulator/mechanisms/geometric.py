@@ -126,7 +126,7 @@ def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> No
 
 
 def _log_geometric(rate: float, first: float, last: float) -> float:
-    """ln of the sum of e^{-rate z} over the whole z from first to last; rate of either sign."""
+    """The logarithm of the sum of e^{-rate z} over z = first, ..., last; rate of either sign."""
     if last < first:
         return -math.inf
     count, steep = last - first + 1.0, abs(rate)

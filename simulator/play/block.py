@@ -15,10 +15,12 @@ import numpy as np
 from simulator.adversaries.contract import Rule
 from simulator.data.databases import Relation
 from simulator.errors import NotApplicable
+from simulator.play.covering import CoveringEngine
 from simulator.play.interpreter import play_interpreted
+from simulator.play.menu import Menu
 from simulator.play.outcome import Outcome
 from simulator.play.plain_kernel import Engine
-from simulator.play.sampling import Tilted
+from simulator.play.sampling import Covering, Steered, Tilted
 from simulator.play.specification import Specification
 from simulator.play.tilted_kernel import TiltedEngine, largest_psi
 from simulator.play.views import View
@@ -32,6 +34,8 @@ __all__ = ["Outcome", "Specification", "play_block", "prepared_engine"]
 def play_block(specification: Specification, b: int, block: int) -> Outcome:
     """Play one block of experiment ``b``, by the compiled kernel where the adversary is a rule."""
     s = specification
+    if isinstance(s.sampling, Covering):
+        return play_covering(s, b, block)
     if isinstance(s.adversary, Rule):
         return play_rule(s, b, block) if s.sampling is None else play_tilted_rule(s, b, block)
     return play_interpreted(s, b, block)
@@ -53,10 +57,47 @@ def tilted_engine_for(
     return TiltedEngine.build(rule, family, relation, filter_)
 
 
+def covering_engine(specification: Specification, b: int) -> CoveringEngine:
+    """What plays covering measures of experiment ``b``: the states of the rule, enumerated once.
+
+    Raises NotApplicable for a generator, and for a rule that cannot be enumerated.
+    """
+    s = specification
+    if not isinstance(s.adversary, Rule):
+        raise NotApplicable("a generator's states cannot be enumerated: write a rule over a menu")
+    return covering_engine_for(s.adversary, s.family, s.relation, s.filter, s.rounds, b)
+
+
+@lru_cache(maxsize=16)
+def covering_engine_for(
+    rule: Rule,
+    family: Guarantee,
+    relation: Relation,
+    filter_: Filter | None,
+    rounds: int,
+    b: int,
+) -> CoveringEngine:
+    """The enumeration, made once in each process."""
+    menu = Menu.of(rule, family, relation, filter_, exchanged=bool(b))
+    return CoveringEngine(menu, rounds, filter_)
+
+
+def play_covering(specification: Specification, b: int, block: int) -> Outcome:
+    """Play one block for experiment ``b`` under a covering measure."""
+    s = specification
+    assert isinstance(s.sampling, Covering)
+    engine = covering_engine(s, b)
+    noise = generator(s.seed, s.task, Stream.mechanism(b), block)
+    signed = np.empty(s.trials_in(block))
+    engine.play(s.sampling.theta, noise, signed)
+    log_weights = engine.moments.log_moment(s.sampling.theta) - s.sampling.theta * signed
+    return Outcome(b, block, -signed if b else signed, None, (), log_weights)
+
+
 def prepared_engine(specification: Specification) -> Engine | TiltedEngine | None:
     """Compile what the specification will play; None where it is interpreted."""
     s = specification
-    if not isinstance(s.adversary, Rule):
+    if not isinstance(s.adversary, Rule) or isinstance(s.sampling, Covering):
         return None
     make = engine_for if s.sampling is None else tilted_engine_for
     return make(s.adversary, s.family, s.relation, s.filter)
@@ -86,7 +127,7 @@ def play_tilted_rule(specification: Specification, b: int, block: int) -> Outcom
     """Play one block for experiment ``b`` under the specification's sampling."""
     s = specification
     assert isinstance(s.adversary, Rule)
-    assert s.sampling is not None
+    assert isinstance(s.sampling, Tilted | Steered)
     engine = tilted_engine_for(s.adversary, s.family, s.relation, s.filter)
     coins = generator(s.seed, s.task, Stream.COINS, block)
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
@@ -137,6 +178,8 @@ def total_psi_bound(specification: Specification, b: int) -> float:
     loss may be infinite. Raises NotApplicable unless theta >= 0.
     """
     s = specification
+    if isinstance(s.sampling, Covering):
+        return covering_engine(s, b).moments.log_moment(s.sampling.theta)
     if not isinstance(s.sampling, Tilted):
         return math.inf
     theta = s.sampling.theta

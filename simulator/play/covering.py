@@ -60,13 +60,14 @@ class Moments:
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
+        self._known: dict[float, float] = {}
         self.of_leaf = [
             np.repeat(np.arange(leaves.nodes), np.diff(leaves.starts))
             for leaves in automaton.segments
         ]
         self.occupied = []  # of each segment the nodes with leaves, and where these begin
         for leaves in automaton.segments:
-            nodes = np.flatnonzero(np.diff(leaves.starts))
+            nodes: np.ndarray = np.flatnonzero(np.diff(leaves.starts))
             self.occupied.append((nodes, leaves.starts[nodes]))
 
     def log_masses(self, theta: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -98,8 +99,12 @@ class Moments:
         return found, rows
 
     def log_moment(self, theta: float) -> float:
-        """Return ln E[e^{theta L}; L finite]."""
-        return self._recursion(theta, keep=False).log_moment
+        """Return ln E[e^{theta L}; L finite]; the last few are kept."""
+        if theta not in self._known:
+            if len(self._known) > 100:
+                self._known.clear()
+            self._known[theta] = self._recursion(theta, keep=False).log_moment
+        return self._known[theta]
 
     def measure(self, theta: float) -> Backward:
         """The measure's tables; raises NotApplicable where they would not fit."""
@@ -221,10 +226,10 @@ def covering_kernel(kinds: tuple[Scalars, ...], width: int) -> Callable[..., Any
     return compile_(kernel)
 
 
-def piece_sampler(kind: Any) -> Callable[..., Any]:
+def piece_sampler(kind: Scalars) -> Callable[..., Any]:
     """The kind's draw from a piece of its law; where it has none, one that is never called."""
     if kind.sample_piece is not None:
-        return kind.sample_piece  # type: ignore[no-any-return]
+        return kind.sample_piece
 
     def never(params, piece, noise):  # type: ignore[no-untyped-def]
         return math.nan

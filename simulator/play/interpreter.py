@@ -14,7 +14,7 @@ from simulator.errors import Breach, DpcomposeError
 from simulator.mechanisms import Pair
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
 from simulator.play.outcome import Outcome
-from simulator.play.sampling import level_at, phase_of
+from simulator.play.sampling import Steered, Tilted, level_at, phase_of
 from simulator.play.specification import Specification
 from simulator.play.views import View
 from simulator.seeds import Stream, generator, record
@@ -76,7 +76,7 @@ class Prepared:
         if key not in self.laws:
             if len(self.laws) >= MAX_PREPARED:
                 self.laws.clear()
-            assert self.specification.sampling is not None
+            assert isinstance(self.specification.sampling, Tilted | Steered)
             theta = float(self.specification.sampling.levels[level])
             self.laws[key] = pair, tilted_law(pair, theta)  # the pair is kept: its id stays its own
         return self.laws[key][1]
@@ -111,7 +111,7 @@ def plain_draw(b: int, noise: np.random.Generator) -> Draw:
 def tilted_draw(prepared: Prepared, noise: np.random.Generator) -> Draw:
     """Answer from the tilted law, and keep the weight."""
     sampling = prepared.specification.sampling
-    assert sampling is not None
+    assert isinstance(sampling, Tilted | Steered)
     phases = phase_of(prepared.specification.rounds, sampling.grid.shape[0])
 
     def draw(pair: Pair, trial: Trial, i: int) -> Any:

@@ -17,6 +17,7 @@ from simulator.errors import Refusal
 from simulator.estimation import Estimate
 from simulator.estimation.log_mean import LARGEST_SHARE, MINIMUM_HITS
 from simulator.play.menu import Menu
+from simulator.play.sampling import Covering
 from simulator.play.specification import Specification
 from simulator.theory.guarantees import Guarantee
 
@@ -64,7 +65,7 @@ def unsampled_leak(specification: Specification, b: int) -> float:
     By the union bound over the rounds; 0 where views are drawn from the experiment itself.
     """
     sampling = specification.sampling
-    if sampling is None or not sampling.levels.any():
+    if sampling is None or isinstance(sampling, Covering) or not sampling.levels.any():
         return 0.0
     return min(1.0, specification.rounds * leak_of(specification, b))
 

@@ -124,7 +124,7 @@ def phase_of(rounds: int, phases: int) -> np.ndarray:
     return np.arange(rounds) * phases // rounds
 
 
-def level_at(sampling: Sampling, phase: int, loss: float) -> int:
+def level_at(sampling: RoundByRound, phase: int, loss: float) -> int:
     """The level that steering uses in a phase at a signed loss."""
     grid = sampling.grid
     low, high = sampling.span

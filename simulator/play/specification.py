@@ -11,7 +11,7 @@ from simulator.adversaries.contract import Rule
 from simulator.adversaries.fingerprint import fingerprint
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import InvalidInput
-from simulator.play.sampling import Sampling
+from simulator.play.sampling import Covering, Sampling
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import whole
@@ -87,6 +87,11 @@ class Specification:
             raise InvalidInput(
                 f"filter must be a privacy filter such as SumFilter(1.0), or None, not "
                 f"{self.filter!r}"
+            )
+        if self.keep_views and isinstance(self.sampling, Covering):
+            raise InvalidInput(
+                "a covering measure walks the states of the rule and makes no views: leave out "
+                "keep_views, or use another sampling"
             )
         if self.trace and self.sampling is not None:
             raise InvalidInput(

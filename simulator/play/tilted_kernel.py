@@ -36,7 +36,7 @@ from simulator.play.plain_kernel import (
     complain,
     gate,
 )
-from simulator.play.sampling import Sampling, Tilted, phase_of
+from simulator.play.sampling import RoundByRound, Tilted, phase_of
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 
@@ -188,7 +188,7 @@ class TiltedEngine:
     def play(
         self,
         b: int,
-        sampling: Sampling,
+        sampling: RoundByRound,
         rounds: int,
         coins: np.random.Generator,
         noise: np.random.Generator,
@@ -232,7 +232,7 @@ class TiltedEngine:
         complain(menu.rule.name, status, first_trial + trial, i, value)
 
 
-def tilt_table(menu: Menu, sampling: Sampling) -> np.ndarray:
+def tilt_table(menu: Menu, sampling: RoundByRound) -> np.ndarray:
     """Every entry's tilted law at every level, one row each: shape (entries * levels, widest)."""
     count = len(sampling.levels)
     table = np.zeros((len(menu.kind) * count, widest_tilt(menu)))

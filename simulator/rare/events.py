@@ -14,7 +14,7 @@ from simulator.estimation import Estimate, delta_log_bound, weighted_delta, weig
 from simulator.estimation.log_mean import MINIMUM_HITS
 from simulator.estimation.weighted import useful
 from simulator.play.block import total_psi_bound
-from simulator.play.sampling import Sampling, Tilted
+from simulator.play.sampling import RoundByRound, Sampling, Tilted
 from simulator.play.specification import Specification
 from simulator.rare.doob import enumerate_lattice
 from simulator.rare.pilot import TRIALS, log_weighted_mean, pilot_tilt, relative_error
@@ -165,7 +165,7 @@ class Asked:
     delta: float | None
     confidence: float
 
-    def aimed(self) -> tuple[float, Sampling | None]:
+    def aimed(self) -> tuple[float, RoundByRound | None]:
         """The epsilon, or a guess at it; and a measure under which it is typical, if known."""
         if self.epsilon is not None:
             return self.epsilon, None
@@ -201,7 +201,7 @@ def chosen(asked: Asked, method: str, theta: float | None) -> Sampling | None:
 
 
 def best_of_all(
-    s: Specification, b: int, epsilon: float, start: Sampling | None = None
+    s: Specification, b: int, epsilon: float, start: RoundByRound | None = None
 ) -> Sampling | None:
     """The measure to trust most, by its relative error a trial on held-out draws.
 

@@ -14,7 +14,7 @@ from simulator.mechanisms.tilted import tilted_law
 from simulator.play.block import tilted_engine_for
 from simulator.play.interpreter import Prepared, Trial, play_trial
 from simulator.play.menu import Menu
-from simulator.play.sampling import Sampling, Tilted, level_at, phase_of
+from simulator.play.sampling import RoundByRound, Steered, Tilted, level_at, phase_of
 from simulator.play.specification import Specification
 from simulator.play.tilted_kernel import slopes_of_psi
 from simulator.seeds import Stream, generator
@@ -70,7 +70,7 @@ def affordable(trials: int, rounds: int) -> int:
 def rehearse(
     specification: Specification,
     b: int,
-    sampling: Sampling,
+    sampling: RoundByRound,
     trials: int,
     number: int,
     keep_rounds: bool = False,
@@ -97,7 +97,7 @@ def _rehearse_rule(
 ) -> Rehearsal:
     assert isinstance(s.adversary, Rule)
     sampling = s.sampling
-    assert sampling is not None
+    assert isinstance(sampling, Tilted | Steered)
     engine = tilted_engine_for(s.adversary, s.family, s.relation, s.filter)
     signed, log_weights = np.empty(trials), np.empty(trials)
     path = np.zeros((trials if keep_rounds else 0, s.rounds, 4))
@@ -144,7 +144,7 @@ def _rehearse_generator(
     keep_rounds: bool,
 ) -> Rehearsal:
     sampling = s.sampling
-    assert sampling is not None
+    assert isinstance(sampling, Tilted | Steered)
     prepared = Prepared(s, b)
     phases = phase_of(s.rounds, sampling.grid.shape[0])
     kept = np.zeros((4, trials if keep_rounds else 0, s.rounds))

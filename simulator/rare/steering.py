@@ -16,7 +16,7 @@ from scipy.ndimage import gaussian_filter
 
 from simulator.errors import Refusal
 from simulator.estimation.inversion import excess, point_epsilon
-from simulator.play.sampling import Sampling, Steered, phase_of
+from simulator.play.sampling import RoundByRound, Steered, phase_of
 from simulator.play.specification import Specification
 from simulator.rare.pilot import relative_error
 from simulator.rare.rehearsal import Rehearsal, affordable, plain, rehearse
@@ -37,8 +37,8 @@ def steer(
     b: int,
     epsilon: float,
     trials: int = TRIALS,
-    start: Sampling | None = None,
-) -> tuple[Sampling, float]:
+    start: RoundByRound | None = None,
+) -> tuple[RoundByRound, float]:
     """A steered measure for delta(``epsilon``) of experiment ``b``, and its relative error.
 
     ``start`` is a measure to begin with, as ``aim`` finds one. The relative error is that of one
@@ -46,8 +46,8 @@ def steer(
     not reach ``epsilon``.
     """
     trials = affordable(trials, specification.rounds)
-    sampling: Sampling = start or plain()
-    best: Sampling = sampling
+    sampling: RoundByRound = start or plain()
+    best: RoundByRound = sampling
     least = math.inf
     polished = 0
     for stage in range(STAGES):
@@ -75,14 +75,14 @@ def steer(
 
 def aim(
     specification: Specification, b: int, delta: float, trials: int = TRIALS
-) -> tuple[float, Sampling]:
+) -> tuple[float, RoundByRound]:
     """A guess at epsilon(``delta``) of experiment ``b``, and a measure that finds it typical.
 
     The event is raised in stages until the epsilon that the sample itself gives lies among its
     typical losses. Raises Refusal when the stages do not get there.
     """
     trials = affordable(trials, specification.rounds)
-    sampling: Sampling = plain()
+    sampling: RoundByRound = plain()
     for stage in range(STAGES):
         played = rehearse(specification, b, sampling, trials, 400 + stage, keep_rounds=True)
         found = point_epsilon(played.signed, played.log_weights, math.log(delta))
