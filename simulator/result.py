@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from simulator import estimation
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.estimation import (
+    EmpiricalTradeOff,
     Estimate,
     TailBand,
-    TradeOff,
     delta_log_bound,
     tail_log_bound,
 )
@@ -86,10 +86,10 @@ class Result:
         where infinite losses that it does not reach may outweigh what it found.
         """
         if (sample := self.weighted(experiment)) is None:
-            return estimation.tail(self.losses(experiment), threshold, confidence, experiment)
+            return estimation.tail(self.losses(experiment), threshold, experiment, confidence)
         bound = self.log_bound(tail_log_bound, experiment, threshold)
         found = estimation.weighted_tail(
-            *sample, threshold, confidence, experiment, log_bound=bound
+            *sample, threshold, experiment, confidence, log_bound=bound
         )
         return allowing_for(found, *self.unseen_leak(experiment))
 
@@ -104,7 +104,7 @@ class Result:
             raise InvalidInput(
                 "a weighted sample has no simultaneous band: ask tail() point by point"
             )
-        return estimation.tail_band(self.losses(experiment), thresholds, confidence, experiment)
+        return estimation.tail_band(self.losses(experiment), thresholds, experiment, confidence)
 
     def delta(self, epsilon: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
         """Hockey-stick divergence at ``epsilon``, of V0 from V1, or of V1 from V0.
@@ -112,18 +112,18 @@ class Result:
         Raises Refusal as ``tail`` does.
         """
         if (sample := self.weighted(experiment)) is None:
-            return estimation.delta(self.losses(experiment), epsilon, confidence, experiment)
+            return estimation.delta(self.losses(experiment), epsilon, experiment, confidence)
         bound = self.log_bound(delta_log_bound, experiment, epsilon)
-        found = estimation.weighted_delta(*sample, epsilon, confidence, experiment, log_bound=bound)
+        found = estimation.weighted_delta(*sample, epsilon, experiment, confidence, log_bound=bound)
         return allowing_for(found, *self.unseen_leak(experiment))
 
     def epsilon(self, delta: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
         """The least epsilon with delta(epsilon) <= delta. Raises Refusal as ``tail`` does."""
         if (sample := self.weighted(experiment)) is None:
-            return estimation.epsilon(self.losses(experiment), delta, confidence, experiment)
+            return estimation.epsilon(self.losses(experiment), delta, experiment, confidence)
         bounded = self.log_bound(delta_log_bound, experiment, 0.0) is not None
         invert = partial(
-            estimation.weighted_epsilon, *sample, confidence=confidence, experiment=experiment,
+            estimation.weighted_epsilon, *sample, experiment=experiment, confidence=confidence,
             log_bound=(lambda e: self.log_bound(delta_log_bound, experiment, e) or 0.0)
             if bounded
             else None,
@@ -154,7 +154,7 @@ class Result:
         psi = total_psi_bound(self.specification, experiment)
         return of(sampling.theta, psi, point) if np.isfinite(psi) else None
 
-    def trade_off(self, confidence: float = 0.95) -> TradeOff:
+    def trade_off(self, confidence: float = 0.95) -> EmpiricalTradeOff:
         """Type I against type II error of the optimal tests, from both experiments.
 
         Of plain samples; raises InvalidInput for weighted ones.

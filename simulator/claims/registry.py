@@ -23,6 +23,7 @@ def claim(
     place: str,
     statement: str,
     expected: Verdict,
+    *,
     wrong: Mapping[str, Any] | None = None,
     cannot_be_wrong: str = "",
     slip: bool = False,

@@ -47,7 +47,7 @@ _PILOT_SHARE = 10  # one trial in ten sets the scale of the weights, and is then
 _LARGEST_LOG = 34.0  # a value e^34 above the pilot's largest is clipped: conservative
 
 
-class Outcome(StrEnum):
+class BoundOutcome(StrEnum):
     """What a sample says about a claim."""
 
     HOLDS = "holds"
@@ -55,15 +55,15 @@ class Outcome(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, kw_only=True)
+class BoundVerdict:
     """A claim, what was measured, and the outcome.
 
     ``lower`` and ``upper`` are one-sided limits, each failing with probability at most
     ``false_alarm``.
     """
 
-    outcome: Outcome
+    outcome: BoundOutcome
     bound: float
     value: float
     lower: float
@@ -80,9 +80,10 @@ def violation(
     losses: ArrayLike,
     epsilon: float,
     bound_delta: float,
-    false_alarm: float = 1e-6,
+    *,
     experiment: int = 0,
-) -> Verdict:
+    false_alarm: float = 1e-6,
+) -> BoundVerdict:
     """Test of δ(``epsilon``) <= ``bound_delta`` on losses of shape (trials,) of ``experiment``.
 
     Limits by betting (Waudby-Smith and Ramdas 2023). Raises InvalidInput.
@@ -98,10 +99,11 @@ def tail_violation(
     losses: ArrayLike,
     threshold: float,
     bound: float,
-    false_alarm: float = 1e-6,
+    *,
     experiment: int = 0,
+    false_alarm: float = 1e-6,
     rounding: float = ROUNDING,
-) -> Verdict:
+) -> BoundVerdict:
     """Test of Pr[L > ``threshold``] <= ``bound``, or of -L in experiment 1 (Clopper-Pearson)."""
     signed = signed_losses(losses, experiment)
     alpha = open_unit(false_alarm, "false_alarm")
@@ -117,12 +119,12 @@ def weighted_violation(
     log_weights: ArrayLike,
     epsilon: float,
     bound_delta: float,
-    false_alarm: float = 1e-6,
-    experiment: int = 0,
     *,
+    experiment: int = 0,
+    false_alarm: float = 1e-6,
     log_bound: float | None = None,
     rounding: float = ROUNDING,
-) -> Verdict:
+) -> BoundVerdict:
     """Test of δ(``epsilon``) <= ``bound_delta`` on an importance-weighted sample.
 
     The lower limit is valid at every sample size without any bound on the weights, because wealth
@@ -162,13 +164,20 @@ def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
 
 def _verdict(
     bound: float, value: float, limits: tuple[float, float], false_alarm: float
-) -> Verdict:
+) -> BoundVerdict:
     if not bound >= 0.0:
         raise InvalidInput(f"the bound is {bound!r}: a bound on a probability is a number >= 0")
     lower, upper = limits
-    outcome = Outcome.UNDECIDED
+    outcome = BoundOutcome.UNDECIDED
     if lower > bound:
-        outcome = Outcome.VIOLATED
+        outcome = BoundOutcome.VIOLATED
     elif upper <= bound:
-        outcome = Outcome.HOLDS
-    return Verdict(outcome, bound, value, lower, upper, false_alarm)
+        outcome = BoundOutcome.HOLDS
+    return BoundVerdict(
+        outcome=outcome,
+        bound=bound,
+        value=value,
+        lower=lower,
+        upper=upper,
+        false_alarm=false_alarm,
+    )

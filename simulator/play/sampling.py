@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,6 +31,10 @@ class Tilted:
     """
 
     theta: float
+
+    pilot: ClassVar[Callable[..., Sampling]]
+    """``Tilted.pilot(...)`` chooses a measure on held-out draws. To choose one is to play, which
+    stands above this room: :mod:`simulator.rare.choosing` defines the function and puts it here."""
 
     def __post_init__(self) -> None:
         # a plain float: equal measures are written alike, and so draw the same numbers

@@ -21,7 +21,7 @@ from simulator.mechanisms import Pair
 from simulator.play.interpreter import Prepared, Trial, play_trial
 from simulator.play.specification import Specification
 from simulator.rare.ties import above_rounding
-from simulator.seeds import Stream, generator, record, restore
+from simulator.seeds import Pilot, Stream, generator, pilot_generators, record, restore
 
 RUNS = 20
 SHARE = 0.25
@@ -72,8 +72,7 @@ def split(
 
 def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[float]:
     """Levels up to ``epsilon``, on held-out draws: each is passed by about SHARE of the paths."""
-    noise = generator(s.seed, s.task, Stream.PILOT, 0)
-    coins = generator(s.seed, s.task, Stream.PILOT, 1)
+    noise, coins = pilot_generators(s.seed, s.task, Pilot.SPLITTING_LEVELS)
     prepared = Prepared(s, b)
     starts = [START]
     levels: list[float] = []
@@ -81,7 +80,7 @@ def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[f
         peaks = []
         tracks = []
         for number in range(paths):
-            track = play_on(s, b, starts[number % len(starts)], coins, noise, prepared)
+            track = play_on(prepared, b, starts[number % len(starts)], coins, noise)
             tracks.append(track)
             peaks.append(float(track.signed.max()))
         level = next_level(np.array(peaks))
@@ -114,13 +113,13 @@ def one_run(
     passed = 1.0
     for level in levels[:-1]:
         chosen = noise.integers(len(starts), size=paths)
-        tracks = [play_on(s, b, starts[c], coins, noise, prepared) for c in chosen]
+        tracks = [play_on(prepared, b, starts[c], coins, noise) for c in chosen]
         starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
         if not starts:
             return 0.0, 0.0
         passed *= len(starts) / paths
     chosen = noise.integers(len(starts), size=paths)
-    ends = np.array([play_on(s, b, starts[c], coins, noise, prepared).end for c in chosen])
+    ends = np.array([play_on(prepared, b, starts[c], coins, noise).end for c in chosen])
     epsilon = levels[-1]
     above = np.mean(ends > above_rounding(epsilon))
     return passed * float(above), passed * float(np.mean(excess(ends, epsilon)))
@@ -155,12 +154,11 @@ class Track:
 
 
 def play_on(
-    s: Specification,
+    prepared: Prepared,
     b: int,
     path: Path,
     coins: np.random.Generator,
     noise: np.random.Generator,
-    prepared: Prepared,
 ) -> Track:
     """Replay a path and play it to the end with fresh noise; an empty path draws its own coins."""
     stood = path.coins or record(coins)
@@ -170,7 +168,9 @@ def play_on(
         return path.answers[i] if i < known else pair.sample(b, noise)
 
     trial = Trial(keep_answers=True, keep_path=True)
-    play_trial(s, 0, restore(stood) if path.coins else coins, prepared, draw, trial)
+    play_trial(
+        prepared.specification, 0, restore(stood) if path.coins else coins, prepared, draw, trial
+    )
     assert trial.answers is not None
     losses = np.array(trial.path)
     return Track(stood, tuple(trial.answers), -losses if b else losses)

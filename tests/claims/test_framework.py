@@ -130,7 +130,7 @@ def test_too_little_data_is_undecided_with_its_interval() -> None:
 
 
 def test_run_tells_each_result_and_compares_with_the_record() -> None:
-    told: list[claims.Result] = []
+    told: list[claims.CheckedClaim] = []
     stray = sample_claim(expected=Verdict.HOLDS)
     results = claims.run([sample_claim(), stray], told.append)
     assert results == told

@@ -93,7 +93,7 @@ def gaussian_delta(eps):
 @pytest.mark.parametrize("eps", [0.5, 2.0])
 def test_delta_of_a_gaussian(eps, experiment):
     assert_covers(
-        lambda rng: ends(delta(gaussian_losses(rng, experiment), eps, CONFIDENCE, experiment)),
+        lambda rng: ends(delta(gaussian_losses(rng, experiment), eps, experiment, CONFIDENCE)),
         gaussian_delta(eps),
         RATE,
     )
@@ -102,8 +102,8 @@ def test_delta_of_a_gaussian(eps, experiment):
 @pytest.mark.parametrize("experiment", [0, 1])
 def test_epsilon_of_a_gaussian(experiment):
     assert_covers(
-        lambda rng: ends(epsilon(gaussian_losses(rng, experiment), gaussian_delta(1.0), CONFIDENCE,
-                                 experiment)),
+        lambda rng: ends(epsilon(gaussian_losses(rng, experiment), gaussian_delta(1.0), experiment,
+                                 CONFIDENCE)),
         1.0,
         RATE,
     )  # fmt: skip
@@ -113,7 +113,9 @@ def test_half_an_epsilon_interval_is_caught():
     target = gaussian_delta(0.5)
     with pytest.raises(AssertionError, match="intervals miss"):
         assert_covers(
-            lambda rng: half_width(epsilon(gaussian_losses(rng, 0, 500), target, CONFIDENCE)),
+            lambda rng: half_width(
+                epsilon(gaussian_losses(rng, 0, 500), target, confidence=CONFIDENCE)
+            ),
             0.5,
             RATE,
         )
@@ -121,7 +123,9 @@ def test_half_an_epsilon_interval_is_caught():
 
 def test_tail_of_a_gaussian():
     truth = float(norm.sf((1.5 - MU**2 / 2) / MU))
-    assert_covers(lambda rng: ends(tail(gaussian_losses(rng, 0), 1.5, CONFIDENCE)), truth, RATE)
+    assert_covers(
+        lambda rng: ends(tail(gaussian_losses(rng, 0), 1.5, confidence=CONFIDENCE)), truth, RATE
+    )
 
 
 def band_misses(repetitions, trials, alpha, shrink=1.0):

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 from simulator.errors import InvalidInput
 from simulator.estimation import band
 from simulator.estimation.samples import Floats, error_level, signed_losses
-from simulator.estimation.tails import count_above
+from simulator.estimation.tail_estimates import count_above
 
 
-@dataclass(frozen=True)
-class TradeOff:
+@dataclass(frozen=True, kw_only=True)
+class EmpiricalTradeOff:
     """Errors of the tests "reject experiment 0 when L <= t", with a simultaneous band.
 
-    All arrays have one entry a threshold, in ascending order, so that type I errors ascend and
+    All arrays have one entry per threshold, in ascending order, so that type I errors ascend and
     type II errors descend. ``confidence`` is that of both bands together.
     """
 
@@ -59,7 +59,7 @@ def empirical_trade_off(
     losses_1: ArrayLike,
     thresholds: ArrayLike | None = None,
     confidence: float = 0.95,
-) -> TradeOff:
+) -> EmpiricalTradeOff:
     """Trade-off function between the views of experiments 0 and 1.
 
     ``losses_0`` and ``losses_1``, shapes (trials,), are L = ln Pr[V0=v]/Pr[V1=v] of views drawn in
@@ -77,15 +77,15 @@ def empirical_trade_off(
     type_one_lower, type_one_upper = band.exceedance_limits(at_most, first.size, alpha)
     missed = count_above(second, points)
     type_two_lower, type_two_upper = band.exceedance_limits(missed, second.size, alpha)
-    return TradeOff(
-        points,
-        at_most / first.size,
-        missed / second.size,
-        type_one_lower,
-        type_one_upper,
-        type_two_lower,
-        type_two_upper,
-        confidence,
+    return EmpiricalTradeOff(
+        thresholds=points,
+        type_one=at_most / first.size,
+        type_two=missed / second.size,
+        type_one_lower=type_one_lower,
+        type_one_upper=type_one_upper,
+        type_two_lower=type_two_lower,
+        type_two_upper=type_two_upper,
+        confidence=confidence,
     )
 
 

@@ -14,11 +14,11 @@ from simulator.estimation.intervals import clopper_pearson
 from simulator.estimation.samples import Floats, error_level, signed_losses
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TailBand:
     """Tail probabilities with limits that hold at every threshold at once.
 
-    The four arrays have one entry a threshold, in the order given; ``confidence`` is that of the
+    The four arrays have one entry per threshold, in the order given; ``confidence`` is that of the
     whole band.
     """
 
@@ -32,7 +32,7 @@ class TailBand:
 
 
 def tail(
-    losses: ArrayLike, threshold: float, confidence: float = 0.95, experiment: int = 0
+    losses: ArrayLike, threshold: float, experiment: int = 0, confidence: float = 0.95
 ) -> Estimate:
     """Pr[L > threshold] in experiment 0, or Pr[-L > threshold] in experiment 1.
 
@@ -47,7 +47,7 @@ def tail(
 
 
 def tail_band(
-    losses: ArrayLike, thresholds: ArrayLike, confidence: float = 0.95, experiment: int = 0
+    losses: ArrayLike, thresholds: ArrayLike, experiment: int = 0, confidence: float = 0.95
 ) -> TailBand:
     """The tail function at ``thresholds`` with a band that is simultaneous over all thresholds.
 
@@ -60,7 +60,14 @@ def tail_band(
         raise InvalidInput("thresholds must be a list of numbers without NaN")
     counts = count_above(signed, points)
     lower, upper = band.exceedance_limits(counts, signed.size, error_level(confidence))
-    return TailBand(points, counts / signed.size, lower, upper, confidence, signed.size)
+    return TailBand(
+        thresholds=points,
+        value=counts / signed.size,
+        lower=lower,
+        upper=upper,
+        confidence=confidence,
+        trials=signed.size,
+    )
 
 
 def count_above(signed: Floats, thresholds: Floats) -> NDArray[np.intp]:
