@@ -82,14 +82,18 @@ class Result:
     def tail(self, threshold: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
         """Pr[L > threshold] in experiment 0, or Pr[-L > threshold] in experiment 1.
 
+        A loss that equals the threshold but for rounding is not above it (:mod:`simulator.ties`).
         Raises Refusal where a weighted sample rests on too few hits or one dominating weight, or
         where infinite losses that it does not reach may outweigh what it found.
         """
+        rounds = self.specification.rounds
         if (sample := self.weighted(experiment)) is None:
-            return estimation.tail(self.losses(experiment), threshold, experiment, confidence)
+            return estimation.tail(
+                self.losses(experiment), threshold, experiment, confidence, rounds=rounds
+            )
         bound = self.log_bound(tail_log_bound, experiment, threshold)
         found = estimation.weighted_tail(
-            *sample, threshold, experiment, confidence, log_bound=bound
+            *sample, threshold, experiment, confidence, rounds=rounds, log_bound=bound
         )
         return allowing_for(found, *self.unseen_leak(experiment))
 
@@ -104,7 +108,10 @@ class Result:
             raise InvalidInput(
                 "a weighted sample has no simultaneous band: ask tail() point by point"
             )
-        return estimation.tail_band(self.losses(experiment), thresholds, experiment, confidence)
+        rounds = self.specification.rounds
+        return estimation.tail_band(
+            self.losses(experiment), thresholds, experiment, confidence, rounds=rounds
+        )
 
     def delta(self, epsilon: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
         """Hockey-stick divergence at ``epsilon``, of V0 from V1, or of V1 from V0.
@@ -163,7 +170,12 @@ class Result:
             raise InvalidInput(
                 "weighted samples have no empirical trade-off function: play without sampling"
             )
-        return estimation.empirical_trade_off(self.losses(0), self.losses(1), confidence=confidence)
+        return estimation.empirical_trade_off(
+            self.losses(0),
+            self.losses(1),
+            confidence=confidence,
+            rounds=self.specification.rounds,
+        )
 
     @property
     def views(self) -> tuple[View, ...]:

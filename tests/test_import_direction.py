@@ -15,7 +15,7 @@ from tests.helpers.rooms import FLOORS, PACKAGES, table
 
 PACKAGE = Path(simulator.__file__).parent
 
-ALONE = {"theory": {"errors", "theory"}}
+ALONE = {"theory": {"errors", "theory", "ties"}, "ties": {"ties"}}
 """Rooms that may import nothing else of the project."""
 
 ONLY = {

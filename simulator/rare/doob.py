@@ -24,11 +24,11 @@ from simulator.estimation.inversion import excess
 from simulator.play.menu import Menu
 from simulator.play.plain_kernel import no_filter
 from simulator.play.specification import Specification
-from simulator.rare.ties import above_rounding
+from simulator.ties import beyond
 
 NODES = 2_000_000
 DIGITS = 9
-"""Losses that agree to so many decimals of the largest round loss are one."""
+"""Losses that agree to so many decimals of the largest round loss are one node."""
 
 
 class NoCoins:
@@ -71,7 +71,7 @@ class StateGraph:
 
     def tail(self, threshold: float) -> float:
         """Exact Pr_b[signed loss > threshold]; equal to it but for rounding is not above it."""
-        return self.value(lambda s: (s > above_rounding(threshold)).astype(float))
+        return self.value(lambda s: (s > beyond(threshold, len(self.layers))).astype(float))
 
     def delta(self, epsilon: float) -> float:
         """Exact hockey-stick divergence at ``epsilon``."""

@@ -21,7 +21,6 @@ from simulator.rare.pilot import TRIALS, log_weighted_mean, pilot_tilt, relative
 from simulator.rare.rehearsal import plain, rehearse
 from simulator.rare.splitting import split
 from simulator.rare.steering import aim, steer
-from simulator.rare.ties import above_rounding
 from simulator.rare.witness import refuse_if_contradicted
 from simulator.run.simulate import run
 from simulator.seeds import Pilot, Stream, generator
@@ -126,7 +125,7 @@ def estimate_rare(
     at_delta = None if delta is None else result.epsilon(delta, experiment, confidence)
     point = epsilon if at_delta is None else at_delta.value
     assert point is not None
-    tail = result.tail(above_rounding(point), experiment, confidence)
+    tail = result.tail(point, experiment, confidence)
     if tail.hits < MINIMUM_HITS:  # a weighted sample has refused by itself
         raise Refusal(
             f"{tail.hits} of {trials} plain trials lost more than {point:g}, {MINIMUM_HITS} are "
@@ -252,7 +251,7 @@ def by_doob(question: Question, start: float) -> RareEvent:
     losses = -signed if b else signed
     return RareEvent(
         epsilon=epsilon,
-        tail=weighted_tail(losses, log_weights, above_rounding(epsilon), b, confidence),
+        tail=weighted_tail(losses, log_weights, epsilon, b, confidence, rounds=s.rounds),
         delta=weighted_delta(losses, log_weights, epsilon, b, confidence),
         at_delta=at_delta,
         method="doob",

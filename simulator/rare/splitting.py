@@ -20,8 +20,8 @@ from simulator.estimation.inversion import excess
 from simulator.mechanisms import Pair
 from simulator.play.interpreter import Prepared, Trial, play_trial
 from simulator.play.specification import Specification
-from simulator.rare.ties import above_rounding
 from simulator.seeds import Pilot, Stream, generator, pilot_generators, record, restore
+from simulator.ties import beyond
 
 RUNS = 20
 SHARE = 0.25
@@ -64,14 +64,17 @@ def split(
     levels = pilot_levels(s, b, epsilon, paths)
     tails, deltas = [], []
     for run in range(RUNS):
-        tail, delta = one_run(s, b, levels, paths, run)
+        tail, delta = one_run(s, b, [*levels, epsilon], paths, run)
         tails.append(tail)
         deltas.append(delta)
     return splitting_runs(tails, confidence), splitting_runs(deltas, confidence)
 
 
 def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[float]:
-    """Levels up to ``epsilon``, on held-out draws: each is passed by about SHARE of the paths."""
+    """Levels below ``epsilon``, on held-out draws: each is passed by about SHARE of the paths.
+
+    A path that equals a level but for rounding has not passed it.
+    """
     noise, coins = pilot_generators(s.seed, s.task, Pilot.SPLITTING_LEVELS)
     prepared = Prepared(s, b)
     starts = [START]
@@ -83,9 +86,9 @@ def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[f
             track = play_on(prepared, b, starts[number % len(starts)], coins, noise)
             tracks.append(track)
             peaks.append(float(track.signed.max()))
-        level = next_level(np.array(peaks))
+        level = beyond(next_level(np.array(peaks)), s.rounds)
         if level >= epsilon:
-            return [*levels, epsilon]
+            return levels
         starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
         if not starts or (levels and level <= levels[-1]):
             break
@@ -105,7 +108,10 @@ def next_level(peaks: np.ndarray) -> float:
 def one_run(
     s: Specification, b: int, levels: list[float], paths: int, run: int
 ) -> tuple[float, float]:
-    """One unbiased estimate each of Pr[signed loss at the end > epsilon] and of delta(epsilon)."""
+    """One unbiased estimate each of Pr[signed loss at the end > epsilon] and of delta(epsilon).
+
+    epsilon is the last of the ``levels``.
+    """
     noise = generator(s.seed, s.task, Stream.mechanism(b), run)
     coins = generator(s.seed, s.task, Stream.COINS, run)
     prepared = Prepared(s, b)
@@ -121,7 +127,7 @@ def one_run(
     chosen = noise.integers(len(starts), size=paths)
     ends = np.array([play_on(prepared, b, starts[c], coins, noise).end for c in chosen])
     epsilon = levels[-1]
-    above = np.mean(ends > above_rounding(epsilon))
+    above = np.mean(ends > beyond(epsilon, s.rounds))
     return passed * float(above), passed * float(np.mean(excess(ends, epsilon)))
 
 

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
+from simulator.ties import beyond
+
 Floats = NDArray[np.float64]
 
 
@@ -23,11 +25,13 @@ Floats = NDArray[np.float64]
 class LossAtoms:
     """Atoms of a privacy loss: losses decreasing and positive, log-probability in experiment 0.
 
-    Atoms of loss <= 0 never enter delta(E) for E >= 0 and are left out.
+    Atoms of loss <= 0 never enter delta(E) for E >= 0 and are left out. ``rounds`` says how many
+    round losses are added up in them.
     """
 
     losses: Floats
     log_mass: Floats
+    rounds: int = 1
 
     @cached_property
     def _log_mass_1(self) -> Floats:
@@ -56,8 +60,12 @@ class LossAtoms:
         return math.exp(self.log_delta(epsilon))
 
     def tail(self, threshold: float) -> float:
-        """Probability in experiment 0 that the loss exceeds a threshold >= 0."""
-        above = int(np.searchsorted(-self.losses, -threshold, side="left"))
+        """Probability in experiment 0 that the loss exceeds a threshold >= 0.
+
+        An atom that equals it but for rounding does not, see :mod:`simulator.ties`.
+        """
+        least = beyond(threshold, self.rounds)
+        above = int(np.searchsorted(-self.losses, -least, side="left"))
         return math.exp(float(logsumexp(self.log_mass[:above]))) if above else 0.0
 
     def epsilon(self, delta: float) -> float:
@@ -127,7 +135,7 @@ def repeated_atoms(epsilon: float, rounds: int) -> LossAtoms:
     """The positive atoms (k - 2 l) epsilon of ``rounds`` randomized responses."""
     failures = np.arange((rounds + 1) // 2, dtype=np.float64)
     log_mass = _log_responses(epsilon, rounds, failures)
-    return LossAtoms((rounds - 2.0 * failures) * epsilon, log_mass)
+    return LossAtoms((rounds - 2.0 * failures) * epsilon, log_mass, rounds)
 
 
 def _log_responses(epsilon: float, rounds: int, failures: Floats) -> Floats:
@@ -147,4 +155,4 @@ def mixed_atoms(parts: tuple[tuple[float, int], ...]) -> LossAtoms:
     positive = losses > 0.0
     losses, log_mass = losses[positive], log_mass[positive]
     order = np.argsort(-losses, kind="stable")
-    return LossAtoms(losses[order], log_mass[order])
+    return LossAtoms(losses[order], log_mass[order], sum(rounds for _, rounds in parts))

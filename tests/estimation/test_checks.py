@@ -37,7 +37,8 @@ def test_rounding_on_the_bound_is_no_violation():
     losses = 0.5 + 1e-15 * np.random.default_rng(2).integers(-1, 2, 10_000)
     assert violation(losses, 0.5, 0.0).outcome is BoundOutcome.UNDECIDED
     assert tail_violation(losses, 0.5, 0.0).outcome is BoundOutcome.UNDECIDED
-    assert tail_violation(losses, 0.5, 0.0, rounding=0.0).outcome is BoundOutcome.VIOLATED
+    assert tail_violation(losses, 0.5, 0.0).value == 0.0
+    assert tail_violation(losses + 1e-13, 0.5, 0.0, rounds=1).outcome is BoundOutcome.VIOLATED
     assert weighted_violation(losses, np.zeros(10_000), 0.5, 0.0).outcome is BoundOutcome.UNDECIDED
     assert violation(np.zeros(10_000), 0.5, 0.0).slack == math.inf
 

@@ -141,3 +141,24 @@ def test_splitting_product():
         return ends(splitting_product(passed, np.full(3, started), CONFIDENCE))
 
     assert_covers(interval, float(shares.prod()), 2 * RATE)
+
+
+def test_weighted_tails_at_an_atom():
+    """The tilted play added up round by round, at the atom of 10 net truths."""
+    atom = 10
+    truth = float(MASS[2 * np.arange(ROUNDS + 1) - ROUNDS > atom].sum())
+    bound = tail_log_bound(THETA, PSI, atom * ROUND_EPSILON)
+
+    def interval(rng, threshold=atom * ROUND_EPSILON):
+        signs = np.where(rng.random((TRIALS, ROUNDS)) < TILTED, ROUND_EPSILON, -ROUND_EPSILON)
+        losses = np.add.accumulate(signs, axis=1)[:, -1]
+        weights = PSI - THETA * losses
+        return ends(
+            weighted_tail(
+                losses, weights, threshold, confidence=CONFIDENCE, rounds=ROUNDS, log_bound=bound
+            )
+        )
+
+    assert_covers(interval, truth, RATE)
+    with pytest.raises(AssertionError, match="intervals miss"):  # where the atom counts as above
+        assert_covers(lambda rng: interval(rng, (atom - 0.5) * ROUND_EPSILON), truth, RATE)

@@ -78,7 +78,9 @@ def advanced_composition_played(
     result = play(press_when_ahead(epsilon / 2, epsilon), PureDP(epsilon), rounds, trials, seed=7)
     threshold = factor * theorem_6(epsilon, rounds, delta)
     tests = [
-        tail_violation(result.losses(b), threshold, delta, experiment=b, false_alarm=5e-7)
+        tail_violation(
+            result.losses(b), threshold, delta, experiment=b, false_alarm=5e-7, rounds=rounds
+        )
         for b in (0, 1)
     ]
     worst = max(tests, key=lambda test: test.lower)
