@@ -21,7 +21,7 @@ from simulator.runner import run
 from simulator.sampling import Tilted
 from simulator.specification import Specification
 from simulator.theory import azuma_tail
-from simulator.theory.lattice import repeated_atoms
+from simulator.theory.loss_atoms import repeated_atoms
 
 TITLE = "tails of adaptive adversaries down to 1e-15, by steered sampling"
 

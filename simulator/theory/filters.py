@@ -25,7 +25,7 @@ from simulator.theory.filter_rules import (
     zcdp_step,
 )
 from simulator.theory.guarantees import Guarantee, PureDP
-from simulator.theory.renyi import pure_renyi, renyi_to_epsilon
+from simulator.theory.renyi_divergence import pure_renyi, renyi_to_epsilon
 
 State = tuple[float, ...]
 _SLACK = 1.0 + 1e-12  # ten rounds of 0.1 fit a budget of 1, whatever their float sum

@@ -14,9 +14,19 @@ from typing import ClassVar
 from scipy.special import erfinv, log_expit, ndtri_exp
 
 from simulator.errors import InvalidInput
-from simulator.theory.gaussian import gaussian_delta
-from simulator.theory.guarantee import Guarantee, check_nonnegative, check_probability, within
-from simulator.theory.renyi import bounded_range_renyi, check_order, pure_renyi, renyi_to_delta
+from simulator.theory.gaussian_curve import gaussian_delta
+from simulator.theory.guarantee_interface import (
+    Guarantee,
+    check_nonnegative,
+    check_probability,
+    within,
+)
+from simulator.theory.renyi_divergence import (
+    bounded_range_renyi,
+    check_order,
+    pure_renyi,
+    renyi_to_delta,
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,7 @@ class PureDP(Guarantee):
         return math.sqrt(8.0) * float(erfinv(math.tanh(self.epsilon / 2.0)))
 
     def renyi(self, alpha: float) -> float:
-        """Of randomized response; see :func:`simulator.theory.renyi.pure_renyi`."""
+        """Of randomized response; see :func:`simulator.theory.renyi_divergence.pure_renyi`."""
         return pure_renyi(self.epsilon, alpha)
 
 
@@ -267,7 +277,7 @@ class BoundedRange(Guarantee):
         return PureDP(self.epsilon / 2.0).gdp_mu
 
     def renyi(self, alpha: float) -> float:
-        """See :func:`simulator.theory.renyi.bounded_range_renyi`."""
+        """See :func:`simulator.theory.renyi_divergence.bounded_range_renyi`."""
         return bounded_range_renyi(self.epsilon, alpha)
 
 

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.theory.lattice import Floats
+from simulator.theory.loss_atoms import Floats
 
 UNDERFLOW = 1e-300
 _WORK = 4e6  # (rounds x cells)^2: about a third of a second

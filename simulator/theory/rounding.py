@@ -14,15 +14,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.theory.lattice import Floats, LossAtoms, log_binomial
+from simulator.theory.loss_atoms import Floats, LossAtoms, log_binomial
 
 _OPERATIONS = 1e9  # multiply-adds of the convolution: about half a second
 _LEAST_CELLS = 2_000
 
-Parts = tuple[tuple[float, int], ...]
+ResponseCounts = tuple[tuple[float, int], ...]
 
 
-def lattice_step(parts: Parts) -> float | None:
+def lattice_step(parts: ResponseCounts) -> float | None:
     """Step that the work allowed for these (epsilon, rounds) affords; None when it is too coarse.
 
     The convolution costs about (rounds x cells), and the cells span twice the sum of epsilons.
@@ -45,12 +45,12 @@ def _common_divisor(epsilons: list[float]) -> float:
 
 
 @lru_cache(maxsize=4)
-def enclosing_atoms(parts: Parts, step: float) -> tuple[LossAtoms, LossAtoms]:
+def enclosing_atoms(parts: ResponseCounts, step: float) -> tuple[LossAtoms, LossAtoms]:
     """Atoms whose curve is below, and atoms whose curve is above, that of the composition."""
     return _rounded(parts, step, math.floor), _rounded(parts, step, math.ceil)
 
 
-def _rounded(parts: Parts, step: float, rounding: Callable[[float], int]) -> LossAtoms:
+def _rounded(parts: ResponseCounts, step: float, rounding: Callable[[float], int]) -> LossAtoms:
     mass: Floats = np.ones(1)
     total = 0
     for epsilon, count in parts:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.answers import Answer, Kind
-from simulator.theory.bounds.leaks import ONE_LEAK, LeakRule
+from simulator.theory.bounds.round_deltas import ONE_LEAK, LeakRule
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import Guarantee
 

@@ -14,7 +14,7 @@ from simulator.theory.bounds.base import Bound, pure_epsilon
 from simulator.theory.composition import Composition
 from simulator.theory.concentration import azuma_deviation, azuma_tail
 from simulator.theory.guarantees import BoundedRange
-from simulator.theory.lattice import log_binomial
+from simulator.theory.loss_atoms import log_binomial
 from simulator.theory.range_recursion import (
     LONGEST_STEP,
     SHORTEST_STEP,

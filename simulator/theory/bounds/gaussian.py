@@ -6,7 +6,7 @@ import math
 
 from simulator.theory.bounds.base import Bound
 from simulator.theory.composition import Composition
-from simulator.theory.gaussian import gaussian_delta, gaussian_epsilon
+from simulator.theory.gaussian_curve import gaussian_delta, gaussian_epsilon
 from simulator.theory.guarantees import ZCDP, GaussianDP, Guarantee, PureDP
 
 _LARGEST_ROUND = 30.0

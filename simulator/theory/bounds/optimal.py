@@ -9,14 +9,14 @@ from simulator.theory.answers import Answer
 from simulator.theory.bounds.base import Bound
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import PureDP
-from simulator.theory.lattice import LossAtoms, mixed_atoms, repeated_atoms
-from simulator.theory.rounding import Parts, enclosing_atoms, lattice_step
+from simulator.theory.loss_atoms import LossAtoms, mixed_atoms, repeated_atoms
+from simulator.theory.rounding import ResponseCounts, enclosing_atoms, lattice_step
 
 _MOST_ATOMS = 4_000_000
 _UNDERFLOW = 1e-300  # more than all mass that double precision loses in a convolution
 
 
-def _parts(core: Composition) -> Parts:
+def _parts(core: Composition) -> ResponseCounts:
     """(epsilon, rounds) of the rounds that are not harmless."""
     return tuple((g.pure_epsilon, count) for g, count in core if g.pure_epsilon > 0.0)
 

@@ -7,7 +7,7 @@ import math
 from simulator.theory.bounds.base import Bound
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import RenyiDP
-from simulator.theory.renyi import (
+from simulator.theory.renyi_divergence import (
     mironov_delta,
     mironov_epsilon,
     renyi_to_delta,

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from simulator.errors import InvalidInput
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, Transform
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,14 @@ class Parts:
         """The exchanged pairs."""
         return Parts.of((law.reversed(), count) for law, count in self.items)
 
-    def log_mgf(self, z: Transform) -> Transform:
+    def log_mgf(self, z: RealOrComplex) -> RealOrComplex:
         """Sum of count * psi(z); shape of z."""
         total = np.zeros(np.shape(z), dtype=np.asarray(z).dtype)
         for law, count in self.items:
             total = total + _times(count, law.log_mgf(z))
         return total
 
-    def log_mgf_with_error(self, z: Transform, theta: float) -> tuple[Transform, Floats]:
+    def log_mgf_with_error(self, z: RealOrComplex, theta: float) -> tuple[RealOrComplex, Floats]:
         """log_mgf on the vertical line Re z = theta, and a bound on its rounding error."""
         total, error = np.zeros(z.shape, dtype=complex), np.zeros(z.shape)
         for law, count in self.items:
@@ -93,7 +93,7 @@ def _sum_up(terms: list[tuple[float, int]]) -> float:
     return rounded if Fraction(rounded) >= exact else float(np.nextafter(rounded, np.inf))
 
 
-def _times(count: int, psi: Transform) -> Transform:
+def _times(count: int, psi: RealOrComplex) -> RealOrComplex:
     """Product, also where psi = -inf (a complex product would make nan of it)."""
     if np.iscomplexobj(psi):
         return np.asarray(count * np.maximum(psi.real, -1e300) + 1j * (count * psi.imag))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from simulator.errors import InvalidInput
 from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw, randomized_response
 from simulator.theory.pld import compose_laws
-from simulator.theory.tradeoff import GaussianTradeOff, PiecewiseTradeOff, from_pld
+from simulator.theory.trade_off_functions import GaussianTradeOff, PiecewiseTradeOff, from_pld
 
 ALPHA = np.linspace(0, 1, 101)
 EPSILONS = [-2.0, -0.3, 0.0, 0.4, 1.5]

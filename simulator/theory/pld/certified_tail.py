@@ -67,9 +67,9 @@ def invert(tail: Tail, delta: float, start: float, low: float, high: float) -> B
     most ``delta``, and a lower end while the lower end there is above it. The caller knows that
     ``low`` and ``high`` are certain.
     """
-    root = _search(tail, delta, start, low, high, lambda value: value.upper)
+    root = _search(tail, delta, start, low, high, end=lambda value: value.upper)
     above = _walk(root, +1, low, high, lambda e: tail.at(e).upper <= delta)
-    root = _search(tail, delta, root, low, high, lambda value: value.lower)
+    root = _search(tail, delta, root, low, high, end=lambda value: value.lower)
     below = _walk(root, -1, low, high, lambda e: tail.at(e).lower > delta)
     return Bracket(min(below, above), above)
 
@@ -80,6 +80,7 @@ def _search(  # the interval is a guide only: nothing found here is trusted befo
     start: float,
     low: float,
     high: float,
+    *,
     end: Callable[[TailValue], float],
 ) -> float:
     """Newton on ln delta until the answer is between two points seen, then Brent's method.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from simulator.errors import InvalidInput
-from simulator.theory.renyi import check_order
+from simulator.theory.renyi_divergence import check_order
 
 _LARGEST = 1e100  # so that neither squares nor their sums overflow
 # Relative: float noise of a unit conversion must not turn a legal move into a breach.
