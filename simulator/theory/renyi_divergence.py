@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from scipy.optimize import minimize_scalar
 
@@ -11,6 +11,10 @@ from simulator.errors import InvalidInput
 
 RenyiCurve = Callable[[float], float]
 """The Renyi divergence in nats as a function of its order alpha > 1; infinite where unbounded."""
+
+Orders = Sequence[float]
+"""Orders at which a curve is stated: it is infinite beyond the largest. None for a curve that is
+known at every order."""
 
 _LOG_ORDER_RANGE = (-18.0, 18.0)  # of theta = alpha - 1; wide enough for delta down to 1e-300
 
@@ -70,8 +74,8 @@ def _log_cks_constant(theta: float) -> float:
     return theta * math.log(theta) - (1.0 + theta) * math.log1p(theta)
 
 
-def renyi_to_delta(curve: RenyiCurve, epsilon: float, *, alpha: float | None = None) -> float:
-    """Upper bound on delta(epsilon) from a Renyi curve, best over the order unless it is given.
+def renyi_to_delta(curve: RenyiCurve, epsilon: float, *, orders: Orders = ()) -> float:
+    """Upper bound on delta(epsilon) from a Renyi curve, best over the order.
 
     Any order gives a valid bound, so the search needs no certificate; its objective is convex in
     the order. Source: Canonne, Kamath and Steinke 2020, Proposition 12.
@@ -80,12 +84,11 @@ def renyi_to_delta(curve: RenyiCurve, epsilon: float, *, alpha: float | None = N
     def log_delta(theta: float) -> float:
         return theta * (curve(1.0 + theta) - epsilon) + _log_cks_constant(theta)
 
-    best = log_delta(alpha - 1.0) if alpha is not None else _least(log_delta)
-    return math.exp(min(0.0, best))
+    return math.exp(min(0.0, _least(log_delta, orders)))
 
 
-def renyi_to_epsilon(curve: RenyiCurve, delta: float, *, alpha: float | None = None) -> float:
-    """Upper bound on epsilon(delta) from a Renyi curve, best over the order unless it is given.
+def renyi_to_epsilon(curve: RenyiCurve, delta: float, *, orders: Orders = ()) -> float:
+    """Upper bound on epsilon(delta) from a Renyi curve, best over the order.
 
     Source: Canonne, Kamath and Steinke 2020, Proposition 12.
     """
@@ -94,10 +97,10 @@ def renyi_to_epsilon(curve: RenyiCurve, delta: float, *, alpha: float | None = N
     def epsilon(theta: float) -> float:
         return curve(1.0 + theta) + (log_inverse + _log_cks_constant(theta)) / theta
 
-    return max(0.0, epsilon(alpha - 1.0) if alpha is not None else _least(epsilon))
+    return max(0.0, _least(epsilon, orders))
 
 
-def mironov_delta(curve: RenyiCurve, epsilon: float, *, alpha: float | None = None) -> float:
+def mironov_delta(curve: RenyiCurve, epsilon: float, *, orders: Orders = ()) -> float:
     """Upper bound on delta(epsilon): e^((alpha-1)(curve(alpha) - epsilon)), best over alpha.
 
     Source: Mironov 2017, Proposition 3.
@@ -106,11 +109,10 @@ def mironov_delta(curve: RenyiCurve, epsilon: float, *, alpha: float | None = No
     def log_delta(theta: float) -> float:
         return theta * (curve(1.0 + theta) - epsilon)
 
-    best = log_delta(alpha - 1.0) if alpha is not None else _least(log_delta)
-    return math.exp(min(0.0, best))
+    return math.exp(min(0.0, _least(log_delta, orders)))
 
 
-def mironov_epsilon(curve: RenyiCurve, delta: float, *, alpha: float | None = None) -> float:
+def mironov_epsilon(curve: RenyiCurve, delta: float, *, orders: Orders = ()) -> float:
     """Upper bound on epsilon(delta): curve(alpha) + ln(1/delta)/(alpha-1), best over alpha.
 
     Source: Mironov 2017, Proposition 3.
@@ -120,16 +122,25 @@ def mironov_epsilon(curve: RenyiCurve, delta: float, *, alpha: float | None = No
     def epsilon(theta: float) -> float:
         return curve(1.0 + theta) + log_inverse / theta
 
-    return max(0.0, epsilon(alpha - 1.0) if alpha is not None else _least(epsilon))
+    return max(0.0, _least(epsilon, orders))
 
 
-def _least(objective: Callable[[float], float]) -> float:
-    """Minimum over theta > 0 of an objective that has one valley (searched in ln theta)."""
+def _least(objective: Callable[[float], float], orders: Orders) -> float:
+    """Least value found over theta > 0, searched in ln theta; every order gives a valid bound.
+
+    An objective of a curve that is known everywhere has one valley. With ``orders`` it may have
+    one between any two of them: each stated order is tried, and the search goes up to the last.
+    """
+    low, high = _LOG_ORDER_RANGE
+    stated = [order - 1.0 for order in orders]
+    if stated:
+        high = math.log(max(stated))
+        low = min(low, high - 1.0)
     found = minimize_scalar(
         lambda log_theta: objective(math.exp(log_theta)),
-        bounds=_LOG_ORDER_RANGE,
+        bounds=(low, high),
         method="bounded",
         options={"xatol": 1e-10, "maxiter": 200},
     )
-    edges = (objective(math.exp(edge)) for edge in _LOG_ORDER_RANGE)
-    return min(float(found.fun), *edges)
+    ends = [] if stated else [math.exp(low), math.exp(high)]
+    return min(float(found.fun), *map(objective, stated + ends))

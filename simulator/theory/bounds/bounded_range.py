@@ -31,6 +31,13 @@ def needs_range(core: Composition) -> str | None:
     return None if core.consists_of(BoundedRange) else "every round must be of bounded range"
 
 
+def _needs_one_range(core: Composition) -> str | None:
+    reason = needs_range(core)
+    if reason is None and len(core.parts) > 1:
+        return "every round must have the same range"
+    return reason
+
+
 class BoundedRangeAzuma(Bound):
     """Mean plus Azuma's deviation with range epsilon in place of 2 epsilon; capped by basic."""
 
@@ -63,8 +70,8 @@ class BoundedRangeAdaptive(Bound):
     costly = True
 
     def _why_not(self, core: Composition) -> str | None:
-        if needs_range(core) is None and len(core.parts) > 1:
-            return "every round must have the same range"
+        if (reason := _needs_one_range(core)) is not None:
+            return reason
         cells = cells_per_width(core.rounds)
         if cells is None:
             return f"{core.rounds} rounds are too many for the recursion's lattice"
@@ -72,7 +79,7 @@ class BoundedRangeAdaptive(Bound):
         if step > 0.0 and not SHORTEST_STEP * (1 - 1e-9) <= step <= LONGEST_STEP:
             low, high = SHORTEST_STEP * cells, LONGEST_STEP * cells
             return f"the recursion's lattice needs a range in [{low:g}, {high:g}]"
-        return needs_range(core)
+        return None
 
     def _curve(self, core: Composition, epsilon: float) -> tuple[EnclosedCurve, int]:
         """The curve on a lattice through ``epsilon``, and the index of that point."""
@@ -118,11 +125,11 @@ class BoundedRangeNonAdaptive(Bound):
     kind = "lower"
 
     def _why_not(self, core: Composition) -> str | None:
-        if needs_range(core) is None and len(core.parts) > 1:
-            return "every round must have the same range"
+        if (reason := _needs_one_range(core)) is not None:
+            return reason
         if core.rounds > 20_000:
             return f"{core.rounds} rounds need their square in candidate terms; at most 20000"
-        return needs_range(core)
+        return None
 
     def _delta(self, core: Composition, epsilon: float) -> float:
         ((guarantee, rounds),) = core.parts

@@ -35,12 +35,14 @@ class OptimalHomogeneous(Bound):
     kind = "exact"
 
     def _why_not(self, core: Composition) -> str | None:
+        if (reason := _needs_responses(core)) is not None:
+            return reason
         parts = _parts(core)
         if len(parts) > 1:
             return "every round must have the same epsilon"
         if parts and parts[0][1] > _MOST_ATOMS:
             return f"more than {_MOST_ATOMS} rounds would need too much memory"
-        return _needs_responses(core)
+        return None
 
     def _atoms(self, core: Composition) -> LossAtoms:
         return repeated_atoms(*(_parts(core) or ((0.0, 1),))[0])
@@ -59,13 +61,15 @@ class OptimalHeterogeneous(OptimalHomogeneous):
     source = "Murtagh and Vadhan 2016, Theorem 1.5"
 
     def _why_not(self, core: Composition) -> str | None:
+        if (reason := _needs_responses(core)) is not None:
+            return reason
         parts = _parts(core)
         if len(parts) < 2:
             return "needs two distinct epsilons; with one, ask kairouz-oh-viswanath-3.3"
         atoms = math.prod(count + 1 for _, count in parts)
         if atoms > _MOST_ATOMS // 2:  # all of them are sorted
             return f"{atoms} atoms are too many to list; ask murtagh-vadhan-rounded"
-        return _needs_responses(core)
+        return None
 
     def _atoms(self, core: Composition) -> LossAtoms:
         return mixed_atoms(_parts(core))
@@ -78,12 +82,14 @@ class RoundedHeterogeneous(Bound):
     source = "Murtagh and Vadhan 2016, Theorem 1.7 (rounding; here with a lower end as well)"
 
     def _why_not(self, core: Composition) -> str | None:
+        if (reason := _needs_responses(core)) is not None:
+            return reason
         parts = _parts(core)
         if len(parts) < 2:
             return "needs two distinct epsilons; with one, ask kairouz-oh-viswanath-3.3"
         if lattice_step(parts) is None:
             return f"{core.rounds} rounds are too many for a lattice of useful step"
-        return _needs_responses(core)
+        return None
 
     def _enclosing(self, core: Composition) -> tuple[LossAtoms, LossAtoms]:
         parts = _parts(core)
