@@ -16,6 +16,7 @@ from scipy.special import erfinv, log_expit, ndtri_exp
 from simulator.errors import InvalidInput
 from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.guarantee_interface import Guarantee, within
+from simulator.theory.outward import UNIT
 from simulator.theory.parameters import nonnegative
 from simulator.theory.renyi_divergence import (
     bounded_range_renyi,
@@ -262,7 +263,8 @@ class BoundedRange(Guarantee):
         if self.epsilon == 0.0:
             return 0.0
         excess = self.epsilon / -math.expm1(-self.epsilon) - 1.0
-        return min(excess - math.log1p(excess), self.epsilon**2 / 8.0)
+        rounded_up = excess - math.log1p(excess) + 8.0 * UNIT * (excess + self.epsilon)
+        return min(rounded_up, self.epsilon**2 / 8.0)
 
     @property
     def zcdp_rho(self) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from scipy.optimize import minimize_scalar
 
 from simulator.errors import InvalidInput
+from simulator.theory.outward import UNIT
 
 RenyiCurve = Callable[[float], float]
 """The Renyi divergence in nats as a function of its order alpha > 1; infinite where unbounded."""
@@ -52,8 +53,8 @@ def bounded_range_renyi(epsilon: float, alpha: float) -> float:
     """Largest Renyi divergence of order ``alpha`` of any epsilon-bounded-range mechanism.
 
     The extremal pair has loss t with probability (1 - e^(t - epsilon)) / (1 - e^(-epsilon)) and
-    t - epsilon otherwise; maximising over t in [0, epsilon] has a closed form. The result never
-    exceeds alpha epsilon^2 / 8, which is returned where it is as good.
+    t - epsilon otherwise; maximising over t in [0, epsilon] has a closed form, rounded up. The
+    result never exceeds alpha epsilon^2 / 8, which is returned where it is as good.
 
     Source: the pair is from Dong, Durfee and Rogers 2020, Section 4; the cap from Cesar and
     Rogers 2021.
@@ -64,14 +65,19 @@ def bounded_range_renyi(epsilon: float, alpha: float) -> float:
         return cap
     log_c = _log_expm1(theta * epsilon) - math.log(-math.expm1(-epsilon))
     log_1c = log_c + math.log1p(math.exp(-log_c)) if log_c > 0 else math.log1p(math.exp(log_c))
-    shift = math.log(theta / alpha) + (log_1c - log_c)  # t - epsilon
+    log_share = math.log(theta / alpha)
+    shift = log_share + (log_1c - log_c)  # t - epsilon
     if not -epsilon <= shift <= 0.0:
         return cap
-    return min(cap, shift + (log_1c - math.log(alpha)) / theta)
+    # The terms nearly cancel for a small epsilon: what they lose is added.
+    size = abs(log_share) + abs(log_c) + abs(log_1c) + theta * epsilon + 4.0
+    lost = 16.0 * UNIT * (size + (size + math.log(alpha)) / theta)
+    return min(cap, shift + (log_1c - math.log(alpha)) / theta + lost)
 
 
 def _log_cks_constant(theta: float) -> float:
-    return theta * math.log(theta) - (1.0 + theta) * math.log1p(theta)
+    # theta ln theta - (1 + theta) ln(1 + theta), without the difference of two large terms
+    return -theta * math.log1p(1.0 / theta) - math.log1p(theta)
 
 
 def renyi_to_delta(curve: RenyiCurve, epsilon: float, *, orders: Orders = ()) -> float:

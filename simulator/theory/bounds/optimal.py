@@ -6,7 +6,7 @@ import math
 
 from simulator.errors import NotApplicable
 from simulator.theory.answers import Answer
-from simulator.theory.bounds.base import Bound
+from simulator.theory.bounds.base import Bound, largest_loss
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import PureDP
 from simulator.theory.loss_atoms import LossAtoms, mixed_atoms, repeated_atoms
@@ -52,6 +52,12 @@ class OptimalHomogeneous(Bound):
 
     def _epsilon(self, core: Composition, delta: float) -> float:
         return self._atoms(core).epsilon(delta)
+
+    def _delta_ends(self, core: Composition, epsilon: float) -> tuple[float, float]:
+        return self._atoms(core).delta_bracket(epsilon)
+
+    def _epsilon_ends(self, core: Composition, delta: float) -> tuple[float, float]:
+        return self._atoms(core).epsilon_bracket(delta, largest_loss(core)[1])
 
 
 class OptimalHeterogeneous(OptimalHomogeneous):
@@ -104,16 +110,17 @@ class RoundedHeterogeneous(Bound):
         return self._epsilon_answer(core, delta).upper
 
     def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
-        if epsilon >= core.total(lambda guarantee: guarantee.pure_epsilon):
+        if epsilon >= largest_loss(core)[1]:
             return Answer(0.0, 0.0, 0.0)
         below, above = self._enclosing(core)
-        upper = min(1.0, above.delta(epsilon) + _UNDERFLOW)
-        return Answer(upper, min(below.delta(epsilon), upper), upper)
+        upper = min(1.0, above.delta_bracket(epsilon)[1] + _UNDERFLOW)
+        return Answer(upper, min(below.delta_bracket(epsilon)[0], upper), upper)
 
     def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
         if delta <= 2.0 * _UNDERFLOW:
             raise NotApplicable(f"{self.name}: delta {delta!r} is below double precision's reach")
         below, above = self._enclosing(core)
-        largest = core.total(lambda guarantee: guarantee.pure_epsilon)
-        upper = min(largest, above.epsilon(delta - _UNDERFLOW))
-        return Answer(upper, min(below.epsilon(delta), upper), upper)
+        _, largest = largest_loss(core)
+        reach = max(largest, *(float(atoms.losses[0]) * (1.0 + 1e-9) for atoms in (below, above)))
+        upper = min(largest, above.epsilon_bracket(delta - _UNDERFLOW, reach)[1])
+        return Answer(upper, min(below.epsilon_bracket(delta, reach)[0], upper), upper)

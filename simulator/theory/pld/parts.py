@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from simulator.errors import InvalidInput
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+from simulator.theory.outward import sum_bracket
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Parts:
     @cached_property
     def support(self) -> tuple[float, float]:
         """Least and greatest finite total loss, rounded outward."""
-        low = _sum_up([(-law.support[0], count) for law, count in self.items])
-        return -low, _sum_up([(law.support[1], count) for law, count in self.items])
+        low, _ = sum_bracket((law.support[0], count) for law, count in self.items)
+        return low, sum_bracket((law.support[1], count) for law, count in self.items)[1]
 
     @cached_property
     def spread(self) -> float:
@@ -82,15 +82,6 @@ class Parts:
 def _size(law: PrivacyLossLaw) -> float:
     largest = max(map(abs, law.support))
     return largest if np.isfinite(largest) else float(np.sqrt(law.variance))
-
-
-def _sum_up(terms: list[tuple[float, int]]) -> float:
-    """Least double that is at least the sum of count * value, exactly."""
-    if any(np.isinf(value) for value, _ in terms):
-        return float("inf")
-    exact = sum((Fraction(value) * count for value, count in terms), Fraction(0))
-    rounded = float(exact)
-    return rounded if Fraction(rounded) >= exact else float(np.nextafter(rounded, np.inf))
 
 
 def _times(count: int, psi: RealOrComplex) -> RealOrComplex:
