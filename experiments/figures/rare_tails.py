@@ -21,7 +21,7 @@ from simulator.plots.style import measured, promised
 from simulator.rare.steering import aim, steer
 from simulator.run.simulate import run
 from simulator.theory import azuma_tail
-from simulator.theory.lattice import repeated_atoms
+from simulator.theory.loss_atoms import repeated_atoms
 
 TITLE = "tails of adaptive adversaries down to 1e-15, by steered sampling"
 

@@ -13,7 +13,7 @@ from experiments.play import played, spoken
 from simulator import parse_guarantee
 from simulator.plots import Band, legend, paper_figure, plot_tails
 from simulator.theory import azuma_tail
-from simulator.theory.lattice import repeated_atoms
+from simulator.theory.loss_atoms import repeated_atoms
 from simulator.ties import beyond
 
 TITLE = "tails of the privacy loss of six adversaries, with simultaneous 95% bands"

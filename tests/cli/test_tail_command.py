@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.theory.lattice import repeated_atoms
+from simulator.theory.loss_atoms import repeated_atoms
 
 GAME = ("fixed-worst-case", "--family", "pure:0.1", "--rounds", 30, "--trials", 200_000)
 SETTINGS = ("--seed", 1, "--epsilon", 0.2, "--jobs", 1, "--json")

@@ -18,8 +18,8 @@ from simulator.adversaries.registry import make
 from simulator.estimation import tail, tail_violation, weighted_tail
 from simulator.play.specification import Specification
 from simulator.rare import enumerate_states, estimate_rare
-from simulator.theory.lattice import mixed_atoms, repeated_atoms
 from simulator.theory.laws import FiniteLaw, randomized_response
+from simulator.theory.loss_atoms import mixed_atoms, repeated_atoms
 from tests.helpers.games import ALICE, on_alice, press
 
 ALARM = 1e-6

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from simulator.errors import NotApplicable
 from simulator.theory import ApproxDP, Composition, PureDP, bound
-from simulator.theory.lattice import LossAtoms, mixed_atoms, repeated_atoms
+from simulator.theory.loss_atoms import LossAtoms, mixed_atoms, repeated_atoms
 from simulator.theory.rounding import enclosing_atoms, lattice_step
 
 quick = settings(derandomize=True, deadline=None, max_examples=40)

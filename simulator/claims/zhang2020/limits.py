@@ -14,7 +14,7 @@ from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.claims.sources import ZHANG_2020
-from simulator.theory.gaussian import gaussian_delta
+from simulator.theory.gaussian_curve import gaussian_delta
 
 SIZES = tuple(10.0**exponent for exponent in (3, 6, 12, 20, 30))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from simulator.theory.bounds.base import Bound, needs_pure, pure_epsilon
-from simulator.theory.bounds.leaks import SUM_OF_LEAKS
+from simulator.theory.bounds.round_deltas import SUM_OF_LEAKS
 from simulator.theory.composition import Composition
 from simulator.theory.concentration import azuma_deviation, azuma_tail
 from simulator.theory.guarantees import Guarantee

@@ -20,7 +20,7 @@ from simulator.ties import beyond
 
 Floats = NDArray[np.float64]
 # log_mgf takes and returns a real or a complex array; numpy has no shorter honest type for it.
-Transform = NDArray[Any]
+RealOrComplex = NDArray[Any]
 
 LARGEST = 1e100
 """The largest parameter of a law; it is that of a guarantee as well."""
@@ -80,10 +80,10 @@ class PrivacyLossLaw(ABC):
         """Var0[L]; infinite with infinite_mass."""
 
     @abstractmethod
-    def log_mgf(self, theta: ArrayLike) -> Transform:
+    def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
         """psi(theta) = ln E0[exp(theta L); L finite], elementwise, for real or complex theta."""
 
-    def log_mgf_error(self, z: Transform, psi: Transform, theta: float) -> Floats:
+    def log_mgf_error(self, z: RealOrComplex, psi: RealOrComplex, theta: float) -> Floats:
         """Bound on the rounding error of psi = log_mgf(z), where Re z = theta; shape of z.
 
         M(z) is summed from terms of total size M(theta), each off by a few ulp of 1 + |z L|, so
