@@ -18,7 +18,7 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help plots test check claims bench coverage lint clean
+.PHONY: help plots test check claims nightly bench coverage lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -48,6 +48,9 @@ results/figures/%.svg results/figures/%.png: results/data/%.json experiments/fig
 test: $(READY)   ## run the test suite
 	$(BIN)/python -m pytest -n auto
 
+nightly: $(READY)   ## try hypothesis's properties on new examples, twenty times as many as a test does
+	$(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile nightly
+
 check: $(READY)   ## hold the bounds against every adversary of the library
 	$(BIN)/dpcompose check
 
@@ -65,6 +68,7 @@ lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# .hypothesis stays: it holds the examples that failed by night
 clean:           ## remove what make has built, but no committed result
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
 	find simulator tests experiments -name __pycache__ -type d -prune -exec rm -rf {} +
