@@ -76,7 +76,7 @@ def test_every_figure_is_in_its_table():
     shown = {
         re.match(r"\[(\w+)\]\(results/figures/\1\.png\)", row[0])[1] for row in table("Figures")
     }
-    # A figure is told of once its pictures are there.
+    # A figure is listed once its pictures are there.
     drawn = {path.stem for path in (stages.RESULTS / "figures").glob("*.png")}
     assert shown == drawn == set(stages.names()) & drawn
 
