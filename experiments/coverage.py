@@ -50,7 +50,7 @@ FIRST_SEED = 1_000
 
 
 def finite_switcher(family: PureDP, rounds: int) -> Rule:
-    """Three mechanisms with finitely many answers, each used until one speaks for Alice."""
+    """Three mechanisms with finitely many answers, each used until one favours Alice's presence."""
     epsilon = family.epsilon
     menu = tuple(
         Challenge(WITHOUT_ALICE, EVERYONE, mechanism)

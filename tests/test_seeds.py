@@ -1,12 +1,13 @@
 """Generators are functions of (root, task, stream, block): distinct, repeatable, resumable."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.seeds import Pilot, Stream, generator, pilot_generators, record, restore
+from tests.helpers.exploring import examples
 
-reproducibly = settings(derandomize=True, deadline=None, max_examples=40)
+reproducibly = examples(40)
 places = st.tuples(
     st.integers(0, 2**128),
     st.integers(0, 2**64 - 1),

@@ -1,7 +1,7 @@
 """Error of an estimate against delta, for every way of sampling a rare event.
 
 Both adversaries have few states, so that the exact divergence is known by recursion and the error
-is against the truth, not what a sample says of itself.
+is against the truth, not what a sample estimates of its own error.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.play import spoken
+from experiments.play import label_of
 from simulator import Refusal, parse_guarantee
 from simulator.adversaries import make
 from simulator.play.sampling import Sampling, Tilted
@@ -85,9 +85,9 @@ def error_at(
             for i in range(repetitions)
             if sampling is not None
         ]
-        told = [value for value in found if value is not None]
-        enough = len(told) > repetitions // 2
-        errors[method] = rms([value / exact - 1.0 for value in told]) if enough else None
+        estimates = [value for value in found if value is not None]
+        enough = len(estimates) > repetitions // 2
+        errors[method] = rms([value / exact - 1.0 for value in estimates]) if enough else None
     signed, log_weights = graph.sample(epsilon, s.trials, np.random.default_rng(s.seed))
     weighted = np.exp(log_weights) * -np.expm1(np.minimum(epsilon - signed, 0.0))
     errors["doob"] = abs(float(weighted.mean()) / exact - 1.0)
@@ -115,17 +115,17 @@ def draw(data: Mapping[str, Any]) -> Figure:
             for index, method in enumerate(METHODS):
                 values = [error[method] for error in errors]
                 heights = [TOP if v is None else max(v, BOTTOM) for v in values]
-                told = np.array([v is not None for v in values])
+                given = np.array([v is not None for v in values])
                 style = measured(index)
-                axes.plot(deltas[told], np.array(heights)[told], label=NAMES[method], **style)
+                axes.plot(deltas[given], np.array(heights)[given], label=NAMES[method], **style)
                 lost = style | {"linestyle": "none", "marker": "x"}
-                axes.plot(deltas[~told], np.array(heights)[~told] * 0.82**index, **lost)
+                axes.plot(deltas[~given], np.array(heights)[~given] * 0.82**index, **lost)
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.invert_xaxis()
             axes.set_ylim(BOTTOM / 2, TOP * 2)
             axes.axhline(TOP / 2.2, color="0.7", linewidth=0.6)
-            axes.set_title(spoken(name))
+            axes.set_title(label_of(name))
             axes.set_xlabel(r"$\delta$")
         panels[0].set_ylabel("relative error, 20,000 trials")
         panels[0].text(0.02, TOP * 1.25, "refused:", transform=panels[0].get_yaxis_transform(),

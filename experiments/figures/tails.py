@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.play import played, spoken
+from experiments.play import label_of, played
 from simulator import parse_guarantee
 from simulator.plots import Band, legend, paper_figure, plot_tails
 from simulator.theory import azuma_tail
@@ -80,7 +80,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
     with paper_figure(2, height=3.4) as (figure, panels):
         for experiment, axes in enumerate(panels):
             tails = {
-                spoken(name): Band(**measured[str(experiment)])
+                label_of(name): Band(**measured[str(experiment)])
                 for name, measured in data["tails"].items()
             }
             plot_tails(axes, thresholds, tails, curves, floor=2e-7)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -18,6 +18,7 @@ from simulator.estimation import (
     proportion_lower,
     proportion_upper,
 )
+from tests.helpers.exploring import examples
 
 
 @pytest.mark.parametrize(("hits", "trials"), [(0, 10), (3, 10), (10, 10), (17, 2000), (1, 10**6)])
@@ -38,7 +39,7 @@ def test_no_hits_leave_a_closed_form_upper_limit():
 
 
 @given(st.integers(1, 500), st.data())
-@settings(derandomize=True, deadline=None, max_examples=60)
+@examples(60)
 def test_counting_failures_mirrors_the_limits(trials, data):
     hits = data.draw(st.integers(0, trials))
     lower = proportion_lower(hits, trials, 0.01)

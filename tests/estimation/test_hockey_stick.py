@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
 from simulator.errors import InvalidInput
 from simulator.estimation import delta, epsilon
 from simulator.estimation.inversion import Inversion, excess, point_epsilon
+from tests.helpers.exploring import examples
 
 
 def gaussian_delta(mu, eps):
@@ -46,7 +47,7 @@ loss_lists = st.lists(
 
 
 @given(loss_lists, st.floats(1e-3, 0.9))
-@settings(derandomize=True, deadline=None, max_examples=200)
+@examples(200)
 def test_the_point_is_the_least_epsilon_that_meets_the_target(losses, target):
     point = point_epsilon(losses, np.zeros_like(losses), math.log(target))
     if math.isinf(point):
@@ -58,7 +59,7 @@ def test_the_point_is_the_least_epsilon_that_meets_the_target(losses, target):
 
 
 @given(loss_lists, st.floats(0.05, 0.6))
-@settings(derandomize=True, deadline=None, max_examples=60)
+@examples(60)
 def test_the_interval_holds_the_point_and_shrinks_with_confidence(losses, target):
     wide, narrow = epsilon(losses, target, confidence=0.99), epsilon(losses, target, confidence=0.5)
     assert wide.lower <= wide.value <= wide.upper

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 from scipy.stats import binom
@@ -21,6 +21,7 @@ from simulator.estimation import (
     weighted_tail,
 )
 from simulator.estimation.log_mean import LogMean
+from tests.helpers.exploring import examples
 
 # Bob's 10,000 databases: randomized response, tilted so that the loss centres on epsilon
 ROUNDS, ROUND_EPSILON, THETA, EPSILON = 10_000, 1 / 801, 57.8, 0.890468
@@ -192,7 +193,7 @@ class TestRefusals:
 
 
 @given(st.floats(0.0, 200.0), st.floats(-5, 5), st.floats(-3, 3), st.floats(1e-9, 50))
-@settings(derandomize=True, deadline=None, max_examples=200)
+@examples(200)
 def test_the_bounds_bound(theta, psi, eps, above):
     log_weight = psi - theta * (eps + above)
     assert log_weight <= tail_log_bound(theta, psi, eps) + 1e-9

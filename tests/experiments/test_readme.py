@@ -2,6 +2,8 @@
 
 import re
 import runpy
+import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ from scipy.stats import logistic
 import simulator
 from experiments import stages
 from simulator.adversaries import Rule
-from simulator.theory import all_bounds
+from tests.helpers import bounds_table
 
 README = (stages.ROOT / "README.md").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
@@ -42,8 +44,28 @@ def test_the_program_of_rare_events_reaches_what_it_says(tmp_path, capsys):
     assert abs(float(printed.split()[1]) - 1.88) < 0.02
 
 
+def test_the_program_of_bounds_prints_what_each_grants_and_no_violation(tmp_path, capsys):
+    run(tmp_path, 4)
+    *granted, violated = capsys.readouterr().out.splitlines()
+    assert dict(line.split() for line in granted)["basic"] == "20.0"
+    assert violated == "[]"
+
+
 def test_there_is_no_other_program():
-    assert len(PROGRAMS) == 4
+    assert len(PROGRAMS) == 5
+
+
+def test_the_readme_of_the_distribution_needs_no_file_beside_it(monkeypatch):
+    plugin = types.ModuleType("hatchling.metadata.plugin.interface")
+    plugin.MetadataHookInterface = object
+    for name in ("hatchling", "hatchling.metadata", "hatchling.metadata.plugin"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setitem(sys.modules, plugin.__name__, plugin)
+    alone = runpy.run_path(str(stages.ROOT / "hatch_build.py"))["alone"]
+    assert "](" in README
+    assert re.findall(r"!?\[[^\]]*\]\((?!https?:|#).*", alone(README)) == []
+    kept = "[paper](https://example.org/a) and [below](#rooms)\n"
+    assert alone(kept + "![a picture](results/a.png)\n\n[file](LICENSE).") == kept + "file."
 
 
 def test_the_rule_compiles(tmp_path, capsys):
@@ -69,14 +91,15 @@ def table(heading):
 
 
 def test_the_table_of_bounds_is_that_of_the_registry():
-    assert table("Bounds") == [(f"`{b.name}`", b.kind, b.source) for b in all_bounds()]
+    advice = "put in what `python -m tests.helpers.bounds_table` prints"
+    assert bounds_table.table() in README, advice
 
 
 def test_every_figure_is_in_its_table():
     shown = {
         re.match(r"\[(\w+)\]\(results/figures/\1\.png\)", row[0])[1] for row in table("Figures")
     }
-    # A figure is told of once its pictures are there.
+    # A figure is listed once its pictures are there.
     drawn = {path.stem for path in (stages.RESULTS / "figures").glob("*.png")}
     assert shown == drawn == set(stages.names()) & drawn
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.signal import fftconvolve
 
@@ -16,6 +16,7 @@ from simulator.theory.pld.inversion import SmoothedTail, choose_window
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
 from simulator.theory.pld.parts import Parts
 from simulator.theory.pld.saddle import Saddles
+from tests.helpers.exploring import examples
 
 
 def smoothed(parts, epsilon, smoothing):
@@ -26,7 +27,7 @@ def smoothed(parts, epsilon, smoothing):
 
 
 @given(st.floats(0.1, 0.95), st.integers(20, 60))
-@settings(derandomize=True, deadline=None, max_examples=20)
+@examples(20)
 def test_smoothed_bracket_contains_the_lattice_answer(share, rounds):
     parts = Parts.of([(randomized_response(0.2), rounds), (randomized_response(0.3), 10)])
     epsilon = share * parts.support[1]
@@ -101,7 +102,7 @@ def test_lattice_is_found_only_where_there_is_one():
 
 
 @given(st.floats(1.0, 6.0), st.integers(300, 3000), st.floats(2, 50))
-@settings(derandomize=True, deadline=None, max_examples=30)
+@examples(30)
 def test_flat_stretches_between_wide_atoms_do_not_widen_the_answer(epsilon0, rounds, digits):
     found = compose_laws([(randomized_response(epsilon0), rounds)]).epsilon(10.0**-digits)
     assert found.width <= 1e-10 * found.upper

@@ -5,13 +5,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.errors import InvalidInput
 from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw, randomized_response
 from simulator.theory.pld import compose_laws
 from simulator.theory.trade_off_functions import GaussianTradeOff, PiecewiseTradeOff, from_pld
+from tests.helpers.exploring import examples
 
 ALPHA = np.linspace(0, 1, 101)
 EPSILONS = [-2.0, -0.3, 0.0, 0.4, 1.5]
@@ -24,7 +25,7 @@ def pair(seed):
 
 
 @given(st.integers(0, 10**6))
-@settings(derandomize=True, deadline=None, max_examples=30)
+@examples(30)
 def test_finite_pair_against_all_deterministic_tests(seed):
     p0, p1 = pair(seed)
     tradeoff = PiecewiseTradeOff.from_law(FiniteLaw.from_probabilities(p0, p1))
@@ -38,7 +39,7 @@ def test_finite_pair_against_all_deterministic_tests(seed):
 
 
 @given(st.integers(0, 10**6), st.sampled_from(EPSILONS))
-@settings(derandomize=True, deadline=None, max_examples=30)
+@examples(30)
 def test_conjugation_gives_back_the_hockey_stick_of_the_exchanged_pair(seed, epsilon):
     law = FiniteLaw.from_probabilities(*pair(seed))
     tradeoff = PiecewiseTradeOff.from_law(law)

@@ -37,12 +37,12 @@ def relative_errors(
     return [largest_error(queries(n), 1.0, 1e-6, 0.05) / scale(n) for n in SIZES]
 
 
-def vanishing(ratios: list[float], asked: str) -> Finding:
+def vanishing(ratios: list[float], what: str) -> Finding:
     """Judge that an error is of smaller order: the ratios fall all along, a hundredfold in all."""
     falls = all(b < a for a, b in pairwise(ratios))
     shown = ", ".join(number(ratio) for ratio in ratios)
     return statement(
-        falls and ratios[-1] < ratios[0] / 100, f"{asked}, n from 1e3 to 1e30: error ratio {shown}"
+        falls and ratios[-1] < ratios[0] / 100, f"{what}, n from 1e3 to 1e30: error ratio {shown}"
     )
 
 

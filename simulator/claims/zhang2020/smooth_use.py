@@ -41,7 +41,7 @@ from simulator.theory import ApproxDP
 def smooth_median_played(
     *, noise: str = "smooth", epsilon: float = 1.0, delta: float = 0.01, trials: int = 20_000
 ) -> Finding:
-    """Play the pair once a trial; a test of δ(ε) <= δ on the losses."""
+    """Play the pair once per trial; a test of δ(ε) <= δ on the losses."""
     mechanisms: dict[str, Mechanism] = {
         "smooth": SmoothSensitivityMedian(epsilon, delta, 0.0, TOP),
         "local": LocalSensitivityMedian(epsilon, 0.0, TOP),
@@ -135,7 +135,7 @@ def black_box(*, blocks: int = 400, epsilon: float = 1.0, delta: float = 1e-4) -
     """The mean of 4000 numbers in [0, 1], by the library's mechanism: median of block means.
 
     The mean is never analysed. Useful means here: noise of standard deviation below 0.05. Two
-    neighbours are played, and the test of δ(ε) <= δ must not complain.
+    neighbours are played, and the test of δ(ε) <= δ must not report a violation.
     """
     values = generator(21, 1, Stream.COINS, 0).beta(2.0, 5.0, size=4000).tolist()
     database = Database(values)
