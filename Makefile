@@ -1,8 +1,9 @@
-# Every target makes .venv when it is missing and installs the project into it.
+# Every target but clean makes .venv when it is missing and installs the project into it.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+ALONE  := $(VENV)/.installed
 
 # A figure is a script in experiments/figures/: its data depend on the code that the simulation
 # used (told by build/depends/, all of it before the first run), its pictures on data and style.
@@ -18,19 +19,28 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help plots test check claims nightly bench coverage lint clean
+.PHONY: help install plots test check claims nightly bench coverage lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1	/'
 
-$(READY): pyproject.toml
+define into_venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: Python 3.11 or newer is needed; name one with: make PYTHON=python3.12" >&2; exit 2; }
 	@echo "installing into $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '$(1)'
 	@touch $@
+endef
+
+$(READY): pyproject.toml
+	$(call into_venv,.[dev])
+
+$(ALONE): pyproject.toml
+	$(call into_venv,.)
+
+install: $(ALONE)   ## install dpcompose alone, without the tools that the other targets need
 
 plots: $(PICTURES)   ## simulate and draw every figure that is out of date, into results/
 	@echo "figures: results/figures/, their data: results/data/"
