@@ -16,6 +16,7 @@ from simulator.adversaries import Rule
 from tests.helpers import bounds_table
 
 README = (stages.ROOT / "README.md").read_text(encoding="utf-8")
+MAKEFILE = (stages.ROOT / "Makefile").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 ESTIMATE = r"\d[\d.e-]* \[\d[\d.e-]*, \d[\d.e-]*\] \(95%, [\w-]+\)\n"
 WEIGHTED = r"\d[\d.e-]* \[\d[\d.e-]*, \d[\d.e-]*\] \(95%, [\w, -]+\)"
@@ -108,9 +109,8 @@ def test_what_the_readme_links_to_is_there():
     links = re.findall(r"\]\(([^)#]+)\)", README)
     assert links
     assert all((stages.ROOT / link).exists() for link in links)
-    rooms = Path(simulator.__file__).parent
     for named in re.findall(r"`([\w/]+(?:/|\.py))`", README):
-        assert (stages.ROOT / named).exists() or (rooms / named).exists(), named
+        assert named_by(named), named
 
 
 def test_every_command_of_the_readme_is_understood():
@@ -120,3 +120,21 @@ def test_every_command_of_the_readme_is_understood():
 
     for command in re.findall(r"^    dpcompose (\w+)", README, flags=re.MULTILINE):
         assert CliRunner().invoke(group, [command, "--help"]).exit_code == 0
+
+
+def test_the_files_and_targets_that_contributing_names_are_there():
+    text = (stages.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = {
+        path
+        for path in re.findall(r"`((?:[\w.]+/)+[\w.]*|[\w.-]+\.(?:md|yaml))`", text)
+        if not re.search(r"NAME|SOURCE|^[.]hypothesis", path)
+    }
+    assert len(named) > 30
+    assert [path for path in sorted(named) if not named_by(path)] == []
+    targets = re.findall(r"^([a-z]+):", MAKEFILE, flags=re.MULTILINE)
+    assert set(re.findall(r"(?:`|^    )make ([a-z]+)", text, flags=re.MULTILINE)) <= set(targets)
+
+
+def named_by(path):
+    """Whether a path stands in the project or, as the table of rooms has it, in the package."""
+    return any((base / path).exists() for base in (stages.ROOT, Path(simulator.__file__).parent))
