@@ -246,3 +246,19 @@ def test_text_round_trips_and_nonsense_is_refused():
     for bad in ((RogersFilter, 1.0, 0.5), (ZCDPFilter, 1.0, 0.0), (WhitehouseFilter, 1, 0.1, 0.1)):
         with pytest.raises(InvalidInput):
             bad[0](*bad[1:])
+
+
+@pytest.mark.parametrize("kind", FILTERS.values(), ids=list(FILTERS))
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 700.0, 1e99])
+@pytest.mark.parametrize("delta", [1e-300, 0.3])
+def test_extreme_promises_are_kept_or_refused_in_one_line(kind, epsilon, delta):
+    try:
+        running = kind(epsilon, delta).fresh()
+    except (InvalidInput, NotApplicable) as refusal:
+        assert "\n" not in str(refusal)
+        return
+    for guarantee in (PureDP(1e-200), GaussianDP(1e-100), BoundedRange(1e-9), PureDP(0.0)):
+        try:
+            running.admits(guarantee)
+        except NotApplicable as refusal:
+            assert "cannot account" in str(refusal)

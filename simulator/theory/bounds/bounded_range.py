@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from simulator.errors import NotApplicable
 from simulator.theory.answers import Answer
-from simulator.theory.bounds.base import Bound, largest_loss, pure_epsilon
+from simulator.theory.bounds.base import Bound, largest_loss, needs_squares, pure_epsilon
 from simulator.theory.composition import Composition
 from simulator.theory.concentration import azuma_deviation, azuma_tail
 from simulator.theory.guarantees import BoundedRange
@@ -30,7 +30,9 @@ from simulator.theory.roots import falling_root
 
 def needs_range(core: Composition) -> str | None:
     """Condition shared by the bounds on rounds of bounded range."""
-    return None if core.consists_of(BoundedRange) else "every round must be of bounded range"
+    if not core.consists_of(BoundedRange):
+        return "every round must be of bounded range"
+    return needs_squares(core)
 
 
 def _needs_one_range(core: Composition) -> str | None:
