@@ -1,4 +1,4 @@
-"""lower <= truth <= upper without any tolerance: every bound against mpmath at random parameters."""
+"""lower <= truth <= upper, without a tolerance: each bound against mpmath at random parameters."""
 
 import math
 
