@@ -24,9 +24,9 @@ def used() -> list[str]:
     }
     own = {ROOT / "simulator", ROOT / "experiments"}
     paths = [path.relative_to(ROOT).as_posix() for path in files if own & set(path.parents)]
-    if any(path.startswith("simulator/datasets/") for path in paths):
+    if any(path.startswith("simulator/data/datasets/") for path in paths):
         paths += [
-            path.relative_to(ROOT).as_posix() for path in ROOT.glob("simulator/datasets/*.csv")
+            path.relative_to(ROOT).as_posix() for path in ROOT.glob("simulator/data/datasets/*.csv")
         ]
     return sorted(path for path in paths if not path.startswith(DRAWING))
 

@@ -1,5 +1,5 @@
 from .adversaries import Challenge, Rule, rule
-from .databases import ADD_REMOVE, REPLACE_ONE, Database
+from .data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from .errors import Breach, DpcomposeError, InvalidInput, NotApplicable, Refusal
 from .estimation import Estimate
 from .mechanisms import (
@@ -15,6 +15,7 @@ from .mechanisms import (
     ScalarMechanism,
     Scalars,
 )
+from .play.views import Replay, View, replay
 from .queries import (
     clipped_mean,
     clipped_sum,
@@ -26,7 +27,7 @@ from .queries import (
 )
 from .rare import RareEvent, Steered, Tilted, estimate_rare
 from .result import Result
-from .runner import simulate
+from .run.simulate import simulate
 from .theory.filters import (
     Filter,
     RenyiFilter,
@@ -46,7 +47,6 @@ from .theory.guarantees import (
     RenyiDP,
     parse_guarantee,
 )
-from .views import Replay, View, replay
 
 __version__: str
 

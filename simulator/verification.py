@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.adversaries.registry import entries
-from simulator.databases import ADD_REMOVE, Relation
+from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import DpcomposeError, InvalidInput, NotApplicable
-from simulator.estimation import Verdict, violation
-from simulator.runner import simulate
+from simulator.estimation import BoundVerdict, violation
+from simulator.run.simulate import simulate
 from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import open_probability
@@ -48,7 +48,7 @@ class Check:
     experiment: int
     bound: str
     epsilon: float
-    verdict: Verdict
+    verdict: BoundVerdict
 
     @property
     def violated(self) -> bool:
@@ -135,7 +135,7 @@ def verify(
             found = [
                 Check(
                     name, experiment, bound.name, epsilon,
-                    violation(losses, epsilon, delta, each, experiment),
+                    violation(losses, epsilon, delta, experiment=experiment, false_alarm=each),
                 )
                 for bound, epsilon, delta in probes
             ]  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 from experiments.benchmarks import adversaries
 from experiments.benchmarks.measure import Line, alternately, fresh
 from simulator import Guarantee, simulate
-from simulator.worker import Player
+from simulator.run.worker import Player
 
 ROUNDS = 100
 TRIALS = 200_000

@@ -11,15 +11,15 @@ from experiments.benchmarks.measure import Line, alternately
 from simulator import ADD_REMOVE, Challenge, Gaussian, GaussianDP, Laplace, PureDP, Rule
 from simulator.adversaries import make
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
-from simulator.kernels import Engine
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
+from simulator.play.plain_kernel import Engine
+from simulator.play.sampling import Tilted
+from simulator.play.tilted_kernel import TiltedEngine
 from simulator.rare import RareEvent, estimate_rare
-from simulator.sampling import Tilted
 from simulator.theory import Composition, bound
 from simulator.theory.guarantees import Guarantee
 from simulator.theory.laws import LaplaceLaw
 from simulator.theory.pld import compose_laws
-from simulator.tilting import TiltedEngine
 
 TRIALS = 100_000
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from simulator import datasets
-from simulator.claims.zhang2020_clustering import START, STEPS, cluster_irises, irises
-from simulator.clustering import centres_seen, clustering_cost, plain_lloyd
+from simulator.adversaries.clustering import centres_seen, clustering_cost, plain_lloyd
+from simulator.claims.zhang2020.clustering import START, STEPS, cluster_irises, irises
+from simulator.data import datasets
 from simulator.plots import legend, paper_figure
 from simulator.plots.style import measured
 

@@ -17,12 +17,12 @@ from matplotlib.figure import Figure
 from experiments.play import spoken
 from simulator import Refusal, parse_guarantee
 from simulator.adversaries import make
+from simulator.play.sampling import Sampling, Tilted
+from simulator.play.specification import Specification
 from simulator.plots import legend, paper_figure
 from simulator.plots.style import measured
-from simulator.rare import Lattice, enumerate_lattice, pilot_tilt, steer
-from simulator.runner import run
-from simulator.sampling import Sampling, Tilted
-from simulator.specification import Specification
+from simulator.rare import StateGraph, enumerate_states, pilot_tilt, steer
+from simulator.run.simulate import run
 
 TITLE = "relative error against delta of plain, tilted, steered and Doob sampling"
 
@@ -49,29 +49,29 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
             adversary, family, specification["rounds"], specification["trials"],
             specification["seed"], sampling=Tilted(0.0),
         )  # fmt: skip
-        lattice = enumerate_lattice(s, b)
+        graph = enumerate_states(s, b)
         errors[name] = [
-            error_at(s, b, lattice, delta, specification["repetitions"])
+            error_at(s, b, graph, delta, specification["repetitions"])
             for delta in specification["deltas"]
         ]
     return {"deltas": specification["deltas"], "errors": errors}
 
 
-def epsilon_of(lattice: Lattice, delta: float) -> float:
+def epsilon_of(graph: StateGraph, delta: float) -> float:
     """Where the exact divergence is ``delta``, by bisection."""
-    low, high = 0.0, float(lattice.signed.max())
+    low, high = 0.0, float(graph.signed.max())
     for _ in range(60):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if lattice.delta(middle) > delta else (low, middle)
+        low, high = (middle, high) if graph.delta(middle) > delta else (low, middle)
     return high
 
 
 def error_at(
-    s: Specification, b: int, lattice: Lattice, delta: float, repetitions: int
+    s: Specification, b: int, graph: StateGraph, delta: float, repetitions: int
 ) -> dict[str, float | None]:
     """Relative error of each method at one delta; None where it refuses or hits nothing."""
-    epsilon = epsilon_of(lattice, delta)
-    exact = lattice.delta(epsilon)
+    epsilon = epsilon_of(graph, delta)
+    exact = graph.delta(epsilon)
     measures: dict[str, Sampling | None] = {"plain": Tilted(0.0), "tilted": None, "steered": None}
     for method, choose in (("tilted", pilot_tilt), ("steered", steer)):
         try:
@@ -88,7 +88,7 @@ def error_at(
         told = [value for value in found if value is not None]
         enough = len(told) > repetitions // 2
         errors[method] = rms([value / exact - 1.0 for value in told]) if enough else None
-    signed, log_weights = lattice.sample(epsilon, s.trials, np.random.default_rng(s.seed))
+    signed, log_weights = graph.sample(epsilon, s.trials, np.random.default_rng(s.seed))
     weighted = np.exp(log_weights) * -np.expm1(np.minimum(epsilon - signed, 0.0))
     errors["doob"] = abs(float(weighted.mean()) / exact - 1.0)
     return errors

@@ -14,12 +14,12 @@ from experiments.play import spoken
 from simulator import Refusal, Result, parse_guarantee
 from simulator.adversaries import make
 from simulator.estimation import Estimate
+from simulator.play.sampling import Tilted
+from simulator.play.specification import Specification
 from simulator.plots import legend, paper_figure
 from simulator.plots.style import measured, promised
 from simulator.rare.steering import aim, steer
-from simulator.runner import run
-from simulator.sampling import Tilted
-from simulator.specification import Specification
+from simulator.run.simulate import run
 from simulator.theory import azuma_tail
 from simulator.theory.loss_atoms import repeated_atoms
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from simulator.attacks import reconstruct_exhaustively, subset_sums
-from simulator.claims.zhang2020_reconstruction import furthest_apart, share_recovered
+from simulator.claims.zhang2020.reconstruction import furthest_apart, share_recovered
+from simulator.data.reconstruction import reconstruct_exhaustively, subset_sums
 from simulator.estimation import betting_interval
 from simulator.plots import legend, paper_figure
 from simulator.plots.style import curves, draw_band, measured, promised, spaced_marks

@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from simulator import datasets
-from simulator.databases import REPLACE_ONE
+from simulator.data import datasets
+from simulator.data.databases import REPLACE_ONE
 from simulator.mechanisms.median import admissible_beta, smooth_sensitivity
 from simulator.plots import legend, paper_figure
 from simulator.plots.style import measured, promised

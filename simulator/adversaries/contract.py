@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simulator.databases import Database, Relation
+from simulator.data.databases import Database, Relation
 from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms import Free, Mechanism, Pair, ScalarMechanism
 from simulator.theory.guarantees import Guarantee

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.databases import Database
+from simulator.data.databases import Database
 
 Tell = Callable[[Any], str]
 

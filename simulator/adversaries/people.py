@@ -3,7 +3,7 @@
 By the convention of Roth 2011 (Lecture 4), database 1 of a pair holds Alice, database 0 does not.
 """
 
-from simulator.databases import Database
+from simulator.data.databases import Database
 from simulator.queries import counting_query
 
 EVERYONE = Database({"alice": 1, "bob": 1, "others": 398})

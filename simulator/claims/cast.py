@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.databases import Database
+from simulator.data.databases import Database
 from simulator.mechanisms import (
     Exponential,
     Laplace,
@@ -16,7 +16,7 @@ from simulator.mechanisms import (
 )
 from simulator.queries import counting_query, counting_scores
 from simulator.result import Result
-from simulator.runner import simulate
+from simulator.run.simulate import simulate
 from simulator.theory.guarantees import Guarantee
 
 #: Convention of the project: database 1 holds Alice, database 0 does not.
@@ -96,5 +96,5 @@ def switch_mechanisms(epsilon: float) -> Adversary:
 def play(
     adversary: Adversary, family: Guarantee, rounds: int, trials: int, seed: int, **options: Any
 ) -> Result:
-    """Play both experiments in this process, silently; see :func:`simulator.runner.simulate`."""
+    """Play both experiments in this process, silently; see :func:`simulator.simulate`."""
     return simulate(adversary, family, rounds, trials, seed=seed, jobs=1, progress=False, **options)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import check_challenge
-from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import NotApplicable
 from simulator.mechanisms import Exponential, FiniteMechanism, Mechanism, RandomizedResponse
 from simulator.theory.guarantees import Guarantee

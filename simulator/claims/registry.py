@@ -23,6 +23,7 @@ def claim(
     place: str,
     statement: str,
     expected: Verdict,
+    *,
     wrong: Mapping[str, Any] | None = None,
     cannot_be_wrong: str = "",
     slip: bool = False,
@@ -46,8 +47,8 @@ def claim(
 @cache
 def _load() -> None:
     """Import every module of this package once: a new module of claims needs no list."""
-    for module in pkgutil.iter_modules(simulator.claims.__path__):
-        importlib.import_module(f"simulator.claims.{module.name}")
+    for module in pkgutil.walk_packages(simulator.claims.__path__, "simulator.claims."):
+        importlib.import_module(module.name)
 
 
 def all_claims(source: str | None = None) -> tuple[Claim, ...]:

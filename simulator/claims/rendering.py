@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from simulator.claims.model import Finding, Verdict
-from simulator.claims.running import Result
+from simulator.claims.running import CheckedClaim
 from simulator.claims.sources import SOURCES
 
 _COUNTED = {  # in the order of a table; one of them, several
@@ -54,13 +54,13 @@ that is true.
 """
 
 
-def to_json(results: Iterable[Result]) -> str:
+def to_json(results: Iterable[CheckedClaim]) -> str:
     """The results as JSON text, a list of objects, with a final newline."""
     listed = [result.as_dict() for result in results]
     return json.dumps(listed, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def to_markdown(results: Sequence[Result]) -> str:
+def to_markdown(results: Sequence[CheckedClaim]) -> str:
     """One page: counts, what was found wrong, then a table for each source, complaints first."""
     found = [result for result in results if result.finding.verdict.is_complaint]
     sections = [
@@ -76,13 +76,13 @@ def to_markdown(results: Sequence[Result]) -> str:
     return "\n".join(section for section in sections if section)
 
 
-def complaints_first(results: Iterable[Result]) -> list[Result]:
+def complaints_first(results: Iterable[CheckedClaim]) -> list[CheckedClaim]:
     """The results ordered by verdict, those that fail as printed first, and slips after faults."""
     order = list(_COUNTED)
     return sorted(results, key=lambda r: (order.index(r.finding.verdict), r.claim.slip))
 
 
-def counts(results: Sequence[Result]) -> str:
+def counts(results: Sequence[CheckedClaim]) -> str:
     """How many claims came to which verdict, in a sentence."""
     counted = Counter(result.finding.verdict for result in results)
     listed = [
@@ -107,12 +107,12 @@ def slack_text(slack: float | None) -> str:
     return f"{slack:.4g}" if math.isfinite(slack) else "∞"
 
 
-def _strays(results: Sequence[Result]) -> str:
+def _strays(results: Sequence[CheckedClaim]) -> str:
     strays = [result.claim.id for result in results if not result.as_recorded]
     return f"**Not as recorded: {', '.join(strays)}.**\n" if strays else ""
 
 
-def _complaints(heading: str, found: Sequence[Result]) -> str:
+def _complaints(heading: str, found: Sequence[CheckedClaim]) -> str:
     if not found:
         return ""
     lines = [
@@ -123,13 +123,13 @@ def _complaints(heading: str, found: Sequence[Result]) -> str:
     return f"{heading.format(len(found))}\n" + "\n".join(lines) + "\n"
 
 
-def _complaint(result: Result) -> str:
+def _complaint(result: CheckedClaim) -> str:
     claim, finding = result.claim, result.finding
     right = _sentences(finding.right, finding.note)
     return _row(claim.id, claim.place, finding.printed, right)
 
 
-def _table(results: Sequence[Result]) -> str:
+def _table(results: Sequence[CheckedClaim]) -> str:
     lines = [
         "| claim | place | statement | verdict | slack | measured |",
         "|---|---|---|---|---|---|",
@@ -138,7 +138,7 @@ def _table(results: Sequence[Result]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(result: Result) -> str:
+def _line(result: CheckedClaim) -> str:
     claim, finding = result.claim, result.finding
     verdict = str(finding.verdict)
     if not result.as_recorded:

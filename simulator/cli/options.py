@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from simulator.databases import ADD_REMOVE, REPLACE_ONE, Relation
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Relation
 from simulator.errors import InvalidInput
 from simulator.theory.guarantees import Guarantee, PureDP, parse_guarantee
 

@@ -9,8 +9,8 @@ import click
 from simulator.adversaries.loading import find_adversary
 from simulator.cli import options
 from simulator.cli.output import number, print_json, print_table
-from simulator.report import Questions, report
-from simulator.runner import simulate
+from simulator.run.report import Questions, report
+from simulator.run.simulate import simulate
 from simulator.theory.guarantees import Guarantee
 
 

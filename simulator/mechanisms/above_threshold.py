@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.quadrature import laplace_cdf, panels
 from simulator.mechanisms.values import candidates

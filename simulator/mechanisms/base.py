@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import Breach, InvalidInput, NotApplicable
 from simulator.queries import Query, exceeded
 from simulator.theory.guarantees import Guarantee

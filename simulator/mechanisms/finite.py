@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import InvalidInput
 from simulator.mechanisms.base import ScalarMechanism, Scalars
 from simulator.theory.laws import FiniteLaw, PrivacyLossLaw

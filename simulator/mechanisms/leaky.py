@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.databases import ADD_REMOVE, Relation
+from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import InvalidInput
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.randomized_response import bits

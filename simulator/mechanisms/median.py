@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import NotApplicable
 from simulator.mechanisms.scaled_laplace import ScaledLaplace, clipped_values
 from simulator.queries import Column

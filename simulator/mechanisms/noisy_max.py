@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms.base import Free
 from simulator.mechanisms.finite import FiniteMechanism

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms.base import Mechanism
 from simulator.theory.guarantees import ApproxDP

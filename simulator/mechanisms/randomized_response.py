@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import InvalidInput
 from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
 from simulator.mechanisms.values import NO_LOSS, real

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
 from simulator.errors import InvalidInput
 from simulator.mechanisms.median import admissible_beta, median, smooth_sensitivity
 from simulator.mechanisms.scaled_laplace import ScaledLaplace

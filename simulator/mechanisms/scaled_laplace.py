@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import InvalidInput
 from simulator.mechanisms.base import Pair, ScalarMechanism, ScalarPair, Scalars
 from simulator.queries import Column

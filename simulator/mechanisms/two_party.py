@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.databases import ADD_REMOVE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms.base import Mechanism, Pair
 from simulator.mechanisms.laplace import Laplace

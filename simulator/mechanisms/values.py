@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.databases import Database, Relation
+from simulator.data.databases import Database, Relation
 from simulator.errors import Breach, InvalidInput
 from simulator.queries import Query, exceeded
 from simulator.theory.laws import FiniteLaw

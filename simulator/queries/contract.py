@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.databases import Database, Relation
+from simulator.data.databases import Database, Relation
 from simulator.errors import Breach
 
 Answer = float | int | NDArray[Any]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.databases import Database, Relation
+from simulator.data.databases import Database, Relation
 from simulator.queries.arguments import Column, distinct, reader
 from simulator.queries.contract import ScalarQuery
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.databases import Database, Relation
+from simulator.data.databases import Database, Relation
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.queries.arguments import distinct, label
 from simulator.queries.contract import Answer

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
 
-from simulator.databases import Database, Relation
+from simulator.data.databases import Database, Relation
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.queries.arguments import Column, interval, label, positive, reader
 from simulator.queries.contract import ScalarQuery

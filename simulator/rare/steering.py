@@ -16,10 +16,11 @@ from scipy.ndimage import gaussian_filter
 
 from simulator.errors import Refusal
 from simulator.estimation.inversion import excess, point_epsilon
+from simulator.play.sampling import Sampling, Steered, phase_of
+from simulator.play.specification import Specification
 from simulator.rare.pilot import relative_error
 from simulator.rare.rehearsal import Rehearsal, affordable, plain, rehearse
-from simulator.sampling import Sampling, Steered, phase_of
-from simulator.specification import Specification
+from simulator.seeds import Pilot
 
 TRIALS = 4000
 PHASES, COLUMNS = 24, 48
@@ -42,8 +43,7 @@ def steer(
     """A steered measure for delta(``epsilon``) of experiment ``b``, and its relative error.
 
     ``start`` is a measure to begin with, as ``aim`` finds one. The relative error is that of one
-    trial on held-out draws. Raises Refusal when the stages do
-    not reach ``epsilon``.
+    trial on held-out draws. Raises Refusal when the stages do not reach ``epsilon``.
     """
     trials = affordable(trials, specification.rounds)
     sampling: Sampling = start or plain()
@@ -51,7 +51,9 @@ def steer(
     least = math.inf
     polished = 0
     for stage in range(STAGES):
-        played = rehearse(specification, b, sampling, trials, 200 + stage, keep_rounds=True)
+        played = rehearse(
+            specification, b, sampling, trials, number=Pilot.STEERING + stage, keep_rounds=True
+        )
         level = float(np.quantile(played.signed, 1.0 - ELITE))
         if level >= epsilon or np.count_nonzero(played.signed > epsilon) > 0.5 * ELITE * trials:
             level = epsilon
@@ -68,7 +70,7 @@ def steer(
     if math.isinf(least):
         raise Refusal(
             f"steering did not reach a loss of {epsilon:g} in {STAGES} stages: the adversary may "
-            "never lose that much; ask for a smaller epsilon, or try --method doob"
+            'never lose that much; ask for a smaller epsilon, or try method="doob"'
         )
     return best, least
 
@@ -84,7 +86,9 @@ def aim(
     trials = affordable(trials, specification.rounds)
     sampling: Sampling = plain()
     for stage in range(STAGES):
-        played = rehearse(specification, b, sampling, trials, 400 + stage, keep_rounds=True)
+        played = rehearse(
+            specification, b, sampling, trials, number=Pilot.AIMING + stage, keep_rounds=True
+        )
         found = point_epsilon(played.signed, played.log_weights, math.log(delta))
         level = float(np.quantile(played.signed, 1.0 - ELITE))
         if found <= level:

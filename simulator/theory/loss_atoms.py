@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from simulator.theory.outward import UNIT, above, below, epsilon_bracket
+from simulator.ties import beyond
 
 Floats = NDArray[np.float64]
 
@@ -28,13 +29,14 @@ class LossAtoms:
     Atoms of loss <= 0 never enter delta(E) for E >= 0 and are left out. ``log_error`` bounds the
     error of each ``log_mass``, of its shape or one for all, and ``loss_error`` that of every loss:
     :meth:`delta_bracket` and :meth:`epsilon_bracket` hold the truth; the other methods are exact to
-    the rounding of doubles.
+    the rounding of doubles. ``rounds`` says how many round losses are added up in them.
     """
 
     losses: Floats
     log_mass: Floats
     log_error: Floats | float = 0.0
     loss_error: float = 0.0
+    rounds: int = 1
 
     @cached_property
     def _log_mass_1(self) -> Floats:
@@ -89,8 +91,12 @@ class LossAtoms:
         return min(moved + _UNDERFLOW, 1.0) if sign > 0 else max(moved - _UNDERFLOW, 0.0)
 
     def tail(self, threshold: float) -> float:
-        """Probability in experiment 0 that the loss exceeds a threshold >= 0."""
-        above = int(np.searchsorted(-self.losses, -threshold, side="left"))
+        """Probability in experiment 0 that the loss exceeds a threshold >= 0.
+
+        An atom that equals it but for rounding does not, see :mod:`simulator.ties`.
+        """
+        least = beyond(threshold, self.rounds)
+        above = int(np.searchsorted(-self.losses, -least, side="left"))
         return math.exp(float(logsumexp(self.log_mass[:above]))) if above else 0.0
 
     def epsilon(self, delta: float) -> float:
@@ -180,7 +186,7 @@ def repeated_atoms(epsilon: float, rounds: int) -> LossAtoms:
     failures = np.arange((rounds + 1) // 2, dtype=np.float64)
     log_mass, log_error = log_responses(epsilon, rounds, failures)
     losses = (rounds - 2.0 * failures) * epsilon
-    return LossAtoms(losses, log_mass, log_error, 2 * UNIT * rounds * epsilon)
+    return LossAtoms(losses, log_mass, log_error, 2 * UNIT * rounds * epsilon, rounds)
 
 
 def log_responses(epsilon: float, rounds: int, failures: Floats) -> tuple[Floats, Floats]:
@@ -203,4 +209,10 @@ def mixed_atoms(parts: tuple[tuple[float, int], ...]) -> LossAtoms:
     loss_error = 2 * UNIT * len(parts) * math.fsum(count * epsilon for epsilon, count in parts)
     order = np.argsort(-losses, kind="stable")
     order = order[: int(np.count_nonzero(losses > 0.0))]
-    return LossAtoms(losses[order], log_mass[order], log_error[order], loss_error)
+    return LossAtoms(
+        losses[order],
+        log_mass[order],
+        log_error[order],
+        loss_error,
+        sum(rounds for _, rounds in parts),
+    )

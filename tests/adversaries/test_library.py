@@ -14,8 +14,8 @@ from simulator import Exponential, Laplace, PureDP, RandomizedResponse, Rule, pa
 from simulator.adversaries.contract import check_challenge
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import entries, make, pure_budget
-from simulator.databases import ADD_REMOVE
-from simulator.runner import simulate
+from simulator.data.databases import ADD_REMOVE
+from simulator.run.simulate import simulate
 
 NAMES = [entry.name for entry in entries()]
 FAMILY = PureDP(0.4)

@@ -18,8 +18,8 @@ from simulator.claims.cast import (
     respond_by_answer,
     switch_mechanisms,
 )
-from simulator.claims.chapter5_posteriors import largest_posterior_change
-from simulator.claims.chapter5_robustness import best_advantage
+from simulator.claims.chapter5.posteriors import largest_posterior_change
+from simulator.claims.chapter5.robustness import best_advantage
 from simulator.claims.enumeration import view_law, view_probabilities
 from simulator.claims.exact import (
     all_events,
@@ -30,7 +30,7 @@ from simulator.claims.exact import (
     repeated,
     response_tail,
 )
-from simulator.claims.roth2011_theorem_6_proof import steps_along
+from simulator.claims.roth2011.theorem_6_proof import steps_along
 from simulator.errors import Breach, NotApplicable
 from simulator.estimation import clopper_pearson
 from simulator.mechanisms import Laplace

@@ -130,7 +130,7 @@ def test_too_little_data_is_undecided_with_its_interval() -> None:
 
 
 def test_run_tells_each_result_and_compares_with_the_record() -> None:
-    told: list[claims.Result] = []
+    told: list[claims.CheckedClaim] = []
     stray = sample_claim(expected=Verdict.HOLDS)
     results = claims.run([sample_claim(), stray], told.append)
     assert results == told
@@ -185,7 +185,7 @@ def test_a_remark_follows_as_a_sentence_if_it_begins_with_a_word() -> None:
 
 def test_the_order_is_that_of_the_files_whatever_was_imported_first() -> None:
     listing = "from simulator import claims; print([c.id for c in claims.all_claims()])"
-    first = "import simulator.claims.zhang2020_smooth; import simulator.claims.azuma; "
+    first = "import simulator.claims.zhang2020.smooth; import simulator.claims.azuma; "
     said = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         for code in (listing, first + listing)

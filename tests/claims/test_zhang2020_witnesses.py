@@ -11,13 +11,13 @@ from scipy.integrate import quad
 from scipy.stats import laplace
 
 from simulator.claims.model import Verdict
-from simulator.claims.zhang2020_advanced import theorem_3_20
-from simulator.claims.zhang2020_limits import least_epsilon
-from simulator.claims.zhang2020_play import FALSE_ALARM, hoeffding_radius, mostly
-from simulator.claims.zhang2020_promises import node_distance
-from simulator.claims.zhang2020_reconstruction import furthest_apart
-from simulator.claims.zhang2020_selection import chosen, noisy_max_loss
-from simulator.claims.zhang2020_smooth import dilation_leak, largest_beta, scaled_laplace_delta
+from simulator.claims.zhang2020.advanced import theorem_3_20
+from simulator.claims.zhang2020.limits import least_epsilon
+from simulator.claims.zhang2020.play import FALSE_ALARM, hoeffding_radius, mostly
+from simulator.claims.zhang2020.promises import node_distance
+from simulator.claims.zhang2020.reconstruction import furthest_apart
+from simulator.claims.zhang2020.selection import chosen, noisy_max_loss
+from simulator.claims.zhang2020.smooth import dilation_leak, largest_beta, scaled_laplace_delta
 from simulator.theory.laws import LaplaceLaw
 
 

@@ -74,7 +74,7 @@ def test_the_band_contains_a_gaussian_tail_everywhere():
     losses = np.random.default_rng(11).normal(0.5, 1.0, 100_000)
     thresholds = np.linspace(-4, 6, 400)
     truth = norm.sf(thresholds - 0.5)
-    result = tail_band(losses, thresholds, 0.999)
+    result = tail_band(losses, thresholds, confidence=0.999)
     assert np.all((result.lower <= truth) & (truth <= result.upper))
     wrong = norm.sf(thresholds - 0.55)
     assert np.any((wrong < result.lower) | (wrong > result.upper))

@@ -2,13 +2,13 @@ import itertools
 
 import numpy as np
 import pytest
-from mechanism_cases import ALICE, Discrete, chi_square, draws
 from scipy import integrate, stats
 
-from simulator.databases import ADD_REMOVE, Database
+from simulator.data.databases import ADD_REMOVE, Database
 from simulator.errors import InvalidInput
 from simulator.mechanisms.above_threshold import AboveThreshold, first_above_law
 from simulator.queries import counting_scores
+from tests.helpers.mechanism_cases import ALICE, Discrete, chi_square, draws
 
 QUERY = counting_scores(["alice", "bob", "carol"])
 CROWD = Database({"alice": 3, "bob": 9, "carol": 5})

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mechanism_cases import ALICE, EVERYONE, OTHERS, Discrete, chi_square, draws
 
 from simulator.mechanisms import FiniteMechanism
 from simulator.theory.guarantees import ApproxDP
+from tests.helpers.mechanism_cases import ALICE, EVERYONE, OTHERS, Discrete, chi_square, draws
 
 relaxed = settings(derandomize=True, deadline=None, max_examples=150)
 

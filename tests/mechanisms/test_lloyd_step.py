@@ -2,14 +2,14 @@ import math
 
 import numpy as np
 import pytest
-from mechanism_cases import draws
 from scipy import stats
 
-from simulator import datasets
-from simulator.databases import ADD_REMOVE, REPLACE_ONE, Database
+from simulator.data import datasets
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.errors import InvalidInput
 from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
 from simulator.theory.guarantees import PureDP
+from tests.helpers.mechanism_cases import draws
 
 POINTS = Database([(0.1, 0.2), (0.1, 0.2), (-0.5, 0.4), (0.9, -0.1), (-0.3, -0.6)])
 CENTRES = ((0.5, 0.0), (-0.5, 0.0))

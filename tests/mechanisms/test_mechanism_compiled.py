@@ -5,13 +5,13 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from mechanism_cases import ALICE, CASES, EVERYONE, OTHERS
 
 from simulator.adversaries.contract import Rule
 from simulator.errors import Breach, InvalidInput
-from simulator.kernels import Engine
 from simulator.mechanisms import Free, Gaussian, Geometric, Laplace, RandomizedResponse
+from simulator.play.plain_kernel import Engine
 from simulator.theory.guarantees import GaussianDP, PureDP
+from tests.helpers.mechanism_cases import ALICE, CASES, EVERYONE, OTHERS
 
 numba = pytest.importorskip("numba")
 THETA = 0.3

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from mechanism_cases import ALICE, EVERYONE, OTHERS
 
-from simulator.databases import ADD_REMOVE, REPLACE_ONE, Database
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.errors import Breach, DpcomposeError, InvalidInput, NotApplicable
 from simulator.mechanisms import (
     Exponential,
@@ -20,6 +19,7 @@ from simulator.mechanisms import (
 )
 from simulator.mechanisms.finite import table_row
 from simulator.queries import clipped_sum, counting_scores, function_query, histogram_query
+from tests.helpers.mechanism_cases import ALICE, EVERYONE, OTHERS
 
 SCORES = counting_scores(["alice", "bob"])
 OF_ONE_NUMBER = [Laplace, Gaussian, Geometric, RandomizedResponse]

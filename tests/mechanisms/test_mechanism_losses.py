@@ -2,11 +2,19 @@
 
 import numpy as np
 import pytest
-from mechanism_cases import ALICE, CASES, EVERYONE, OTHERS, Discrete, case_draws, draws
 from scipy import stats
 
 from simulator.mechanisms import Gaussian, Laplace
 from simulator.queries import histogram_query
+from tests.helpers.mechanism_cases import (
+    ALICE,
+    CASES,
+    EVERYONE,
+    OTHERS,
+    Discrete,
+    case_draws,
+    draws,
+)
 
 THETAS = [-3.0, -1.0, -0.5, -0.25, 0.0, 0.3, 1.0, 5.0, 60.0]
 LEAKS = [c for c in CASES if c.name.startswith("leaky") and c.mechanism.delta > 0]

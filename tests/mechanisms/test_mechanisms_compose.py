@@ -7,10 +7,8 @@ import pytest
 from scipy import stats
 
 from simulator.adversaries.contract import Rule
-from simulator.databases import ADD_REMOVE, REPLACE_ONE, Database
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.errors import Breach
-from simulator.experiment import Specification, play_interpreted
-from simulator.kernels import Engine
 from simulator.mechanisms import (
     AboveThreshold,
     Cells,
@@ -25,9 +23,11 @@ from simulator.mechanisms import (
     TwoPartyCount,
     lloyd_centres,
 )
+from simulator.play.block import Specification, play_interpreted
+from simulator.play.plain_kernel import Engine
+from simulator.play.views import replay
 from simulator.queries import counting_query, counting_scores
 from simulator.theory.guarantees import ApproxDP, PureDP
-from simulator.views import replay
 
 PATIENTS = Database([(1, 0.1), (1, 0.4), (2, 0.2), (2, 0.5), (2, -0.7)])
 ALICE = (2, 0.9)

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mechanism_cases import draws
 from scipy import stats
 
 from simulator.adversaries.contract import Rule
-from simulator.databases import ADD_REMOVE, REPLACE_ONE, Database
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.errors import InvalidInput, NotApplicable
-from simulator.kernels import Engine
 from simulator.mechanisms.median import (
     LocalSensitivityMedian,
     SmoothSensitivityMedian,
@@ -23,7 +21,9 @@ from simulator.mechanisms.median import (
     smooth_sensitivity,
 )
 from simulator.mechanisms.scaled_laplace import SCALED_LAPLACE
+from simulator.play.plain_kernel import Engine
 from simulator.theory.guarantees import ApproxDP, PureDP
+from tests.helpers.mechanism_cases import draws
 
 GRID = (0.0, 1.0, 3.0, 10.0)
 SIZES = range(6)

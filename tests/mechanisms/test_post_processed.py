@@ -3,10 +3,9 @@ import math
 
 import numpy as np
 import pytest
-from mechanism_cases import ALICE, CASES, EVERYONE, OTHERS, chi_square, draws
 from scipy import stats
 
-from simulator.databases import ADD_REMOVE, Database
+from simulator.data.databases import ADD_REMOVE, Database
 from simulator.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms import (
     Exponential,
@@ -22,6 +21,7 @@ from simulator.mechanisms.lloyd_step import LloydStep
 from simulator.mechanisms.post_processed import Cells, PostProcessed, Recoded
 from simulator.queries import counting_scores, function_query
 from simulator.theory.laws import FiniteLaw
+from tests.helpers.mechanism_cases import ALICE, CASES, EVERYONE, OTHERS, chi_square, draws
 
 EPSILONS = np.linspace(-1, 2, 13)
 CUTS = (-1.0, 0.0, 0.3, 1.0, 7.5)

@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from mechanism_cases import chi_square
 from scipy import stats
 
-from simulator.databases import ADD_REMOVE, REPLACE_ONE, Database
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms.published import JustAFew, NameAndShame
 from simulator.theory.guarantees import ApproxDP, PureDP
+from tests.helpers.mechanism_cases import chi_square
 
 SMALL = Database({"bob": 2, "carol": 1})
 PAIRS = [

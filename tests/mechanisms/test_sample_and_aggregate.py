@@ -3,16 +3,16 @@ import math
 
 import numpy as np
 import pytest
-from mechanism_cases import draws
 from scipy import stats
 from test_median import hockey_stick
 
-from simulator import datasets
-from simulator.databases import ADD_REMOVE, REPLACE_ONE, Database
+from simulator.data import datasets
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import sample_and_aggregate
 from simulator.mechanisms.median import smooth_sensitivity
 from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
+from tests.helpers.mechanism_cases import draws
 
 VALUES = (0.0, 2.0, 5.0, 9.0, 10.0)
 

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
-from mechanism_cases import draws
 from scipy import stats
 
-from simulator.databases import REPLACE_ONE, Database
+from simulator.data.databases import REPLACE_ONE, Database
 from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms.two_party import TwoPartyCount
 from simulator.queries import counting_query
 from simulator.theory.guarantees import PureDP
 from simulator.theory.laws import LaplaceLaw
+from tests.helpers.mechanism_cases import draws
 
 
 def is_ill(record):

@@ -8,17 +8,8 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import norm
-from small_games import (
-    ALICE,
-    ANYTHING,
-    MECHANISMS,
-    SCORES,
-    STEERED,
-    on_alice,
-    survey,
-)
 
-import simulator.experiment
+import simulator.play.block
 from simulator import (
     ApproxDP,
     Exponential,
@@ -29,12 +20,21 @@ from simulator import (
     RandomizedResponse,
     Rule,
 )
-from simulator.experiment import play_block, tilted_engine_for
-from simulator.interpreter import play_interpreted
-from simulator.sampling import Steered, Tilted
-from simulator.specification import Specification
+from simulator.play.block import play_block, tilted_engine_for
+from simulator.play.interpreter import play_interpreted
+from simulator.play.sampling import Steered, Tilted
+from simulator.play.specification import Specification
+from simulator.play.tilted_kernel import TiltedEngine
 from simulator.theory.filters import WhitehouseFilter
-from simulator.tilting import TiltedEngine
+from tests.helpers.small_games import (
+    ALICE,
+    ANYTHING,
+    MECHANISMS,
+    SCORES,
+    STEERED,
+    on_alice,
+    survey,
+)
 
 ALARM = 1e-9
 LOOSE = ApproxDP(6.0, 0.5)
@@ -128,7 +128,7 @@ def test_free_parameters_of_every_kind_uncompiled(monkeypatch):
     def uncompiled(*arguments):
         return engines.setdefault(arguments[0], build(*arguments, compiled=False))
 
-    monkeypatch.setattr(simulator.experiment, "tilted_engine_for", uncompiled)
+    monkeypatch.setattr(simulator.play.block, "tilted_engine_for", uncompiled)
     for sampling in (Tilted(1.3), Tilted(-0.6), STEERED):
         s = specification(FREE, sampling)
         for b in (0, 1):

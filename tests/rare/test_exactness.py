@@ -4,7 +4,16 @@ import math
 
 import numpy as np
 import pytest
-from small_games import (
+
+import simulator.play.interpreter
+from simulator import ADD_REMOVE, NotApplicable, simulate
+from simulator.mechanisms.tilted import TiltedLaw, tilted_law
+from simulator.play.interpreter import Prepared
+from simulator.play.sampling import Tilted
+from simulator.play.specification import Specification
+from simulator.rare import enumerate_states
+from simulator.theory.filters import SumFilter, WhitehouseFilter
+from tests.helpers.small_games import (
     ANYTHING,
     FINITE,
     MEASURES,
@@ -19,7 +28,7 @@ from small_games import (
     survey,
     unlisted,
 )
-from trees import (
+from tests.helpers.trees import (
     assert_exact,
     by_kernel,
     expectation,
@@ -30,15 +39,6 @@ from trees import (
     masses,
     tilted_masses,
 )
-
-import simulator.interpreter
-from simulator import ADD_REMOVE, NotApplicable, simulate
-from simulator.interpreter import Prepared
-from simulator.mechanisms.tilted import TiltedLaw, tilted_law
-from simulator.rare import enumerate_lattice
-from simulator.sampling import Tilted
-from simulator.specification import Specification
-from simulator.theory.filters import SumFilter, WhitehouseFilter
 
 ROUNDS = 4
 
@@ -143,7 +143,7 @@ def test_infinite_losses_are_among_the_views():
     assert expectation(found, lambda signed: float(signed == math.inf)) > 0.05
 
 
-# --- Doob's transform and the lattice ------------------------------------------------------------
+# --- Doob's transform and the graph ------------------------------------------------------------
 
 
 def merged(losses, masses_):
@@ -163,14 +163,14 @@ def merged(losses, masses_):
 def test_the_lattice_is_the_enumeration(name, filter_, b):
     s = specification(adaptive(name), Tilted(0.0), filter_=filter_)
     found = leaves(s.adversary, s.rounds, b, s.sampling, filter_)
-    lattice = enumerate_lattice(s, b)
-    forward, witness = merged(lattice.signed, lattice.law()), merged(*zip(*law_of(found).items()))
+    graph = enumerate_states(s, b)
+    forward, witness = merged(graph.signed, graph.law()), merged(*zip(*law_of(found).items()))
     np.testing.assert_allclose(forward, witness, rtol=1e-10, atol=1e-9)
     for point in (-0.55, 0.0, 0.41, 1.3):
         exact = expectation(found, hockey_stick(point))
-        assert lattice.delta(point) == pytest.approx(exact, rel=1e-10, abs=1e-15)
+        assert graph.delta(point) == pytest.approx(exact, rel=1e-10, abs=1e-15)
         exact = expectation(found, lambda signed, t=point: float(signed > t + 1e-9))
-        assert lattice.tail(point) == pytest.approx(exact, rel=1e-10, abs=1e-15)
+        assert graph.tail(point) == pytest.approx(exact, rel=1e-10, abs=1e-15)
 
 
 @pytest.mark.parametrize("b", [0, 1])
@@ -178,7 +178,7 @@ def test_the_lattice_is_the_enumeration(name, filter_, b):
 def test_doobs_measure_has_no_variance(name, b):
     s = specification(adaptive(name), Tilted(0.0))
     exact = expectation(leaves(s.adversary, ROUNDS, b, s.sampling), hockey_stick(0.35))
-    signed, log_weights = enumerate_lattice(s, b).sample(0.35, 200, np.random.default_rng(5))
+    signed, log_weights = enumerate_states(s, b).sample(0.35, 200, np.random.default_rng(5))
     values = [math.exp(w) * hockey_stick(0.35)(x) for x, w in zip(signed, log_weights)]
     np.testing.assert_allclose(values, exact, rtol=1e-10)
 
@@ -205,8 +205,8 @@ def patched(monkeypatch, name):
 
         monkeypatch.setattr(Prepared, "__init__", broken)
     else:
-        draw_of = simulator.interpreter.tilted_draw
-        monkeypatch.setattr("trees.tilted_draw", BROKEN_DRAWS[name](draw_of))
+        draw_of = simulator.play.interpreter.tilted_draw
+        monkeypatch.setattr("tests.helpers.trees.tilted_draw", BROKEN_DRAWS[name](draw_of))
 
 
 def wrong_sign(draw_of):
@@ -236,7 +236,7 @@ def steered_late(draw_of):
             answer = draw(pair, trial, i)
             loss = pair.loss(answer)
             if loss < math.inf:
-                level = simulator.interpreter.level_at(
+                level = simulator.play.interpreter.level_at(
                     s.sampling, i * s.sampling.grid.shape[0] // s.rounds, trial.loss + loss
                 )
                 theta = float(s.sampling.levels[level])

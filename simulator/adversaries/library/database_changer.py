@@ -6,7 +6,7 @@ import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule
 from simulator.adversaries.registry import library, pure_budget
-from simulator.databases import Database
+from simulator.data.databases import Database
 from simulator.mechanisms import Laplace
 from simulator.queries import counting_query
 from simulator.theory.guarantees import Guarantee

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from simulator import datasets
 from simulator.adversaries.contract import Challenge
 from simulator.adversaries.registry import library, pure_budget
+from simulator.data import datasets
 from simulator.mechanisms import Laplace
 from simulator.queries import counting_query
 from simulator.theory.guarantees import Guarantee

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.errors import InvalidInput
+from simulator.ties import beyond
 
 Floats = NDArray[np.float64]
 # log_mgf takes and returns a real or a complex array; numpy has no shorter honest type for it.
@@ -109,17 +110,20 @@ class PrivacyLossLaw(ABC):
         return zeros, zeros
 
     def cdf(self, loss: float, under: int = 0) -> float:
-        """Pr[L <= loss] under P0 (``under=0``) or P1 (``under=1``)."""
+        """Pr[L <= loss] under P0 (``under=0``) or P1 (``under=1``); see ``sf`` for atoms at it."""
         outside = self.dual_infinite_mass if under == 1 else 0.0
         return outside + self._mass(-np.inf, loss, under)
 
     def sf(self, loss: float, under: int = 0) -> float:
-        """Pr[L > loss] under P0 or P1, with its digits in the far tail."""
+        """Pr[L > loss] under P0 or P1, with its digits in the far tail.
+
+        An atom that equals ``loss`` but for rounding is not above it, see :mod:`simulator.ties`.
+        """
         outside = self.infinite_mass if under == 0 else 0.0
         return outside + self._mass(loss, np.inf, under)
 
     def _mass(self, low: float, high: float, under: int) -> float:
-        inside = (self.atom_losses > low) & (self.atom_losses <= high)
+        inside = (self.atom_losses > beyond(low, 1)) & (self.atom_losses <= beyond(high, 1))
         logs = (self.atom_log_masses - under * self.atom_losses)[inside]
         smooth = self.continuous_masses(np.array([low, high]))[under]
         return float(np.exp(logs).sum() + smooth[0])

@@ -1,0 +1,1 @@
+"""Claims of the note on composition theorems (in Chinese)."""

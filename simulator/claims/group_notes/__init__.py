@@ -1,0 +1,1 @@
+"""Claims of the lecture notes on group privacy and composition."""

@@ -1,0 +1,163 @@
+"""Lecture notes on group privacy and composition: groups, and private Lloyd's k-means."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+from scipy.stats import dlaplace
+from scipy.stats import laplace as laplace_distribution
+
+from simulator.claims.findings import number, upper_bound
+from simulator.claims.model import Finding, Verdict
+from simulator.claims.registry import claim
+from simulator.claims.sources import GROUP_NOTES
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
+from simulator.mechanisms.laplace import VectorLaplacePair
+from simulator.queries import histogram_query
+
+
+@claim(
+    "group-notes-group-privacy",
+    GROUP_NOTES,
+    "Group privacy, theorem",
+    "On databases that differ in k people an ε-DP mechanism is within e^{kε}.",
+    Verdict.HOLDS,
+    wrong={"share": 0.9},
+)
+def group_privacy(*, epsilon: float = 0.3, people: int = 5, share: float = 1.0) -> Finding:
+    """Likelihood ratios of the Laplace and the geometric mechanism at every whole answer."""
+    answers = np.arange(-50.0, 51.0)
+    value_0, value_1 = 0.0, float(people)
+    laplace = laplace_distribution.logpdf(answers, value_0, 1.0 / epsilon)
+    laplace = laplace - laplace_distribution.logpdf(answers, value_1, 1.0 / epsilon)
+    geometric = dlaplace.logpmf(answers, epsilon, value_0)
+    geometric = geometric - dlaplace.logpmf(answers, epsilon, value_1)
+    return upper_bound(
+        float(np.abs([laplace, geometric]).max()),
+        share * people * epsilon,
+        f"largest loss between databases {people} people apart",
+    )
+
+
+@claim(
+    "group-notes-group-privacy-claim",
+    GROUP_NOTES,
+    "Group privacy, claim in the proof",
+    "The theorem follows from the claim as printed, Pr[A(D_i)∈S] ≤ e^{iε} Pr[A(D_{i-1})∈S].",
+    Verdict.DOES_NOT_FOLLOW,
+    wrong={"against_first": True},
+    slip=True,
+)
+def group_claim(*, epsilon: float = 0.3, people: int = 5, against_first: bool = False) -> Finding:
+    """What the claim gives between D_0 and D_k: chained as printed, or read against D_0."""
+    if against_first:
+        given = people * epsilon
+    else:
+        given = math.fsum(i * epsilon for i in range(1, people + 1))
+    follows = given <= people * epsilon * (1.0 + 1e-12)
+    return Finding(
+        Verdict.HOLDS if follows else Verdict.DOES_NOT_FOLLOW,
+        f"the claim gives {number(given)} between databases {people} people apart, "
+        f"the theorem says {number(people * epsilon)}",
+        slack=given / (people * epsilon),
+        printed=f"against D_(i-1): chained it gives k(k+1)/2·ε = {number(given)}",
+        right=f"against D_0, as the induction does: kε = {number(people * epsilon)}",
+    )
+
+
+@claim(
+    "group-notes-lloyd-counts",
+    GROUP_NOTES,
+    "Lloyd's algorithm, proof",
+    "The cluster sizes form a histogram, which Lap(1/ε') in each cell keeps ε'-DP.",
+    Verdict.HOLDS,
+    wrong={"replace_one": True},
+)
+def lloyd_counts(*, epsilon: float = 0.1, clusters: int = 3, replace_one: bool = False) -> Finding:
+    """All neighbours of a small database; the largest loss of vector Laplace noise of that scale.
+
+    Under add/remove-one as the notes have it; one record replaced moves two cells.
+    """
+    histogram = histogram_query(range(clusters))
+    database = Database({0: 2, 1: 2, 2: 2})
+    relation = REPLACE_ONE if replace_one else ADD_REMOVE
+    worst = max(
+        largest_loss(histogram(database), histogram(neighbour), epsilon)
+        for neighbour in _neighbours(database, clusters, relation)
+    )
+    return upper_bound(worst, epsilon, "largest loss of the noisy sizes")
+
+
+def largest_loss(value_0: np.ndarray, value_1: np.ndarray, epsilon: float) -> float:
+    """The loss under Lap(1/epsilon) in each entry, at an answer far on the first value's side."""
+    first, second = np.asarray(value_0, dtype=float), np.asarray(value_1, dtype=float)
+    return VectorLaplacePair(first, second, 1.0 / epsilon).loss(first + 9.0 * (first - second))
+
+
+def _neighbours(database: Database, clusters: int, relation: Relation) -> list[Database]:
+    cells = range(clusters)
+    if relation is ADD_REMOVE:
+        return [database.remove(i) for i in cells] + [database.add(i) for i in cells]
+    return [database.replace(i, j) for i, j in product(cells, cells) if i != j]
+
+
+@claim(
+    "group-notes-lloyd-sums",
+    GROUP_NOTES,
+    "Lloyd's algorithm, proof",
+    "With points of L1 norm at most 1, the vector of all clusters' sums moves by at most 1 in L1, "
+    "so Lap(1/ε') in each entry keeps it ε'-DP.",
+    Verdict.HOLDS,
+    wrong={"norm": 2},
+)
+def lloyd_sums(*, epsilon: float = 0.1, dimensions: int = 4, norm: int = 1) -> Finding:
+    """The worst added point among the corners and the diagonal of the unit ball of ``norm``."""
+    nothing = np.zeros(dimensions)
+    worst = max(largest_loss(nothing, point, epsilon) for point in _points(dimensions, norm))
+    return upper_bound(worst, epsilon, f"largest loss of the noisy sums in {dimensions}d")
+
+
+@claim(
+    "group-notes-lloyd-iteration",
+    GROUP_NOTES,
+    "Lloyd's algorithm, proof",
+    "Each iteration is 2ε'-DP.",
+    Verdict.HOLDS,
+    wrong={"share": 0.5},
+)
+def lloyd_iteration(*, epsilon: float = 0.1, dimensions: int = 4, share: float = 1.0) -> Finding:
+    """Sizes and sums together as one vector: an added point moves it by 1 + its L1 norm."""
+    worst = _iteration_loss(dimensions, epsilon)
+    return upper_bound(worst, 2.0 * epsilon * share, "largest loss of an iteration")
+
+
+def _iteration_loss(dimensions: int, epsilon: float) -> float:
+    """Largest loss of one iteration's releases, (size, sums), over the added points tried."""
+    nothing = np.zeros(1 + dimensions)
+    added = [np.r_[1.0, point] for point in _points(dimensions, 1)]
+    return max(largest_loss(nothing, moved, epsilon) for moved in added)
+
+
+def _points(dimensions: int, norm: int) -> np.ndarray:
+    """Corners and the diagonal of the unit ball of that norm, shape (points, dimensions)."""
+    points = np.vstack([np.eye(dimensions), -np.eye(dimensions), np.ones((1, dimensions))])
+    return np.asarray(points / np.linalg.norm(points, ord=norm, axis=1, keepdims=True))
+
+
+@claim(
+    "group-notes-lloyd-total",
+    GROUP_NOTES,
+    "Lloyd's algorithm, theorem",
+    "T iterations with ε' = ε/(2T) are ε-DP in all.",
+    Verdict.HOLDS,
+    wrong={"split": 1.0},
+)
+def lloyd_total(
+    *, epsilon: float = 1.0, iterations: int = 5, dimensions: int = 4, split: float = 2.0
+) -> Finding:
+    """One view whose every released number speaks the loudest: T times an iteration's loss."""
+    per_release = epsilon / (split * iterations)
+    worst = iterations * _iteration_loss(dimensions, per_release)
+    return upper_bound(worst, epsilon, "largest loss of a run")

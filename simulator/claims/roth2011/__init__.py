@@ -1,0 +1,1 @@
+"""Claims of Roth 2011, Lecture 4."""

@@ -1,0 +1,1 @@
+"""Claims of Zhang 2020, USTC lecture 7."""

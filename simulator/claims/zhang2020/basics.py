@@ -1,0 +1,240 @@
+"""Zhang 2020, lecture 7, part 1: randomized response and the definition of privacy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.stats import binom
+
+from simulator.claims.cast import ALICE, WITH_ALICE, WITHOUT_ALICE, play
+from simulator.claims.findings import equal, number, statement, upper_bound
+from simulator.claims.model import Finding, Verdict
+from simulator.claims.registry import claim
+from simulator.claims.sources import ZHANG_2020
+from simulator.claims.zhang2020.play import (
+    challenges,
+    hoeffding_radius,
+    largest_loss,
+    simulated,
+)
+from simulator.data.databases import Database
+from simulator.mechanisms import RandomizedResponse
+from simulator.mechanisms.published import NameAndShame
+from simulator.theory import ApproxDP, PureDP
+from simulator.theory.laws import FiniteLaw, GaussianLaw, randomized_response
+
+
+def truth(epsilon: float) -> float:
+    """The printed probability of a true answer."""
+    return math.exp(epsilon) / (1.0 + math.exp(epsilon))
+
+
+@claim(
+    "zhang2020-randomized-response",
+    ZHANG_2020,
+    "part 1, Randomized Response",
+    "Keeping a bit with probability e^ε/(1+e^ε) and flipping it otherwise is ε-DP.",
+    Verdict.HOLDS,
+    wrong={"exponent": 2.0},
+)
+def response_is_private(*, epsilon: float = 0.7, exponent: float = 1.0) -> Finding:
+    """The loss by the printed probabilities; the same mechanism is played beside it."""
+    p = truth(exponent * epsilon)
+    law = FiniteLaw.from_probabilities([p, 1 - p], [1 - p, p])
+    response = RandomizedResponse(ALICE, exponent * epsilon)
+    result = play(
+        challenges((WITHOUT_ALICE, WITH_ALICE, response)), PureDP(2 * epsilon), 1, 1000, seed=1
+    )
+    return upper_bound(
+        law.support[1],
+        epsilon,
+        "largest privacy loss",
+        note=f"largest loss in 2000 plays: {number(largest_loss(result))}",
+    )
+
+
+@claim(
+    "zhang2020-frequency-estimator",
+    ZHANG_2020,
+    "part 1, Randomized Response",
+    "If a share c of the answers is 1, then (c-1+p)/(2p-1) estimates the share of people who "
+    "hold a 1, without bias.",
+    Verdict.HOLDS,
+    wrong={"offset": 0.5},
+)
+def estimator_is_unbiased(
+    *, epsilon: float = 0.8, people: int = 60, ones: int = 21, offset: float = 1.0
+) -> Finding:
+    """The mean of the estimate over the exact law of the number of answers that are 1."""
+    p = truth(epsilon)
+    answers = np.convolve(
+        binom.pmf(np.arange(ones + 1), ones, p),
+        binom.pmf(np.arange(people - ones + 1), people - ones, 1 - p),
+    )
+    share = np.arange(people + 1) / people
+    estimates = (share - offset + p) / (2 * p - 1)
+    mean = float(answers @ estimates)
+    deviation = math.sqrt(float(answers @ (estimates - mean) ** 2))
+    return equal(
+        mean,
+        ones / people,
+        "mean of the estimate",
+        note=f"standard deviation {number(deviation)}",
+    )
+
+
+@claim(
+    "zhang2020-survey-played",
+    ZHANG_2020,
+    "part 1, Randomized Response",
+    "A survey of many people by randomized response estimates how frequent 'yes' is, while the "
+    "loss of any one of them stays at most ε.",
+    Verdict.HOLDS,
+    wrong={"assumed": 1.5},
+)
+def survey(
+    *, epsilon: float = 1.0, assumed: float = 1.0, people: int = 100, trials: int = 200
+) -> Finding:
+    """Play one round a person; the mean estimate against the truth, by Hoeffding's inequality.
+
+    ``assumed`` is the ε for which the estimate is made, ``epsilon`` what people use. Alice is the
+    first to be asked; every third person says yes truthfully.
+    """
+    yes = RandomizedResponse(ALICE, epsilon)
+    rounds = [(WITHOUT_ALICE, WITH_ALICE, yes)]
+    rounds += [
+        (WITH_ALICE, WITH_ALICE, yes) if i % 3 == 0 else (WITHOUT_ALICE, WITHOUT_ALICE, yes)
+        for i in range(1, people)
+    ]
+    result = play(challenges(*rounds), PureDP(epsilon), people, trials, keep_views=trials, seed=1)
+    held = sum(1 for i in range(people) if i % 3 == 0) / people
+    answers = np.array([view.answers for view in result.views if view.experiment == 1])
+    p = truth(assumed)
+    estimate = float((answers.mean() - 1 + p) / (2 * p - 1))
+    radius = hoeffding_radius(answers.size) / (2 * p - 1)
+    kept = largest_loss(result) <= epsilon * (1 + 1e-12)
+    return simulated(
+        kept and abs(estimate - held) <= radius,
+        f"estimate {number(estimate)} ± {number(radius)}, truth {number(held)}; "
+        f"largest loss {number(largest_loss(result))}",
+        printed=f"estimate {number(held)}",
+    )
+
+
+@claim(
+    "zhang2020-zero-delta-name",
+    ZHANG_2020,
+    "part 1, definition of differential privacy",
+    "With δ = 0 a mechanism is called δ-differentially private.",
+    Verdict.FAILS,
+    wrong={"level": 0.7},
+    slip=True,
+)
+def zero_delta_name(*, epsilon: float = 0.7, level: float = 0.0) -> Finding:
+    """Randomized response has δ = 0; is it ``level``-DP? As printed the level is δ, that is 0."""
+    leak = randomized_response(epsilon).delta(level)
+    return statement(
+        leak <= 1e-15,
+        f"randomized response at ε = {number(epsilon)}: δ({number(level)}) = {number(leak)}",
+        printed="δ-differentially private, that is 0-DP",
+        right=f"ε-differentially private; its δ at 0 is {number(leak)}, at ε it is 0",
+    )
+
+
+@claim(
+    "zhang2020-just-a-few",
+    ZHANG_2020,
+    "part 1, values of δ",
+    "A δ of the order of 1/n is dangerous: publishing a few random rows in the clear keeps it.",
+    Verdict.HOLDS,
+    wrong={"power": 2.0},
+)
+def just_a_few(*, rows: int = 1000, power: float = 1.0) -> Finding:
+    """Each row is published with probability n^-power: (0, n^-power)-DP, exactly.
+
+    Dangerous means here that someone is exposed more often than not.
+    """
+    q = rows**-power
+    law = FiniteLaw.from_probabilities([1.0, 0.0], [1.0 - q, q])
+    delta = max(law.delta(0.0), law.reversed().delta(0.0))
+    exposed = -math.expm1(rows * math.log1p(-q))
+    people = Database(range(rows))
+    game = challenges((people.remove(0), people, NameAndShame(q)))
+    result = play(game, ApproxDP(0.0, q), 1, 300, seed=9, keep_views=300)
+    seen = np.mean([len(view.answers[0]) > 0 for view in result.views])
+    return statement(
+        math.isclose(delta, q) and exposed > 0.5,
+        f"(0, {number(delta)})-DP with n = {rows}, and some row is published with probability "
+        f"{number(exposed)}",
+        note=f"seen in {100 * seen:.0f}% of {len(result.views)} plays",
+    )
+
+
+@claim(
+    "zhang2020-loss-bounded-with-probability",
+    ZHANG_2020,
+    "part 1, privacy loss",
+    "(ε, δ)-DP makes the privacy loss at most ε in absolute value with probability at least 1-δ.",
+    Verdict.FAILS,
+    wrong={"tau": 0.005},
+)
+def loss_bounded(*, epsilon: float = 1.0, gap: float = 0.01, tau: float = 0.0) -> Finding:
+    """Randomized response a little above ε is a counterexample: its loss never is within ε.
+
+    With ``tau`` > 0, the true form is judged: Pr[|L| > ε+τ] <= (1 + e^-(ε+τ)) δ/(1-e^-τ).
+    """
+    law = randomized_response(epsilon + gap)
+    delta = law.delta(epsilon)
+    outside = law.sf(epsilon + tau) + law.cdf(-epsilon - tau)
+    one_sided = law.sf(epsilon + tau)
+    claimed = delta if tau == 0.0 else delta * (1 + math.exp(-epsilon - tau)) / -math.expm1(-tau)
+    response = RandomizedResponse(ALICE, epsilon + gap)
+    result = play(
+        challenges((WITHOUT_ALICE, WITH_ALICE, response)), PureDP(epsilon + gap), 1, 2000, seed=1
+    )
+    seen = float(np.mean(np.abs(result.losses(0)) > epsilon))
+    return upper_bound(
+        outside,
+        claimed,
+        f"Pr[|L| > {number(epsilon + tau)}]",
+        printed=f"Pr[|L| > ε] ≤ δ = {number(delta)} at ε = {number(epsilon)}",
+        right=f"Pr[|L| > ε] = {number(outside)} and Pr[L > ε] = {number(one_sided)} with "
+        f"δ = {number(delta)}; true is Pr[L > ε+τ] ≤ δ/(1-e^-τ)",
+        note=f"seen in 2000 plays: {number(seen)}",
+    )
+
+
+@claim(
+    "zhang2020-bounded-loss-implies",
+    ZHANG_2020,
+    "part 1, privacy loss",
+    "The converse of what is printed: a loss that passes ε with probability at most δ gives "
+    "(ε, δ)-DP.",
+    Verdict.NOT_TIGHT,
+    wrong={"share": 0.1},
+)
+def bounded_loss_implies(*, mu: float = 1.0, epsilon: float = 1.0, share: float = 1.0) -> Finding:
+    """Two Gaussians μ apart: δ(ε) against Pr[L > ε]."""
+    law = GaussianLaw(mu)
+    return upper_bound(law.delta(epsilon), share * law.sf(epsilon), "δ(ε)")
+
+
+@claim(
+    "zhang2020-pure-every-output",
+    ZHANG_2020,
+    "part 1, (ε,0)- against (ε,δ)-DP",
+    "Under (ε, 0)-DP every output is about as likely on every neighbour; under (ε, δ)-DP an "
+    "output may be far more likely on one of them.",
+    Verdict.HOLDS,
+    wrong={"delta": 0.0},
+)
+def every_output(*, epsilon: float = 0.5, delta: float = 1e-9) -> Finding:
+    """The leaky randomized response: largest ratio of probabilities at δ = 0 and above."""
+    truthful, lie = (1 - delta) * truth(epsilon), (1 - delta) * (1 - truth(epsilon))
+    law = FiniteLaw.from_probabilities([delta, truthful, lie, 0.0], [0.0, lie, truthful, delta])
+    largest = math.inf if law.infinite_mass > 0 else law.support[1]
+    return statement(
+        largest > epsilon * (1 + 1e-9) and law.delta(epsilon) <= delta + 1e-15,
+        f"({number(epsilon)}, {number(delta)})-DP with a loss of {number(largest)}",
+    )

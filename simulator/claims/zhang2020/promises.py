@@ -1,0 +1,224 @@
+"""Zhang 2020, lecture 7, part 2: what privacy promises, and to whom (granularity)."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterator
+from itertools import combinations
+
+from simulator.claims.cast import ALICE, WITH_ALICE, WITHOUT_ALICE, play
+from simulator.claims.findings import equal, number, statement, upper_bound
+from simulator.claims.model import Finding, Verdict
+from simulator.claims.registry import claim
+from simulator.claims.sources import ZHANG_2020
+from simulator.claims.zhang2020.play import challenges, largest_loss
+from simulator.data.databases import Database
+from simulator.errors import Breach
+from simulator.mechanisms import Laplace, RandomizedResponse
+from simulator.queries import function_query
+from simulator.theory import PureDP
+from simulator.theory.laws import FiniteLaw, LaplaceLaw, randomized_response
+
+Edge = tuple[int, int]
+Graph = tuple[frozenset[int], frozenset[Edge]]
+
+
+@claim(
+    "zhang2020-economic-view",
+    ZHANG_2020,
+    "part 2, An Economic View",
+    "Taking part makes harm at most e^ε times as probable.",
+    Verdict.HOLDS,
+    wrong={"factor_exponent": 0.5},
+)
+def economic_view(*, epsilon: float = 0.3, factor_exponent: float = 1.0) -> Finding:
+    """Harm follows the answer "yes" of a randomized response: its probability with and without."""
+    answers = RandomizedResponse(ALICE, epsilon)
+    harm = [math.exp(-loss) for loss in answers.law(WITHOUT_ALICE, WITH_ALICE).support]
+    return upper_bound(max(harm), math.exp(factor_exponent * epsilon), "ratio of probabilities")
+
+
+@claim(
+    "zhang2020-economic-view-linear",
+    ZHANG_2020,
+    "part 2, An Economic View",
+    "For small ε the factor e^ε is about 1+ε.",
+    Verdict.HOLDS,
+    wrong={"epsilon": 2.0},
+)
+def economic_view_linear(*, epsilon: float = 0.1) -> Finding:
+    """An approximation from below, to within ε² for ε up to 1.79; never a bound."""
+    error = math.exp(epsilon) - (1 + epsilon)
+    return statement(
+        error <= epsilon**2,
+        f"e^ε = {number(math.exp(epsilon))} against 1+ε = {number(1 + epsilon)}",
+        note="1+ε is smaller than e^ε, so as a bound it would be wrong",
+    )
+
+
+def graphs(nodes: int) -> Iterator[Graph]:
+    """Every graph on the nodes 0, 1, ..., nodes-1."""
+    names = frozenset(range(nodes))
+    edges = list(combinations(range(nodes), 2))
+    for size in range(len(edges) + 1):
+        for chosen in combinations(edges, size):
+            yield names, frozenset(chosen)
+
+
+def without_node(graph: Graph, node: int) -> Graph:
+    """Delete a node and its adjacent edges, the printed step of node privacy."""
+    names, edges = graph
+    return names - {node}, frozenset(edge for edge in edges if node not in edge)
+
+
+def node_neighbours(graph: Graph, everyone: int) -> Iterator[Graph]:
+    """Delete a node with its edges, or add a missing one with any edges."""
+    names, edges = graph
+    for node in names:
+        yield without_node(graph, node)
+    for node in set(range(everyone)) - names:
+        for size in range(len(names) + 1):
+            for friends in combinations(sorted(names), size):
+                new = {(min(node, friend), max(node, friend)) for friend in friends}
+                yield names | {node}, edges | new
+
+
+def node_distance(start: Graph, end: Graph, everyone: int) -> int:
+    """The least number of node steps between two graphs, by breadth-first search."""
+    steps, queue = {start: 0}, deque([start])
+    while end not in steps:
+        here = queue.popleft()
+        for there in node_neighbours(here, everyone):
+            if there not in steps:
+                steps[there] = steps[here] + 1
+                queue.append(there)
+    return steps[end]
+
+
+@claim(
+    "zhang2020-edge-weaker-than-node",
+    ZHANG_2020,
+    "part 2, Granularity of Privacy",
+    "Edge privacy is weaker than node privacy: an edge count with ε for an edge gives a node of "
+    "an n-node graph (n-1)ε only.",
+    Verdict.HOLDS,
+    wrong={"node_factor": 1.0},
+)
+def edge_weaker(*, nodes: int = 4, epsilon: float = 0.5, node_factor: float = 3.0) -> Finding:
+    """The loss of the noisy edge count over all pairs of neighbours, of both kinds.
+
+    The pair of a node is refused by the experiment when edges are the records, as it should be.
+    """
+    largest = max(
+        len(graph[1]) - len(without_node(graph, node)[1])
+        for graph in graphs(nodes)
+        for node in graph[0]
+    )
+    start = frozenset({(0, 1)})
+    distance = node_distance((frozenset(range(3)), start), (frozenset(range(3)), frozenset()), 3)
+    return equal(
+        LaplaceLaw(largest * epsilon).support[1],
+        node_factor * epsilon,
+        "largest loss between node neighbours",
+        note=f"all {2 ** math.comb(nodes, 2)} graphs on {nodes} nodes. Deleting nodes is the only "
+        f"printed node step, so one edge is {distance} such steps: ε-node-privacy gives an edge "
+        f"{distance}ε, not ε",
+    )
+
+
+@claim(
+    "zhang2020-edge-privacy-played",
+    ZHANG_2020,
+    "part 2, Granularity of Privacy",
+    "Edge privacy takes graphs that differ in one edge for neighbours, and promises nothing for "
+    "a node with all its edges.",
+    Verdict.HOLDS,
+    wrong={"edges_of_node": 1},
+)
+def edge_played(*, epsilon: float = 0.5, edges_of_node: int = 3) -> Finding:
+    """A noisy edge count, records being edges: one edge is admitted, a node's star is refused."""
+    count = Laplace(function_query(lambda graph: float(graph.size), 1.0), epsilon)
+    graph = Database([(0, 1), (1, 2)])
+    one_more = graph.add((0, 2))
+    star = graph
+    for friend in range(edges_of_node):
+        star = star.add((friend, 3))
+    seen = largest_loss(play(challenges((graph, one_more, count)), PureDP(epsilon), 1, 300, 4))
+    try:
+        play(challenges((graph, star, count)), PureDP(epsilon), 1, 1, 4)
+        refused = False
+    except Breach:
+        refused = True
+    return statement(
+        refused and seen <= epsilon * (1 + 1e-12),
+        f"an edge costs at most {number(seen)}; a node with {edges_of_node} edges is refused",
+    )
+
+
+@claim(
+    "zhang2020-subset-of-edges",
+    ZHANG_2020,
+    "part 2, Granularity of Privacy",
+    "Under ε-edge-privacy nobody can conclude anything about the existence of any set of 1/ε "
+    "edges.",
+    Verdict.FAILS,
+    wrong={"edges": 1.0},
+)
+def subset_of_edges(*, epsilon: float = 0.1, edges: float = 10.0) -> Finding:
+    """How often one guesses from a noisy edge count whether the set is there, from even odds.
+
+    "Nothing" is taken to mean no more than ε-DP lets one conclude about a single edge.
+    """
+    count = 0.5 + LaplaceLaw(edges * epsilon).delta(0.0) / 2
+    worst = 0.5 + randomized_response(edges * epsilon).delta(0.0) / 2
+    single = 0.5 + randomized_response(epsilon).delta(0.0) / 2
+    return upper_bound(
+        count,
+        single,
+        "Pr[right guess]",
+        printed=f"no conclusion about {edges:g} edges at ε = {number(epsilon)}: guesses right with "
+        f"probability at most {number(single)}",
+        right=f"guesses from a noisy edge count are right with probability {number(count)}; by "
+        f"group privacy the odds move by up to e, a right guess at most {number(worst)}",
+        note="taken at its word: no more about the set than ε allows about one edge",
+    )
+
+
+@claim(
+    "zhang2020-small-epsilons-alike",
+    ZHANG_2020,
+    "part 2, All Small Epsilons Are Alike",
+    "For small ε, a mechanism that is not ε-DP may still be 2ε-DP, which is much the same.",
+    Verdict.HOLDS,
+    wrong={"epsilon": 1.5},
+)
+def small_epsilons(*, epsilon: float = 0.05) -> Finding:
+    """Randomized response at 2ε: not ε-DP; the chance of a right guess moves by at most 0.02."""
+    one, two = randomized_response(epsilon), randomized_response(2 * epsilon)
+    moved = (two.delta(0.0) - one.delta(0.0)) / 2
+    return statement(
+        two.delta(epsilon) > 0.0 and two.delta(2 * epsilon) <= 1e-15 and moved <= 0.02,
+        f"a right guess moves from {number(0.5 + one.delta(0.0) / 2)} to "
+        f"{number(0.5 + two.delta(0.0) / 2)}",
+    )
+
+
+@claim(
+    "zhang2020-large-epsilon-unlikely-output",
+    ZHANG_2020,
+    "part 2, All Small Epsilons Are Alike",
+    "A large ε need not mean much: the output that tells databases apart may be very unlikely, "
+    "which δ takes account of.",
+    Verdict.HOLDS,
+    wrong={"unlikely": 0.3},
+)
+def unlikely_output(*, unlikely: float = 1e-9, epsilon: float = 0.1) -> Finding:
+    """A rare output e^30 times as likely on one database: pure ε is 30, δ at a small ε tiny."""
+    rare = unlikely * math.exp(-30.0)
+    law = FiniteLaw.from_probabilities([unlikely, 1 - unlikely], [rare, 1 - rare])
+    delta = max(law.delta(epsilon), law.reversed().delta(epsilon))
+    return statement(
+        law.support[1] > 29.0 and delta <= 1e-6,
+        f"pure ε = {number(law.support[1])}, and ({number(epsilon)}, {number(delta)})-DP",
+    )

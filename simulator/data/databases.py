@@ -1,0 +1,268 @@
+"""Databases as multisets of records, and what it means for two of them to be neighbours.
+
+A database is a histogram in ℕ^|X| (Dwork and Roth 2014, section 2.3): how often each record
+occurs. Two databases are neighbours when one step of the stated relation leads from one to the
+other; a mechanism's guarantee, and a query's sensitivity, are statements about such a pair.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, repeat
+from os import PathLike
+from types import MappingProxyType
+from typing import ClassVar
+
+from simulator.data.tables import read_csv
+from simulator.errors import InvalidInput
+
+# Beyond this a count is no longer exact as a float, and answers are floats.
+_LARGEST_SIZE = 2**53
+_SHOWN = 4
+
+
+class Database:
+    """An immutable multiset of hashable records.
+
+    ``Database({"alice": 1, "others": 398})`` takes a histogram, ``Database(records)`` an iterable
+    in which records may repeat. Equal contents are equal databases, whatever the order.
+
+    Raises :class:`InvalidInput` for a count that is not a whole number ≥ 0, for a record that
+    cannot be hashed, and for a bare string (which would be taken apart into letters).
+    """
+
+    __slots__ = ("_counts", "_hash", "_size")
+    _counts: dict[Hashable, int]
+    _hash: int
+    _size: int
+
+    def __init__(self, records: Mapping[Hashable, int] | Iterable[Hashable] = ()) -> None:
+        self._fill(_counted(records))
+
+    def _fill(self, counts: dict[Hashable, int]) -> None:
+        size = sum(counts.values())
+        if size > _LARGEST_SIZE:
+            raise InvalidInput(f"a database holds at most 2**53 records, not {size}")
+        object.__setattr__(self, "_counts", counts)
+        object.__setattr__(self, "_size", size)
+        object.__setattr__(self, "_hash", hash(frozenset(counts.items())))
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | PathLike[str],
+        columns: Iterable[str] | None = None,
+        *,
+        numeric: Iterable[str] = (),
+        text: Iterable[str] = (),
+    ) -> Database:
+        """Read a table with a header line: one record a row, with the given columns in order.
+
+        Records are :class:`simulator.data.tables.Record` tuples. Types and errors are those of
+        :func:`simulator.data.tables.read_csv`. Rows may repeat: the table is a multiset.
+        """
+        return cls(read_csv(path, columns, numeric=numeric, text=text))
+
+    def add(self, record: Hashable, times: int = 1) -> Database:
+        """Return this database with ``record`` present ``times`` more."""
+        return self._shifted(record, _whole(times, "times"))
+
+    def remove(self, record: Hashable, times: int = 1) -> Database:
+        """Return this database with ``record`` present ``times`` less.
+
+        Raises :class:`InvalidInput` when it is not present that often.
+        """
+        times = _whole(times, "times")
+        if self.count_of(record) < times:
+            present = self.count_of(record)
+            raise InvalidInput(
+                f"cannot remove {times} × {record!r}: the database holds {present} of it"
+            )
+        return self._shifted(record, -times)
+
+    def replace(self, old: Hashable, new: Hashable) -> Database:
+        """Return this database with one ``old`` turned into ``new``: a replace-one neighbour."""
+        return self.remove(old).add(new)
+
+    def count_of(self, record: Hashable) -> int:
+        """How often ``record`` occurs."""
+        try:
+            return self._counts.get(record, 0)
+        except TypeError:
+            raise InvalidInput(f"a record must be hashable, and {record!r} is not") from None
+
+    def count(self, which: Hashable | Callable[..., bool]) -> int:
+        """How many records equal ``which``, or satisfy it when it is a predicate."""
+        if callable(which):
+            return sum(n for record, n in self._counts.items() if which(record))
+        return self.count_of(which)
+
+    @property
+    def size(self) -> int:
+        """The number of records, each counted as often as it occurs."""
+        return self._size
+
+    def records(self) -> Iterable[tuple[Hashable, int]]:
+        """Return a read-only view of pairs: each distinct record with its multiplicity."""
+        return MappingProxyType(self._counts).items()
+
+    def _shifted(self, record: Hashable, by: int) -> Database:
+        counts = dict(self._counts)
+        counts[record] = self.count_of(record) + by
+        if not counts[record]:
+            del counts[record]
+        shifted = Database.__new__(Database)
+        shifted._fill(counts)
+        return shifted
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return chain.from_iterable(repeat(record, n) for record, n in self._counts.items())
+
+    def __contains__(self, record: Hashable) -> bool:
+        return self.count_of(record) > 0
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Database):
+            return NotImplemented
+        return self._hash == other._hash and self._counts == other._counts
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a Database is immutable; add, remove and replace return a new one")
+
+    def __reduce__(self) -> tuple[type[Database], tuple[dict[Hashable, int]]]:
+        # Hashes of strings differ from process to process, so a cached hash must not travel.
+        return Database, (self._counts,)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{r!r}: {n}" for r, n in list(self._counts.items())[:_SHOWN])
+        hidden = len(self._counts) - _SHOWN
+        rest = f", … {hidden} more" if hidden > 0 else ""
+        return f"Database({{{shown}{rest}}}, size={self._size})"
+
+
+def _counted(records: Mapping[Hashable, int] | Iterable[Hashable]) -> dict[Hashable, int]:
+    if isinstance(records, (str, bytes)):
+        raise InvalidInput(
+            f"a database is made of records; put the one record in a list: [{records!r}]"
+        )
+    if isinstance(records, Database):
+        return dict(records.records())
+    if isinstance(records, Mapping):
+        counts = {r: _whole(n, f"the count of {r!r}") for r, n in records.items()}
+        return {r: n for r, n in counts.items() if n}
+    try:
+        return dict(Counter(records))
+    except TypeError as error:
+        raise InvalidInput(f"a database is made of hashable records: {error}") from None
+
+
+def _whole(number: int, what: str) -> int:
+    try:
+        whole = operator.index(number)
+    except TypeError:
+        raise InvalidInput(f"{what} must be a whole number, not {number!r}") from None
+    if whole < 0:
+        raise InvalidInput(f"{what} must be at least 0, not {whole}")
+    return whole
+
+
+def _changes(database_0: Database, database_1: Database) -> dict[Hashable, int]:
+    """By how much each record's count changes from the first database to the second."""
+    before, after = dict(database_0.records()), dict(database_1.records())
+    if before == after:
+        return {}
+    # dict.fromkeys and not a set: the order, hence the error text, is the same in every process.
+    keys = dict.fromkeys(chain(before, after))
+    moved = {record: after.get(record, 0) - before.get(record, 0) for record in keys}
+    return {record: n for record, n in moved.items() if n}
+
+
+@dataclass(frozen=True)
+class Relation(ABC):
+    """When two databases count as neighbours: at most one step apart.
+
+    A relation also says what one step can do to a query, which is all that a sensitivity is.
+    Identical databases are neighbours (Dwork and Roth 2014, definition 2.4: ‖x − y‖₁ ≤ 1).
+    """
+
+    name: ClassVar[str]
+    records_touched: ClassVar[int]
+    """In how many records the histograms of two neighbours can differ."""
+
+    @abstractmethod
+    def distance(self, database_0: Database, database_1: Database) -> float:
+        """Return the least number of steps between two databases; infinite when none lead there."""
+
+    @abstractmethod
+    def spread(self, lower: float, upper: float) -> float:
+        """By how much one step can change a sum to which a record adds a term in [lower, upper]."""
+
+    def are_neighbours(self, database_0: Database, database_1: Database) -> bool:
+        """Whether at most one step leads from one database to the other."""
+        return database_0 == database_1 or self.distance(database_0, database_1) <= 1
+
+    def difference(self, database_0: Database, database_1: Database) -> str:
+        """Tell in one line how the second database differs from the first."""
+        changes = _changes(database_0, database_1)
+        if not changes:
+            return "the databases are identical"
+        shown = ", ".join(f"{n:+d} × {record!r}" for record, n in list(changes.items())[:_SHOWN])
+        hidden = len(changes) - _SHOWN
+        rest = f", and {hidden} more" if hidden > 0 else ""
+        steps = self.distance(database_0, database_1)
+        apart = f"{steps:.0f} steps" if math.isfinite(steps) else "no number of steps"
+        return f"from the first to the second: {shown}{rest} ({apart} of {self.name})"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class AddRemoveOne(Relation):
+    """One record more or less: ‖x − y‖₁ ≤ 1 (Dwork and Roth 2014, definition 2.4)."""
+
+    name: ClassVar[str] = "add/remove-one"
+    records_touched: ClassVar[int] = 1
+
+    def distance(self, database_0: Database, database_1: Database) -> float:
+        """‖x − y‖₁ of the two histograms."""
+        return float(sum(map(abs, _changes(database_0, database_1).values())))
+
+    def spread(self, lower: float, upper: float) -> float:
+        """Return the larger of |lower| and |upper|: a term comes or goes."""
+        return max(abs(lower), abs(upper))
+
+
+@dataclass(frozen=True)
+class ReplaceOne(Relation):
+    """One record turned into another, the size unchanged ("bounded" differential privacy)."""
+
+    name: ClassVar[str] = "replace-one"
+    records_touched: ClassVar[int] = 2
+
+    def distance(self, database_0: Database, database_1: Database) -> float:
+        """‖x − y‖₁ / 2 between databases of one size, infinite between different sizes."""
+        if database_0.size != database_1.size:
+            return math.inf
+        return sum(map(abs, _changes(database_0, database_1).values())) / 2
+
+    def spread(self, lower: float, upper: float) -> float:
+        """Return upper − lower: a term turns into another."""
+        return upper - lower
+
+
+ADD_REMOVE = AddRemoveOne()
+REPLACE_ONE = ReplaceOne()

@@ -1,0 +1,19 @@
+"""Attacks that turn overly accurate answers back into the database they came from."""
+
+from simulator.data.reconstruction.exhaustive import (
+    consistent_databases,
+    reconstruct_exhaustively,
+    subset_sums,
+)
+from simulator.data.reconstruction.linear_program import (
+    random_subsets,
+    reconstruct_by_linear_program,
+)
+
+__all__ = [
+    "consistent_databases",
+    "random_subsets",
+    "reconstruct_by_linear_program",
+    "reconstruct_exhaustively",
+    "subset_sums",
+]

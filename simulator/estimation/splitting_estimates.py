@@ -1,0 +1,85 @@
+"""Multilevel splitting: a rare probability as a product of conditional ones.
+
+Source: Kahn and Harris (1951); Garvels, "The splitting method in rare event simulation" (2000).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import norm
+
+from simulator.errors import InvalidInput, Refusal
+from simulator.estimation.estimate import Estimate
+from simulator.estimation.log_mean import LARGEST_SHARE, MINIMUM_HITS, LogMean
+from simulator.estimation.samples import error_level
+
+_SMALLEST_LOG = -690.0
+
+
+def splitting_product(
+    successes: ArrayLike,
+    trials: ArrayLike,
+    confidence: float = 0.95,
+    *,
+    minimum_hits: int = MINIMUM_HITS,
+) -> Estimate:
+    """Probability of passing every level, from one run; both arrays have shape (levels,).
+
+    ``successes[i]`` of the ``trials[i]`` paths started at level i reached the next one. The value
+    is the product of the shares, the relative variance the sum of (1-p_i)/(p_i n_i), the interval
+    normal on the log scale: asymptotic, and only as good as the assumption that paths started at
+    the same level are nearly independent. With several runs prefer :func:`splitting_runs`, which
+    assumes nothing of the kind. ``hits`` and ``effective_sample_size`` are those of the level that
+    is worst in each. Raises InvalidInput, and Refusal when a level has fewer than ``minimum_hits``.
+    """
+    passed, started = np.atleast_1d(np.asarray(successes)), np.atleast_1d(np.asarray(trials))
+    if passed.shape != started.shape or passed.ndim != 1 or passed.size == 0:
+        raise InvalidInput("successes and trials need one count per level, and at least one level")
+    if not np.all((passed >= 0) & (passed <= started) & (started > 0)):
+        raise InvalidInput("each level needs 0 <= successes <= trials and trials >= 1")
+    worst = int(passed.argmin())
+    if passed[worst] < max(minimum_hits, 1):
+        raise Refusal(
+            f"{passed[worst]} of {started[worst]} paths passed level {worst}, "
+            f"{max(minimum_hits, 1)} are needed: try more trials or levels closer together"
+        )
+    share = passed / started
+    log_value = float(np.log(share).sum())
+    if log_value < _SMALLEST_LOG:
+        raise Refusal("the estimate is below the smallest float: ask for a less extreme epsilon")
+    error = math.sqrt(float(((1.0 - share) / passed).sum()))
+    reach = float(norm.isf(error_level(confidence) / 2.0)) * error
+    return Estimate(
+        value=math.exp(log_value),
+        lower=math.exp(log_value - reach),
+        upper=math.exp(min(log_value + reach, 0.0)),
+        confidence=confidence,
+        method="asymptotic, multilevel splitting, normal on the log scale",
+        hits=int(passed[worst]),
+        effective_sample_size=float(started.min()),
+        largest_weight_share=1.0 / float(passed[worst]),
+        relative_standard_error=error,
+    )
+
+
+def splitting_runs(
+    estimates: ArrayLike, confidence: float = 0.95, *, minimum_runs: int = 10
+) -> Estimate:
+    """Mean of independent splitting runs, shape (runs,), each an unbiased estimate (0 allowed).
+
+    Student interval on the log scale, asymptotic in the number of runs. Raises InvalidInput, and
+    Refusal with fewer than ``minimum_runs`` non-zero runs or when one run dominates.
+    """
+    values = np.atleast_1d(np.asarray(estimates, dtype=np.float64))
+    if values.ndim != 1 or not np.all((values >= 0.0) & np.isfinite(values)):
+        raise InvalidInput("estimates must be one finite number >= 0 per run")
+    alpha = error_level(confidence) / 2.0
+    log_values = np.full(values.shape, -np.inf)
+    np.log(values, out=log_values, where=values > 0.0)
+    summary = LogMean.of(log_values)
+    summary.refuse_if_unreliable(minimum_runs, LARGEST_SHARE)
+    method = "asymptotic, multilevel splitting, Student over independent runs"
+    return summary.estimate(summary.asymptotic_limits(alpha), confidence, method)

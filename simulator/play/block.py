@@ -1,0 +1,164 @@
+"""Play one block of one experiment. Pure: (specification, b, block) gives the outcome.
+
+This is Algorithm 1 of Roth 2011 (Lecture 4), Compose(A, M, k, b), played trial after trial. A
+generator adversary is interpreted; a :class:`~simulator.adversaries.contract.Rule` is handed to
+its compiled kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from simulator.adversaries.contract import Rule
+from simulator.data.databases import Relation
+from simulator.errors import NotApplicable
+from simulator.play.interpreter import play_interpreted
+from simulator.play.outcome import Outcome
+from simulator.play.plain_kernel import Engine
+from simulator.play.sampling import Tilted
+from simulator.play.specification import Specification
+from simulator.play.tilted_kernel import TiltedEngine, largest_psi
+from simulator.play.views import View
+from simulator.seeds import Stream, generator, record
+from simulator.theory.filters import Filter
+from simulator.theory.guarantees import Guarantee
+
+__all__ = ["Outcome", "Specification", "play_block", "prepared_engine"]
+
+
+def play_block(specification: Specification, b: int, block: int) -> Outcome:
+    """Play one block of experiment ``b``, by the compiled kernel where the adversary is a rule."""
+    s = specification
+    if isinstance(s.adversary, Rule):
+        return play_rule(s, b, block) if s.sampling is None else play_tilted_rule(s, b, block)
+    return play_interpreted(s, b, block)
+
+
+@lru_cache(maxsize=32)
+def engine_for(
+    rule: Rule, family: Guarantee, relation: Relation, filter_: Filter | None = None
+) -> Engine:
+    """The rule's kernel, compiled once in each process."""
+    return Engine.build(rule, family, relation, filter_)
+
+
+@lru_cache(maxsize=32)
+def tilted_engine_for(
+    rule: Rule, family: Guarantee, relation: Relation, filter_: Filter | None = None
+) -> TiltedEngine:
+    """The rule's kernel for tilted play, compiled once in each process."""
+    return TiltedEngine.build(rule, family, relation, filter_)
+
+
+def prepared_engine(specification: Specification) -> Engine | TiltedEngine | None:
+    """Compile what the specification will play; None where it is interpreted."""
+    s = specification
+    if not isinstance(s.adversary, Rule):
+        return None
+    make = engine_for if s.sampling is None else tilted_engine_for
+    return make(s.adversary, s.family, s.relation, s.filter)
+
+
+def play_rule(specification: Specification, b: int, block: int) -> Outcome:
+    """Play one block of experiment ``b`` with the kernel of a rule."""
+    s = specification
+    engine = engine_for(s.adversary, s.family, s.relation, s.filter)
+    coins = generator(s.seed, s.task, Stream.COINS, block)
+    noise = generator(s.seed, s.task, Stream.mechanism(b), block)
+    first = block * s.block_size
+    losses = np.empty(s.trials_in(block))
+    trace = np.zeros((3, s.rounds)) if s.trace else None
+    views = []
+    kept = s.views_in(block)
+    for t in range(kept):  # one at a time, to record where the coins stood
+        state = record(coins)
+        answers = np.empty((1, s.rounds))
+        engine.play(b, coins, noise, losses[t : t + 1], s.rounds, trace, answers, first + t)
+        views.append(View(b, first + t, state, tuple(answers[0].tolist())))
+    engine.play(b, coins, noise, losses[kept:], s.rounds, trace, None, first + kept)
+    return Outcome(b, block, losses, trace, tuple(views))
+
+
+def play_tilted_rule(specification: Specification, b: int, block: int) -> Outcome:
+    """Play one block for experiment ``b`` under the specification's sampling."""
+    s = specification
+    assert isinstance(s.adversary, Rule)
+    assert s.sampling is not None
+    engine = tilted_engine_for(s.adversary, s.family, s.relation, s.filter)
+    coins = generator(s.seed, s.task, Stream.COINS, block)
+    noise = generator(s.seed, s.task, Stream.mechanism(b), block)
+    first = block * s.block_size
+    signed = np.empty(s.trials_in(block))
+    log_weights = np.empty_like(signed)
+    views = []
+    kept = s.views_in(block)
+    for t in range(kept):
+        state = record(coins)
+        answers = np.empty((1, s.rounds))
+        one = slice(t, t + 1)
+        engine.play(
+            b,
+            s.sampling,
+            s.rounds,
+            coins,
+            noise,
+            signed[one],
+            log_weights[one],
+            answers,
+            None,
+            first + t,
+        )
+        views.append(View(b, first + t, state, tuple(answers[0].tolist())))
+    rest = slice(kept, None)
+    engine.play(
+        b,
+        s.sampling,
+        s.rounds,
+        coins,
+        noise,
+        signed[rest],
+        log_weights[rest],
+        None,
+        None,
+        first + kept,
+    )
+    losses = -signed if b else signed
+    return Outcome(b, block, losses, None, tuple(views), log_weights)
+
+
+def total_psi_bound(specification: Specification, b: int) -> float:
+    """A bound on the sum of psi over the rounds of any play, known before any is played.
+
+    From a rule's menu; from the family for a generator, by psi(theta) = theta D_{1+theta}(P0||P1)
+    and the family's bound on that Renyi divergence. Infinite for steered sampling, and where a
+    loss may be infinite. Raises NotApplicable unless theta >= 0.
+    """
+    s = specification
+    if not isinstance(s.sampling, Tilted):
+        return math.inf
+    theta = s.sampling.theta
+    if theta < 0:
+        raise NotApplicable(f"psi is bounded in advance for theta >= 0 only, not {theta:g}")
+    if theta == 0:
+        return 0.0
+    if isinstance(s.adversary, Rule):
+        return menu_psi_bound(s.adversary, s.family, s.relation, s.filter, b, theta, s.rounds)
+    return s.rounds * theta * s.family.renyi(1.0 + theta)
+
+
+@lru_cache(maxsize=256)
+def menu_psi_bound(
+    rule: Rule,
+    family: Guarantee,
+    relation: Relation,
+    filter_: Filter | None,
+    b: int,
+    theta: float,
+    rounds: int,
+) -> float:
+    """``largest_psi`` of the rule's menu: an estimate asks for it again and again."""
+    engine = tilted_engine_for(rule, family, relation, filter_)
+    return largest_psi(engine.menus[b], theta, rounds)

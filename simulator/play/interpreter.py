@@ -1,0 +1,240 @@
+"""Play a block of a generator adversary, round by round in Python."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simulator.adversaries.contract import Challenge, admit
+from simulator.errors import Breach, DpcomposeError
+from simulator.mechanisms import Pair
+from simulator.mechanisms.tilted import TiltedLaw, tilted_law
+from simulator.play.outcome import Outcome
+from simulator.play.sampling import level_at, phase_of
+from simulator.play.specification import Specification
+from simulator.play.views import View
+from simulator.seeds import Stream, generator, record
+
+MAX_PREPARED = 4096
+"""Prepared challenges kept at once; an adversary with ever new ones must not fill the memory."""
+
+
+class Ready(NamedTuple):
+    """A challenge checked and prepared: its pair, and what a filter charges for it."""
+
+    pair: Pair
+    price: tuple[float, float]
+
+
+class Prepared:
+    """Challenges that repeat are checked and prepared once: a mapping that fills itself.
+
+    Where the sampling is tilted for experiment 1 the two databases change places, so that large
+    losses of the pair are always the rare ones.
+    """
+
+    def __init__(self, specification: Specification, b: int) -> None:
+        self.specification = specification
+        self.exchanged = bool(b) and specification.sampling is not None
+        # an answer with this loss has probability 0 where it was drawn
+        self.impossible = math.inf if b and not self.exchanged else -math.inf
+        self.known: dict[Any, Ready] = {}
+        self.laws: dict[tuple[int, int], tuple[Pair, TiltedLaw]] = {}
+
+    def prepare(self, challenge: Any) -> Ready:
+        """Check and prepare a challenge that was not seen lately; raises Breach."""
+        s = self.specification
+        pair = admit(challenge, s.family, s.relation)
+        checked = Challenge(*challenge)
+        price = (0.0, 0.0)
+        if s.filter is not None:
+            price = s.filter.price(checked.mechanism.guarantee(s.relation))
+        if self.exchanged:
+            pair = admit((checked[1], checked[0], checked[2]), s.family, s.relation)
+        if len(self.known) >= MAX_PREPARED:
+            self.known.clear()
+            self.laws.clear()
+        ready = Ready(pair, price)
+        with contextlib.suppress(TypeError):  # not hashable: prepared anew each time
+            self.known[challenge] = ready
+        return ready
+
+    def find(self, challenge: Any) -> Ready:
+        """The prepared challenge, prepared now if it was not before."""
+        try:
+            return self.known[challenge]
+        except (KeyError, TypeError):
+            return self.prepare(challenge)
+
+    def law(self, pair: Pair, level: int) -> TiltedLaw:
+        """The pair's tilted law at a level of the sampling."""
+        key = id(pair), level
+        if key not in self.laws:
+            if len(self.laws) >= MAX_PREPARED:
+                self.laws.clear()
+            assert self.specification.sampling is not None
+            theta = float(self.specification.sampling.levels[level])
+            self.laws[key] = pair, tilted_law(pair, theta)  # the pair is kept: its id stays its own
+        return self.laws[key][1]
+
+
+class Trial:
+    """One play of Algorithm 1, and what it leaves behind.
+
+    Attributes
+    ----------
+    loss : the privacy loss so far; of tilted play for experiment 1 its negative.
+    log_weight : ln dP_b/dQ so far.
+    answers, path : the answers and the running losses, where these are kept.
+    """
+
+    def __init__(self, keep_answers: bool, keep_path: bool) -> None:
+        self.loss = 0.0
+        self.log_weight = 0.0
+        self.answers: list[Any] | None = [] if keep_answers else None
+        self.path: list[float] | None = [] if keep_path else None
+
+
+Draw = Callable[[Pair, Trial, int], Any]
+"""``draw(pair, trial, i)`` answers round ``i``."""
+
+
+def plain_draw(b: int, noise: np.random.Generator) -> Draw:
+    """Answer from the mechanism on database ``b``."""
+    return lambda pair, trial, i: pair.sample(b, noise)
+
+
+def tilted_draw(prepared: Prepared, noise: np.random.Generator) -> Draw:
+    """Answer from the tilted law, and keep the weight."""
+    sampling = prepared.specification.sampling
+    assert sampling is not None
+    phases = phase_of(prepared.specification.rounds, sampling.grid.shape[0])
+
+    def draw(pair: Pair, trial: Trial, i: int) -> Any:
+        level = level_at(sampling, phases[i], trial.loss)
+        law = prepared.law(pair, level)
+        answer = law.draw(noise)
+        loss = pair.loss(answer)
+        if loss < np.inf:  # an infinite loss is drawn untilted: no weight
+            trial.log_weight += law.psi - float(sampling.levels[level]) * loss
+        return answer
+
+    return draw
+
+
+def play_interpreted(specification: Specification, b: int, block: int) -> Outcome:
+    """Play one block of experiment ``b`` round by round in Python."""
+    s = specification
+    coins = generator(s.seed, s.task, Stream.COINS, block)
+    noise = generator(s.seed, s.task, Stream.mechanism(b), block)
+    prepared = Prepared(s, b)
+    draw = plain_draw(b, noise) if s.sampling is None else tilted_draw(prepared, noise)
+    losses = np.empty(s.trials_in(block))
+    log_weights = np.empty_like(losses) if s.sampling is not None else None
+    trace = np.zeros((3, s.rounds)) if s.trace else None
+    views = []
+    for t in range(len(losses)):
+        number = block * s.block_size + t
+        trial = Trial(t < s.views_in(block), s.trace)
+        stood = record(coins) if trial.answers is not None else ()
+        play_trial(s, number, coins, prepared, draw, trial)
+        losses[t] = -trial.loss if prepared.exchanged else trial.loss
+        if log_weights is not None:
+            log_weights[t] = trial.log_weight
+        if trial.answers is not None:
+            views.append(View(b, number, stood, tuple(trial.answers)))
+        if trace is not None:
+            add_path(trace, np.array(trial.path))
+    return Outcome(b, block, losses, trace, tuple(views), log_weights)
+
+
+def add_path(trace: np.ndarray, path: np.ndarray) -> None:
+    """Add one trial's running losses, shape (rounds,), to the sums of a trace."""
+    usable = np.isfinite(path)
+    trace[0, usable] += path[usable]
+    trace[1, usable] += path[usable] ** 2
+    trace[2] += usable
+
+
+def play_trial(
+    specification: Specification,
+    number: int,
+    coins: np.random.Generator,
+    prepared: Prepared,
+    draw: Draw,
+    trial: Trial,
+) -> None:
+    """Play Algorithm 1 once; raises Breach, naming the round and the trial."""
+    known, prepare, impossible = prepared.known, prepared.prepare, prepared.impossible
+    answers, path = trial.answers, trial.path
+    admits = type(specification.filter).step if specification.filter is not None else None
+    purse = specification.filter.initial if specification.filter is not None else None
+    i = 0
+    answer = None
+    try:
+        playing = begin(specification, coins)
+        send = playing.send
+        for i in range(specification.rounds):
+            try:
+                challenge = send(answer)
+            except Exception as error:
+                raise blamed(error) from error
+            try:
+                pair, price = known[challenge]
+            except (KeyError, TypeError):
+                pair, price = prepare(challenge)
+            admitted = True
+            if admits is not None:
+                admitted, purse = admits(purse, *price)
+            if admitted:
+                answer = draw(pair, trial, i)
+                loss = pair.loss(answer)
+                trial.loss += loss
+                if loss != loss:
+                    raise Breach(f"the loss of answer {answer!r} is not a number")
+                if loss == impossible:
+                    raise Breach(f"the answer {answer!r} has loss {loss}: it cannot occur there")
+            else:
+                answer = float("nan")
+            if answers is not None:
+                answers.append(answer)
+            if path is not None:
+                path.append(trial.loss)
+        with contextlib.suppress(Exception):  # what it does on leaving is its own affair
+            playing.close()
+    except DpcomposeError as error:
+        raise type(error)(at(i, number, str(error))) from error
+    except Exception as error:
+        complaint = f"the mechanism raised {type(error).__name__}: {error}"
+        raise Breach(at(i, number, complaint)) from error
+
+
+def begin(specification: Specification, coins: np.random.Generator) -> Generator[Any, Any, None]:
+    """Start the adversary; raises Breach unless it is a generator function that can be started."""
+    try:
+        playing = specification.adversary(coins)
+    except DpcomposeError:
+        raise
+    except Exception as error:
+        raise Breach(f"the adversary raised {type(error).__name__}: {error}") from error
+    if not hasattr(playing, "send"):
+        raise Breach(f"the adversary must be a generator function, it returned {playing!r}")
+    return playing
+
+
+def blamed(error: Exception) -> DpcomposeError:
+    """What to tell of an error that the adversary raised when it was handed an answer."""
+    if isinstance(error, DpcomposeError):
+        return error
+    if isinstance(error, StopIteration):
+        return Breach("the adversary stopped, but must yield in every round")
+    return Breach(f"the adversary raised {type(error).__name__}: {error}")
+
+
+def at(i: int, trial: int, complaint: str) -> str:
+    """Say where a breach happened; rounds are counted from 1, trials from 0."""
+    return f"round {i + 1}, trial {trial}: {complaint}"

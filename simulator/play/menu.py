@@ -1,0 +1,135 @@
+"""A rule's menu as numbers: what a kernel reads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.adversaries.contract import Rule, check_challenge
+from simulator.data.databases import Relation
+from simulator.errors import DpcomposeError, NotApplicable
+from simulator.mechanisms import Free, ScalarMechanism, Scalars
+from simulator.theory.filters import Filter
+from simulator.theory.guarantees import Guarantee
+
+
+@dataclass(frozen=True)
+class Menu:
+    """A rule's menu as numbers, checked once.
+
+    Attributes
+    ----------
+    kinds : the distinct kinds of mechanism, in order of first use.
+    kind : int64, shape (entries,), each entry's place in ``kinds``.
+    rows : float64, shape (entries, widest row).
+    params : float64, shape (entries, widest params), prepared where the entry is not free.
+    low, high : float64, shape (entries,), the interval of a free parameter; NaN otherwise.
+    prices : float64, shape (entries, 2), the (epsilon, delta) at which a filter accounts for the
+        entry; of a free entry the epsilon is the parameter itself.
+    """
+
+    rule: Rule
+    relation: Relation
+    kinds: tuple[Scalars, ...]
+    kind: np.ndarray
+    rows: np.ndarray
+    params: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    prices: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        rule: Rule,
+        family: Guarantee,
+        relation: Relation,
+        filter_: Filter | None = None,
+        exchanged: bool = False,
+    ) -> Menu:
+        """Check every entry and lay the menu out; raises Breach with the entry's place.
+
+        With ``exchanged`` the two databases of every entry change places.
+        """
+        kinds: list[Scalars] = []
+        kind: list[int] = []
+        rows: list[tuple[float, ...]] = []
+        params: list[np.ndarray] = []
+        lows: list[float] = []
+        highs: list[float] = []
+        prices: list[tuple[float, float]] = []
+        for place, challenge in enumerate(rule.menu):
+            try:
+                database_0, database_1, mechanism = check_challenge(challenge, family, relation)
+                assert isinstance(mechanism, ScalarMechanism)
+                if exchanged:
+                    database_0, database_1 = database_1, database_0
+                row = mechanism.checked_row(database_0, database_1, relation)
+                prices.append(priced(mechanism, relation, filter_))
+            except DpcomposeError as error:
+                raise type(error)(f"menu entry {place} of {rule.name}: {error}") from error
+            scalars, parameter = mechanism.scalars, mechanism.parameter
+            if scalars not in kinds:
+                kinds.append(scalars)
+            kind.append(kinds.index(scalars))
+            low, high = (
+                (parameter.low, parameter.high)
+                if isinstance(parameter, Free)
+                else (math.nan, math.nan)
+            )
+            prepared = np.zeros(scalars.width(row))
+            scalars.prepare(row, high if isinstance(parameter, Free) else parameter, prepared)
+            rows.append(row)
+            params.append(prepared)
+            lows.append(low)
+            highs.append(high)
+        return cls(
+            rule,
+            relation,
+            tuple(kinds),
+            np.array(kind),
+            _table(rows),
+            _table(params),
+            np.array(lows),
+            np.array(highs),
+            np.array(prices),
+        )
+
+    @property
+    def any_free(self) -> bool:
+        """Whether some entry leaves its parameter to the rule."""
+        return bool(np.isfinite(self.low).any())
+
+    def is_free(self, entry: int) -> bool:
+        """Whether the entry leaves its parameter to the rule."""
+        return not math.isnan(self.low[entry])
+
+    def guarantee(self, entry: int) -> Guarantee:
+        """What the entry's mechanism promises, of a free one whatever its parameter."""
+        return self.rule.menu[entry].mechanism.guarantee(self.relation)
+
+
+def _table(rows: Sequence[Sequence[float] | np.ndarray]) -> np.ndarray:
+    table = np.zeros((len(rows), max(map(len, rows))))
+    for place, row in enumerate(rows):
+        table[place, : len(row)] = row
+    return table
+
+
+def priced(
+    mechanism: ScalarMechanism, relation: Relation, filter_: Filter | None
+) -> tuple[float, float]:
+    """What a filter charges for a round with this mechanism; nothing without a filter."""
+    if filter_ is None:
+        return 0.0, 0.0
+    price = filter_.price(mechanism.guarantee(relation))
+    parameter = mechanism.parameter
+    if isinstance(parameter, Free) and price != (parameter.high, 0.0):
+        raise NotApplicable(
+            f"the {filter_.name} filter cannot account for a free {mechanism.parameter_name} of "
+            f"{type(mechanism).__name__} in a compiled rule; write fixed values into the menu"
+        )
+    return price

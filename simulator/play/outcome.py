@@ -1,0 +1,73 @@
+"""What one block measured. Outcomes of blocks add up, in whatever order they come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator.errors import InvalidInput
+from simulator.play.views import View
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one block measured.
+
+    Attributes
+    ----------
+    losses : float64, shape (trials of the block,), the privacy losses of the views.
+    trace : float64, shape (3, rounds), or None: sums over the trials of the finite losses so
+        far, of their squares, and the number of them.
+    views : the kept views.
+    log_weights : float64, shape (trials of the block,), ln dP_b/dQ of the views where they were
+        drawn from another measure Q, or None.
+    """
+
+    experiment: int
+    block: int
+    losses: np.ndarray
+    trace: np.ndarray | None = None
+    views: tuple[View, ...] = ()
+    log_weights: np.ndarray | None = None
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The outcome as named arrays, fit for storage."""
+        named = {"losses": self.losses}
+        if self.trace is not None:
+            named["trace"] = self.trace
+        if self.log_weights is not None:
+            named["log_weights"] = self.log_weights
+        if self.views:
+            named["trials"] = np.array([view.trial for view in self.views])
+            named["coins"] = np.array([view.coins for view in self.views], dtype=np.uint64)
+            named["answers"] = same_shape([view.answers for view in self.views])
+        return named
+
+    @classmethod
+    def of_arrays(cls, experiment: int, block: int, named: Mapping[str, np.ndarray]) -> Outcome:
+        """Inverse of ``arrays``."""
+        views = tuple(
+            View(experiment, int(trial), tuple(map(int, coins)), tuple(answers))
+            for trial, coins, answers in zip(
+                named.get("trials", ()), named.get("coins", ()), named.get("answers", ())
+            )
+        )
+        log_weights = named.get("log_weights")
+        return cls(experiment, block, named["losses"], named.get("trace"), views, log_weights)
+
+
+def same_shape(answers: list[tuple[Any, ...]]) -> np.ndarray:
+    """The answers as one array; raises InvalidInput where they are not numbers of one shape."""
+    try:
+        array = np.array(answers)
+    except ValueError:
+        array = np.array(None)
+    if array.dtype.kind not in "fiub":
+        raise InvalidInput(
+            "views with answers of different shapes, or that are not numbers, cannot be stored: "
+            "keep views without a folder"
+        )
+    return array

@@ -1,0 +1,117 @@
+"""Measures to sample from when the event of interest is rare.
+
+A tilted play draws every answer from the law q(y | h) = e^{theta s - psi(theta | h)} p_b(y | h),
+where s is the round's privacy loss signed so that the rare event is a large sum (the loss itself
+in experiment 0, its negative in experiment 1) and h the history. The weight of a view is then
+W = exp(sum of psi_i - theta_i s_i), and E_Q[W f] = E_b[f] for any adaptive adversary, also when
+theta depends on the history, because each round's factor has conditional mean 1 (Siegmund 1976;
+Asmussen and Glynn 2007, chapter VI).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from simulator.errors import InvalidInput
+from simulator.validation import finite
+
+
+@dataclass(frozen=True)
+class Tilted:
+    """The same theta in every round. 0 is plain play; large theta makes large losses likely.
+
+    ``Tilted(theta)`` of experiment 1 tilts towards large -L. theta = -1 of one experiment is
+    plain play of the other, where neither loss is infinite.
+    """
+
+    theta: float
+
+    pilot: ClassVar[Callable[..., Sampling]]
+    """``Tilted.pilot(...)`` chooses a measure on held-out draws. To choose one is to play, which
+    stands above this room: :mod:`simulator.rare.choosing` defines the function and puts it here."""
+
+    def __post_init__(self) -> None:
+        # a plain float: equal measures are written alike, and so draw the same numbers
+        object.__setattr__(self, "theta", finite("theta", self.theta))
+
+    def __str__(self) -> str:
+        return f"tilted:{self.theta!r}"
+
+    @property
+    def levels(self) -> np.ndarray:
+        """The thetas in use, shape (1,)."""
+        return np.array([self.theta])
+
+    @property
+    def grid(self) -> np.ndarray:
+        """Which level is used where: one cell."""
+        return np.zeros((1, 1), dtype=np.int64)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The signed losses that the columns of the grid divide."""
+        return 0.0, 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Steered:
+    """theta by the loss so far and the rounds played, from a table.
+
+    Attributes
+    ----------
+    levels : float64, shape (levels,), the thetas in use.
+    grid : int64, shape (phases, columns): the level in use in each phase of the rounds and each
+        column of the signed loss so far.
+    span : the losses that the columns divide evenly; beyond them the outermost columns apply.
+    """
+
+    levels: np.ndarray
+    grid: np.ndarray
+    span: tuple[float, float]
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        low, high = self.span
+        if self.levels.ndim != 1 or not np.isfinite(self.levels).all():
+            raise InvalidInput("steering needs finite thetas, in an array of one dimension")
+        if not -math.inf < low < high < math.inf:
+            raise InvalidInput("steering needs a finite span of losses low < high")
+        if self.grid.ndim != 2 or self.grid.size == 0 or self.grid.dtype.kind not in "iu":
+            raise InvalidInput("steering needs a grid of whole numbers, of shape (phases, columns)")
+        if not 0 <= self.grid.min() <= self.grid.max() < len(self.levels):
+            raise InvalidInput("steering needs a grid of indices into its levels")
+        content = self.levels.tobytes() + self.grid.tobytes() + repr(self.span).encode()
+        object.__setattr__(self, "name", hashlib.sha256(content).hexdigest()[:16])
+
+    def __str__(self) -> str:
+        return f"steered:{self.name}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Steered) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+Sampling = Tilted | Steered
+
+
+def phase_of(rounds: int, phases: int) -> np.ndarray:
+    """The phase of each round, int64 of shape (rounds,)."""
+    return np.arange(rounds) * phases // rounds
+
+
+def level_at(sampling: Sampling, phase: int, loss: float) -> int:
+    """The level that steering uses in a phase at a signed loss."""
+    grid = sampling.grid
+    low, high = sampling.span
+    columns = grid.shape[1]
+    # as the compiled kernel computes it, to the last digit: a loss may lie on a column's edge
+    place = math.floor((loss - low) * (columns / (high - low))) if math.isfinite(loss) else columns
+    return int(grid[phase, min(max(place, 0), columns - 1)])

@@ -1,0 +1,143 @@
+"""The frozen value that says what is played: equal specifications give equal results."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulator.adversaries.contract import Rule
+from simulator.adversaries.fingerprint import fingerprint
+from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.errors import InvalidInput
+from simulator.play.sampling import Sampling
+from simulator.theory.filters import Filter
+from simulator.theory.guarantees import Guarantee
+from simulator.validation import whole
+
+GENERATOR_BLOCK_ROUNDS = 1 << 17
+RULE_BLOCK_ROUNDS = 1 << 22
+"""Rounds in a block: some tenths of a second each, so that Ctrl-C loses little."""
+
+
+WHOLE = {"rounds": 1, "trials": 1, "seed": 0, "keep_views": 0, "block_size": 0}
+"""The least that each whole number may be."""
+
+
+@dataclass(frozen=True)
+class Specification:
+    """Everything that a result depends on, besides the version of the code.
+
+    Attributes
+    ----------
+    adversary : a generator function or a Rule.
+    family : the class M that the mechanisms must belong to.
+    rounds : k, at least 1.
+    trials : how often each experiment is played.
+    seed : the root seed.
+    relation : when two databases are neighbours.
+    block_size : trials that share one seed; 0 chooses it from the number of rounds.
+    keep_views : the views of the first so many trials are kept.
+    trace : whether to record the moments of the loss along the rounds.
+    sampling : the measure to draw from when large losses are rare; None draws from the
+        experiments themselves.
+    filter : a privacy filter asked before every query; a query that it refuses is not run, costs
+        nothing, and is answered NaN.
+    """
+
+    adversary: Callable[..., Any]
+    family: Guarantee
+    rounds: int
+    trials: int
+    seed: int = 0
+    relation: Relation = ADD_REMOVE
+    block_size: int = 0
+    keep_views: int = 0
+    trace: bool = False
+    sampling: Sampling | None = None
+    filter: Filter | None = None
+    task: int = field(init=False, repr=False, default=0)
+
+    def __post_init__(self) -> None:
+        if not callable(self.adversary):
+            raise InvalidInput(
+                f"the adversary must be a generator function or a Rule, not {self.adversary!r}"
+            )
+        if not isinstance(self.family, Guarantee):
+            raise InvalidInput(
+                f"the family must be a guarantee such as PureDP(0.2), not {self.family!r}"
+            )
+        self._check_play()
+        for name, least in WHOLE.items():  # of numpy's integers plain ones: they draw the same
+            object.__setattr__(self, name, whole(name, getattr(self, name), least))
+        if self.block_size == 0:
+            budget = RULE_BLOCK_ROUNDS if self.is_rule else GENERATOR_BLOCK_ROUNDS
+            object.__setattr__(self, "block_size", max(1, min(1 << 16, budget // self.rounds)))
+        text = repr(sorted((k, v) for k, v in self.describe().items() if k != "trials"))
+        digest = hashlib.sha256(text.encode()).digest()
+        object.__setattr__(self, "task", int.from_bytes(digest[:8], "big"))
+
+    def _check_play(self) -> None:
+        if not isinstance(self.sampling, Sampling | None):
+            raise InvalidInput(
+                f"sampling must be a measure such as Tilted(3.0), or None, not {self.sampling!r}"
+            )
+        if not isinstance(self.filter, Filter | None):
+            raise InvalidInput(
+                f"filter must be a privacy filter such as SumFilter(1.0), or None, not "
+                f"{self.filter!r}"
+            )
+        if self.trace and self.sampling is not None:
+            raise InvalidInput(
+                "trace records the moments of plain play, not of another measure: leave out "
+                "either trace or sampling"
+            )
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether the adversary is a rule over a menu."""
+        return isinstance(self.adversary, Rule)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks each experiment has."""
+        return -(-self.trials // self.block_size)
+
+    def trials_in(self, block: int) -> int:
+        """How many trials block number ``block`` plays."""
+        return min(self.block_size, self.trials - block * self.block_size)
+
+    def views_in(self, block: int) -> int:
+        """How many of the block's first trials keep their views."""
+        return max(0, min(self.trials_in(block), self.keep_views - block * self.block_size))
+
+    @property
+    def name(self) -> str:
+        """The adversary's name."""
+        for attribute in ("name", "__name__"):
+            if named := getattr(self.adversary, attribute, ""):
+                return str(named)
+        return type(self.adversary).__name__
+
+    def describe(self) -> dict[str, Any]:
+        """What seeds the draws, in words and numbers: equal descriptions draw equal numbers."""
+        return {
+            "adversary": self.name,
+            "family": str(self.family),
+            "rounds": self.rounds,
+            "trials": self.trials,
+            "seed": self.seed,
+            "relation": str(self.relation),
+            "block_size": self.block_size,
+            "sampling": str(self.sampling),
+            "filter": str(self.filter),
+        }
+
+    def identity(self) -> dict[str, Any]:
+        """The description, with all else that the recorded result depends on."""
+        return self.describe() | {
+            "keep_views": self.keep_views,
+            "trace": self.trace,
+            "code": fingerprint(self.adversary),
+        }

@@ -1,0 +1,1 @@
+"""Blocks in parallel: resumed, shown while they run, interrupted, reported."""

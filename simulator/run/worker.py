@@ -1,0 +1,88 @@
+"""Play blocks of one specification, in this process or sent to another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from typing import Any
+
+import cloudpickle
+
+from simulator.errors import Breach, DpcomposeError, InvalidInput
+from simulator.play.block import Outcome, Specification, play_block, play_interpreted
+
+
+class Player:
+    """Plays blocks of one specification.
+
+    It is pickled once, however many blocks there are, and unpickled once in each worker: there a
+    rule is then one and the same object for all blocks, and compiled once.
+    """
+
+    def __init__(self, specification: Specification) -> None:
+        self.specification = specification
+
+    def __call__(self, b: int, block: int) -> Outcome:
+        """Play one block of experiment ``b``."""
+        return play(self.specification, b, block)
+
+    @cached_property
+    def pickled(self) -> bytes:
+        """The specification as a worker receives it; raises InvalidInput where it has no form."""
+        try:
+            return cloudpickle.dumps(self.specification)
+        except Exception as error:  # pickling runs anybody's code
+            raise InvalidInput(
+                f"the adversary {self.specification.name} cannot be sent to a worker process "
+                f"({one_line(error)}); play it with jobs=1"
+            ) from None
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[bytes]]:
+        return Received, (self.pickled,)
+
+
+class Received:
+    """A Player in a worker. It unpickles when it plays: an error then finds its way home."""
+
+    def __init__(self, pickled: bytes) -> None:
+        self.pickled = pickled
+
+    def __call__(self, b: int, block: int) -> Outcome:
+        """Play one block of experiment ``b``."""
+        return play(unpickled(self.pickled), b, block)
+
+
+@lru_cache(maxsize=2)
+def unpickled(pickled: bytes) -> Specification:
+    """Unpickle a specification, once in each worker."""
+    try:
+        return cloudpickle.loads(pickled)
+    except Exception as error:
+        raise InvalidInput(
+            f"a worker process cannot load the adversary ({one_line(error)}); play it with "
+            "jobs=1, or define it in a module that can be imported"
+        ) from None
+
+
+def play(specification: Specification, b: int, block: int) -> Outcome:
+    """Play one block; what a rule's step raises becomes a Breach that says where.
+
+    A kernel does not know where it was when its rule raised. A block is a function of its seeds,
+    so playing it again, interpreted, finds the same round and trial.
+    """
+    try:
+        return play_block(specification, b, block)
+    except DpcomposeError:
+        raise
+    except Exception as error:
+        play_interpreted(specification, b, block)
+        raise Breach(
+            f"{specification.name} raised {one_line(error)} in experiment {b}, block {block}, "
+            "but only when compiled"
+        ) from error
+
+
+def one_line(error: BaseException) -> str:
+    """An error's kind and the first line of what it says."""
+    said = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__

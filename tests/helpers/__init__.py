@@ -1,0 +1,1 @@
+"""Games, oracles and cases that several tests share."""
