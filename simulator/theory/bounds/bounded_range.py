@@ -30,9 +30,7 @@ from simulator.theory.roots import falling_root
 
 def needs_range(core: Composition) -> str | None:
     """Condition shared by the bounds on rounds of bounded range."""
-    if not core.consists_of(BoundedRange):
-        return "every round must be of bounded range"
-    return needs_squares(core)
+    return None if core.consists_of(BoundedRange) else "every round must be of bounded range"
 
 
 def _needs_one_range(core: Composition) -> str | None:
@@ -49,7 +47,7 @@ class BoundedRangeAzuma(Bound):
     source = "Durfee and Rogers 2019; Dong, Durfee and Rogers 2020, Section 7"
 
     def _why_not(self, core: Composition) -> str | None:
-        return needs_range(core)
+        return needs_range(core) or needs_squares(core)
 
     def _amounts(self, core: Composition) -> tuple[float, float]:
         mean = core.total(lambda guarantee: guarantee.mean_loss)
