@@ -151,6 +151,10 @@ class RogersFilter(Filter):
     def _check(self) -> None:
         if not 0.0 < self.delta < math.exp(-1.0):
             raise InvalidInput(f"the rogers filter needs 0 < delta < 1/e, not {self.delta!r}")
+        if self.epsilon < 1e-150:
+            raise InvalidInput(
+                f"the rogers filter needs an epsilon of at least 1e-150, not {self.epsilon!r}"
+            )
         self._fixes_rounds_delta(self.delta / 2.0)
 
     @property
@@ -180,7 +184,10 @@ def _inverse(cost: Callable[[float], float], target: float) -> float:
     high = 1.0
     while cost(high) < target:
         high *= 2.0
-    return float(brentq(lambda x: cost(x) - target, 0.0, high, xtol=1e-300))
+    low = high / 2.0
+    while low > 0.0 and cost(low) > target:
+        low, high = low / 2.0, low
+    return float(brentq(lambda x: cost(x) - target, low, high, xtol=1e-300, disp=False))
 
 
 def _equivalent_epsilon(cost: Callable[[float], float], target: float) -> float:

@@ -1,6 +1,7 @@
 """Filters: no adversary gets past them, their rules compile, and a broken one is caught."""
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from functools import cache
 
@@ -246,3 +247,14 @@ def test_text_round_trips_and_nonsense_is_refused():
     for bad in ((RogersFilter, 1.0, 0.5), (ZCDPFilter, 1.0, 0.0), (WhitehouseFilter, 1, 0.1, 0.1)):
         with pytest.raises(InvalidInput):
             bad[0](*bad[1:])
+
+
+@pytest.mark.parametrize("kind", FILTERS.values(), ids=list(FILTERS))
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 700.0, 1e99])
+@pytest.mark.parametrize("delta", [1e-300, 0.3])
+def test_extreme_promises_are_kept_or_refused_in_one_line(kind, epsilon, delta):
+    with suppress(InvalidInput, NotApplicable):
+        running = kind(epsilon, delta).fresh()
+        for guarantee in (PureDP(1e-200), GaussianDP(1e-100), BoundedRange(1e-9), PureDP(0.0)):
+            with suppress(NotApplicable):
+                assert running.admits(guarantee) in (True, False)

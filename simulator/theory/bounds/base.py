@@ -17,6 +17,7 @@ from simulator.theory.outward import below, sum_bracket
 _UP = 1.0 + 2.0**-48
 _DELTA_UP = 1.0 + 2.0**-38  # exponents of formulas are up to a thousand times their few roundings
 _UNDERFLOW = 1e-307
+_SMALLEST_SQUARED = 1e-145  # squares of what is smaller lose their digits
 
 SMALLEST_DELTA = 1e-300
 """The smallest positive delta that is asked: what is smaller loses its digits."""
@@ -166,6 +167,14 @@ def largest_loss(core: Composition) -> tuple[float, float]:
 def pure_epsilon(guarantee: Guarantee) -> float:
     """The pure epsilon of a guarantee, as a plain function to sum."""
     return guarantee.pure_epsilon
+
+
+def needs_squares(core: Composition) -> str | None:
+    """Condition shared by the bounds that sum squares of bounded losses."""
+    for guarantee, _ in core:
+        if 0.0 < guarantee.pure_epsilon < _SMALLEST_SQUARED:
+            return f"every epsilon must be 0 or at least {_SMALLEST_SQUARED:g}, unlike {guarantee}"
+    return needs_pure(core)
 
 
 def needs_pure(core: Composition) -> str | None:

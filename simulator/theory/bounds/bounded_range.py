@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from simulator.errors import NotApplicable
 from simulator.theory.answers import Answer
-from simulator.theory.bounds.base import Bound, largest_loss, pure_epsilon
+from simulator.theory.bounds.base import Bound, largest_loss, needs_squares, pure_epsilon
 from simulator.theory.composition import Composition
 from simulator.theory.concentration import azuma_deviation, azuma_tail
 from simulator.theory.guarantees import BoundedRange
@@ -47,7 +47,7 @@ class BoundedRangeAzuma(Bound):
     source = "Durfee and Rogers 2019; Dong, Durfee and Rogers 2020, Section 7"
 
     def _why_not(self, core: Composition) -> str | None:
-        return needs_range(core)
+        return needs_range(core) or needs_squares(core)
 
     def _amounts(self, core: Composition) -> tuple[float, float]:
         mean = core.total(lambda guarantee: guarantee.mean_loss)
