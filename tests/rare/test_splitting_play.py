@@ -70,4 +70,10 @@ def test_under_a_filter_and_with_infinite_losses(b):
     ("peaks", "level"), [([0, 1, 2, 3], 2), ([1, 3, 3, 3], 1), ([0, 0, 1, 1], 0), ([2, 2, 2], 2)]
 )
 def test_a_level_is_one_that_some_paths_pass(peaks, level):
-    assert next_level(np.array(peaks, dtype=float)) == level
+    assert next_level(np.array(peaks, dtype=float), 30) == level
+
+
+def test_peaks_that_differ_by_rounding_are_one_level():
+    """A level that only rounding passes would stop the pilot, or clone half of an atom."""
+    peaks = np.array([1.0, np.nextafter(3.0, 0.0), 3.0, np.nextafter(3.0, 4.0)])
+    assert next_level(peaks, 30) == 1.0
