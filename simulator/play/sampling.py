@@ -37,8 +37,8 @@ class Tilted:
     stands above this room: :mod:`simulator.rare.choosing` defines the function and puts it here."""
 
     def __post_init__(self) -> None:
-        # a plain float: equal measures are written alike, and so draw the same numbers
-        object.__setattr__(self, "theta", finite("theta", self.theta))
+        # a plain float, not -0.0: equal measures are written alike, and so draw the same numbers
+        object.__setattr__(self, "theta", finite("theta", self.theta) + 0.0)
 
     def __str__(self) -> str:
         return f"tilted:{self.theta!r}"

@@ -86,7 +86,7 @@ def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[f
             track = play_on(prepared, b, starts[number % len(starts)], coins, noise)
             tracks.append(track)
             peaks.append(float(track.signed.max()))
-        level = beyond(next_level(np.array(peaks)), s.rounds)
+        level = beyond(next_level(np.array(peaks), s.rounds), s.rounds)
         if level >= epsilon:
             return levels
         starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
@@ -98,11 +98,12 @@ def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[f
     )
 
 
-def next_level(peaks: np.ndarray) -> float:
+def next_level(peaks: np.ndarray, rounds: int) -> float:
     """The level that about SHARE of the peaks pass; with many equal, one that some do pass."""
     level = float(np.quantile(peaks, 1.0 - SHARE, method="lower"))
-    below = peaks[peaks < peaks.max()]
-    return float(below.max()) if level == peaks.max() and below.size else level
+    below = peaks[beyond(peaks, rounds) < peaks.max()]
+    none_passes = beyond(level, rounds) >= peaks.max()
+    return float(below.max()) if none_passes and below.size else level
 
 
 def one_run(
@@ -153,10 +154,10 @@ class Track:
 
     def first_beyond(self, level: float) -> Path | None:
         """The path up to where it first passed the level, or None."""
-        beyond = self.signed > level
-        if not beyond.any():
+        passed = self.signed > level
+        if not passed.any():
             return None
-        return Path(self.coins, self.answers[: int(beyond.argmax()) + 1])
+        return Path(self.coins, self.answers[: int(passed.argmax()) + 1])
 
 
 def play_on(

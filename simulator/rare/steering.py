@@ -21,6 +21,7 @@ from simulator.play.specification import Specification
 from simulator.rare.pilot import relative_error
 from simulator.rare.rehearsal import Rehearsal, affordable, plain, rehearse
 from simulator.seeds import Pilot
+from simulator.ties import beyond
 
 TRIALS = 4000
 PHASES, COLUMNS = 24, 48
@@ -55,7 +56,8 @@ def steer(
             specification, b, sampling, trials, number=Pilot.STEERING + stage, keep_rounds=True
         )
         level = float(np.quantile(played.signed, 1.0 - ELITE))
-        if level >= epsilon or np.count_nonzero(played.signed > epsilon) > 0.5 * ELITE * trials:
+        hits = np.count_nonzero(played.signed > beyond(epsilon, specification.rounds))
+        if level >= epsilon or hits > 0.5 * ELITE * trials:
             level = epsilon
             polished += 1
             error = relative_error(played, epsilon)

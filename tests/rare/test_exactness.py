@@ -99,7 +99,7 @@ def test_one_draw_has_the_tilted_law_and_its_weight(name, theta):
 
 
 def test_answers_without_a_list_have_no_tilted_law():
-    with pytest.raises(NotApplicable, match="use multilevel splitting or plain sampling"):
+    with pytest.raises(NotApplicable, match='use method="splitting" or "plain"'):
         tilted_law(Unlisted(0.4).pair(WITHOUT_ALICE, WITH_ALICE), 1.0)
     with pytest.raises(NotApplicable, match="round 1, trial 0: Unlisted"):
         simulate(unlisted, ANYTHING, 3, 10, sampling=Tilted(1.0), jobs=1)
@@ -143,7 +143,7 @@ def test_infinite_losses_are_among_the_views():
     assert expectation(found, lambda signed: float(signed == math.inf)) > 0.05
 
 
-# --- Doob's transform and the graph ------------------------------------------------------------
+# --- Doob's transform and the graph of states ----------------------------------------------------
 
 
 def merged(losses, masses_):
@@ -160,7 +160,7 @@ def merged(losses, masses_):
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("filter_", [None, SumFilter(1.6, 0.1)], ids=["no filter", "filter"])
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_the_lattice_is_the_enumeration(name, filter_, b):
+def test_the_graph_is_the_enumeration(name, filter_, b):
     s = specification(adaptive(name), Tilted(0.0), filter_=filter_)
     found = leaves(s.adversary, s.rounds, b, s.sampling, filter_)
     graph = enumerate_states(s, b)

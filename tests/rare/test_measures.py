@@ -5,12 +5,9 @@ import pickle
 import pytest
 
 import simulator
-from simulator import InvalidInput, PureDP, Steered, Tilted
-from simulator.adversaries.registry import make
+from simulator import InvalidInput, Steered, Tilted
 from simulator.play import sampling
-
-FAMILY, ROUNDS = PureDP(0.5), 20
-WORST = make("fixed-worst-case", FAMILY, ROUNDS)
+from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST
 
 
 def test_there_is_one_class_of_tilted_measures():
@@ -19,6 +16,10 @@ def test_there_is_one_class_of_tilted_measures():
     assert type(chosen) is sampling.Tilted
     assert chosen == sampling.Tilted(chosen.theta)
     assert pickle.loads(pickle.dumps(chosen)) == chosen
+
+
+def test_equal_measures_are_written_alike():
+    assert {str(Tilted(theta)) for theta in (0, 0.0, -0.0)} == {"tilted:0.0"}
 
 
 def test_the_pilot_chooses_what_was_wanted():
