@@ -1,8 +1,9 @@
-# Every target makes .venv when it is missing and installs the project into it.
+# Every target but clean makes .venv when it is missing and installs the project into it.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+ALONE  := $(VENV)/.installed
 
 # A figure is a script in experiments/figures/: its data depend on the code that the simulation
 # used (told by build/depends/, all of it before the first run), its pictures on data and style.
@@ -18,19 +19,28 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help plots test check claims bench coverage lint clean
+.PHONY: help install plots test check claims nightly bench coverage lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1	/'
 
-$(READY): pyproject.toml
+define into_venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: Python 3.11 or newer is needed; name one with: make PYTHON=python3.12" >&2; exit 2; }
 	@echo "installing into $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '$(1)'
 	@touch $@
+endef
+
+$(READY): pyproject.toml
+	$(call into_venv,.[dev])
+
+$(ALONE): pyproject.toml
+	$(call into_venv,.)
+
+install: $(ALONE)   ## install dpcompose alone, without the tools that the other targets need
 
 plots: $(PICTURES)   ## simulate and draw every figure that is out of date, into results/
 	@echo "figures: results/figures/, their data: results/data/"
@@ -47,6 +57,9 @@ results/figures/%.svg results/figures/%.png: results/data/%.json experiments/fig
 
 test: $(READY)   ## run the test suite
 	$(BIN)/python -m pytest -n auto
+
+nightly: $(READY)   ## try hypothesis's properties on new examples, twenty times as many as a test does
+	$(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile nightly
 
 check: $(READY)   ## hold the bounds against every adversary of the library
 	$(BIN)/dpcompose check
@@ -65,6 +78,7 @@ lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# .hypothesis stays: it holds the examples that failed by night
 clean:           ## remove what make has built, but no committed result
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
 	find simulator tests experiments -name __pycache__ -type d -prune -exec rm -rf {} +

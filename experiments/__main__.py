@@ -11,7 +11,7 @@ from simulator.errors import DpcomposeError
 
 
 def say(text: str) -> None:
-    """Tell how far it is."""
+    """Print a line of progress."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -36,10 +36,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
     parser.add_argument("stage", choices=("simulate", "draw"))
     parser.add_argument("names", nargs="*", metavar="NAME", help="figures; all, without any")
-    asked = parser.parse_args()
-    stage = {"simulate": simulate, "draw": draw}[asked.stage]
+    arguments = parser.parse_args()
+    stage = {"simulate": simulate, "draw": draw}[arguments.stage]
     try:
-        for name in asked.names or stages.names():
+        for name in arguments.names or stages.names():
             stage(name)
     except DpcomposeError as error:
         say(f"error: {error}")

@@ -32,7 +32,7 @@ from simulator.mechanisms import Cells
 from simulator.play.sampling import Sampling, Tilted
 from simulator.play.specification import Specification
 from simulator.queries import counting_scores
-from simulator.rare import enumerate_lattice, pilot_tilt, split, steer
+from simulator.rare import enumerate_states, pilot_tilt, split, steer
 from simulator.run.simulate import run
 from simulator.store.provenance import provenance
 
@@ -50,7 +50,7 @@ FIRST_SEED = 1_000
 
 
 def finite_switcher(family: PureDP, rounds: int) -> Rule:
-    """Three mechanisms with finitely many answers, each used until one speaks for Alice."""
+    """Three mechanisms with finitely many answers, each used until one favours Alice's presence."""
     epsilon = family.epsilon
     menu = tuple(
         Challenge(WITHOUT_ALICE, EVERYONE, mechanism)
@@ -210,9 +210,9 @@ def rows(
     except Refusal as refusal:
         print(f"{game.adversary}, experiment {b}, {method}: {refusal}", file=sys.stderr)
         return []
-    lattice = enumerate_lattice(one_adversary(game), b)
+    graph = enumerate_states(one_adversary(game), b)
     epsilon = game.epsilon(b, method)
-    exact = {"tail": lattice.tail(epsilon), "delta": lattice.delta(epsilon)}
+    exact = {"tail": graph.tail(epsilon), "delta": graph.delta(epsilon)}
     played = list(plays(game, b, method, repetitions))
     done = [estimates for estimates in played if estimates is not None]
     found = []

@@ -1,4 +1,4 @@
-"""Which source files a simulation has used, told to make.
+"""Which source files a simulation has used, written as rules for make.
 
 Every module that was imported counts, as with a compiler's ``-MD``: nobody keeps a list by hand.
 """

@@ -13,7 +13,7 @@ from experiments.stages import RESULTS
 from simulator import claims
 
 
-def write(results: list[claims.Result], folder: Path = RESULTS) -> list[Path]:
+def write(results: list[claims.ClaimResult], folder: Path = RESULTS) -> list[Path]:
     """Write claims.md and claims.json; return their paths."""
     texts = {"claims.md": claims.to_markdown(results), "claims.json": claims.to_json(results)}
     folder.mkdir(parents=True, exist_ok=True)

@@ -30,6 +30,6 @@ def played(specification: Mapping[str, Any]) -> Iterator[tuple[str, Result]]:
         yield name, result
 
 
-def spoken(name: str) -> str:
+def label_of(name: str) -> str:
     """An adversary's name as it stands in a legend."""
     return name.replace("-", " ")

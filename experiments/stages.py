@@ -25,7 +25,7 @@ from simulator.store.provenance import provenance
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
 DIGITS = 10
-"""Significant digits kept: more differ between machines and say nothing."""
+"""Significant digits kept: more differ between machines and mean nothing."""
 
 
 class Script(Protocol):
@@ -74,8 +74,8 @@ def simulate(name: str, results: Path = RESULTS) -> bool:
     start = time.perf_counter()
     data = rounded(figure.simulate(figure.SPECIFICATION))
     seconds = time.perf_counter() - start
-    asked = {"figure": name, "title": figure.TITLE, "specification": figure.SPECIFICATION}
-    made = json.loads(json.dumps(asked | {"data": data}, allow_nan=False))
+    request = {"figure": name, "title": figure.TITLE, "specification": figure.SPECIFICATION}
+    made = json.loads(json.dumps(request | {"data": data}, allow_nan=False))
     if path.exists() and _without_provenance(path) == made:
         path.touch()
         return False

@@ -1,19 +1,31 @@
 from .adversaries import Challenge, Rule, rule
-from .data.databases import ADD_REMOVE, REPLACE_ONE, Database
+from .data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
 from .errors import Breach, DpcomposeError, InvalidInput, NotApplicable, Refusal
 from .estimation import Estimate
 from .mechanisms import (
+    AboveThreshold,
+    Cells,
     Exponential,
+    FiniteMechanism,
     Free,
     Gaussian,
     Geometric,
+    JustAFew,
     Laplace,
     LeakyRandomizedResponse,
+    LloydStep,
+    LocalSensitivityMedian,
     Mechanism,
+    NameAndShame,
+    PostProcessed,
     RandomizedResponse,
+    Recoded,
     ReportNoisyMax,
+    SampleAndAggregate,
     ScalarMechanism,
     Scalars,
+    SmoothSensitivityMedian,
+    TwoPartyCount,
 )
 from .play.views import Replay, View, replay
 from .queries import (
@@ -27,7 +39,9 @@ from .queries import (
 )
 from .rare import RareEvent, Steered, Tilted, estimate_rare
 from .result import Result
-from .run.simulate import simulate
+from .run.simulate import WorkerLost, simulate
+from .theory.bounds import BoundOnComposition, bound, bounds_for
+from .theory.composition import Composition
 from .theory.filters import (
     Filter,
     RenyiFilter,
@@ -47,6 +61,7 @@ from .theory.guarantees import (
     RenyiDP,
     parse_guarantee,
 )
+from .verification import Check, verify
 
 __version__: str
 
@@ -54,29 +69,42 @@ __all__ = [
     "ADD_REMOVE",
     "REPLACE_ONE",
     "ZCDP",
+    "AboveThreshold",
     "ApproxDP",
+    "BoundOnComposition",
     "BoundedRange",
     "Breach",
+    "Cells",
     "Challenge",
+    "Check",
+    "Composition",
     "Database",
     "DpcomposeError",
     "Estimate",
     "Exponential",
     "Filter",
+    "FiniteMechanism",
     "Free",
     "Gaussian",
     "GaussianDP",
     "Geometric",
     "Guarantee",
     "InvalidInput",
+    "JustAFew",
     "Laplace",
     "LeakyRandomizedResponse",
+    "LloydStep",
+    "LocalSensitivityMedian",
     "Mechanism",
+    "NameAndShame",
     "NotApplicable",
+    "PostProcessed",
     "PureDP",
     "RandomizedResponse",
     "RareEvent",
+    "Recoded",
     "Refusal",
+    "Relation",
     "RenyiDP",
     "RenyiFilter",
     "Replay",
@@ -84,15 +112,21 @@ __all__ = [
     "Result",
     "RogersFilter",
     "Rule",
+    "SampleAndAggregate",
     "ScalarMechanism",
     "Scalars",
+    "SmoothSensitivityMedian",
     "Steered",
     "SumFilter",
     "Tilted",
+    "TwoPartyCount",
     "View",
     "WhitehouseFilter",
+    "WorkerLost",
     "ZCDPFilter",
     "__version__",
+    "bound",
+    "bounds_for",
     "clipped_mean",
     "clipped_sum",
     "counting_query",
@@ -106,4 +140,5 @@ __all__ = [
     "rule",
     "score_query",
     "simulate",
+    "verify",
 ]

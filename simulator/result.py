@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from simulator import estimation
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.estimation import (
+    EmpiricalTradeOff,
     Estimate,
     TailBand,
-    TradeOff,
     delta_log_bound,
     tail_log_bound,
 )
@@ -82,14 +82,18 @@ class Result:
     def tail(self, threshold: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
         """Pr[L > threshold] in experiment 0, or Pr[-L > threshold] in experiment 1.
 
+        A loss that equals the threshold but for rounding is not above it (:mod:`simulator.ties`).
         Raises Refusal where a weighted sample rests on too few hits or one dominating weight, or
         where infinite losses that it does not reach may outweigh what it found.
         """
+        rounds = self.specification.rounds
         if (sample := self.weighted(experiment)) is None:
-            return estimation.tail(self.losses(experiment), threshold, confidence, experiment)
+            return estimation.tail(
+                self.losses(experiment), threshold, experiment, confidence, rounds=rounds
+            )
         bound = self.log_bound(tail_log_bound, experiment, threshold)
         found = estimation.weighted_tail(
-            *sample, threshold, confidence, experiment, log_bound=bound
+            *sample, threshold, experiment, confidence, rounds=rounds, log_bound=bound
         )
         return self.with_leaks(found, experiment)
 
@@ -104,7 +108,10 @@ class Result:
             raise InvalidInput(
                 "a weighted sample has no simultaneous band: ask tail() point by point"
             )
-        return estimation.tail_band(self.losses(experiment), thresholds, confidence, experiment)
+        rounds = self.specification.rounds
+        return estimation.tail_band(
+            self.losses(experiment), thresholds, experiment, confidence, rounds=rounds
+        )
 
     def delta(self, epsilon: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
         """Hockey-stick divergence at ``epsilon``, of V0 from V1, or of V1 from V0.
@@ -112,18 +119,18 @@ class Result:
         Raises Refusal as ``tail`` does.
         """
         if (sample := self.weighted(experiment)) is None:
-            return estimation.delta(self.losses(experiment), epsilon, confidence, experiment)
+            return estimation.delta(self.losses(experiment), epsilon, experiment, confidence)
         bound = self.log_bound(delta_log_bound, experiment, epsilon)
-        found = estimation.weighted_delta(*sample, epsilon, confidence, experiment, log_bound=bound)
+        found = estimation.weighted_delta(*sample, epsilon, experiment, confidence, log_bound=bound)
         return self.with_leaks(found, experiment)
 
     def epsilon(self, delta: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
         """The least epsilon with delta(epsilon) <= delta. Raises Refusal as ``tail`` does."""
         if (sample := self.weighted(experiment)) is None:
-            return estimation.epsilon(self.losses(experiment), delta, confidence, experiment)
+            return estimation.epsilon(self.losses(experiment), delta, experiment, confidence)
         bounded = self.log_bound(delta_log_bound, experiment, 0.0) is not None
         invert = partial(
-            estimation.weighted_epsilon, *sample, confidence=confidence, experiment=experiment,
+            estimation.weighted_epsilon, *sample, experiment=experiment, confidence=confidence,
             log_bound=(lambda e: self.log_bound(delta_log_bound, experiment, e) or 0.0)
             if bounded
             else None,
@@ -179,7 +186,7 @@ class Result:
         psi = total_psi_bound(self.specification, experiment)
         return of(sampling.theta, psi, point) if np.isfinite(psi) else None
 
-    def trade_off(self, confidence: float = 0.95) -> TradeOff:
+    def trade_off(self, confidence: float = 0.95) -> EmpiricalTradeOff:
         """Type I against type II error of the optimal tests, from both experiments.
 
         Of plain samples; raises InvalidInput for weighted ones.
@@ -188,7 +195,12 @@ class Result:
             raise InvalidInput(
                 "weighted samples have no empirical trade-off function: play without sampling"
             )
-        return estimation.empirical_trade_off(self.losses(0), self.losses(1), confidence=confidence)
+        return estimation.empirical_trade_off(
+            self.losses(0),
+            self.losses(1),
+            confidence=confidence,
+            rounds=self.specification.rounds,
+        )
 
     @property
     def views(self) -> tuple[View, ...]:

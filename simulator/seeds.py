@@ -28,6 +28,22 @@ class Stream(IntEnum):
         return cls.MECHANISM_1 if experiment else cls.MECHANISM_0
 
 
+class Pilot(IntEnum):
+    """What a held-out play is for: the number of the first such play in the stream PILOT.
+
+    Where there are several, they count up from here; there is room for 100 beyond the first five.
+    """
+
+    SPLITTING_LEVELS = 0
+    TYPICAL_THETA = 1
+    PLAIN_ERROR = 2
+    WEIGHT_BOUND = 4
+    THETAS = 100
+    STEERING = 200
+    AIMING = 400
+    WITNESSES = 600
+
+
 def generator(root: int, task: int, stream: Stream, block: int) -> np.random.Generator:
     """Make the generator of one stream of one block.
 
@@ -46,6 +62,14 @@ def generator(root: int, task: int, stream: Stream, block: int) -> np.random.Gen
     """
     sequence = np.random.SeedSequence(root, spawn_key=(task, int(stream), block))
     return np.random.Generator(np.random.SFC64(sequence))
+
+
+def pilot_generators(
+    root: int, task: int, number: int
+) -> tuple[np.random.Generator, np.random.Generator]:
+    """Make two generators for a held-out play; equal numbers, see :class:`Pilot`, draw the same."""
+    first, second = (generator(root, task, Stream.PILOT, 2 * number + i) for i in (0, 1))
+    return first, second
 
 
 def record(generator: np.random.Generator) -> tuple[int, ...]:

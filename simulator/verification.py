@@ -14,7 +14,7 @@ from typing import Any
 from simulator.adversaries.registry import entries
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import DpcomposeError, InvalidInput, NotApplicable
-from simulator.estimation import Verdict, violation
+from simulator.estimation import BoundVerdict, violation
 from simulator.run.simulate import simulate
 from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
 from simulator.theory.guarantees import Guarantee
@@ -48,7 +48,7 @@ class Check:
     experiment: int
     bound: str
     epsilon: float
-    verdict: Verdict
+    verdict: BoundVerdict
 
     @property
     def violated(self) -> bool:
@@ -135,7 +135,7 @@ def verify(
             found = [
                 Check(
                     name, experiment, bound.name, epsilon,
-                    violation(losses, epsilon, delta, each, experiment),
+                    violation(losses, epsilon, delta, experiment=experiment, false_alarm=each),
                 )
                 for bound, epsilon, delta in probes
             ]  # fmt: skip

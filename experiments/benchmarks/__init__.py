@@ -1,5 +1,5 @@
 """How fast and how accurate: ``make bench`` measures, prints a table, writes it down.
 
-Speed is told as the ratio of two rates measured alternately in one run, so that a busy or slow
+Speed is given as the ratio of two rates measured alternately in one run, so that a busy or slow
 machine changes both. Nothing here is asserted by the tests.
 """

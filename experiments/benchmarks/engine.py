@@ -71,7 +71,7 @@ def two_jobs() -> Iterator[Line]:
     ratio, together, alone = alternately(
         two, partial(play, rule, family, trials, 1), repeats=7, clock=time.perf_counter
     )
-    # Below two cores the machine was busy with something else, and the ratio tells of that.
+    # Below two cores the machine was busy with something else, and the ratio shows that.
     detail = {
         "seconds_two_jobs": together,
         "seconds_one_job": alone,
@@ -129,7 +129,7 @@ def generator_adversary() -> Iterator[Line]:
         start = time.process_time()
         play(adversaries.press_when_ahead, adversaries.PURE, trials)
         rates.append(trials * ROUNDS / (time.process_time() - start))
-    yield Line("generator adversary", statistics.median(rates), "rounds/s a core", 300_000.0)
+    yield Line("generator adversary", statistics.median(rates), "rounds/s per core", 300_000.0)
 
 
 BENCHMARKS = (against_bare_draws, two_jobs, overhead, compilation, generator_adversary)

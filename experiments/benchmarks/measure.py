@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 Benchmark = Callable[[], Iterator["Line"]]
@@ -17,7 +17,7 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True)
 class Line:
-    """One figure beside its target; ``at_least`` tells which side of the target is good.
+    """One figure beside its target; ``at_least`` says which side of the target is good.
 
     ``detail`` holds what else was measured, as plain JSON. Without a target, or without a figure
     because a peer is not installed, there is no verdict.
@@ -27,6 +27,7 @@ class Line:
     figure: float | None
     unit: str
     target: float | None = None
+    _: KW_ONLY
     at_least: bool = True
     detail: dict[str, Any] = field(default_factory=dict)
 

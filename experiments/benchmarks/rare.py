@@ -24,7 +24,7 @@ from simulator.theory.pld import compose_laws
 TRIALS = 100_000
 
 
-def told(event: RareEvent) -> dict[str, float | str]:
+def described(event: RareEvent) -> dict[str, float | str]:
     """What stands beside an error."""
     return {
         "epsilon": event.epsilon,
@@ -47,10 +47,12 @@ def bob() -> Iterator[Line]:
     truth = exact.delta(epsilon).value
     covers = float(event.delta.lower <= truth <= event.delta.upper)
     error = event.delta.relative_standard_error
-    detail = told(event) | {"exact": truth}
-    yield Line("Bob: relative standard error", error, "relative", 0.01, False, detail)
+    detail = described(event) | {"exact": truth}
+    yield Line(
+        "Bob: relative standard error", error, "relative", 0.01, at_least=False, detail=detail
+    )
     yield Line("Bob: interval covers the exact delta", covers, "1 is yes", 1.0)
-    yield Line("Bob: time, compilation and pilot included", seconds, "s", 30.0, False)
+    yield Line("Bob: time, compilation and pilot included", seconds, "s", 30.0, at_least=False)
 
 
 def repeated(mechanism: ScalarMechanism) -> Rule:
@@ -68,9 +70,11 @@ def laplace() -> Iterator[Line]:
         repeated(Laplace(ALICE, 0.1)), family, rounds, TRIALS, epsilon=epsilon, seed=7
     )
     bracket = composed.delta(epsilon)
-    detail = told(event) | {"exact_lower": bracket.lower, "exact_upper": bracket.upper}
+    detail = described(event) | {"exact_lower": bracket.lower, "exact_upper": bracket.upper}
     error = event.delta.relative_standard_error
-    yield Line("Laplace, k = 1000, 1e-12: error", error, "relative", 0.02, False, detail)
+    yield Line(
+        "Laplace, k = 1000, 1e-12: error", error, "relative", 0.02, at_least=False, detail=detail
+    )
 
 
 def adaptive() -> Iterator[Line]:
@@ -81,7 +85,14 @@ def adaptive() -> Iterator[Line]:
             make(name, family, rounds), family, rounds, TRIALS, delta=1e-12, seed=7
         )
         error = event.delta.relative_standard_error
-        yield Line(f"{name}, 1e-12: error", error, "relative", 0.05, False, told(event))
+        yield Line(
+            f"{name}, 1e-12: error",
+            error,
+            "relative",
+            0.05,
+            at_least=False,
+            detail=described(event),
+        )
 
 
 def two_stakes(low: ScalarMechanism, high: ScalarMechanism) -> Rule:

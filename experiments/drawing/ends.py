@@ -1,4 +1,4 @@
-"""Curves named at their right end, for panels with more curves than dashes can tell apart."""
+"""Curves named at their right end, for panels with more curves than dashes can distinguish."""
 
 from __future__ import annotations
 

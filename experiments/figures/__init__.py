@@ -1,1 +1,1 @@
-"""One script a figure; its contract is :class:`experiments.stages.Script`."""
+"""One script per figure; its contract is :class:`experiments.stages.Script`."""

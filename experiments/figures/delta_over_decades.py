@@ -36,9 +36,9 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     deltas = 10.0**-exponents
     rounds = Composition.repeat(PureDP(specification["epsilon"]), specification["rounds"])
     epsilons = {
-        asked.name: [asked.epsilon(float(d)).value for d in deltas]
-        for asked in bounds_for(rounds)
-        if not asked.bound.costly
+        applied.name: [applied.epsilon(float(d)).value for d in deltas]
+        for applied in bounds_for(rounds)
+        if not applied.bound.costly
     }
     composed = compose_laws([(LaplaceLaw(specification["epsilon"]), specification["rounds"])])
     brackets = [composed.epsilon(float(d)) for d in deltas]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.play import played, spoken
+from experiments.play import label_of, played
 from simulator import parse_guarantee
 from simulator.plots import Band, legend, paper_figure, plot_tails
 from simulator.theory import Composition, bound
@@ -76,7 +76,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
     with paper_figure(2, height=3.4) as (figure, panels):
         for experiment, axes in enumerate(panels):
             bands = {
-                spoken(name): Band(**found[str(experiment)])
+                label_of(name): Band(**found[str(experiment)])
                 for name, found in data["measured"].items()
             }
             plot_tails(axes, data["epsilons"], bands, curves, floor=1e-7)

@@ -36,19 +36,21 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     grid = np.geomspace(1, specification["largest"], specification["points"])
     rounds = np.unique(np.round(grid).astype(int))
 
-    def asked(name: str, k: int) -> float:
+    def granted(name: str, k: int) -> float:
         return bound(name).on(Composition.repeat(PureDP(epsilon), k)).epsilon(delta).value
 
-    entries = [asked.bound for asked in bounds_for(Composition.repeat(PureDP(epsilon), 2))]
+    entries = [applied.bound for applied in bounds_for(Composition.repeat(PureDP(epsilon), 2))]
     curves = {
-        entry.name: [asked(entry.name, int(k)) for k in rounds]
+        entry.name: [granted(entry.name, int(k)) for k in rounds]
         for entry in entries
         if not entry.costly
     }
     brackets = [compose_laws([(LaplaceLaw(epsilon), int(k))]).epsilon(delta) for k in rounds]
     curves["laplace"] = [bracket.upper for bracket in brackets]
     first = next(
-        k for k in range(1, specification["largest"]) if asked("advanced", k) < asked("basic", k)
+        k
+        for k in range(1, specification["largest"])
+        if granted("advanced", k) < granted("basic", k)
     )
     return {
         "delta": delta,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.play import played, spoken
+from experiments.play import label_of, played
 from simulator import parse_guarantee
 from simulator.plots import legend, paper_figure, plot_drift
 from simulator.plots.style import curves, draw_band, measured, promised, spaced_marks
@@ -98,7 +98,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
             {f"Azuma, {name}": curve for name, curve in data["envelopes"].items()},
             paths=data["paths"],
         )
-        total.set_title(spoken(data["followed"]))
+        total.set_title(label_of(data["followed"]))
         total.set_ylabel("accumulated privacy loss, experiment 0")
         exponent = round(math.log10(data["delta"]))
         total.text(
@@ -118,7 +118,7 @@ def _draw_drift(axes: Any, data: Mapping[str, Any]) -> None:
         x, y = curves(name, rounds, moments["drift"])
         look, half = measured(index), moments["drift_half_width"]
         draw_band(axes, x, (y - half, y + half), look)
-        axes.plot(x, y, label=spoken(name), markevery=spaced_marks(x, index), **look)
+        axes.plot(x, y, label=label_of(name), markevery=spaced_marks(x, index), **look)
     axes.set_xlim(rounds[0], rounds[-1])
     axes.set_ylim(bottom=0.0)
     axes.set_title("drift of each round")

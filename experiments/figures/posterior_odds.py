@@ -34,61 +34,63 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     """Play noisy counts of the sick, and condition on the answers after every round.
 
     The prior: every smoker is sick with one of two rates, even odds on which. Without Alice's
-    data the count is of the others, which tells of her through the rate alone.
+    data the count is of the others, which depends on her through the rate alone.
     """
-    asked = dict(specification)
-    coins = generator(asked["seed"], 0, Stream.COINS, 0)
-    others = int(coins.binomial(asked["people"] - 1, asked["true_rate"]))
-    answers = played(asked, others)
-    paths = [beliefs(asked, list(given)) for given in answers]
-    rounds = np.arange(asked["rounds"] + 1)
+    settings = dict(specification)
+    coins = generator(settings["seed"], 0, Stream.COINS, 0)
+    others = int(coins.binomial(settings["people"] - 1, settings["true_rate"]))
+    answers = played(settings, others)
+    paths = [beliefs(settings, list(given)) for given in answers]
+    rounds = np.arange(settings["rounds"] + 1)
     return {
         "rounds": rounds,
         "prior_odds": float(np.exp(paths[0]["with"][0])),
-        "known_odds": asked["true_rate"] / (1.0 - asked["true_rate"]),
-        "with": [path["with"] for path in paths[: asked["shown"]]],
-        "without": [path["without"] for path in paths[: asked["shown"]]],
+        "known_odds": settings["true_rate"] / (1.0 - settings["true_rate"]),
+        "with": [path["with"] for path in paths[: settings["shown"]]],
+        "without": [path["without"] for path in paths[: settings["shown"]]],
         "largest": [path["largest"] for path in paths],
         "least": [path["least"] for path in paths],
-        "band": 2.0 * asked["epsilon"] * rounds,
-        "epsilon": asked["epsilon"],
-        "shown": asked["shown"],
+        "band": 2.0 * settings["epsilon"] * rounds,
+        "epsilon": settings["epsilon"],
+        "shown": settings["shown"],
     }
 
 
-def played(asked: Mapping[str, Any], others: int) -> list[tuple[float, ...]]:
+def played(settings: Mapping[str, Any], others: int) -> list[tuple[float, ...]]:
     """The answers of every play of experiment 1: Alice, who is sick, is in the database."""
-    without = Database({"sick": others, "healthy": asked["people"] - 1 - others})
-    count = Laplace(counting_query("sick"), asked["epsilon"])
+    without = Database({"sick": others, "healthy": settings["people"] - 1 - others})
+    count = Laplace(counting_query("sick"), settings["epsilon"])
 
     def adversary(coins: np.random.Generator) -> Any:
         while True:
             yield without, without.add("sick"), count
 
     result = play(
-        adversary, PureDP(asked["epsilon"]), asked["rounds"], asked["plays"], seed=asked["seed"],
-        experiments=(1,), keep_views=asked["plays"], jobs=1, progress=False,
+        adversary, PureDP(settings["epsilon"]), settings["rounds"], settings["plays"],
+        seed=settings["seed"], experiments=(1,), keep_views=settings["plays"],
+        jobs=1, progress=False,
     )  # fmt: skip
     return [view.answers for view in result.views]
 
 
-def beliefs(asked: Mapping[str, Any], answers: list[float]) -> dict[str, np.ndarray]:
+def beliefs(settings: Mapping[str, Any], answers: list[float]) -> dict[str, np.ndarray]:
     """Log odds of Alice's disease with and without her data, and the extreme log ratios.
 
     Each of shape (rounds + 1,). The ratio is that of Theorem 2.1, of the posteriors of a whole
     data set x = (number of sick among the others, Alice): its largest and least value over x.
     """
-    counts = np.arange(asked["people"])
-    rates = np.array(asked["rates"])
+    counts = np.arange(settings["people"])
+    rates = np.array(settings["rates"])
     prior = np.mean(
         [
-            np.outer(binom.pmf(counts, asked["people"] - 1, rate), [1.0 - rate, rate])
+            np.outer(binom.pmf(counts, settings["people"] - 1, rate), [1.0 - rate, rate])
             for rate in rates
         ],
         axis=0,
     )
-    losses = np.abs(np.array(answers)[:, None] - np.arange(asked["people"] + 1)) * asked["epsilon"]
-    likelihood = np.vstack([np.zeros(asked["people"] + 1), -np.cumsum(losses, axis=0)])
+    errors = np.array(answers)[:, None] - np.arange(settings["people"] + 1)
+    losses = np.abs(errors) * settings["epsilon"]
+    likelihood = np.vstack([np.zeros(settings["people"] + 1), -np.cumsum(losses, axis=0)])
     seen = np.stack([likelihood[:, :-1], likelihood[:, 1:]], axis=-1)  # of count, count + Alice
     unseen = np.stack([likelihood[:, :-1]] * 2, axis=-1)
     real, hypothetical = (normalised(np.log(prior) + log) for log in (seen, unseen))

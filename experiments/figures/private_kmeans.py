@@ -77,8 +77,8 @@ def draw(data: Mapping[str, Any]) -> Figure:
             outside = np.any(np.array(found["centres"]) > (8.0, 3.0), axis=2)
             outside |= np.any(np.array(found["centres"]) < 0.0, axis=2)
             if outside.any():
-                told = f"{outside.sum()} of {outside.size} outside"
-                axes.text(0.2, 2.8, told, fontsize="small", color="0.35")
+                text = f"{outside.sum()} of {outside.size} outside"
+                axes.text(0.2, 2.8, text, fontsize="small", color="0.35")
             axes.set_title(rf"$\varepsilon = {found['epsilon']:g}$: cost × {found['cost']:.1f}")
         for index, (start, end) in enumerate(zip(data["start"], plain)):
             look = measured(index) | {"linestyle": "none", "markersize": 4.5, "zorder": 3}

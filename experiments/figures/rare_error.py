@@ -1,7 +1,7 @@
 """Error of an estimate against delta, for every way of sampling a rare event.
 
 Both adversaries have few states, so that the exact divergence is known by recursion and the error
-is against the truth, not what a sample says of itself.
+is against the truth, not what a sample estimates of its own error.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.play import spoken
+from experiments.play import label_of
 from simulator import Refusal, parse_guarantee
 from simulator.adversaries import make
 from simulator.play.sampling import Sampling, Tilted
 from simulator.play.specification import Specification
 from simulator.plots import legend, paper_figure
 from simulator.plots.style import measured
-from simulator.rare import Lattice, enumerate_lattice, pilot_tilt, steer
+from simulator.rare import StateGraph, enumerate_states, pilot_tilt, steer
 from simulator.run.simulate import run
 
 TITLE = "relative error against delta of plain, tilted, steered and Doob sampling"
@@ -49,29 +49,29 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
             adversary, family, specification["rounds"], specification["trials"],
             specification["seed"], sampling=Tilted(0.0),
         )  # fmt: skip
-        lattice = enumerate_lattice(s, b)
+        graph = enumerate_states(s, b)
         errors[name] = [
-            error_at(s, b, lattice, delta, specification["repetitions"])
+            error_at(s, b, graph, delta, specification["repetitions"])
             for delta in specification["deltas"]
         ]
     return {"deltas": specification["deltas"], "errors": errors}
 
 
-def epsilon_of(lattice: Lattice, delta: float) -> float:
+def epsilon_of(graph: StateGraph, delta: float) -> float:
     """Where the exact divergence is ``delta``, by bisection."""
-    low, high = 0.0, float(lattice.signed.max())
+    low, high = 0.0, float(graph.signed.max())
     for _ in range(60):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if lattice.delta(middle) > delta else (low, middle)
+        low, high = (middle, high) if graph.delta(middle) > delta else (low, middle)
     return high
 
 
 def error_at(
-    s: Specification, b: int, lattice: Lattice, delta: float, repetitions: int
+    s: Specification, b: int, graph: StateGraph, delta: float, repetitions: int
 ) -> dict[str, float | None]:
     """Relative error of each method at one delta; None where it refuses or hits nothing."""
-    epsilon = epsilon_of(lattice, delta)
-    exact = lattice.delta(epsilon)
+    epsilon = epsilon_of(graph, delta)
+    exact = graph.delta(epsilon)
     measures: dict[str, Sampling | None] = {"plain": Tilted(0.0), "tilted": None, "steered": None}
     for method, choose in (("tilted", pilot_tilt), ("steered", steer)):
         try:
@@ -85,10 +85,10 @@ def error_at(
             for i in range(repetitions)
             if sampling is not None
         ]
-        told = [value for value in found if value is not None]
-        enough = len(told) > repetitions // 2
-        errors[method] = rms([value / exact - 1.0 for value in told]) if enough else None
-    signed, log_weights = lattice.sample(epsilon, s.trials, np.random.default_rng(s.seed))
+        estimates = [value for value in found if value is not None]
+        enough = len(estimates) > repetitions // 2
+        errors[method] = rms([value / exact - 1.0 for value in estimates]) if enough else None
+    signed, log_weights = graph.sample(epsilon, s.trials, np.random.default_rng(s.seed))
     weighted = np.exp(log_weights) * -np.expm1(np.minimum(epsilon - signed, 0.0))
     errors["doob"] = abs(float(weighted.mean()) / exact - 1.0)
     return errors
@@ -115,17 +115,17 @@ def draw(data: Mapping[str, Any]) -> Figure:
             for index, method in enumerate(METHODS):
                 values = [error[method] for error in errors]
                 heights = [TOP if v is None else max(v, BOTTOM) for v in values]
-                told = np.array([v is not None for v in values])
+                given = np.array([v is not None for v in values])
                 style = measured(index)
-                axes.plot(deltas[told], np.array(heights)[told], label=NAMES[method], **style)
+                axes.plot(deltas[given], np.array(heights)[given], label=NAMES[method], **style)
                 lost = style | {"linestyle": "none", "marker": "x"}
-                axes.plot(deltas[~told], np.array(heights)[~told] * 0.82**index, **lost)
+                axes.plot(deltas[~given], np.array(heights)[~given] * 0.82**index, **lost)
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.invert_xaxis()
             axes.set_ylim(BOTTOM / 2, TOP * 2)
             axes.axhline(TOP / 2.2, color="0.7", linewidth=0.6)
-            axes.set_title(spoken(name))
+            axes.set_title(label_of(name))
             axes.set_xlabel(r"$\delta$")
         panels[0].set_ylabel("relative error, 20,000 trials")
         panels[0].text(0.02, TOP * 1.25, "refused:", transform=panels[0].get_yaxis_transform(),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.play import spoken
+from experiments.play import label_of
 from simulator import Refusal, Result, parse_guarantee
 from simulator.adversaries import make
 from simulator.estimation import Estimate
@@ -21,7 +21,7 @@ from simulator.plots.style import measured, promised
 from simulator.rare.steering import aim, steer
 from simulator.run.simulate import run
 from simulator.theory import azuma_tail
-from simulator.theory.lattice import repeated_atoms
+from simulator.theory.loss_atoms import repeated_atoms
 
 TITLE = "tails of adaptive adversaries down to 1e-15, by steered sampling"
 
@@ -43,7 +43,7 @@ SPECIFICATION: dict[str, Any] = {
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Aim a measure at each delta; read every threshold off the sample that knows it best."""
+    """Aim a measure at each delta; estimate each threshold from the best sample for it."""
     family = parse_guarantee(specification["family"])
     tails = {
         name: tail_of(
@@ -76,7 +76,7 @@ def tail_of(
         epsilon, start = aim(s, 0, delta)
         results.append(run(replace(s, sampling=steer(s, 0, epsilon, start=start)[0]), (0,)))
         top = max(top, epsilon)
-    told: dict[str, list[float]] = {"threshold": [], "value": [], "lower": [], "upper": []}
+    tail: dict[str, list[float]] = {"threshold": [], "value": [], "lower": [], "upper": []}
     for threshold in np.linspace(0.0, 1.06 * top, points)[1:]:
         best = min(
             (estimate for result in results if (estimate := tail_at(result, float(threshold)))),
@@ -84,10 +84,10 @@ def tail_of(
             default=None,
         )
         if best is not None and best.relative_standard_error < largest_error:
-            told["threshold"].append(float(threshold))
+            tail["threshold"].append(float(threshold))
             for end in ("value", "lower", "upper"):
-                told[end].append(getattr(best, end))
-    return told
+                tail[end].append(getattr(best, end))
+    return tail
 
 
 def tail_at(result: Result, threshold: float) -> Estimate | None:
@@ -109,7 +109,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
             values = np.array(tail["value"])
             spread = np.abs(np.array([tail["lower"], tail["upper"]]) - values)
             axes.errorbar(
-                tail["threshold"], values, spread, capsize=1.5, label=spoken(name),
+                tail["threshold"], values, spread, capsize=1.5, label=label_of(name),
                 **measured(index),
             )  # fmt: skip
         axes.axhspan(1e-16, 3e-6, color="0.95", zorder=0)

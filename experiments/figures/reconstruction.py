@@ -42,21 +42,21 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def exhaustive(asked: Mapping[str, Any], seed: int, confidence: float) -> dict[str, Any]:
+def exhaustive(settings: Mapping[str, Any], seed: int, confidence: float) -> dict[str, Any]:
     """What is guaranteed, what the worst answers leave, what uniform noise leaves."""
-    n = asked["rows"]
-    alphas = np.linspace(0.0, asked["largest"], asked["points"])
+    n = settings["rows"]
+    alphas = np.linspace(0.0, settings["largest"], settings["points"])
     coins = generator(seed, 0, Stream.COINS, 0)
     uniform = [
-        [share_of_noisy(n, alpha * n, coins) for _ in range(asked["databases"])]
-        for alpha in alphas[:: asked["every"]]
+        [share_of_noisy(n, alpha * n, coins) for _ in range(settings["databases"])]
+        for alpha in alphas[:: settings["every"]]
     ]
     return {
         "rows": n,
         "alphas": alphas,
         "guaranteed": np.maximum(1.0 - 4.0 * alphas, 0.0),
         "worst": [1.0 - furthest_apart(n, alpha * n) / n for alpha in alphas],
-        "uniform_at": alphas[:: asked["every"]],
+        "uniform_at": alphas[:: settings["every"]],
         "uniform": means(uniform, confidence),
     }
 

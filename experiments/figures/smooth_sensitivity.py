@@ -1,4 +1,4 @@
-"""The median's sensitivities: local, smooth and global, and the noise that they ask for."""
+"""The median's sensitivities: local, smooth and global, and the noise that they need."""
 
 from __future__ import annotations
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.play import played, spoken
+from experiments.play import label_of, played
 from simulator import parse_guarantee
 from simulator.plots import Band, legend, paper_figure, plot_tails
 from simulator.theory import azuma_tail
-from simulator.theory.lattice import repeated_atoms
+from simulator.theory.loss_atoms import repeated_atoms
+from simulator.ties import beyond
 
 TITLE = "tails of the privacy loss of six adversaries, with simultaneous 95% bands"
 
@@ -37,7 +38,7 @@ SPECIFICATION: dict[str, Any] = {
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     """Play the adversaries; count how many losses pass each threshold."""
-    # Halfway between the multiples of the step: rounding decides on which side an atom falls.
+    # Halfway between the multiples of the step, where the atoms of most of these adversaries lie.
     thresholds = np.arange(0.5, specification["largest"] / specification["step"])
     thresholds *= specification["step"]
     tails: dict[str, Any] = {}
@@ -65,7 +66,7 @@ def bounds(specification: Mapping[str, Any], thresholds: np.ndarray) -> dict[str
         return [azuma_tail(t - rounds * drift, squared_ranges) for t in thresholds]
 
     return {
-        "basic": [float(t < rounds * epsilon) for t in thresholds],
+        "basic": [float(beyond(t, rounds) < rounds * epsilon) for t in thresholds],
         "Azuma, Lemma 7 drift": azuma(epsilon * math.expm1(epsilon)),
         "Azuma, tight drift": azuma(epsilon * math.tanh(epsilon / 2.0)),
         "randomized response, exact": [atoms.tail(float(t)) for t in thresholds],
@@ -79,7 +80,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
     with paper_figure(2, height=3.4) as (figure, panels):
         for experiment, axes in enumerate(panels):
             tails = {
-                spoken(name): Band(**measured[str(experiment)])
+                label_of(name): Band(**measured[str(experiment)])
                 for name, measured in data["tails"].items()
             }
             plot_tails(axes, thresholds, tails, curves, floor=2e-7)

@@ -1,4 +1,4 @@
-"""Trade-off functions: what a test on the view can tell, against what guarantees allow."""
+"""Trade-off functions: errors of the best test on the view, against what guarantees allow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import norm
 
-from experiments.play import played, spoken
+from experiments.play import label_of, played
 from simulator import parse_guarantee
 from simulator.plots import Band, legend, paper_figure, plot_trade_off
 from simulator.theory import BoundOnComposition, Composition, bound
@@ -54,14 +54,14 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     return {"type_one": errors, "measured": measured, "allowed": allowed, "mu": mu}
 
 
-def allowed_by(asked: BoundOnComposition, errors: np.ndarray) -> np.ndarray:
+def allowed_by(applied: BoundOnComposition, errors: np.ndarray) -> np.ndarray:
     """Least type II error under a whole curve delta(epsilon).
 
     The greatest of the functions of (epsilon, delta)-DP along the curve: Dong, Roth and Su 2022,
     Propositions 3 and 6.
     """
-    epsilons = np.linspace(0.0, asked.epsilon(0.0).value, 401)
-    deltas = np.array([asked.delta(float(e)).value for e in epsilons])
+    epsilons = np.linspace(0.0, applied.epsilon(0.0).value, 401)
+    deltas = np.array([applied.delta(float(e)).value for e in epsilons])
     first = 1.0 - deltas - np.exp(epsilons) * errors[:, None]
     second = np.exp(-epsilons) * (1.0 - deltas - errors[:, None])
     return np.maximum(np.maximum(first, second).max(axis=1), 0.0)
@@ -79,7 +79,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
     """The optimal tests' errors; nearer to the diagonal is more private."""
     errors = data["type_one"]
     allowed = {LABELS[name]: (errors, values) for name, values in data["allowed"].items()}
-    tests = {spoken(name): (errors, Band(**found)) for name, found in data["measured"].items()}
+    tests = {label_of(name): (errors, Band(**found)) for name, found in data["measured"].items()}
     with paper_figure(height=4.15) as (figure, axes):
         plot_trade_off(axes, tests, allowed)
         legend(figure, columns=2)

@@ -14,12 +14,12 @@ check must judge otherwise.
 from simulator.claims.model import Claim, Finding, Source, Verdict
 from simulator.claims.registry import all_claims, claim, find
 from simulator.claims.rendering import to_json, to_markdown
-from simulator.claims.running import Result, run
+from simulator.claims.running import ClaimResult, run
 
 __all__ = [
     "Claim",
+    "ClaimResult",
     "Finding",
-    "Result",
     "Source",
     "Verdict",
     "all_claims",

@@ -109,7 +109,7 @@ def azuma_gives_delta(
 def azuma_on_the_sum(
     *, epsilon: float = 0.1, rounds: int = 100, delta: float = 1e-6, adaptive: bool = True
 ) -> Finding:
-    """An answer also sways what an adaptive adversary asks later, hence the mean of the rest.
+    """An answer also sways the later queries of an adaptive adversary, hence the mean of the rest.
 
     Centring each loss at its conditional mean, whose sum is at most k epsilon (e^epsilon - 1),
     repairs the proof.
@@ -131,7 +131,7 @@ def azuma_on_the_sum(
 def stops_once(past: tuple[int, ...]) -> bool:
     """Whether the adversary of :func:`swayed_effects` asks only harmless questions after ``past``.
 
-    It stops after answers +...+ - -, and after no others; +1 speaks for experiment 0.
+    It stops after answers +...+ - -, and after no others; +1 is evidence for experiment 0.
     """
     return len(past) >= 2 and past[-2:] == (-1, -1) and all(x == 1 for x in past[:-2])
 

@@ -32,7 +32,7 @@ def respond_by_answer(epsilons: Sequence[float], exchange: bool = True) -> Adver
     """An adaptive adversary on randomized response that spends ``epsilons`` in turn.
 
     After an answer 1 it exchanges the two databases (with ``exchange``), so that which experiment
-    an answer speaks for depends on the answers before.
+    an answer favours depends on the answers before.
     """
 
     def adversary(coins: Any) -> Playing:
@@ -56,7 +56,7 @@ def leak_in_turn(budgets: Sequence[tuple[float, float]]) -> Adversary:
 
 
 def press_when_ahead(low: float, high: float) -> Adversary:
-    """Laplace at ``low``; at ``high`` after an answer that speaks for Alice's presence.
+    """Laplace at ``low``; at ``high`` after an answer that favours Alice's presence.
 
     It tosses a coin on which of the two databases is called database 0, so its view needs it.
     """

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from simulator.claims.model import Finding, Method, Verdict
-from simulator.estimation import Outcome
-from simulator.estimation import Verdict as Decision
+from simulator.estimation import BoundOutcome, BoundVerdict
 
 #: A bound within one percent of what is attained counts as tight.
 TIGHT = 1.01
@@ -14,9 +13,9 @@ TIGHT = 1.01
 ROUNDING = 1e-9
 
 _OF_OUTCOME = {
-    Outcome.HOLDS: Verdict.NOT_TIGHT,
-    Outcome.VIOLATED: Verdict.FAILS,
-    Outcome.UNDECIDED: Verdict.UNDECIDED,
+    BoundOutcome.HOLDS: Verdict.NOT_TIGHT,
+    BoundOutcome.VIOLATED: Verdict.FAILS,
+    BoundOutcome.UNDECIDED: Verdict.UNDECIDED,
 }
 
 
@@ -80,7 +79,7 @@ def equal(
 
 
 def decided(
-    decision: Decision, what: str, *, printed: str = "", right: str = "", note: str = ""
+    decision: BoundVerdict, what: str, *, printed: str = "", right: str = "", note: str = ""
 ) -> Finding:
     """The finding of a statistical test of ``what`` <= bound; undecided keeps its interval."""
     interval = f"[{number(decision.lower)}, {number(decision.upper)}]"

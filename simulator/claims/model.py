@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal
@@ -55,7 +55,7 @@ class Finding:
     method : exact computation, simulation, or both.
     slack : what is claimed over what is measured (1 is tight); None where there is no ratio.
     printed, right : what the source says and what it should say; both needed for a complaint.
-    false_alarm : probability that such a check complains of a true claim; needed unless exact.
+    false_alarm : probability that such a check finds fault with a true claim; needed unless exact.
         Zero where a complaint would rest on a single view that the claim rules out.
     note : anything else worth a line.
 
@@ -126,6 +126,7 @@ class Claim:
     place: str
     statement: str
     expected: Verdict
+    _: KW_ONLY
     check: Check
     wrong: Mapping[str, Any] = field(default_factory=dict)
     cannot_be_wrong: str = ""

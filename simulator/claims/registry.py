@@ -23,6 +23,7 @@ def claim(
     place: str,
     statement: str,
     expected: Verdict,
+    *,
     wrong: Mapping[str, Any] | None = None,
     cannot_be_wrong: str = "",
     slip: bool = False,
@@ -36,8 +37,9 @@ def claim(
         if id in _LEDGER:
             raise InvalidInput(f"two claims have the id {id!r}")
         _LEDGER[id] = Claim(
-            id, source, place, statement, expected, check, wrong or {}, cannot_be_wrong, slip
-        )
+            id, source, place, statement, expected,
+            check=check, wrong=wrong or {}, cannot_be_wrong=cannot_be_wrong, slip=slip,
+        )  # fmt: skip
         return check
 
     return register

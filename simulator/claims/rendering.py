@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from simulator.claims.model import Finding, Verdict
-from simulator.claims.running import Result
+from simulator.claims.running import ClaimResult
 from simulator.claims.sources import SOURCES
 
 _COUNTED = {  # in the order of a table; one of them, several
@@ -33,10 +33,10 @@ parameters of each check are in `claims.json`; `make claims` writes both files.
 - An id begins with its source: {sources}.
 - *Slack* is what is claimed over what is attained: 1 is tight, below 1 the claim is exceeded.
 - A verdict comes from an exact computation unless its line says *simulated*; then it states the
-  probability that such a check complains of a true claim.
+  probability that such a check finds fault with a true claim.
 - “Our answer” marks what a source asks but does not answer.
 
-`dpcompose claims ID` checks one of them again and tells everything about it.
+`dpcompose claims ID` checks one of them again and prints everything about it.
 """
 
 _SUBSTANCE = """\
@@ -54,13 +54,13 @@ that is true.
 """
 
 
-def to_json(results: Iterable[Result]) -> str:
+def to_json(results: Iterable[ClaimResult]) -> str:
     """The results as JSON text, a list of objects, with a final newline."""
     listed = [result.as_dict() for result in results]
     return json.dumps(listed, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def to_markdown(results: Sequence[Result]) -> str:
+def to_markdown(results: Sequence[ClaimResult]) -> str:
     """One page: counts, what was found wrong, then a table for each source, complaints first."""
     found = [result for result in results if result.finding.verdict.is_complaint]
     sections = [
@@ -76,13 +76,13 @@ def to_markdown(results: Sequence[Result]) -> str:
     return "\n".join(section for section in sections if section)
 
 
-def complaints_first(results: Iterable[Result]) -> list[Result]:
+def complaints_first(results: Iterable[ClaimResult]) -> list[ClaimResult]:
     """The results ordered by verdict, those that fail as printed first, and slips after faults."""
     order = list(_COUNTED)
     return sorted(results, key=lambda r: (order.index(r.finding.verdict), r.claim.slip))
 
 
-def counts(results: Sequence[Result]) -> str:
+def counts(results: Sequence[ClaimResult]) -> str:
     """How many claims came to which verdict, in a sentence."""
     counted = Counter(result.finding.verdict for result in results)
     listed = [
@@ -107,12 +107,12 @@ def slack_text(slack: float | None) -> str:
     return f"{slack:.4g}" if math.isfinite(slack) else "∞"
 
 
-def _strays(results: Sequence[Result]) -> str:
+def _strays(results: Sequence[ClaimResult]) -> str:
     strays = [result.claim.id for result in results if not result.as_recorded]
     return f"**Not as recorded: {', '.join(strays)}.**\n" if strays else ""
 
 
-def _complaints(heading: str, found: Sequence[Result]) -> str:
+def _complaints(heading: str, found: Sequence[ClaimResult]) -> str:
     if not found:
         return ""
     lines = [
@@ -123,13 +123,13 @@ def _complaints(heading: str, found: Sequence[Result]) -> str:
     return f"{heading.format(len(found))}\n" + "\n".join(lines) + "\n"
 
 
-def _complaint(result: Result) -> str:
+def _complaint(result: ClaimResult) -> str:
     claim, finding = result.claim, result.finding
     right = _sentences(finding.right, finding.note)
     return _row(claim.id, claim.place, finding.printed, right)
 
 
-def _table(results: Sequence[Result]) -> str:
+def _table(results: Sequence[ClaimResult]) -> str:
     lines = [
         "| claim | place | statement | verdict | slack | measured |",
         "|---|---|---|---|---|---|",
@@ -138,23 +138,23 @@ def _table(results: Sequence[Result]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(result: Result) -> str:
+def _line(result: ClaimResult) -> str:
     claim, finding = result.claim, result.finding
     verdict = str(finding.verdict)
     if not result.as_recorded:
         verdict += f" (recorded: {claim.expected})"
     slack = slack_text(finding.slack)
-    return _row(claim.id, claim.place, claim.statement, verdict, slack, _told(finding))
+    return _row(claim.id, claim.place, claim.statement, verdict, slack, _measured(finding))
 
 
-def _told(finding: Finding) -> str:
+def _measured(finding: Finding) -> str:
     """What was measured, then the remark, then how, where that is not exact."""
-    remark = "" if finding.verdict.is_complaint else finding.note  # told among the complaints
-    told = _sentences(str(finding.measured), remark)
+    remark = "" if finding.verdict.is_complaint else finding.note  # stands among the complaints
+    text = _sentences(str(finding.measured), remark)
     if finding.false_alarm is not None:
         kind = "simulated" if finding.method == "simulation" else "exact and simulated"
-        told += f" (*{kind}*, false alarm {finding.false_alarm:.1g})"
-    return told
+        text += f" (*{kind}*, false alarm {finding.false_alarm:.1g})"
+    return text
 
 
 def _sentences(first: str, second: str) -> str:

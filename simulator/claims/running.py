@@ -19,7 +19,7 @@ from simulator.validation import whole
 
 
 @dataclass(frozen=True)
-class Result:
+class ClaimResult:
     """A claim, what its check found, and how long that took."""
 
     claim: Claim
@@ -47,35 +47,37 @@ class Result:
         }
 
 
-Tell = Callable[[Result], None]
+OnResult = Callable[[ClaimResult], None]
 
 
-def run(claims: Iterable[Claim], tell: Tell | None = None, jobs: int = 1) -> list[Result]:
+def run(
+    claims: Iterable[Claim], on_result: OnResult | None = None, jobs: int = 1
+) -> list[ClaimResult]:
     """Check the claims.
 
     Parameters
     ----------
     claims : checked and returned in this order.
-    tell : called with each result as it comes.
-    jobs : worker processes; -1 for every core. Each takes a second or two to start, and knows
-        the ledger's claims only.
+    on_result : called with each result as it comes.
+    jobs : worker processes; -1 for every core. Each takes a second or two to start, and can
+        check the ledger's claims only.
 
     Raises InvalidInput for ``jobs`` below 1, or for a claim out of the ledger when there are
     several, and DpcomposeError when a worker dies.
     """
-    asked = list(claims)
-    workers = min((os.cpu_count() or 1) if jobs == -1 else whole("jobs", jobs), len(asked))
-    coming = enumerate(map(_checked, asked)) if workers <= 1 else _in_workers(asked, workers)
-    found: dict[int, Result] = {}
+    listed = list(claims)
+    workers = min((os.cpu_count() or 1) if jobs == -1 else whole("jobs", jobs), len(listed))
+    coming = enumerate(map(_checked, listed)) if workers <= 1 else _in_workers(listed, workers)
+    found: dict[int, ClaimResult] = {}
     for place, result in coming:
         found[place] = result
-        if tell is not None:
-            tell(result)
-    return [found[place] for place in range(len(asked))]
+        if on_result is not None:
+            on_result(result)
+    return [found[place] for place in range(len(listed))]
 
 
-def _in_workers(claims: Sequence[Claim], workers: int) -> Iterator[tuple[int, Result]]:
-    """Results as they come. A check is no value that can be sent, so workers are told its id."""
+def _in_workers(claims: Sequence[Claim], workers: int) -> Iterator[tuple[int, ClaimResult]]:
+    """Results as they come. A check cannot be pickled, so a worker receives its id."""
     for claim in claims:
         if find(claim.id) is not claim:
             raise InvalidInput(f"claim {claim.id} is not the ledger's; check it with jobs=1")
@@ -87,7 +89,7 @@ def _in_workers(claims: Sequence[Claim], workers: int) -> Iterator[tuple[int, Re
         places = {pool.submit(_checked_by_id, c.id): place for place, c in enumerate(claims)}
         for done in as_completed(places):
             finding, seconds = done.result()
-            yield places[done], Result(claims[places[done]], finding, seconds)
+            yield places[done], ClaimResult(claims[places[done]], finding, seconds)
     except BrokenProcessPool:
         raise DpcomposeError("a worker died while it checked claims; try one job") from None
     finally:
@@ -99,10 +101,10 @@ def _checked_by_id(id: str) -> tuple[Finding, float]:
     return result.finding, result.seconds
 
 
-def _checked(claim: Claim) -> Result:
+def _checked(claim: Claim) -> ClaimResult:
     started = time.perf_counter()
     finding = _decide(claim)
-    return Result(claim, finding, time.perf_counter() - started)
+    return ClaimResult(claim, finding, time.perf_counter() - started)
 
 
 def _decide(claim: Claim) -> Finding:

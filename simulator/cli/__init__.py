@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from simulator import __version__
+from simulator.cli.flags import with_flags
 from simulator.errors import DpcomposeError, InvalidInput
 
 INTERRUPTED = 130
@@ -93,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("interrupted", file=sys.stderr)
         code = INTERRUPTED
     except DpcomposeError as error:
-        code = complain(str(error), error.exit_code)
+        code = complain(with_flags(str(error)), error.exit_code)
     except MemoryError as error:
         code = complain(f"out of memory: {error}; ask for less", InvalidInput.exit_code)
     except OverflowError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 import click
@@ -13,6 +15,13 @@ from simulator.theory.comparison import MECHANISMS, compare
 from simulator.theory.guarantees import BoundedRange, GaussianDP, Guarantee, PureDP
 
 ROUND_DELTA = 1e-10
+
+
+def end(value: float, rounding: str) -> str:
+    """A certain end to eight digits, rounded so that it stays certain."""
+    if not math.isfinite(value):
+        return number(value, 8)
+    return number(float(Context(prec=8, rounding=rounding).create_decimal(value)), 8)
 
 
 class Schedule(click.ParamType):
@@ -101,7 +110,8 @@ def bounds(
       dpcompose bounds --mechanism pure --epsilon 0.1x500,0.2x300 --at 20
 
     Prints a table sorted by tightness. An upper bound is never below the truth, an approximation
-    may be; lower and upper enclose the truth as far as the row certifies it.
+    may be; lower and upper enclose the truth as far as the row certifies it, all rounding included:
+    an exact row is exact to their distance.
     """
     if delta is not None and at is not None:
         raise click.UsageError("give --delta or --at, not both")
@@ -140,8 +150,8 @@ def bounds(
                 row.name,
                 row.kind,
                 number(row.answer.value, 8),
-                number(row.answer.lower, 8),
-                number(row.answer.upper, 8),
+                end(row.answer.lower, ROUND_FLOOR),
+                end(row.answer.upper, ROUND_CEILING),
                 row.source,
             )
             for row in rows

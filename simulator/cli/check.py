@@ -11,7 +11,7 @@ import click
 from simulator.adversaries.loading import find_adversary
 from simulator.cli import options
 from simulator.cli.output import number, print_json, print_table
-from simulator.estimation import Outcome
+from simulator.estimation import BoundOutcome
 from simulator.theory import Composition
 from simulator.theory.guarantees import Guarantee, PureDP
 from simulator.validation import whole
@@ -26,9 +26,9 @@ from simulator.verification import (
 )
 
 VERDICTS = {
-    Outcome.HOLDS: "holds",
-    Outcome.UNDECIDED: "not violated",  # too few trials to see that the divergence is below it
-    Outcome.VIOLATED: "VIOLATED",
+    BoundOutcome.HOLDS: "holds",
+    BoundOutcome.UNDECIDED: "not violated",  # too few trials to see that the divergence is below it
+    BoundOutcome.VIOLATED: "VIOLATED",
 }
 
 
@@ -162,6 +162,6 @@ def summary(checks: Sequence[Check]) -> str:
     """How many claims met which verdict."""
     met = Counter(check.verdict.outcome for check in checks)
     return (
-        f"{len(checks)} claims: {met[Outcome.HOLDS]} hold, {met[Outcome.UNDECIDED]} are not "
-        f"violated, {met[Outcome.VIOLATED]} are violated"
+        f"{len(checks)} claims: {met[BoundOutcome.HOLDS]} hold, {met[BoundOutcome.UNDECIDED]} "
+        f"are not violated, {met[BoundOutcome.VIOLATED]} are violated"
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from simulator import claims as ledger
-from simulator.claims import Claim, Result
+from simulator.claims import Claim, ClaimResult
 from simulator.claims.rendering import complaints_first, counts, how, slack_text
 from simulator.claims.sources import SOURCES
 from simulator.cli import options
@@ -74,24 +74,24 @@ def chosen(ids: Sequence[str], source: str | None) -> tuple[Claim, ...]:
     return tuple(ledger.find(id) for id in dict.fromkeys(ids)) or ledger.all_claims(source)
 
 
-def checked(claims: Sequence[Claim], jobs: int) -> list[Result]:
+def checked(claims: Sequence[Claim], jobs: int) -> list[ClaimResult]:
     """Check them; on a terminal a line says how far it is."""
     if not sys.stderr.isatty():
         return ledger.run(claims, jobs=jobs)
     done = 0
 
-    def tell(result: Result) -> None:
+    def on_result(result: ClaimResult) -> None:
         nonlocal done
         done += 1
         print(f"\r\x1b[K{done} of {len(claims)}  {result.claim.id}", end="", file=sys.stderr)
 
     try:
-        return ledger.run(claims, tell, jobs=jobs)
+        return ledger.run(claims, on_result, jobs=jobs)
     finally:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def show(results: Sequence[Result], in_full: bool) -> None:
+def show(results: Sequence[ClaimResult], in_full: bool) -> None:
     """Print the table of each source, complaints first, then what should be printed instead."""
     for source in SOURCES:
         of_source = [result for result in results if result.claim.source is source]
@@ -111,7 +111,7 @@ def show(results: Sequence[Result], in_full: bool) -> None:
     print(counts(results))
 
 
-def line(result: Result) -> tuple[str, ...]:
+def line(result: ClaimResult) -> tuple[str, ...]:
     """A result in the table."""
     claim, finding = result.claim, result.finding
     verdict = str(finding.verdict)
@@ -120,7 +120,7 @@ def line(result: Result) -> tuple[str, ...]:
     return claim.id, claim.place, verdict, slack_text(finding.slack), str(finding.measured)
 
 
-def show_complaints(results: Sequence[Result]) -> None:
+def show_complaints(results: Sequence[ClaimResult]) -> None:
     """Print what is printed and what is right, where the two differ."""
     found = [result for result in results if result.finding.verdict.is_complaint]
     if found:
@@ -132,7 +132,7 @@ def show_complaints(results: Sequence[Result]) -> None:
         print()
 
 
-def tell_in_full(result: Result) -> None:
+def tell_in_full(result: ClaimResult) -> None:
     """Print everything that is known of one claim."""
     claim, finding = result.claim, result.finding
     complaint = finding.verdict.is_complaint

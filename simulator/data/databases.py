@@ -194,7 +194,7 @@ def _changes(database_0: Database, database_1: Database) -> dict[Hashable, int]:
 class Relation(ABC):
     """When two databases count as neighbours: at most one step apart.
 
-    A relation also says what one step can do to a query, which is all that a sensitivity is.
+    A relation also defines what one step can do to a query, which is all that a sensitivity is.
     Identical databases are neighbours (Dwork and Roth 2014, definition 2.4: ‖x − y‖₁ ≤ 1).
     """
 

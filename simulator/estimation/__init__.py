@@ -7,8 +7,8 @@ Intervals are valid at every sample size unless their ``method`` begins with "as
 
 from simulator.estimation.betting import betting_interval, betting_lower, betting_upper
 from simulator.estimation.checks import (
-    Outcome,
-    Verdict,
+    BoundOutcome,
+    BoundVerdict,
     tail_violation,
     violation,
     weighted_lower_limit,
@@ -22,19 +22,19 @@ from simulator.estimation.intervals import (
     proportion_lower,
     proportion_upper,
 )
-from simulator.estimation.splitting import splitting_product, splitting_runs
-from simulator.estimation.tails import TailBand, tail, tail_band
-from simulator.estimation.trade_off import TradeOff, empirical_trade_off
+from simulator.estimation.splitting_estimates import splitting_product, splitting_runs
+from simulator.estimation.tail_estimates import TailBand, tail, tail_band
+from simulator.estimation.trade_off_estimates import EmpiricalTradeOff, empirical_trade_off
 from simulator.estimation.weight_bounds import delta_log_bound, tail_log_bound
 from simulator.estimation.weighted import exchanged_log_weights, weighted_delta, weighted_tail
 from simulator.estimation.weighted_epsilon import weighted_epsilon
 
 __all__ = [
+    "BoundOutcome",
+    "BoundVerdict",
+    "EmpiricalTradeOff",
     "Estimate",
-    "Outcome",
     "TailBand",
-    "TradeOff",
-    "Verdict",
     "betting_interval",
     "betting_lower",
     "betting_upper",

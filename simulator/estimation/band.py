@@ -42,8 +42,8 @@ def exceedance_limits(
 ) -> tuple[Floats, Floats]:
     """Limits (lower, upper) of p(t) from S(t), failing anywhere with probability at most ``alpha``.
 
-    ``exceedances`` has one count a threshold; the limits are monotone in the count, so monotone in
-    the threshold.
+    ``exceedances`` has one count per threshold; the limits are monotone in the count, so
+    monotone in the threshold.
     """
     counts, place = np.unique(exceedances, return_inverse=True)
     column = counts.astype(np.float64)

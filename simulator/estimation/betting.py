@@ -49,7 +49,7 @@ _CHUNK = 16  # factors multiplied before a logarithm is taken; keeps the product
 
 @dataclass(frozen=True)
 class Bets:
-    """One bet an epoch, for both sides; ``starts`` holds the epochs' first indices, then n."""
+    """One bet per epoch, for both sides; ``starts`` holds the epochs' first indices, then n."""
 
     starts: NDArray[np.intp]
     above: Floats

@@ -7,10 +7,10 @@ the bound; otherwise the sample leaves it *undecided*. A test of m claims togeth
 family-wise level by giving each ``false_alarm / m``.
 
 A loss is a sum over rounds in floating point, and worst cases sit exactly on the bound: k rounds of
-randomized response reach kε, where the claim is δ = 0. A tail jumps there, and weights may make
-much of a rounding error; so those limits are taken at a threshold moved by ``rounding`` to its safe
-side: the lower one just above, the upper one just below. Unweighted δ(ε) is continuous in ε, and
-needs no such care.
+randomized response reach kε, where the claim is δ = 0. A tail jumps there: a loss that equals the
+threshold but for rounding is not above it (:mod:`simulator.ties`). And weights may make much of a
+rounding error, so the lower limit of a weighted δ is taken at an ε raised by as much. Unweighted
+δ(ε) is continuous in ε, and needs no such care.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from simulator.estimation.samples import (
     signed_losses,
 )
 from simulator.estimation.weighted import log_excess, scaled_by_bound
+from simulator.ties import ROUNDS, beyond
+from simulator.validation import whole
 
-ROUNDING = 1e-9
-"""Losses nearer than this to a threshold are taken to lie on it: 1e4 rounds' rounding errors."""
 _PILOT_SHARE = 10  # one trial in ten sets the scale of the weights, and is then not bet on
 _LARGEST_LOG = 34.0  # a value e^34 above the pilot's largest is clipped: conservative
 
 
-class Outcome(StrEnum):
+class BoundOutcome(StrEnum):
     """What a sample says about a claim."""
 
     HOLDS = "holds"
@@ -55,15 +55,15 @@ class Outcome(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, kw_only=True)
+class BoundVerdict:
     """A claim, what was measured, and the outcome.
 
     ``lower`` and ``upper`` are one-sided limits, each failing with probability at most
     ``false_alarm``.
     """
 
-    outcome: Outcome
+    outcome: BoundOutcome
     bound: float
     value: float
     lower: float
@@ -80,9 +80,10 @@ def violation(
     losses: ArrayLike,
     epsilon: float,
     bound_delta: float,
-    false_alarm: float = 1e-6,
+    *,
     experiment: int = 0,
-) -> Verdict:
+    false_alarm: float = 1e-6,
+) -> BoundVerdict:
     """Test of δ(``epsilon``) <= ``bound_delta`` on losses of shape (trials,) of ``experiment``.
 
     Limits by betting (Waudby-Smith and Ramdas 2023). Raises InvalidInput.
@@ -98,18 +99,21 @@ def tail_violation(
     losses: ArrayLike,
     threshold: float,
     bound: float,
-    false_alarm: float = 1e-6,
+    *,
     experiment: int = 0,
-    rounding: float = ROUNDING,
-) -> Verdict:
-    """Test of Pr[L > ``threshold``] <= ``bound``, or of -L in experiment 1 (Clopper-Pearson)."""
+    false_alarm: float = 1e-6,
+    rounds: int = ROUNDS,
+) -> BoundVerdict:
+    """Test of Pr[L > ``threshold``] <= ``bound``, or of -L in experiment 1 (Clopper-Pearson).
+
+    ``rounds`` as in :func:`simulator.estimation.tail`. Raises InvalidInput.
+    """
     signed = signed_losses(losses, experiment)
     alpha = open_unit(false_alarm, "false_alarm")
-    centre, trials = finite(threshold, "threshold"), signed.size
-    value = float(np.mean(signed > centre))
-    lower = proportion_lower(int(np.sum(signed > centre + rounding)), trials, alpha)
-    upper = proportion_upper(int(np.sum(signed > centre - rounding)), trials, alpha)
-    return _verdict(bound, value, (lower, upper), alpha)
+    least = beyond(finite(threshold, "threshold"), whole("rounds", rounds))
+    hits, trials = int(np.sum(signed > least)), signed.size
+    limits = proportion_lower(hits, trials, alpha), proportion_upper(hits, trials, alpha)
+    return _verdict(bound, hits / trials, limits, alpha)
 
 
 def weighted_violation(
@@ -117,12 +121,12 @@ def weighted_violation(
     log_weights: ArrayLike,
     epsilon: float,
     bound_delta: float,
-    false_alarm: float = 1e-6,
-    experiment: int = 0,
     *,
+    experiment: int = 0,
+    false_alarm: float = 1e-6,
     log_bound: float | None = None,
-    rounding: float = ROUNDING,
-) -> Verdict:
+    rounds: int = ROUNDS,
+) -> BoundVerdict:
     """Test of δ(``epsilon``) <= ``bound_delta`` on an importance-weighted sample.
 
     The lower limit is valid at every sample size without any bound on the weights, because wealth
@@ -136,7 +140,8 @@ def weighted_violation(
     alpha = open_unit(false_alarm, "false_alarm")
     centre = finite(epsilon, "epsilon")
     log_sample = log_excess(signed, log_w, centre)
-    lower = weighted_lower_limit(log_excess(signed, log_w, centre + rounding), alpha)
+    raised = beyond(centre, whole("rounds", rounds))
+    lower = weighted_lower_limit(log_excess(signed, log_w, raised), alpha)
     upper = math.inf
     if log_bound is not None:
         upper = betting_upper(scaled_by_bound(log_sample, log_bound), alpha) * math.exp(log_bound)
@@ -162,13 +167,20 @@ def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
 
 def _verdict(
     bound: float, value: float, limits: tuple[float, float], false_alarm: float
-) -> Verdict:
+) -> BoundVerdict:
     if not bound >= 0.0:
         raise InvalidInput(f"the bound is {bound!r}: a bound on a probability is a number >= 0")
     lower, upper = limits
-    outcome = Outcome.UNDECIDED
+    outcome = BoundOutcome.UNDECIDED
     if lower > bound:
-        outcome = Outcome.VIOLATED
+        outcome = BoundOutcome.VIOLATED
     elif upper <= bound:
-        outcome = Outcome.HOLDS
-    return Verdict(outcome, bound, value, lower, upper, false_alarm)
+        outcome = BoundOutcome.HOLDS
+    return BoundVerdict(
+        outcome=outcome,
+        bound=bound,
+        value=value,
+        lower=lower,
+        upper=upper,
+        false_alarm=false_alarm,
+    )

@@ -1,4 +1,4 @@
-"""What every estimator hands back: a number that never travels without its uncertainty."""
+"""What every estimator returns: a number together with its uncertainty."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Estimate:
     """A point value with its confidence interval and the figures that say how far to trust it.
 

@@ -19,7 +19,7 @@ from simulator.estimation.samples import Floats, error_level, finite, open_unit,
 
 
 def delta(
-    losses: ArrayLike, epsilon: float, confidence: float = 0.95, experiment: int = 0
+    losses: ArrayLike, epsilon: float, experiment: int = 0, confidence: float = 0.95
 ) -> Estimate:
     """Hockey-stick divergence E[(1 - e^{ε-L})₊] at ``epsilon``, any finite number.
 
@@ -33,7 +33,7 @@ def delta(
 
 
 def epsilon(
-    losses: ArrayLike, delta: float, confidence: float = 0.95, experiment: int = 0
+    losses: ArrayLike, delta: float, experiment: int = 0, confidence: float = 0.95
 ) -> Estimate:
     """Least ε >= 0 with hockey-stick divergence at most ``delta``, strictly between 0 and 1.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -85,8 +85,8 @@ class Inversion:
     weights: Floats
     target: float
     alpha: float
-    floor: float = 0.0
-    start: int = 0
+    floor: float = field(default=0.0, kw_only=True)
+    start: int = field(default=0, kw_only=True)
 
     def lower(self, point: float) -> float:
         """Every ε below this limit is rejected: there δ(ε) is above the target."""

@@ -23,7 +23,7 @@ _ROUNDING = 1e-10  # log-weights are sums over many rounds; matters when the var
 _SMALLEST_LOG = -690.0  # e^-690 is still a normal float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogMean:
     """Mean of e^x over the sample, in logarithms, with its diagnostics."""
 
@@ -43,7 +43,14 @@ class LogMean:
         trials = log_sample.size if trials is None else trials
         peak = float(log_sample.max())
         if peak == -math.inf:
-            return cls(-math.inf, trials, 0, 0.0, 1.0, math.inf)
+            return cls(
+                log_value=-math.inf,
+                trials=trials,
+                hits=0,
+                effective_sample_size=0.0,
+                largest_share=1.0,
+                relative_error=math.inf,
+            )
         scaled = np.exp(log_sample - peak)
         total, squares = float(scaled.sum()), float((scaled**2).sum())
         mean = total / trials
@@ -63,13 +70,13 @@ class LogMean:
         if self.hits < max(minimum_hits, 1):
             raise Refusal(
                 f"{self.hits} of {self.trials} trials hit the event, {max(minimum_hits, 1)} are "
-                "needed: try more trials, another theta, or --method steered or doob"
+                'needed: try more trials, another theta, or method="steered" or "doob"'
             )
         if self.largest_share > largest_share:
             raise Refusal(
                 f"one trial carries {100 * self.largest_share:.0f}% of the estimate "
                 f"({100 * largest_share:.0f}% allowed): try another theta, more trials, or "
-                "--method steered or doob"
+                'method="steered" or "doob"'
             )
         if self.log_value < _SMALLEST_LOG:
             raise Refusal(
@@ -78,7 +85,7 @@ class LogMean:
             )
 
     def asymptotic_limits(self, alpha: float) -> tuple[float, float]:
-        """Limits at error ``alpha`` a side: Student with the effective sample's degrees of freedom.
+        """Limits, error ``alpha`` per side: Student with the effective sample's degrees of freedom.
 
         On the logarithmic scale, because sums of skewed weights err more often below than above.
         """

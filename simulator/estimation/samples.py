@@ -1,4 +1,4 @@
-"""The one door through which samples enter: shapes, NaN and parameters are checked here."""
+"""Checks on samples and their parameters: shapes, NaN, ranges."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ def finite(number: float, name: str) -> float:
 def _vector(values: ArrayLike, name: str) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
-        raise InvalidInput(f"{name} has shape {array.shape}: give one number a trial, at least one")
+        raise InvalidInput(
+            f"{name} has shape {array.shape}: give one number per trial, at least one"
+        )
     if np.isnan(array).any():
         raise InvalidInput(f"{name} holds NaN: find the trial that produced it")
     return array

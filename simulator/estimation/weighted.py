@@ -25,6 +25,8 @@ from simulator.estimation.samples import (
     finite,
     signed_losses,
 )
+from simulator.ties import ROUNDS, beyond
+from simulator.validation import whole
 
 _ROUNDING = 1e-9  # log-weights are sums over many rounds; they may pass their bound by rounding
 
@@ -33,23 +35,26 @@ def weighted_tail(
     losses: ArrayLike,
     log_weights: ArrayLike,
     threshold: float,
-    confidence: float = 0.95,
     experiment: int = 0,
+    confidence: float = 0.95,
     *,
+    rounds: int = ROUNDS,
     log_bound: float | None = None,
     minimum_hits: int = MINIMUM_HITS,
     largest_share: float = LARGEST_SHARE,
 ) -> Estimate:
     """Pr0[L > threshold], or Pr1[-L > threshold] for ``experiment`` 1, from a sample under Q.
 
-    ``losses`` and ``log_weights`` = ln dP_b/dQ, b the experiment, have shape (trials,).
+    ``losses`` and ``log_weights`` = ln dP_b/dQ, b the experiment, have shape (trials,); ``rounds``
+    says what rounding adds, see :func:`simulator.estimation.tail`.
     ``log_bound`` is ln B with W·1{L > threshold} <= B known in advance, see
     :func:`tail_log_bound`. Raises InvalidInput, and Refusal with fewer than ``minimum_hits`` or a
     weight beyond ``largest_share`` of the sum.
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
-    log_sample = np.where(signed > finite(threshold, "threshold"), log_w, -np.inf)
+    least = beyond(finite(threshold, "threshold"), whole("rounds", rounds))
+    log_sample = np.where(signed > least, log_w, -np.inf)
     return log_sample_estimate(log_sample, confidence, log_bound, minimum_hits, largest_share)
 
 
@@ -57,8 +62,8 @@ def weighted_delta(
     losses: ArrayLike,
     log_weights: ArrayLike,
     epsilon: float,
-    confidence: float = 0.95,
     experiment: int = 0,
+    confidence: float = 0.95,
     *,
     log_bound: float | None = None,
     minimum_hits: int = MINIMUM_HITS,

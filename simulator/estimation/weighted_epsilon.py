@@ -33,8 +33,8 @@ def weighted_epsilon(
     losses: ArrayLike,
     log_weights: ArrayLike,
     delta: float,
-    confidence: float = 0.95,
     experiment: int = 0,
+    confidence: float = 0.95,
     *,
     log_bound: Callable[[float], float] | None = None,
     minimum_hits: int = MINIMUM_HITS,
@@ -64,7 +64,9 @@ def weighted_epsilon(
         lower, upper = _asymptotic_limits(signed, log_w, log_delta, alpha, point)
         method = f"{ASYMPTOTIC}, test inversion"
     else:
-        lower, upper = _betting_limits(signed, log_w, log_delta, alpha, point, log_bound)
+        lower, upper = _betting_limits(
+            signed, log_w, log_delta=log_delta, alpha=alpha, point=point, log_bound=log_bound
+        )
         method = f"{METHOD}, test inversion, weights bounded in advance"
     return Estimate(
         value=point,
@@ -118,6 +120,7 @@ def _first_crossing(gap: Callable[[float], float], start: float, step: float, en
 def _betting_limits(
     signed: Floats,
     log_w: Floats,
+    *,
     log_delta: float,
     alpha: float,
     point: float,
@@ -137,7 +140,7 @@ def _betting_limits(
     lower = Inversion(signed, weights, target, alpha, start=start).lower(point)
     if target >= 1.0:  # the bound itself is at most the target at the floor
         return min(lower, point), max(floor, point)
-    upper = Inversion(signed, weights, target, alpha, floor, start).upper(point)
+    upper = Inversion(signed, weights, target, alpha, floor=floor, start=start).upper(point)
     return lower, upper
 
 

@@ -151,7 +151,7 @@ class Mechanism(ABC):
         """
         raise NotApplicable(
             f"{type(self).__name__} has neither a tilted sampler nor a list of outcomes; "
-            "use multilevel splitting or plain sampling"
+            'use method="splitting" or "plain"'
         )
 
     def law(

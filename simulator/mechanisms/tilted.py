@@ -66,7 +66,8 @@ def outcomes_of(pair: Pair) -> tuple[list[Any], list[float], list[float]]:
             )
     if isinstance(pair, PlainPair):
         return pair.mechanism.outcomes(pair.database_0, pair.database_1, pair.relation)
+    name = f"the {pair.scalars.name} mechanism" if isinstance(pair, ScalarPair) else str(pair)
     raise NotApplicable(
-        f"{pair} has neither a tilted sampler nor a list of outcomes; "
-        "use multilevel splitting or plain sampling"
+        f"{name} has neither a tilted sampler nor a list of outcomes; "
+        'use method="splitting" or "plain"'
     )

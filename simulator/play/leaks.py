@@ -76,7 +76,7 @@ def refuse_if_leaks_matter(leak: float, value: float, seen: int) -> None:
         raise Refusal(
             f"infinite losses may have a probability of {leak:.3g} beside {value:.3g}, no tilting "
             f"makes them likelier, and {seen} trials have one ({MINIMUM_HITS} needed): try more "
-            "trials, or --method doob or plain"
+            'trials, or method="doob" or "plain"'
         )
 
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,9 +32,13 @@ class Tilted:
 
     theta: float
 
+    pilot: ClassVar[Callable[..., Sampling]]
+    """``Tilted.pilot(...)`` chooses a measure on held-out draws. To choose one is to play, which
+    stands above this room: :mod:`simulator.rare.choosing` defines the function and puts it here."""
+
     def __post_init__(self) -> None:
-        # a plain float: equal measures are written alike, and so draw the same numbers
-        object.__setattr__(self, "theta", finite("theta", self.theta))
+        # a plain float, not -0.0: equal measures are written alike, and so draw the same numbers
+        object.__setattr__(self, "theta", finite("theta", self.theta) + 0.0)
 
     def __str__(self) -> str:
         return f"tilted:{self.theta!r}"

@@ -137,7 +137,7 @@ def sampler_of(kind: Scalars) -> Callable[..., Any]:
 def untiltable(kind: Scalars) -> NotApplicable:
     """The error for a mechanism without a tilted law."""
     return NotApplicable(
-        f"the {kind.name} mechanism has no tilted sampler; use --method splitting or plain"
+        f'the {kind.name} mechanism has no tilted sampler; use method="splitting" or "plain"'
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -39,7 +38,7 @@ def plot_tails(
         # A bound of 0 has no place on the axis: it falls off below the floor.
         axes.plot(x, np.maximum(y, floor * 1e-3), label=name, **promised(index))
     for index, (name, band) in enumerate(tails.items()):
-        _draw_tail(axes, name, thresholds, band, floor, measured(index), index)
+        _draw_tail(axes, name, thresholds, band, floor=floor, index=index)
     axes.set_yscale("log")
     axes.set_ylim(floor, 1.5)
     axes.set_xlim(*_limits(thresholds))
@@ -52,10 +51,11 @@ def _draw_tail(
     name: str,
     thresholds: ArrayLike,
     band: BandLike,
+    *,
     floor: float,
-    look: dict[str, Any],
     index: int,
 ) -> None:
+    look = measured(index)
     x, value, lower, upper = curves(name, thresholds, band.value, band.lower, band.upper)
     seen = value > 0
     label = name if seen.any() else f"{name} (none seen)"

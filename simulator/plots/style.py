@@ -22,8 +22,8 @@ _STYLE = Path(__file__).with_name("paper.mplstyle")
 _COLUMN_WIDTH = 3.4  # inches: one column of a two-column paper
 _HEIGHT = 2.9
 
-# Okabe and Ito's palette (2008), which colour-blind readers tell apart; its yellow is too light
-# for a line. Seven colours against nine markers: sixty-three series before two look alike.
+# Okabe and Ito's palette (2008), which colour-blind readers can distinguish; its yellow is too
+# light for a line. Seven colours against nine markers: sixty-three series before two look alike.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 _DASHES = (
@@ -92,7 +92,7 @@ def paper_figure(
 ) -> Iterator[tuple[Figure, Any]]:
     """Open a figure in the paper's style, with its axes (an array of them for several panels).
 
-    Panels stand side by side, each a column wide unless ``width`` (inches) says otherwise.
+    Panels stand side by side, each a column wide unless ``width`` (inches) is given.
     matplotlib's global state is left as it was.
     """
     with matplotlib.rc_context(fname=_STYLE):

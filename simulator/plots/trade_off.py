@@ -1,4 +1,4 @@
-"""What a test can tell about the bit: its errors of the first and the second kind."""
+"""How well a test can guess the bit: its errors of the first and the second kind."""
 
 from __future__ import annotations
 

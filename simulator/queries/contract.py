@@ -14,6 +14,7 @@ from simulator.data.databases import Database, Relation
 from simulator.errors import Breach
 
 Answer = float | int | NDArray[Any]
+"""What a query returns: a number, or an array of shape (dimension,)."""
 
 
 @runtime_checkable

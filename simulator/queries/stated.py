@@ -16,6 +16,8 @@ from simulator.queries.arguments import distinct, label
 from simulator.queries.contract import Answer
 
 Sensitivity = float | Mapping[Relation, float]
+"""A sensitivity under every relation, or one for each relation."""
+
 _Statement = tuple[tuple[Relation | None, float], ...]
 
 

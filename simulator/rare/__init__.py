@@ -4,21 +4,22 @@ Nothing here changes what is estimated: every measure is chosen on held-out draw
 the weights of the final sample make up for it.
 """
 
-from simulator.play.sampling import Steered
-from simulator.rare.doob import Lattice, enumerate_lattice
+from simulator.play.sampling import Steered, Tilted
+from simulator.rare.choosing import choose_measure
+from simulator.rare.doob import StateGraph, enumerate_states
 from simulator.rare.events import METHODS, RareEvent, estimate_rare
 from simulator.rare.pilot import pilot_tilt
 from simulator.rare.splitting import split
 from simulator.rare.steering import steer
-from simulator.rare.tilted import Tilted
 
 __all__ = [
     "METHODS",
-    "Lattice",
     "RareEvent",
+    "StateGraph",
     "Steered",
     "Tilted",
-    "enumerate_lattice",
+    "choose_measure",
+    "enumerate_states",
     "estimate_rare",
     "pilot_tilt",
     "split",

@@ -24,11 +24,11 @@ from simulator.estimation.inversion import excess
 from simulator.play.menu import Menu
 from simulator.play.plain_kernel import no_filter
 from simulator.play.specification import Specification
-from simulator.rare.ties import above_rounding
+from simulator.ties import beyond
 
 NODES = 2_000_000
 DIGITS = 9
-"""Losses that agree to so many decimals of the largest round loss are one."""
+"""Losses that agree to so many decimals of the largest round loss are one node."""
 
 
 class NoCoins:
@@ -53,7 +53,7 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Lattice:
+class StateGraph:
     """Everything that can happen in experiment b.
 
     Attributes
@@ -71,7 +71,7 @@ class Lattice:
 
     def tail(self, threshold: float) -> float:
         """Exact Pr_b[signed loss > threshold]; equal to it but for rounding is not above it."""
-        return self.value(lambda s: (s > above_rounding(threshold)).astype(float))
+        return self.value(lambda s: (s > beyond(threshold, len(self.layers))).astype(float))
 
     def delta(self, epsilon: float) -> float:
         """Exact hockey-stick divergence at ``epsilon``."""
@@ -109,7 +109,7 @@ class Lattice:
         return reached
 
     def backward(self, of: Callable[[np.ndarray], np.ndarray]) -> list[np.ndarray]:
-        """V before every round and after the last, one array a layer."""
+        """V before every round and after the last, one array per layer."""
         values = [of(self.signed)]
         for layer in reversed(self.layers):
             values.append((layer.masses * values[-1][layer.follow]).sum(axis=1))
@@ -141,7 +141,7 @@ class Lattice:
         return self.signed[place], log_weights
 
 
-def enumerate_lattice(specification: Specification, b: int, nodes: int = NODES) -> Lattice:
+def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -> StateGraph:
     """List all that can happen in experiment ``b``, at most ``nodes`` nodes.
 
     Raises NotApplicable for a generator, a rule that tosses coins or leaves a parameter free, a
@@ -173,7 +173,7 @@ def enumerate_lattice(specification: Specification, b: int, nodes: int = NODES) 
         if seen > nodes:
             raise NotApplicable(
                 f"more than {nodes} states within {i + 1} of {s.rounds} rounds are too many for "
-                "Doob's transform: use --method steered or tilted"
+                'Doob\'s transform: use method="steered" or "tilted"'
             )
         last = i + 1 == s.rounds
         numbers: dict[Any, int] = {}
@@ -195,7 +195,7 @@ def enumerate_lattice(specification: Specification, b: int, nodes: int = NODES) 
                 follow[row, column] = numbers[key]
         layers.append(Layer(masses, follow))
         here = losses
-    return Lattice(tuple(layers), np.array(list(here.values())))
+    return StateGraph(tuple(layers), np.array(list(here.values())))
 
 
 NO_COINS: Any = NoCoins()
@@ -212,10 +212,11 @@ def outcomes(menu: Menu, entry: int) -> list[tuple[float, float, float]]:
     """(answer, p_b, signed loss) of every possible answer; raises NotApplicable."""
     kind, params = menu.kinds[menu.kind[entry]], tuple(menu.params[entry].tolist())
     if not math.isnan(menu.low[entry]):
-        raise NotApplicable("a menu entry leaves its parameter free: use --method steered")
+        raise NotApplicable('a menu entry leaves its parameter free: use method="steered"')
     if kind.outcomes is None or kind.mass is None:
         raise NotApplicable(
-            f"the {kind.name} mechanism has infinitely many answers: use --method steered or tilted"
+            f"the {kind.name} mechanism has infinitely many answers: use "
+            'method="steered" or "tilted"'
         )
     listed = []
     for answer in kind.outcomes(params):

@@ -16,15 +16,14 @@ from simulator.estimation.weighted import useful
 from simulator.play.block import total_psi_bound
 from simulator.play.sampling import RoundByRound, Sampling, Tilted
 from simulator.play.specification import Specification
-from simulator.rare.doob import enumerate_lattice
+from simulator.rare.doob import enumerate_states
 from simulator.rare.pilot import TRIALS, log_weighted_mean, pilot_tilt, relative_error
 from simulator.rare.rehearsal import plain, rehearse
 from simulator.rare.splitting import split
 from simulator.rare.steering import aim, steer
-from simulator.rare.ties import above_rounding
 from simulator.rare.witness import refuse_if_contradicted
 from simulator.run.simulate import run
-from simulator.seeds import Stream, generator
+from simulator.seeds import Pilot, Stream, generator
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import finite, open_probability
@@ -36,7 +35,7 @@ GOOD = 4.0
 """Relative error of one tilted trial with which ``auto`` is content: 1.3% with 100,000."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RareEvent:
     """A tail and a divergence at one epsilon.
 
@@ -108,48 +107,48 @@ def estimate_rare(
     if delta is not None:
         open_probability("delta", delta)
     if theta is not None and method not in ("auto", "tilted"):
-        raise InvalidInput(f"theta is for --method tilted; --method {method} takes none")
+        raise InvalidInput(f'theta is for method="tilted"; method="{method}" takes none')
     start = time.perf_counter()
     s = Specification(
         adversary, family, rounds, trials, seed, relation, filter=filter, sampling=plain()
     )
     if epsilon is not None:
         finite("epsilon", epsilon)
-    asked = Asked(s, experiment, epsilon, delta, confidence)
+    question = Question(s, experiment, epsilon, delta, confidence)
     if method == "doob":
-        return by_doob(asked, start)
+        return by_doob(question, start)
     if method == "splitting":
-        return by_splitting(asked, start)
-    sampling = chosen(asked, method, theta)
+        return by_splitting(question, start)
+    sampling = chosen(question, method, theta)
     pilot_seconds = time.perf_counter() - start
     result = run(replace(s, sampling=sampling), (experiment,), jobs, None, progress)
     at_delta = None if delta is None else result.epsilon(delta, experiment, confidence)
     point = epsilon if at_delta is None else at_delta.value
     assert point is not None
-    tail = result.tail(above_rounding(point), experiment, confidence)
+    tail = result.tail(point, experiment, confidence)
     if tail.hits < MINIMUM_HITS:  # a weighted sample has refused by itself
         raise Refusal(
             f"{tail.hits} of {trials} plain trials lost more than {point:g}, {MINIMUM_HITS} are "
-            "needed: try more trials, or --method tilted, steered, doob or splitting"
+            'needed: try more trials, or method="tilted", "steered", "doob" or "splitting"'
         )
     at_point = result.delta(point, experiment, confidence)
     if isinstance(sampling, Tilted):
         refuse_if_contradicted(s, experiment, point, sampling, at_point)
     return RareEvent(
-        point,
-        tail,
-        at_point,
-        at_delta,
-        name_of(sampling),
-        sampling.theta if isinstance(sampling, Tilted) else None,
-        trials,
-        result.seconds,
-        pilot_seconds,
+        epsilon=point,
+        tail=tail,
+        delta=at_point,
+        at_delta=at_delta,
+        method=name_of(sampling),
+        theta=sampling.theta if isinstance(sampling, Tilted) else None,
+        trials=trials,
+        seconds=result.seconds,
+        pilot_seconds=pilot_seconds,
     )
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """What is to be estimated.
 
     Attributes
@@ -180,15 +179,15 @@ def name_of(sampling: Sampling | None) -> str:
     return "tilted" if isinstance(sampling, Tilted) else "steered"
 
 
-def chosen(asked: Asked, method: str, theta: float | None) -> Sampling | None:
+def chosen(question: Question, method: str, theta: float | None) -> Sampling | None:
     """The measure to draw the final sample from; None for the experiment itself."""
     if method == "plain":
         return None
     if theta is not None:
         return Tilted(theta)
-    s, b = asked.specification, asked.experiment
+    s, b = question.specification, question.experiment
     try:
-        epsilon, start = asked.aimed()
+        epsilon, start = question.aimed()
         if method == "tilted":
             return pilot_tilt(s, b, epsilon)[0]
         if method == "steered":
@@ -203,12 +202,15 @@ def chosen(asked: Asked, method: str, theta: float | None) -> Sampling | None:
 def best_of_all(
     s: Specification, b: int, epsilon: float, start: RoundByRound | None = None
 ) -> Sampling | None:
-    """The measure to trust most, by its relative error a trial on held-out draws.
+    """The measure to trust most, by its relative error per trial on held-out draws.
 
     A good fixed theta whose interval needs no asymptotics comes before all else: a rehearsal
     cannot see the paths that a measure never takes, a bound known in advance covers them.
     """
-    if relative_error(rehearse(s, b, plain(), 2 * TRIALS, 2), epsilon) <= PLAIN_ENOUGH:
+    if (
+        relative_error(rehearse(s, b, plain(), 2 * TRIALS, number=Pilot.PLAIN_ERROR), epsilon)
+        <= PLAIN_ENOUGH
+    ):
         return None
     try:
         tilted, error = pilot_tilt(s, b, epsilon)
@@ -228,35 +230,35 @@ def bounded_in_advance(s: Specification, b: int, tilted: Tilted, epsilon: float)
     psi = total_psi_bound(replace(s, sampling=tilted), b)
     if not math.isfinite(psi):
         return False
-    played = rehearse(s, b, tilted, 2 * TRIALS, 4)
+    played = rehearse(s, b, tilted, 2 * TRIALS, number=Pilot.WEIGHT_BOUND)
     value = log_weighted_mean(played, epsilon)
     return useful(delta_log_bound(tilted.theta, psi, epsilon), value, s.trials)
 
 
-def by_doob(asked: Asked, start: float) -> RareEvent:
+def by_doob(question: Question, start: float) -> RareEvent:
     """Exact recursion, then a sample from the zero-variance measure."""
-    s, b, confidence = asked.specification, asked.experiment, asked.confidence
-    lattice = enumerate_lattice(s, b)
+    s, b, confidence = question.specification, question.experiment, question.confidence
+    graph = enumerate_states(s, b)
     at_delta = None
-    if asked.delta is not None:
-        at_delta = exact(lattice.epsilon(asked.delta), confidence, s.trials)
-    epsilon = asked.epsilon if at_delta is None else at_delta.value
+    if question.delta is not None:
+        at_delta = exact(graph.epsilon(question.delta), confidence, s.trials)
+    epsilon = question.epsilon if at_delta is None else at_delta.value
     assert epsilon is not None
     pilot_seconds = time.perf_counter() - start
     start = time.perf_counter()
     noise = generator(s.seed, s.task, Stream.mechanism(b), 0)
-    signed, log_weights = lattice.sample(epsilon, s.trials, noise)
+    signed, log_weights = graph.sample(epsilon, s.trials, noise)
     losses = -signed if b else signed
     return RareEvent(
-        epsilon,
-        weighted_tail(losses, log_weights, above_rounding(epsilon), confidence, b),
-        weighted_delta(losses, log_weights, epsilon, confidence, b),
-        at_delta,
-        "doob",
-        None,
-        s.trials,
-        time.perf_counter() - start,
-        pilot_seconds,
+        epsilon=epsilon,
+        tail=weighted_tail(losses, log_weights, epsilon, b, confidence, rounds=s.rounds),
+        delta=weighted_delta(losses, log_weights, epsilon, b, confidence),
+        at_delta=at_delta,
+        method="doob",
+        theta=None,
+        trials=s.trials,
+        seconds=time.perf_counter() - start,
+        pilot_seconds=pilot_seconds,
     )
 
 
@@ -265,18 +267,36 @@ def exact(value: float, confidence: float, trials: int) -> Estimate:
     slack = 1e-9 * abs(value)
     method = "exact, recursion over everything that can happen"
     return Estimate(
-        value, value - slack, value + slack, confidence, method, trials, trials, 1.0 / trials, 0.0
+        value=value,
+        lower=value - slack,
+        upper=value + slack,
+        confidence=confidence,
+        method=method,
+        hits=trials,
+        effective_sample_size=trials,
+        largest_weight_share=1.0 / trials,
+        relative_standard_error=0.0,
     )
 
 
-def by_splitting(asked: Asked, start: float) -> RareEvent:
+def by_splitting(question: Question, start: float) -> RareEvent:
     """Multilevel splitting."""
-    if asked.epsilon is None:
+    if question.epsilon is None:
         raise NotApplicable(
-            "splitting estimates at an epsilon: give --epsilon, or find epsilon(delta) by "
-            "--method plain, tilted, steered or doob"
+            "splitting estimates at an epsilon: give epsilon=, or find epsilon(delta) by "
+            'method="plain", "tilted", "steered" or "doob"'
         )
-    s, epsilon = asked.specification, asked.epsilon
-    tail, delta = split(s, asked.experiment, epsilon, s.trials, asked.confidence)
+    s, epsilon = question.specification, question.epsilon
+    tail, delta = split(s, question.experiment, epsilon, s.trials, question.confidence)
     seconds = time.perf_counter() - start
-    return RareEvent(epsilon, tail, delta, None, "splitting", None, s.trials, seconds, 0.0)
+    return RareEvent(
+        epsilon=epsilon,
+        tail=tail,
+        delta=delta,
+        at_delta=None,
+        method="splitting",
+        theta=None,
+        trials=s.trials,
+        seconds=seconds,
+        pilot_seconds=0.0,
+    )

@@ -16,6 +16,7 @@ from simulator.estimation.weighted import log_excess
 from simulator.play.sampling import Tilted
 from simulator.play.specification import Specification
 from simulator.rare.rehearsal import Rehearsal, affordable, rehearse
+from simulator.seeds import Pilot
 
 TRIALS = 2000
 LARGEST_THETA = 1e6
@@ -26,7 +27,7 @@ MULTIPLES = (0.4, 0.6, 0.8, 1.0, 1.25)
 def pilot_tilt(
     specification: Specification, b: int, epsilon: float, trials: int = TRIALS
 ) -> tuple[Tilted, float]:
-    """The theta for delta(``epsilon``) of experiment ``b``, and its relative error a trial.
+    """The theta for delta(``epsilon``) of experiment ``b``, and its relative error per trial.
 
     The relative error is the standard deviation of the weighted variable over its mean, infinite
     when no rehearsal hit the event. Raises Refusal when no theta reaches ``epsilon``.
@@ -34,9 +35,10 @@ def pilot_tilt(
     trials = affordable(trials, specification.rounds)
     centre = _typical(specification, b, epsilon, trials)
     best, least = Tilted(centre), math.inf
-    for number, multiple in enumerate(MULTIPLES, start=100):
+    for number, multiple in enumerate(MULTIPLES, start=Pilot.THETAS):
         candidate = Tilted(centre * multiple)
-        error = relative_error(rehearse(specification, b, candidate, 2 * trials, number), epsilon)
+        played = rehearse(specification, b, candidate, 2 * trials, number=number)
+        error = relative_error(played, epsilon)
         if error < least:
             best, least = candidate, error
     return best, least
@@ -64,7 +66,9 @@ def _typical(specification: Specification, b: int, epsilon: float, trials: int) 
     """The theta >= 0 under which the median signed loss is about ``epsilon``, by bisection."""
 
     def median(theta: float) -> float:
-        played = rehearse(specification, b, Tilted(theta), max(200, trials // 5), 1)
+        played = rehearse(
+            specification, b, Tilted(theta), max(200, trials // 5), number=Pilot.TYPICAL_THETA
+        )
         return float(np.median(played.signed))
 
     if median(0.0) >= epsilon:
@@ -75,7 +79,7 @@ def _typical(specification: Specification, b: int, epsilon: float, trials: int) 
         if high > LARGEST_THETA:
             raise Refusal(
                 f"no tilt makes a loss of {epsilon:g} typical: the adversary does not go that far "
-                "when it is winning; try --method steered or doob"
+                'when it is winning; try method="steered" or "doob"'
             )
     for _ in range(12):
         middle = 0.5 * (low + high)

@@ -17,7 +17,7 @@ from simulator.play.menu import Menu
 from simulator.play.sampling import RoundByRound, Steered, Tilted, level_at, phase_of
 from simulator.play.specification import Specification
 from simulator.play.tilted_kernel import slopes_of_psi
-from simulator.seeds import Stream, generator
+from simulator.seeds import pilot_generators
 
 STEP = 1e-3
 """Step of the numerical derivatives of psi in theta."""
@@ -72,29 +72,29 @@ def rehearse(
     b: int,
     sampling: RoundByRound,
     trials: int,
+    *,
     number: int,
     keep_rounds: bool = False,
 ) -> Rehearsal:
     """Play ``trials`` trials for experiment ``b`` on draws held out from every result.
 
-    ``number`` tells rehearsals apart: equal numbers draw equal coins and noise. The rounds can be
-    asked for only where they were kept.
+    ``number`` counts from a :class:`simulator.seeds.Pilot`: equal numbers draw equal coins and
+    noise. The rounds can be asked for only where they were kept.
     """
     s = replace(specification, sampling=sampling, trace=False, keep_views=0)
-    coins = generator(s.seed, specification.task, Stream.PILOT, 2 * number)
-    noise = generator(s.seed, specification.task, Stream.PILOT, 2 * number + 1)
+    draws = pilot_generators(s.seed, specification.task, number)
     play = _rehearse_rule if isinstance(s.adversary, Rule) else _rehearse_generator
-    return play(s, b, trials, coins, noise, keep_rounds)
+    return play(s, b, trials, draws, keep_rounds)
 
 
 def _rehearse_rule(
     s: Specification,
     b: int,
     trials: int,
-    coins: np.random.Generator,
-    noise: np.random.Generator,
+    draws: tuple[np.random.Generator, np.random.Generator],
     keep_rounds: bool,
 ) -> Rehearsal:
+    coins, noise = draws
     assert isinstance(s.adversary, Rule)
     sampling = s.sampling
     assert isinstance(sampling, Tilted | Steered)
@@ -139,10 +139,10 @@ def _rehearse_generator(
     s: Specification,
     b: int,
     trials: int,
-    coins: np.random.Generator,
-    noise: np.random.Generator,
+    draws: tuple[np.random.Generator, np.random.Generator],
     keep_rounds: bool,
 ) -> Rehearsal:
+    coins, noise = draws
     sampling = s.sampling
     assert isinstance(sampling, Tilted | Steered)
     prepared = Prepared(s, b)

@@ -20,8 +20,8 @@ from simulator.estimation.inversion import excess
 from simulator.mechanisms import Pair
 from simulator.play.interpreter import Prepared, Trial, play_trial
 from simulator.play.specification import Specification
-from simulator.rare.ties import above_rounding
-from simulator.seeds import Stream, generator, record, restore
+from simulator.seeds import Pilot, Stream, generator, pilot_generators, record, restore
+from simulator.ties import beyond
 
 RUNS = 20
 SHARE = 0.25
@@ -64,16 +64,18 @@ def split(
     levels = pilot_levels(s, b, epsilon, paths)
     tails, deltas = [], []
     for run in range(RUNS):
-        tail, delta = one_run(s, b, levels, paths, run)
+        tail, delta = one_run(s, b, [*levels, epsilon], paths, run)
         tails.append(tail)
         deltas.append(delta)
     return splitting_runs(tails, confidence), splitting_runs(deltas, confidence)
 
 
 def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[float]:
-    """Levels up to ``epsilon``, on held-out draws: each is passed by about SHARE of the paths."""
-    noise = generator(s.seed, s.task, Stream.PILOT, 0)
-    coins = generator(s.seed, s.task, Stream.PILOT, 1)
+    """Levels below ``epsilon``, on held-out draws: each is passed by about SHARE of the paths.
+
+    A path that equals a level but for rounding has not passed it.
+    """
+    noise, coins = pilot_generators(s.seed, s.task, Pilot.SPLITTING_LEVELS)
     prepared = Prepared(s, b)
     starts = [START]
     levels: list[float] = []
@@ -81,12 +83,12 @@ def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[f
         peaks = []
         tracks = []
         for number in range(paths):
-            track = play_on(s, b, starts[number % len(starts)], coins, noise, prepared)
+            track = play_on(prepared, b, starts[number % len(starts)], coins, noise)
             tracks.append(track)
             peaks.append(float(track.signed.max()))
-        level = next_level(np.array(peaks))
+        level = beyond(next_level(np.array(peaks), s.rounds), s.rounds)
         if level >= epsilon:
-            return [*levels, epsilon]
+            return levels
         starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
         if not starts or (levels and level <= levels[-1]):
             break
@@ -96,17 +98,21 @@ def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[f
     )
 
 
-def next_level(peaks: np.ndarray) -> float:
+def next_level(peaks: np.ndarray, rounds: int) -> float:
     """The level that about SHARE of the peaks pass; with many equal, one that some do pass."""
     level = float(np.quantile(peaks, 1.0 - SHARE, method="lower"))
-    below = peaks[peaks < peaks.max()]
-    return float(below.max()) if level == peaks.max() and below.size else level
+    below = peaks[beyond(peaks, rounds) < peaks.max()]
+    none_passes = beyond(level, rounds) >= peaks.max()
+    return float(below.max()) if none_passes and below.size else level
 
 
 def one_run(
     s: Specification, b: int, levels: list[float], paths: int, run: int
 ) -> tuple[float, float]:
-    """One unbiased estimate each of Pr[signed loss at the end > epsilon] and of delta(epsilon)."""
+    """One unbiased estimate each of Pr[signed loss at the end > epsilon] and of delta(epsilon).
+
+    epsilon is the last of the ``levels``.
+    """
     noise = generator(s.seed, s.task, Stream.mechanism(b), run)
     coins = generator(s.seed, s.task, Stream.COINS, run)
     prepared = Prepared(s, b)
@@ -114,15 +120,15 @@ def one_run(
     passed = 1.0
     for level in levels[:-1]:
         chosen = noise.integers(len(starts), size=paths)
-        tracks = [play_on(s, b, starts[c], coins, noise, prepared) for c in chosen]
+        tracks = [play_on(prepared, b, starts[c], coins, noise) for c in chosen]
         starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
         if not starts:
             return 0.0, 0.0
         passed *= len(starts) / paths
     chosen = noise.integers(len(starts), size=paths)
-    ends = np.array([play_on(s, b, starts[c], coins, noise, prepared).end for c in chosen])
+    ends = np.array([play_on(prepared, b, starts[c], coins, noise).end for c in chosen])
     epsilon = levels[-1]
-    above = np.mean(ends > above_rounding(epsilon))
+    above = np.mean(ends > beyond(epsilon, s.rounds))
     return passed * float(above), passed * float(np.mean(excess(ends, epsilon)))
 
 
@@ -148,19 +154,18 @@ class Track:
 
     def first_beyond(self, level: float) -> Path | None:
         """The path up to where it first passed the level, or None."""
-        beyond = self.signed > level
-        if not beyond.any():
+        passed = self.signed > level
+        if not passed.any():
             return None
-        return Path(self.coins, self.answers[: int(beyond.argmax()) + 1])
+        return Path(self.coins, self.answers[: int(passed.argmax()) + 1])
 
 
 def play_on(
-    s: Specification,
+    prepared: Prepared,
     b: int,
     path: Path,
     coins: np.random.Generator,
     noise: np.random.Generator,
-    prepared: Prepared,
 ) -> Track:
     """Replay a path and play it to the end with fresh noise; an empty path draws its own coins."""
     stood = path.coins or record(coins)
@@ -170,7 +175,9 @@ def play_on(
         return path.answers[i] if i < known else pair.sample(b, noise)
 
     trial = Trial(keep_answers=True, keep_path=True)
-    play_trial(s, 0, restore(stood) if path.coins else coins, prepared, draw, trial)
+    play_trial(
+        prepared.specification, 0, restore(stood) if path.coins else coins, prepared, draw, trial
+    )
     assert trial.answers is not None
     losses = np.array(trial.path)
     return Track(stood, tuple(trial.answers), -losses if b else losses)

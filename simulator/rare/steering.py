@@ -20,6 +20,8 @@ from simulator.play.sampling import RoundByRound, Steered, phase_of
 from simulator.play.specification import Specification
 from simulator.rare.pilot import relative_error
 from simulator.rare.rehearsal import Rehearsal, affordable, plain, rehearse
+from simulator.seeds import Pilot
+from simulator.ties import beyond
 
 TRIALS = 4000
 PHASES, COLUMNS = 24, 48
@@ -42,8 +44,7 @@ def steer(
     """A steered measure for delta(``epsilon``) of experiment ``b``, and its relative error.
 
     ``start`` is a measure to begin with, as ``aim`` finds one. The relative error is that of one
-    trial on held-out draws. Raises Refusal when the stages do
-    not reach ``epsilon``.
+    trial on held-out draws. Raises Refusal when the stages do not reach ``epsilon``.
     """
     trials = affordable(trials, specification.rounds)
     sampling: RoundByRound = start or plain()
@@ -51,9 +52,12 @@ def steer(
     least = math.inf
     polished = 0
     for stage in range(STAGES):
-        played = rehearse(specification, b, sampling, trials, 200 + stage, keep_rounds=True)
+        played = rehearse(
+            specification, b, sampling, trials, number=Pilot.STEERING + stage, keep_rounds=True
+        )
         level = float(np.quantile(played.signed, 1.0 - ELITE))
-        if level >= epsilon or np.count_nonzero(played.signed > epsilon) > 0.5 * ELITE * trials:
+        hits = np.count_nonzero(played.signed > beyond(epsilon, specification.rounds))
+        if level >= epsilon or hits > 0.5 * ELITE * trials:
             level = epsilon
             polished += 1
             error = relative_error(played, epsilon)
@@ -68,7 +72,7 @@ def steer(
     if math.isinf(least):
         raise Refusal(
             f"steering did not reach a loss of {epsilon:g} in {STAGES} stages: the adversary may "
-            "never lose that much; ask for a smaller epsilon, or try --method doob"
+            'never lose that much; ask for a smaller epsilon, or try method="doob"'
         )
     return best, least
 
@@ -84,7 +88,9 @@ def aim(
     trials = affordable(trials, specification.rounds)
     sampling: RoundByRound = plain()
     for stage in range(STAGES):
-        played = rehearse(specification, b, sampling, trials, 400 + stage, keep_rounds=True)
+        played = rehearse(
+            specification, b, sampling, trials, number=Pilot.AIMING + stage, keep_rounds=True
+        )
         found = point_epsilon(played.signed, played.log_weights, math.log(delta))
         level = float(np.quantile(played.signed, 1.0 - ELITE))
         if found <= level:

@@ -49,7 +49,7 @@ from simulator.theory.laws import (
 )
 from simulator.theory.odometers import MixtureOdometer, RunningOdometer
 from simulator.theory.pld import PLD, Bracket, compose_laws, discretise
-from simulator.theory.tradeoff import GaussianTradeOff, PiecewiseTradeOff, TradeOff
+from simulator.theory.trade_off_functions import GaussianTradeOff, PiecewiseTradeOff, TradeOff
 from simulator.theory.transforms import TRANSFORMS, Transform, group, parallel, subsampled
 
 __all__ = [

@@ -215,7 +215,8 @@ def compare(
     question = _question(delta, epsilon)
     composition = Composition.of(*((named.guarantee(value, leak), n) for value, n in rounds))
     rows, refusals = [], []
-    for ask in _questions(question, named, composition, rounds, leak, names):
+    asks = _questions(question, named, composition, rounds=rounds, leak=leak, names=names)
+    for ask in asks:
         try:
             rows.append(ask())
         except NotApplicable as error:
@@ -253,6 +254,7 @@ def _questions(
     question: Question,
     named: NamedMechanism,
     composition: Composition,
+    *,
     rounds: Sequence[tuple[float, int]],
     leak: float,
     names: Collection[str],

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from simulator.errors import InvalidInput
 from simulator.theory.guarantees import Guarantee
+from simulator.theory.parameters import count
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,7 @@ class Composition:
         """``Composition.of((PureDP(0.1), 500), (PureDP(0.2), 300))``; raises InvalidInput."""
         counts: Counter[Guarantee] = Counter()
         for guarantee, rounds in parts:
-            if isinstance(rounds, bool) or int(rounds) != rounds or rounds < 1:
-                raise InvalidInput(f"rounds must be a whole number >= 1, not {rounds!r}")
-            counts[guarantee] += int(rounds)
+            counts[guarantee] += count("rounds", rounds)
         if not counts:
             raise InvalidInput("a composition needs at least one round")
         return cls(tuple(sorted(counts.items(), key=lambda part: str(part[0]))))

@@ -4,101 +4,125 @@ A rule is ``step(state, epsilon, delta) -> (admitted, new_state)``: the state is
 that carries the budget as well, and (epsilon, delta) is what the next round must keep. A round
 that is not admitted leaves the state as it was and must not run. The functions use ``math`` alone
 and call nothing of the project, so that a compiler of scalar Python takes them as they stand.
+
+Rounding never admits what the promise does not cover. Sums of the rounds' own numbers are kept in
+two floats, the sum and the error it has made (Neumaier 1974), and are held against the budget with
+room for AS_STORED of it: each number, and the budget, is a decimal rounded by half of that when it
+is stored, so ten rounds of 0.1 fit a budget of 1. What is computed from the numbers is rounded UP.
 """
 
 from __future__ import annotations
 
 import math
 
-SumState = tuple[float, float, float, float]
-RogersState = tuple[float, float, float, float, float, float, float]
-WhitehouseState = tuple[float, float, float, float, float]
-ZCDPState = tuple[float, float, float, float]
-RenyiState = tuple[float, float, float, float, float]
+AS_STORED = 1.0 + 2.0**-52
+UP = 1.0 + 2.0**-49  # more than what a few operations and a function of math lose
+
+SumState = tuple[float, float, float, float, float, float]
+RogersState = tuple[float, float, float, float, float, float, float, float]
+WhitehouseState = tuple[float, float, float, float, float, float]
+ZCDPState = tuple[float, float, float, float, float]
+RenyiState = tuple[float, float, float, float, float, float]
 
 
 def sum_step(state: SumState, epsilon: float, delta: float) -> tuple[bool, SumState]:
-    """State: sum of epsilon, sum of delta, and their budgets."""
-    spent, leaked, budget, leak_budget = state
-    if not (epsilon >= 0.0 and delta >= 0.0):
+    """State: sum of epsilon and its error, sum of delta and its error, and their budgets."""
+    spent, spent_error, leaked, leaked_error, budget, leak_budget = state
+    if not (0.0 <= epsilon <= budget and 0.0 <= delta <= leak_budget):
         return False, state
-    if spent + epsilon > budget or leaked + delta > leak_budget:
+    total, leaks = spent + epsilon, leaked + delta
+    spent_error += (spent - total) + epsilon if spent >= epsilon else (epsilon - total) + spent
+    leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
+    if total + spent_error > budget * AS_STORED or leaks + leaked_error > leak_budget * AS_STORED:
         return False, state
-    return True, (spent + epsilon, leaked + delta, budget, leak_budget)
+    return True, (total, spent_error, leaks, leaked_error, budget, leak_budget)
 
 
 def rogers_step(state: RogersState, epsilon: float, delta: float) -> tuple[bool, RogersState]:
-    """State: drift, squares, sum of delta, budget, delta budget, offset H, ln(2/delta)."""
-    drift, squares, leaked, budget, leak_budget, offset, log_inverse = state
-    if not (epsilon >= 0.0 and delta >= 0.0) or epsilon > budget or epsilon > 700.0:
+    """State: drift, squares, sum of delta and its error, budgets, offset H, ln(2/delta)."""
+    drift, squares, leaked, leaked_error, budget, leak_budget, offset, log_inverse = state
+    if not (0.0 <= epsilon <= budget and 0.0 <= delta <= leak_budget) or epsilon > 700.0:
         return False, state
-    drift += epsilon * math.expm1(epsilon) / 2.0
-    squares += epsilon * epsilon
-    leaked += delta
+    drift = (drift + epsilon * math.expm1(epsilon) / 2.0) * UP
+    squares = (squares + epsilon * epsilon) * UP
+    leaks = leaked + delta
+    leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
     growth = 2.0 + math.log1p(squares / offset)
-    if drift + math.sqrt((squares + offset) * growth * log_inverse) > budget:
+    if (drift + math.sqrt((squares + offset) * growth * log_inverse)) * UP > budget:
         return False, state
-    if leaked > leak_budget:
+    if leaks + leaked_error > leak_budget * AS_STORED:
         return False, state
-    return True, (drift, squares, leaked, budget, leak_budget, offset, log_inverse)
+    return True, (drift, squares, leaks, leaked_error, budget, leak_budget, offset, log_inverse)
 
 
 def whitehouse_step(
     state: WhitehouseState, epsilon: float, delta: float
 ) -> tuple[bool, WhitehouseState]:
-    """State: squares, sum of delta, budget, delta budget, ln(1/delta')."""
-    squares, leaked, budget, leak_budget, log_inverse = state
-    if not (epsilon >= 0.0 and delta >= 0.0):
+    """State: squares, sum of delta and its error, budget, delta budget, ln(1/delta')."""
+    squares, leaked, leaked_error, budget, leak_budget, log_inverse = state
+    if not (epsilon >= 0.0 and 0.0 <= delta <= leak_budget):
         return False, state
-    squares += epsilon * epsilon
-    leaked += delta
-    if math.sqrt(2.0 * squares * log_inverse) + squares / 2.0 > budget or leaked > leak_budget:
+    squares = (squares + epsilon * epsilon) * UP
+    leaks = leaked + delta
+    leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
+    if (math.sqrt(2.0 * squares * log_inverse) + squares / 2.0) * UP > budget:
         return False, state
-    return True, (squares, leaked, budget, leak_budget, log_inverse)
+    if leaks + leaked_error > leak_budget * AS_STORED:
+        return False, state
+    return True, (squares, leaks, leaked_error, budget, leak_budget, log_inverse)
 
 
 def zcdp_step(state: ZCDPState, epsilon: float, delta: float) -> tuple[bool, ZCDPState]:
-    """State: sum of rho = epsilon tanh(epsilon/2), sum of delta, and their budgets."""
-    spent, leaked, budget, leak_budget = state
-    if not (epsilon >= 0.0 and delta >= 0.0):
+    """State: sum of rho = epsilon tanh(epsilon/2), sum of delta and its error, their budgets."""
+    spent, leaked, leaked_error, budget, leak_budget = state
+    if not (epsilon >= 0.0 and 0.0 <= delta <= leak_budget):
         return False, state
-    spent += epsilon * math.tanh(epsilon / 2.0)
-    leaked += delta
-    if spent > budget or leaked > leak_budget:
+    spent = (spent + epsilon * math.tanh(epsilon / 2.0)) * UP
+    leaks = leaked + delta
+    leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
+    if spent > budget or leaks + leaked_error > leak_budget * AS_STORED:
         return False, state
-    return True, (spent, leaked, budget, leak_budget)
+    return True, (spent, leaks, leaked_error, budget, leak_budget)
 
 
 def renyi_step(state: RenyiState, epsilon: float, delta: float) -> tuple[bool, RenyiState]:
-    """State: sum of Renyi divergences of one order, sum of delta, their budgets, the order."""
-    spent, leaked, budget, leak_budget, alpha = state
-    if not (epsilon >= 0.0 and delta >= 0.0):
+    """State: sum of Renyi divergences of one order, sum of delta and its error, budgets, order."""
+    spent, leaked, leaked_error, budget, leak_budget, alpha = state
+    if not (epsilon >= 0.0 and 0.0 <= delta <= leak_budget):
         return False, state
     theta = alpha - 1.0
     if theta * epsilon > 1.0:
         top = math.log1p(math.exp(-(2.0 * theta + 1.0) * epsilon))
-        spent += epsilon + (top - math.log1p(math.exp(-epsilon))) / theta
+        cost = epsilon + (top - math.log1p(math.exp(-epsilon))) / theta
     else:
         rise = -math.expm1(theta * epsilon) * math.expm1(-alpha * epsilon)
-        spent += math.log1p(rise / (1.0 + math.exp(-epsilon))) / theta
-    leaked += delta
-    if spent > budget or leaked > leak_budget:
+        cost = math.log1p(rise / (1.0 + math.exp(-epsilon))) / theta
+    spent = (spent + cost) * UP
+    leaks = leaked + delta
+    leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
+    if spent > budget or leaks + leaked_error > leak_budget * AS_STORED:
         return False, state
-    return True, (spent, leaked, budget, leak_budget, alpha)
+    return True, (spent, leaks, leaked_error, budget, leak_budget, alpha)
 
 
-MixtureState = tuple[float, float, float, float, float]
+MixtureState = tuple[float, float, float, float, float, float]
 
 
 def mixture_step(state: MixtureState, epsilon: float, delta: float) -> MixtureState:
-    """Odometer. State: sum of epsilon, squares, sum of delta, gamma, ln(1/delta')."""
-    total, squares, leaked, gamma, log_inverse = state
-    return (total + epsilon, squares + epsilon * epsilon, leaked + delta, gamma, log_inverse)
+    """Odometer. State: sum of epsilon and its error, squares, sum of delta, gamma, ln(1/delta')."""
+    spent, spent_error, squares, leaked, gamma, log_inverse = state
+    total = spent + epsilon
+    spent_error += (spent - total) + epsilon if spent >= epsilon else (epsilon - total) + spent
+    squares = (squares + epsilon * epsilon) * UP
+    return (total, spent_error, squares, (leaked + delta) * UP, gamma, log_inverse)
 
 
 def mixture_reading(state: MixtureState) -> float:
     """The epsilon that the odometer shows: the mixture boundary, or the plain sum if less."""
-    total, squares, _leaked, gamma, log_inverse = state
+    spent, spent_error, squares, _leaked, gamma, log_inverse = state
+    total = spent + spent_error
+    if spent_error > total - spent:  # the float below the sum
+        total *= AS_STORED
     spread = squares + gamma
     boundary = math.sqrt(spread * (2.0 * log_inverse + math.log1p(squares / gamma)))
-    return min(total, squares / 2.0 + boundary)
+    return min(total, (squares / 2.0 + boundary) * UP)

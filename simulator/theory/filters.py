@@ -18,6 +18,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from simulator.errors import Breach, InvalidInput, NotApplicable
 from simulator.theory.filter_rules import (
+    UP,
     renyi_step,
     rogers_step,
     sum_step,
@@ -25,10 +26,11 @@ from simulator.theory.filter_rules import (
     zcdp_step,
 )
 from simulator.theory.guarantees import Guarantee, PureDP
-from simulator.theory.renyi import pure_renyi, renyi_to_epsilon
+from simulator.theory.parameters import positive
+from simulator.theory.renyi_divergence import pure_renyi, renyi_to_epsilon
+from simulator.validation import probability_below_one
 
 State = tuple[float, ...]
-_SLACK = 1.0 + 1e-12  # ten rounds of 0.1 fit a budget of 1, whatever their float sum
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,9 @@ class Filter(ABC):
     Attributes:
         epsilon: the promised epsilon, above 0.
         delta: the promised delta of the whole, in [0, 1).
-        rounds_delta: the part of ``delta`` set aside for the rounds' own deltas.
+        rounds_delta: the part of ``delta`` set aside for the rounds' own deltas. The sum and the
+            rogers filter fix that part themselves: all of delta, and half of it. They take 0 for
+            it, or that very part, and refuse another.
     """
 
     epsilon: float
@@ -49,8 +53,10 @@ class Filter(ABC):
     step: ClassVar[Callable[..., tuple[bool, Any]]]
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0.0):
-            raise InvalidInput(f"a filter's epsilon must be finite and > 0, not {self.epsilon!r}")
+        object.__setattr__(self, "epsilon", positive("a filter's epsilon", self.epsilon))
+        for name in ("delta", "rounds_delta"):
+            number = probability_below_one(f"a filter's {name}", getattr(self, name))
+            object.__setattr__(self, name, number)
         if not 0.0 <= self.rounds_delta <= self.delta < 1.0:
             raise InvalidInput(
                 f"a filter needs 0 <= rounds_delta <= delta < 1, not {self.rounds_delta!r} and "
@@ -65,6 +71,14 @@ class Filter(ABC):
     @abstractmethod
     def initial(self) -> State:
         """The state before the first round, budgets included, for ``step``."""
+
+    def _fixes_rounds_delta(self, part: float) -> None:
+        """Raise InvalidInput when a part other than the one this filter can keep is asked for."""
+        if self.rounds_delta not in (0.0, part):
+            raise InvalidInput(
+                f"the {self.name} filter sets aside {part!r} of its delta for the rounds' own "
+                f"deltas, and cannot keep rounds_delta = {self.rounds_delta!r}; leave it out"
+            )
 
     def _check(self) -> None:
         if not self.delta > self.rounds_delta:
@@ -119,12 +133,12 @@ class SumFilter(Filter):
     step = staticmethod(sum_step)
 
     def _check(self) -> None:
-        pass
+        self._fixes_rounds_delta(self.delta)
 
     @property
     def initial(self) -> State:
         """See :meth:`Filter.initial`. All of delta is for the rounds."""
-        return (0.0, 0.0, self.epsilon * _SLACK, self.delta * _SLACK)
+        return (0.0, 0.0, 0.0, 0.0, self.epsilon, self.delta)
 
 
 class RogersFilter(Filter):
@@ -137,13 +151,18 @@ class RogersFilter(Filter):
     def _check(self) -> None:
         if not 0.0 < self.delta < math.exp(-1.0):
             raise InvalidInput(f"the rogers filter needs 0 < delta < 1/e, not {self.delta!r}")
+        if self.epsilon < 1e-150:
+            raise InvalidInput(
+                f"the rogers filter needs an epsilon of at least 1e-150, not {self.epsilon!r}"
+            )
+        self._fixes_rounds_delta(self.delta / 2.0)
 
     @property
     def initial(self) -> State:
         """See :meth:`Filter.initial`."""
         offset = self.epsilon**2 / (28.04 * -math.log(self.delta))
-        budgets = (self.epsilon * _SLACK, self.delta / 2.0 * _SLACK)
-        return (0.0, 0.0, 0.0, *budgets, offset, math.log(2.0 / self.delta))
+        budgets = (self.epsilon, self.delta / 2.0)
+        return (0.0, 0.0, 0.0, 0.0, *budgets, offset, math.log(2.0 / self.delta))
 
 
 class WhitehouseFilter(Filter):
@@ -157,7 +176,7 @@ class WhitehouseFilter(Filter):
     def initial(self) -> State:
         """See :meth:`Filter.initial`."""
         log_inverse = -math.log(self.delta - self.rounds_delta)
-        return (0.0, 0.0, self.epsilon * _SLACK, self.rounds_delta * _SLACK, log_inverse)
+        return (0.0, 0.0, 0.0, self.epsilon, self.rounds_delta, log_inverse)
 
 
 def _inverse(cost: Callable[[float], float], target: float) -> float:
@@ -165,7 +184,10 @@ def _inverse(cost: Callable[[float], float], target: float) -> float:
     high = 1.0
     while cost(high) < target:
         high *= 2.0
-    return float(brentq(lambda x: cost(x) - target, 0.0, high, xtol=1e-300))
+    low = high / 2.0
+    while low > 0.0 and cost(low) > target:
+        low, high = low / 2.0, low
+    return float(brentq(lambda x: cost(x) - target, low, high, xtol=1e-300, disp=False))
 
 
 def _equivalent_epsilon(cost: Callable[[float], float], target: float) -> float:
@@ -191,12 +213,15 @@ class ZCDPFilter(Filter):
         def epsilon(rho: float) -> float:
             return renyi_to_epsilon(lambda alpha: alpha * rho, target) if rho > 0.0 else 0.0
 
-        return _inverse(epsilon, self.epsilon)
+        rho, step = _inverse(epsilon, self.epsilon), 2.0**-52
+        while epsilon(rho) * UP > self.epsilon:  # the root is a rounded one
+            rho, step = rho * (1.0 - step), 2.0 * step
+        return rho
 
     @property
     def initial(self) -> State:
         """See :meth:`Filter.initial`."""
-        return (0.0, 0.0, self.rho * _SLACK, self.rounds_delta * _SLACK)
+        return (0.0, 0.0, 0.0, self.rho, self.rounds_delta)
 
     def price(self, guarantee: Guarantee) -> tuple[float, float]:
         """The pure epsilon with the same rho; any guarantee that implies a finite rho has one."""
@@ -243,7 +268,7 @@ class RenyiFilter(Filter):
         budget = self._budget(alpha)
         if budget <= 0.0:
             raise NotApplicable(f"no Renyi order leaves a budget for {self}; allow more delta")
-        return (0.0, 0.0, budget * _SLACK, self.rounds_delta * _SLACK, alpha)
+        return (0.0, 0.0, 0.0, budget / UP, self.rounds_delta, alpha)
 
     def price(self, guarantee: Guarantee) -> tuple[float, float]:
         """The pure epsilon with the same Renyi divergence at the filter's order."""

@@ -8,15 +8,24 @@ comparison, and a bound on a composition only sums numbers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar
 
 from scipy.special import erfinv, log_expit, ndtri_exp
 
 from simulator.errors import InvalidInput
-from simulator.theory.gaussian import gaussian_delta
-from simulator.theory.guarantee import Guarantee, check_nonnegative, check_probability, within
-from simulator.theory.renyi import bounded_range_renyi, check_order, pure_renyi, renyi_to_delta
+from simulator.theory.gaussian_curve import gaussian_delta
+from simulator.theory.guarantee_interface import Guarantee, within
+from simulator.theory.outward import UNIT
+from simulator.theory.parameters import nonnegative
+from simulator.theory.renyi_divergence import (
+    bounded_range_renyi,
+    check_order,
+    pure_renyi,
+    renyi_to_delta,
+)
+from simulator.theory.renyi_guarantee import RenyiDP
+from simulator.validation import probability_below_one
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,7 @@ class PureDP(Guarantee):
     kind: ClassVar[str] = "pure"
 
     def __post_init__(self) -> None:
-        check_nonnegative("epsilon", self.epsilon)
+        self._set("epsilon", nonnegative("epsilon", self.epsilon))
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`."""
@@ -78,7 +87,7 @@ class PureDP(Guarantee):
         return math.sqrt(8.0) * float(erfinv(math.tanh(self.epsilon / 2.0)))
 
     def renyi(self, alpha: float) -> float:
-        """Of randomized response; see :func:`simulator.theory.renyi.pure_renyi`."""
+        """Of randomized response; see :func:`simulator.theory.renyi_divergence.pure_renyi`."""
         return pure_renyi(self.epsilon, alpha)
 
 
@@ -95,8 +104,8 @@ class ApproxDP(Guarantee):
     kind: ClassVar[str] = "approx"
 
     def __post_init__(self) -> None:
-        check_nonnegative("epsilon", self.epsilon)
-        check_probability("delta", self.delta)
+        self._set("epsilon", nonnegative("epsilon", self.epsilon))
+        self._set("delta", probability_below_one("delta", self.delta))
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`."""
@@ -149,7 +158,7 @@ class GaussianDP(Guarantee):
     kind: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
-        check_nonnegative("mu", self.mu)
+        self._set("mu", nonnegative("mu", self.mu))
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`."""
@@ -185,7 +194,7 @@ class ZCDP(Guarantee):
     kind: ClassVar[str] = "zcdp"
 
     def __post_init__(self) -> None:
-        check_nonnegative("rho", self.rho)
+        self._set("rho", nonnegative("rho", self.rho))
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`."""
@@ -224,7 +233,7 @@ class BoundedRange(Guarantee):
     kind: ClassVar[str] = "range"
 
     def __post_init__(self) -> None:
-        check_nonnegative("epsilon", self.epsilon)
+        self._set("epsilon", nonnegative("epsilon", self.epsilon))
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`."""
@@ -254,7 +263,8 @@ class BoundedRange(Guarantee):
         if self.epsilon == 0.0:
             return 0.0
         excess = self.epsilon / -math.expm1(-self.epsilon) - 1.0
-        return min(excess - math.log1p(excess), self.epsilon**2 / 8.0)
+        rounded_up = excess - math.log1p(excess) + 8.0 * UNIT * (excess + self.epsilon)
+        return min(rounded_up, self.epsilon**2 / 8.0)
 
     @property
     def zcdp_rho(self) -> float:
@@ -267,42 +277,8 @@ class BoundedRange(Guarantee):
         return PureDP(self.epsilon / 2.0).gdp_mu
 
     def renyi(self, alpha: float) -> float:
-        """See :func:`simulator.theory.renyi.bounded_range_renyi`."""
+        """See :func:`simulator.theory.renyi_divergence.bounded_range_renyi`."""
         return bounded_range_renyi(self.epsilon, alpha)
-
-
-@dataclass(frozen=True)
-class RenyiDP(Guarantee):
-    """(alpha, epsilon)-Renyi differential privacy (Mironov 2017, Definition 4).
-
-    ``hockey_stick`` is an upper bound (Canonne, Kamath and Steinke 2020, Proposition 12).
-    """
-
-    alpha: float
-    epsilon: float
-    kind: ClassVar[str] = "renyi"
-
-    def __post_init__(self) -> None:
-        check_order(self.alpha)
-        check_nonnegative("epsilon", self.epsilon)
-
-    def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
-        return within(other.renyi(self.alpha), self.epsilon)
-
-    def _hockey_stick(self, epsilon: float) -> float:
-        if self.epsilon == 0.0:
-            return 0.0
-        return renyi_to_delta(self.renyi, epsilon, alpha=self.alpha)
-
-    @property
-    def mean_loss(self) -> float:
-        """The Renyi divergence grows with its order, so this one bounds order 1."""
-        return self.epsilon
-
-    def renyi(self, alpha: float) -> float:
-        """The stated divergence up to the stated order, infinity beyond."""
-        return self.epsilon if check_order(alpha) <= self.alpha else math.inf
 
 
 KINDS: dict[str, type[Guarantee]] = {
@@ -314,20 +290,20 @@ KINDS: dict[str, type[Guarantee]] = {
 def parse_guarantee(text: str) -> Guarantee:
     """Read ``pure:0.2``, ``approx:0.1,1e-6``, ``gaussian:0.5``, ``zcdp:0.1``, ``range:0.3``.
 
-    Also ``renyi:ALPHA,EPSILON``. Inverse of ``str()``. Raises InvalidInput on anything else.
+    Also ``renyi:ALPHA,EPSILON``, with as many pairs as there are orders. Inverse of ``str()``.
+    Raises InvalidInput on anything else.
     """
     word, _, values = text.strip().partition(":")
     if word not in KINDS:
         raise InvalidInput(f"unknown family {text!r}; write one of {', '.join(KINDS)}, as pure:0.2")
-    kind = KINDS[word]
-    names = [field.name for field in fields(kind)]
     try:
         numbers = [float(value) for value in values.split(",")]
     except ValueError:
         raise InvalidInput(f"family {text!r}: {values!r} is not a list of numbers") from None
-    if len(numbers) != len(names):
-        raise InvalidInput(f"family {text!r}: {word} takes {len(names)} number(s): {word}:{names}")
-    return kind(*numbers)
+    try:
+        return KINDS[word].of_numbers(numbers)
+    except InvalidInput as error:
+        raise InvalidInput(f"family {text!r}: {error}") from None
 
 
 def _pure_delta(epsilon_0: float, epsilon: float) -> float:

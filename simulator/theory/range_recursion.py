@@ -6,9 +6,14 @@ p_t = (1 - e^(t-w)) / (1 - e^(-w)) and V_0(E) = (1 - e^E)_+. On a lattice that d
 
 - restricting t to the lattice is a strategy, so it gives a lower bound;
 - V_{i-1} is convex in x = e^E (a supremum of convex functions), so between lattice points it is
-  below its chord. With u = e^(-t) the objective is then (alpha u + beta + gamma / u) / (1 - e^-w)
-  on each cell, whose largest value is explicit: an upper bound over every t. What double
-  precision loses by underflow is less than 1e-300 in all and is added.
+  below its chord. With v = e^(t_j - t) the objective is then, on the cell from t_j on,
+  (beta - alpha v - gamma / v) / (1 - e^-w), whose largest value is explicit: an upper bound over
+  every t. It exceeds the objective at t_j by (root alpha - root gamma)^2 / (1 - e^-w), which is
+  computed as such: near the largest loss the objective itself is a difference of terms that all
+  but cancel.
+
+A cell is a power of two of the width, so the lattice is exact. Every other operation is rounded
+away from the truth, by more than it loses; underflow loses less than 1e-300 in all.
 
 Source: the recursion is Dong, Durfee and Rogers 2020, Section 6; the enclosure is ours.
 """
@@ -21,19 +26,21 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.theory.lattice import Floats
+from simulator.theory.loss_atoms import Floats
+from simulator.theory.outward import UNIT
 
 UNDERFLOW = 1e-300
 _WORK = 4e6  # (rounds x cells)^2: about a third of a second
-_MOST_CELLS, _LEAST_CELLS = 1000, 8
-SHORTEST_STEP, LONGEST_STEP = 1e-7, 600.0
+_MOST_CELLS, _LEAST_CELLS = 1024, 8
+SHORTEST_STEP, LONGEST_STEP = 1e-9, 600.0
 """Nats: in shorter cells the chords cancel to nothing, across longer ones e^epsilon overflows."""
+_UP = 1.0 + 2.0**-47  # for what a round's dozen operations lose
 
 
 def cells_per_width(rounds: int) -> int | None:
-    """Lattice cells in one width that the allowed work affords; None when too few are left."""
-    cells = min(_MOST_CELLS, int(math.sqrt(_WORK) / rounds))
-    return cells if cells >= _LEAST_CELLS else None
+    """Lattice cells in one width, a power of two that the work affords; None when too few."""
+    most = min(_MOST_CELLS, math.sqrt(2.0 * _WORK) / rounds)
+    return 2 ** int(math.log2(most)) if most >= _LEAST_CELLS else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +61,13 @@ class EnclosedCurve:
         right = int(np.argmax(self.upper <= delta))
         if right == 0:  # below delta everywhere
             return -math.inf, -math.inf
-        high = self._crossing(right, float(self.upper[right]), delta)
+        step = float(self.epsilons[1] - self.epsilons[0])
+        rounding = 2.0**-48 * max(abs(float(self.epsilons[right])), step)
+        high = self._crossing(right, float(self.upper[right]), delta) + rounding
         left = int(np.argmax(self.lower < delta)) - 1
         if left < 1:
             return -math.inf, high
-        low = self._crossing(left, float(self.lower[left]), delta)
+        low = self._crossing(left, float(self.lower[left]), delta) - rounding
         return min(low, float(self.epsilons[left + 1]), high), high
 
     def _crossing(self, point: int, value: float, delta: float) -> float:
@@ -72,19 +81,30 @@ class EnclosedCurve:
 
 @lru_cache(maxsize=16)
 def enclosed_curve(width: float, rounds: int, cells: int, offset: float) -> EnclosedCurve:
-    """Lower and upper ends of V_rounds at ``offset`` plus the multiples of width / cells."""
+    """Lower and upper ends of V_rounds at ``offset`` plus the multiples of width / cells.
+
+    ``cells`` is a power of two; ``offset`` may be off by a unit of the step.
+    """
     step = width / cells
     reach = (rounds + 1) * cells  # beyond, the curve is 1 - e^E on the left and 0 on the right
-    points = offset + step * np.arange(-reach - cells, reach + cells + 1, dtype=np.float64)
-    trivial = np.maximum(0.0, -np.expm1(np.minimum(points, 0.0)))
-    lower, upper = trivial.copy(), trivial.copy()
+    index = np.arange(-reach - cells, reach + cells + 1, dtype=np.float64)
+    points = offset + step * index
+    rounding = 4 * UNIT * (abs(offset) + step * (np.abs(index) + 1.0))
+    lowest, highest = _trivial(points + rounding) / _UP, _trivial(points - rounding) * _UP
+    lower, upper = lowest.copy(), np.minimum(highest, 1.0)
     inner = slice(cells, points.size - cells)
     for _ in range(rounds):
-        lower[inner] = np.maximum(trivial[inner], _best_on_lattice(lower, cells, width))
+        lower[inner] = np.maximum(lowest[inner], _best_on_lattice(lower, cells, width) / _UP)
         on_lattice = _best_on_lattice(upper, cells, width)
-        upper[inner] = np.maximum(on_lattice, _best_in_cells(upper, cells, width))
+        best = np.maximum(on_lattice, _best_in_cells(upper, cells, width))
+        upper[inner] = np.minimum(best * _UP, 1.0)
     certain = np.minimum(upper[inner] + UNDERFLOW, 1.0)
     return EnclosedCurve(points[inner], lower[inner], certain)
+
+
+def _trivial(points: Floats) -> Floats:
+    """(1 - e^E)_+, what is reached without another round."""
+    return np.maximum(0.0, -np.expm1(np.minimum(points, 0.0)))
 
 
 def _shifted(values: Floats, cells: int, by: int) -> Floats:
@@ -92,38 +112,55 @@ def _shifted(values: Floats, cells: int, by: int) -> Floats:
     return values[cells - by : values.size - cells - by]
 
 
+def _chances(cells: int, width: float, jump: int) -> tuple[float, float]:
+    """The probabilities p_t and 1 - p_t at t = jump steps."""
+    step, scale = width / cells, -math.expm1(-width)
+    rest = (cells - jump) * step
+    return -math.expm1(-rest) / scale, math.exp(-rest) * -math.expm1(-jump * step) / scale
+
+
 def _best_on_lattice(values: Floats, cells: int, width: float) -> Floats:
     best = np.zeros(values.size - 2 * cells)
     for jump in range(cells + 1):
-        t = jump * width / cells
-        p = math.expm1(t - width) / math.expm1(-width)
-        q = math.exp(t - width) * math.expm1(-t) / math.expm1(-width)
+        p, q = _chances(cells, width, jump)
         reached = p * _shifted(values, cells, jump) + q * _shifted(values, cells, jump - cells)
         np.maximum(best, reached, out=best)
     return best
 
 
 def _best_in_cells(values: Floats, cells: int, width: float) -> Floats:
-    """The largest interior value of the chord objective over every cell of t (0 where none).
+    """An upper bound on the chord objective over the inside of every cell of t (0 where none).
 
-    Within a cell u is measured in units of its largest, v = u / u0, so that no width overflows;
-    square roots are taken before products, so that no small value underflows.
+    In a cell, with v = e^(t_j - t) and F(v) (1 - e^-w) = beta - alpha v - gamma / v, the objective
+    at t_j is F(1), its slope there is alpha - gamma, and its largest value over v > 0 is
+    F(1) + (root alpha - root gamma)^2 / (1 - e^-w). Every cell whose slopes at its ends do not
+    certainly have one sign counts.
     """
     best = np.zeros(values.size - 2 * cells)
-    r, scale, step = math.exp(-width), -math.expm1(-width), width / cells
-    least = math.exp(-step)
+    scale, step = -math.expm1(-width), width / cells
+    drop, growth = -math.expm1(-step), math.expm1(step)
+    tiny = 2.0**-47
     for jump in range(cells):
-        rho = math.exp(jump * step - width)
-        first, second = (_shifted(values, cells, jump + i) for i in (0, 1))
-        slope_a = (first - second) / -math.expm1(-step)
-        const_a = first - slope_a
-        first, second = (_shifted(values, cells, jump + i - cells) for i in (0, 1))
-        slope_b = (first - second) / -math.expm1(-step)
-        const_b = first - slope_b
-        root_alpha = np.sqrt(np.maximum(0.0, r * slope_b - slope_a))
-        root_gamma = np.sqrt(np.maximum(0.0, rho * (const_a - const_b)))
-        beta = const_a - rho * slope_a + rho * slope_b - r * const_b
-        inside = (root_gamma > least * root_alpha) & (root_gamma < root_alpha)
-        peak = np.where(inside, (beta - 2.0 * root_alpha * root_gamma) / scale, 0.0)
-        np.maximum(best, peak, out=best)
+        p, q = _chances(cells, width, jump)
+        p_end, q_end = _chances(cells, width, jump + 1)
+        high, high_end = (_shifted(values, cells, jump + i) for i in (0, 1))
+        low, low_end = (_shifted(values, cells, jump + i - cells) for i in (0, 1))
+        rise, rise_low = high_end - high, low_end - low
+        near = math.exp((jump - cells) * step) / scale  # e^(t_j - w) / (1 - e^-w)
+        gained, lost = (p * rise + q * rise_low) / drop, near * (high - low)
+        slope = gained - lost + tiny * (np.abs(gained) + np.abs(lost))
+        gained, lost = (p_end * rise + q_end * rise_low) / growth, near * (high_end - low_end)
+        lost = lost * math.exp(step)
+        slope_end = gained - lost - tiny * (np.abs(gained) + np.abs(lost))
+        inside = (slope > 0.0) & (slope_end < 0.0)
+        if not inside.any():
+            continue
+        slope = slope[inside]
+        parts = rise[inside], math.exp(-width) * rise_low[inside]
+        alpha = (parts[0] - parts[1] - tiny * (np.abs(parts[0]) + np.abs(parts[1]))) / drop / scale
+        alpha = np.maximum(alpha, 0.0)
+        roots = np.sqrt(alpha) + np.sqrt(np.maximum(alpha - slope, 0.0))
+        excess = slope * np.minimum(slope / np.maximum(roots, 1e-160) ** 2, 1.0)
+        peak = p * high[inside] + q * low[inside] + excess
+        best[inside] = np.maximum(best[inside], peak)
     return best

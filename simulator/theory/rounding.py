@@ -14,15 +14,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.theory.lattice import Floats, LossAtoms, log_binomial
+from simulator.theory.loss_atoms import Floats, LossAtoms, log_responses
+from simulator.theory.outward import UNIT, above, below
 
 _OPERATIONS = 1e9  # multiply-adds of the convolution: about half a second
 _LEAST_CELLS = 2_000
 
-Parts = tuple[tuple[float, int], ...]
+ResponseCounts = tuple[tuple[float, int], ...]
 
 
-def lattice_step(parts: Parts) -> float | None:
+def lattice_step(parts: ResponseCounts) -> float | None:
     """Step that the work allowed for these (epsilon, rounds) affords; None when it is too coarse.
 
     The convolution costs about (rounds x cells), and the cells span twice the sum of epsilons.
@@ -45,21 +46,34 @@ def _common_divisor(epsilons: list[float]) -> float:
 
 
 @lru_cache(maxsize=4)
-def enclosing_atoms(parts: Parts, step: float) -> tuple[LossAtoms, LossAtoms]:
+def enclosing_atoms(parts: ResponseCounts, step: float) -> tuple[LossAtoms, LossAtoms]:
     """Atoms whose curve is below, and atoms whose curve is above, that of the composition."""
     return _rounded(parts, step, math.floor), _rounded(parts, step, math.ceil)
 
 
-def _rounded(parts: Parts, step: float, rounding: Callable[[float], int]) -> LossAtoms:
+def _rounded(parts: ResponseCounts, step: float, rounding: Callable[[float], int]) -> LossAtoms:
     mass: Floats = np.ones(1)
-    total = 0
-    for epsilon, count in parts:
-        cells = _whole(epsilon / step, rounding)
-        total += cells * count
-        mass = _convolve(mass, cells, count, step)
+    cells = [_whole(epsilon / step, rounding) for epsilon, _ in parts]
+    step = _covering(parts, cells, step, rounding)
+    total = sum(n * count for n, (_, count) in zip(cells, parts))
+    log_error = 0.0
+    for n, (_, count) in zip(cells, parts):
+        mass, error = _convolve(mass, n, count, step)
+        log_error += error
     losses = (total - 2.0 * np.arange(mass.size, dtype=np.float64)) * step
     kept = (losses > 0.0) & (mass > 0.0)
-    return LossAtoms(losses[kept], np.log(mass[kept]))
+    logs = np.log(mass[kept])
+    return LossAtoms(losses[kept], logs, log_error + UNIT * np.abs(logs), 2 * UNIT * total * step)
+
+
+def _covering(
+    parts: ResponseCounts, cells: list[int], step: float, rounding: Callable[[float], int]
+) -> float:
+    """The step, moved so that no epsilon taken for a whole multiple is on the wrong side of it."""
+    each = [epsilon / n for (epsilon, _), n in zip(parts, cells) if n > 0]
+    if rounding is math.ceil:
+        return above(max([step, *map(above, each)]))
+    return below(min([step, *map(below, each)]))
 
 
 def _whole(ratio: float, rounding: Callable[[float], int]) -> int:
@@ -68,16 +82,19 @@ def _whole(ratio: float, rounding: Callable[[float], int]) -> int:
     return nearest if abs(ratio - nearest) <= 1e-12 * ratio else rounding(ratio)
 
 
-def _convolve(mass: Floats, cells: int, count: int, step: float) -> Floats:
-    """Add ``count`` responses of ``cells`` steps each: every term positive, so no digit is lost."""
+def _convolve(mass: Floats, cells: int, count: int, step: float) -> tuple[Floats, float]:
+    """Add ``count`` responses of ``cells`` steps each, and a bound on the relative error of that.
+
+    Every term is positive, so no digit is lost.
+    """
     if cells == 0:
-        return mass
-    epsilon = cells * step
-    log_p = -math.log1p(math.exp(-epsilon))
-    failures = np.arange(count + 1, dtype=np.float64)
-    weights = np.exp(log_binomial(count, count - failures, log_p, log_p - epsilon))
+        return mass, 0.0
+    log_mass, log_error = log_responses(cells * step, count, np.arange(count + 1, dtype=np.float64))
+    weights = np.exp(log_mass)
+    possible = weights > 0.0
+    error = float(np.max(log_error[possible] + UNIT * np.abs(log_mass[possible])))
     result = np.zeros(mass.size + cells * count)
     for shift, weight in enumerate(weights):
         if weight > 0.0:
             result[shift * cells : shift * cells + mass.size] += weight * mass
-    return result
+    return result, error + UNIT * (count + 4)

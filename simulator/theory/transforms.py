@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import singledispatch
 
@@ -16,6 +16,7 @@ from simulator.theory.guarantees import (
     Guarantee,
     PureDP,
 )
+from simulator.theory.parameters import count
 
 
 def group(guarantee: Guarantee, size: int) -> Guarantee:
@@ -28,9 +29,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
     Source: Dwork and Roth 2014, Theorem 2.2; Vadhan 2017, Lemma 2.2; Bun and Steinke 2016,
     Proposition 1.9; Dong, Roth and Su 2022, Theorem 2.14.
     """
-    if isinstance(size, bool) or int(size) != size or size < 1:
-        raise InvalidInput(f"group size must be a whole number >= 1, not {size!r}")
-    return _group(guarantee, int(size))
+    return _group(guarantee, count("group size", size))
 
 
 @singledispatch
@@ -76,34 +75,28 @@ def _(guarantee: ApproxDP, size: int) -> Guarantee:
 def parallel(guarantees: Iterable[Guarantee], *, replace_one: bool = False) -> Guarantee:
     """What mechanisms on disjoint parts of the records, all of one kind, keep together.
 
-    Adding or removing one record touches one part: the weakest guarantee holds. Replacing one may
-    touch two parts, each by one addition or removal: the two weakest compose (``replace_one``).
+    The guarantees are under add-or-remove-one, which touches one part: the weakest holds. Replacing
+    one record (``replace_one``) is a removal and an addition. Within one part that is a group of
+    two, in two parts it is one step in either, and a part's group of two is never less: each
+    parameter of two different parts joins to at most that of a group of two in the worse part. So
+    the weakest of the groups of two holds. Raises NotApplicable for a kind without :func:`group`.
 
-    Source: McSherry 2009, Theorem 4 (add or remove); the other by basic composition.
+    Source: McSherry 2009, Theorem 4 (add or remove); the other by group privacy.
     """
     parts = list(guarantees)
     if not parts:
         raise InvalidInput("parallel composition needs at least one guarantee")
     kind = type(parts[0])
-    if any(type(part) is not kind for part in parts) or kind not in _TOGETHER:
+    if any(type(part) is not kind for part in parts) or kind not in _ORDERED:
         raise NotApplicable("parallel composition is stated for guarantees of one simple kind")
-    touched = 2 if replace_one else 1
+    if replace_one:
+        parts = [group(part, 2) for part in parts]
     columns = zip(*([getattr(part, field.name) for field in fields(part)] for part in parts))
-    worst = (sorted(column, reverse=True)[:touched] for column in columns)
-    return kind(*(_TOGETHER[kind](column) for column in worst))
+    return kind(*map(max, columns))
 
 
-def _root_sum_square(column: Sequence[float]) -> float:
-    return math.sqrt(math.fsum(value * value for value in column))
-
-
-_TOGETHER: dict[type[Guarantee], Callable[[Sequence[float]], float]] = {
-    PureDP: math.fsum,
-    ApproxDP: math.fsum,
-    BoundedRange: math.fsum,
-    ZCDP: math.fsum,
-    GaussianDP: _root_sum_square,
-}
+_ORDERED = (PureDP, ApproxDP, BoundedRange, ZCDP, GaussianDP)
+"""Kinds whose guarantees weaken as any of their parameters grows."""
 
 
 def subsampled(guarantee: Guarantee, rate: float) -> Guarantee:

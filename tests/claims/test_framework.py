@@ -130,10 +130,10 @@ def test_too_little_data_is_undecided_with_its_interval() -> None:
 
 
 def test_run_tells_each_result_and_compares_with_the_record() -> None:
-    told: list[claims.Result] = []
+    reported: list[claims.ClaimResult] = []
     stray = sample_claim(expected=Verdict.HOLDS)
-    results = claims.run([sample_claim(), stray], told.append)
-    assert results == told
+    results = claims.run([sample_claim(), stray], reported.append)
+    assert results == reported
     assert [result.as_recorded for result in results] == [True, False]
     assert results[0].seconds >= 0.0
 
@@ -186,8 +186,8 @@ def test_a_remark_follows_as_a_sentence_if_it_begins_with_a_word() -> None:
 def test_the_order_is_that_of_the_files_whatever_was_imported_first() -> None:
     listing = "from simulator import claims; print([c.id for c in claims.all_claims()])"
     first = "import simulator.claims.zhang2020.smooth; import simulator.claims.azuma; "
-    said = [
+    printed = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         for code in (listing, first + listing)
     ]
-    assert said[0].stdout == said[1].stdout
+    assert printed[0].stdout == printed[1].stdout

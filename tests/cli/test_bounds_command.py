@@ -74,6 +74,25 @@ def test_a_theorem_is_exact_only_for_the_worst_case_of_its_family():
     assert [kind(name) for name in ("randomized-response", "laplace")] == ["exact", "upper"]
 
 
+@pytest.mark.parametrize("epsilon", ["1x1,2x1", "1x1,2x1,0.5x3"])
+def test_different_gaussians_are_answered(dpcompose, epsilon):
+    rows = named(asked(dpcompose, "--mechanism", "gaussian", "--epsilon", epsilon, "--delta", 1e-6))
+    exact, composed = rows["analytic-gaussian"], rows["privacy-loss-distribution"]
+    assert exact["lower"] <= composed["upper"]
+    assert composed["lower"] <= exact["upper"]
+
+
+def test_the_table_rounds_certain_ends_outward(dpcompose):
+    options = ("bounds", "--mechanism", "pure", "--epsilon", 0.1, "--rounds", 100)
+    rows = named(dpcompose(*options, "--json").json["bounds"])
+    for line in dpcompose(*options).out.splitlines()[2:]:
+        name, _, _, lower, upper, *_ = line.split()
+        assert float(lower) <= rows[name]["lower"]
+        assert rows[name]["upper"] is None or float(upper) >= rows[name]["upper"]
+    exact = rows["kairouz-oh-viswanath-3.3"]
+    assert 0.0 < exact["upper"] - exact["lower"] < 1e-10
+
+
 def test_leaks_make_the_theorem_and_the_composed_law_agree():
     rows = compare("approx", [(0.1, 100)], delta=1e-6, leak=1e-9)
     exact = {row.name: row.answer.value for row in rows if row.kind == "exact"}

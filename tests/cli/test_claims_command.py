@@ -116,7 +116,7 @@ def test_progress_on_a_terminal_only(capsys, monkeypatch):
 
 def test_workers_come_to_the_same_bytes():
     chosen = claims.all_claims("composition-note")
-    told: list[claims.Result] = []
+    told: list[claims.ClaimResult] = []
     assert claims.to_json(claims.run(chosen, told.append, jobs=2)) == claims.to_json(
         claims.run(chosen)
     )

@@ -3,14 +3,15 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.tables import read_csv
 from simulator.errors import InvalidInput
+from tests.helpers.exploring import examples
 
-relaxed = settings(derandomize=True, deadline=None)
+relaxed = examples(100)
 people = st.lists(st.sampled_from("abcd"), max_size=6)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.reconstruction import (
@@ -15,8 +15,9 @@ from simulator.data.reconstruction import (
     subset_sums,
 )
 from simulator.errors import InvalidInput, NotApplicable
+from tests.helpers.exploring import examples
 
-PROFILE = settings(derandomize=True, deadline=None, max_examples=30)
+PROFILE = examples(30)
 databases = st.lists(st.integers(0, 1), min_size=1, max_size=7)
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.errors import InvalidInput
@@ -17,12 +17,13 @@ from simulator.estimation import (
     proportion_upper,
 )
 from simulator.estimation.betting import ABOVE, BELOW, Wealth, bet_sizes, epoch_starts, plug_in_bets
+from tests.helpers.exploring import examples
 
 ALPHA = 0.025
 samples = st.lists(st.sampled_from([0.0, 0.0, 0.2, 0.7, 1.0]), min_size=1, max_size=120).map(
     np.array
 )
-quick = settings(derandomize=True, deadline=None, max_examples=60)
+quick = examples(60)
 
 
 def play(sample, bets, candidate, side):

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from simulator.errors import InvalidInput
 from simulator.estimation import (
-    Outcome,
+    BoundOutcome,
     tail_violation,
     violation,
     weighted_violation,
@@ -28,17 +28,18 @@ def laplace_losses(claimed, actual, trials, rounds=1, seed=3):
 
 def test_an_honest_laplace_keeps_its_claim():
     verdict = violation(laplace_losses(0.5, 0.5, 50_000), ROUND_EPSILON, 1e-3)
-    assert verdict.outcome is Outcome.HOLDS
+    assert verdict.outcome is BoundOutcome.HOLDS
     assert verdict.slack > 1e10
 
 
 def test_rounding_on_the_bound_is_no_violation():
     """Every loss is exactly epsilon but for its rounding: pure DP at epsilon, so delta is 0."""
     losses = 0.5 + 1e-15 * np.random.default_rng(2).integers(-1, 2, 10_000)
-    assert violation(losses, 0.5, 0.0).outcome is Outcome.UNDECIDED
-    assert tail_violation(losses, 0.5, 0.0).outcome is Outcome.UNDECIDED
-    assert tail_violation(losses, 0.5, 0.0, rounding=0.0).outcome is Outcome.VIOLATED
-    assert weighted_violation(losses, np.zeros(10_000), 0.5, 0.0).outcome is Outcome.UNDECIDED
+    assert violation(losses, 0.5, 0.0).outcome is BoundOutcome.UNDECIDED
+    assert tail_violation(losses, 0.5, 0.0).outcome is BoundOutcome.UNDECIDED
+    assert tail_violation(losses, 0.5, 0.0).value == 0.0
+    assert tail_violation(losses + 1e-13, 0.5, 0.0, rounds=1).outcome is BoundOutcome.VIOLATED
+    assert weighted_violation(losses, np.zeros(10_000), 0.5, 0.0).outcome is BoundOutcome.UNDECIDED
     assert violation(np.zeros(10_000), 0.5, 0.0).slack == math.inf
 
 
@@ -49,7 +50,7 @@ def test_half_the_noise_is_caught():
         violation(losses, ROUND_EPSILON, 0.0),
         violation(-losses, ROUND_EPSILON, 1e-3, experiment=1),
     ):
-        assert verdict.outcome is Outcome.VIOLATED
+        assert verdict.outcome is BoundOutcome.VIOLATED
         assert verdict.lower > verdict.bound
         assert verdict.slack < 1.0
 
@@ -57,23 +58,23 @@ def test_half_the_noise_is_caught():
 def test_between_the_limits_nothing_is_decided():
     losses = np.random.default_rng(1).normal(0.5, 1.0, 2000)
     exact = norm.cdf(-0.5) - math.e * norm.cdf(-1.5)
-    assert violation(losses, 1.0, exact).outcome is Outcome.UNDECIDED
+    assert violation(losses, 1.0, exact).outcome is BoundOutcome.UNDECIDED
 
 
 @pytest.mark.parametrize("false_alarm", [0.01, 1e-6, 1e-12])
 def test_stricter_levels_need_more_evidence(false_alarm):
     losses = np.random.default_rng(1).normal(0.5, 1.0, 5000)
-    verdict = violation(losses, 1.0, 0.05, false_alarm)
-    looser = violation(losses, 1.0, 0.05, 0.2)
+    verdict = violation(losses, 1.0, 0.05, false_alarm=false_alarm)
+    looser = violation(losses, 1.0, 0.05, false_alarm=0.2)
     assert verdict.lower < looser.lower < verdict.value < looser.upper < verdict.upper
 
 
 def test_tails():
     losses = np.random.default_rng(1).normal(0.5, 1.0, 20_000)
     truth = float(norm.sf(1.5))
-    assert tail_violation(losses, 2.0, 2 * truth).outcome is Outcome.HOLDS
-    assert tail_violation(losses, 2.0, truth / 2).outcome is Outcome.VIOLATED
-    assert tail_violation(-losses, 2.0, truth / 2, experiment=1).outcome is Outcome.VIOLATED
+    assert tail_violation(losses, 2.0, 2 * truth).outcome is BoundOutcome.HOLDS
+    assert tail_violation(losses, 2.0, truth / 2).outcome is BoundOutcome.VIOLATED
+    assert tail_violation(-losses, 2.0, truth / 2, experiment=1).outcome is BoundOutcome.VIOLATED
 
 
 class TestWeighted:
@@ -93,12 +94,12 @@ class TestWeighted:
 
     def test_a_wrong_bound_is_caught_without_any_bound_on_the_weights(self):
         verdict = weighted_violation(*self.sample(), self.epsilon, 0.8 * self.exact)
-        assert verdict.outcome is Outcome.VIOLATED
+        assert verdict.outcome is BoundOutcome.VIOLATED
         assert verdict.lower < self.exact
 
     def test_a_true_bound_is_not_called_wrong(self):
         verdict = weighted_violation(*self.sample(), self.epsilon, self.exact)
-        assert verdict.outcome is Outcome.UNDECIDED
+        assert verdict.outcome is BoundOutcome.UNDECIDED
         assert verdict.upper == math.inf
 
     def test_with_bounded_weights_it_can_hold(self):
@@ -109,7 +110,7 @@ class TestWeighted:
         verdict = weighted_violation(
             *self.sample(), self.epsilon, 1.5 * self.exact, log_bound=bound
         )
-        assert verdict.outcome is Outcome.HOLDS
+        assert verdict.outcome is BoundOutcome.HOLDS
 
     def test_the_trials_that_set_the_scale_are_no_evidence(self):
         losses = np.where(np.arange(1000) < 100, 2.0, 0.0)
@@ -119,7 +120,7 @@ class TestWeighted:
     def test_no_hits_are_no_evidence(self):
         losses = np.zeros(100)
         verdict = weighted_violation(losses, losses, 1.0, 0.0)
-        assert verdict.outcome is Outcome.UNDECIDED
+        assert verdict.outcome is BoundOutcome.UNDECIDED
 
 
 @pytest.mark.parametrize("bound", [-0.1, math.nan])
@@ -131,4 +132,4 @@ def test_bounds_are_numbers(bound):
 @pytest.mark.parametrize("false_alarm", [0.0, 1.0])
 def test_false_alarms_have_a_probability(false_alarm):
     with pytest.raises(InvalidInput):
-        violation([1.0], 0.5, 0.1, false_alarm)
+        violation([1.0], 0.5, 0.1, false_alarm=false_alarm)

@@ -2,10 +2,11 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -17,6 +18,7 @@ from simulator.estimation import (
     proportion_lower,
     proportion_upper,
 )
+from tests.helpers.exploring import examples
 
 
 @pytest.mark.parametrize(("hits", "trials"), [(0, 10), (3, 10), (10, 10), (17, 2000), (1, 10**6)])
@@ -37,7 +39,7 @@ def test_no_hits_leave_a_closed_form_upper_limit():
 
 
 @given(st.integers(1, 500), st.data())
-@settings(derandomize=True, deadline=None, max_examples=60)
+@examples(60)
 def test_counting_failures_mirrors_the_limits(trials, data):
     hits = data.draw(st.integers(0, trials))
     lower = proportion_lower(hits, trials, 0.01)
@@ -54,7 +56,11 @@ def test_empirical_bernstein_by_hand():
 
 
 def test_an_estimate_reads_well_and_serialises_strictly():
-    estimate = Estimate(0.0123, 0.0119, 0.0127, 0.95, "Clopper-Pearson", 123, 1e4, 1 / 123, 0.09)
+    estimate = Estimate(
+        value=0.0123, lower=0.0119, upper=0.0127, confidence=0.95, method="Clopper-Pearson",
+        hits=123, effective_sample_size=1e4, largest_weight_share=1 / 123,
+        relative_standard_error=0.09,
+    )  # fmt: skip
     assert str(estimate) == "0.0123 [0.0119, 0.0127] (95%, Clopper-Pearson)"
     nothing = clopper_pearson(0, 100)
     text = json.dumps(nothing.as_dict(), allow_nan=False)
@@ -63,11 +69,11 @@ def test_an_estimate_reads_well_and_serialises_strictly():
 
 
 def test_the_digits_tell_the_ends_apart():
-    estimate = Estimate(0.123456, 0.123451, 0.123461, 0.95, "betting", 9, 9, 0.1, 0.1)
+    estimate = replace(clopper_pearson(9, 9), value=0.123456, lower=0.123451, upper=0.123461)
     assert str(estimate).startswith("0.123456 [0.123451, 0.123461]")
-    endless = Estimate(1.5, 1.25, math.inf, 0.95, "betting", 9, 9, 0.1, 0.1)
+    endless = replace(estimate, value=1.5, lower=1.25, upper=math.inf)
     assert str(endless).startswith("1.5 [1.25, inf]")
-    assert str(Estimate(0.0, 0.0, 0.0, 0.9, "betting", 0, 9, 1.0, math.inf)).startswith("0 [0, 0]")
+    assert str(replace(estimate, value=0.0, lower=0.0, upper=0.0)).startswith("0 [0, 0]")
 
 
 @pytest.mark.parametrize(

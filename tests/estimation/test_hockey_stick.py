@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
 from simulator.errors import InvalidInput
 from simulator.estimation import delta, epsilon
 from simulator.estimation.inversion import Inversion, excess, point_epsilon
+from tests.helpers.exploring import examples
 
 
 def gaussian_delta(mu, eps):
@@ -23,9 +24,9 @@ def gaussian_delta(mu, eps):
 def test_gaussian(eps, experiment):
     sign = 1 if experiment == 0 else -1
     losses = np.random.default_rng(2).normal(sign * 0.5, 1.0, 200_000)
-    estimate = delta(losses, eps, 0.999, experiment)
+    estimate = delta(losses, eps, experiment, 0.999)
     assert estimate.lower <= gaussian_delta(1.0, eps) <= estimate.upper
-    inverse = epsilon(losses, gaussian_delta(1.0, eps), 0.999, experiment)
+    inverse = epsilon(losses, gaussian_delta(1.0, eps), experiment, 0.999)
     assert inverse.lower <= eps <= inverse.upper
     assert inverse.upper - inverse.lower < 0.15
 
@@ -46,7 +47,7 @@ loss_lists = st.lists(
 
 
 @given(loss_lists, st.floats(1e-3, 0.9))
-@settings(derandomize=True, deadline=None, max_examples=200)
+@examples(200)
 def test_the_point_is_the_least_epsilon_that_meets_the_target(losses, target):
     point = point_epsilon(losses, np.zeros_like(losses), math.log(target))
     if math.isinf(point):
@@ -58,9 +59,9 @@ def test_the_point_is_the_least_epsilon_that_meets_the_target(losses, target):
 
 
 @given(loss_lists, st.floats(0.05, 0.6))
-@settings(derandomize=True, deadline=None, max_examples=60)
+@examples(60)
 def test_the_interval_holds_the_point_and_shrinks_with_confidence(losses, target):
-    wide, narrow = epsilon(losses, target, 0.99), epsilon(losses, target, 0.5)
+    wide, narrow = epsilon(losses, target, confidence=0.99), epsilon(losses, target, confidence=0.5)
     assert wide.lower <= wide.value <= wide.upper
     assert narrow.lower <= narrow.value <= narrow.upper
 
@@ -68,7 +69,7 @@ def test_the_interval_holds_the_point_and_shrinks_with_confidence(losses, target
 def test_the_upper_limit_may_lie_near_the_largest_loss():
     """Half the views lose 1, the others nothing: δ(ε) = (1 - e^{ε-1})/2, so ε(0.02) = 0.959."""
     losses = np.where(np.random.default_rng(4).random(20_000) < 0.5, 1.0, 0.0)
-    estimate = epsilon(losses, 0.02, 0.999)
+    estimate = epsilon(losses, 0.02, confidence=0.999)
     truth = 1.0 + math.log(0.96)
     assert estimate.lower <= truth <= estimate.upper < 0.97
 

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 from simulator.errors import InvalidInput
 from simulator.estimation import clopper_pearson, tail, tail_band
 from simulator.estimation.band import exceedance_limits
+from tests.helpers.exploring import examples
 
 
 def test_tail_counts_strictly_above():
@@ -40,7 +41,7 @@ def test_the_likelihood_ratio_is_fair(factor, candidate):
 
 
 @given(st.integers(1, 5000), st.floats(1e-9, 0.5), st.data())
-@settings(derandomize=True, deadline=None, max_examples=40)
+@examples(40)
 def test_limits_are_ordered_and_monotone(trials, alpha, data):
     some = data.draw(st.lists(st.integers(0, trials), min_size=1, max_size=30))
     counts = np.sort(np.array(some))
@@ -74,7 +75,7 @@ def test_the_band_contains_a_gaussian_tail_everywhere():
     losses = np.random.default_rng(11).normal(0.5, 1.0, 100_000)
     thresholds = np.linspace(-4, 6, 400)
     truth = norm.sf(thresholds - 0.5)
-    result = tail_band(losses, thresholds, 0.999)
+    result = tail_band(losses, thresholds, confidence=0.999)
     assert np.all((result.lower <= truth) & (truth <= result.upper))
     wrong = norm.sf(thresholds - 0.55)
     assert np.any((wrong < result.lower) | (wrong > result.upper))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 from scipy.stats import binom
@@ -21,6 +21,7 @@ from simulator.estimation import (
     weighted_tail,
 )
 from simulator.estimation.log_mean import LogMean
+from tests.helpers.exploring import examples
 
 # Bob's 10,000 databases: randomized response, tilted so that the loss centres on epsilon
 ROUNDS, ROUND_EPSILON, THETA, EPSILON = 10_000, 1 / 801, 57.8, 0.890468
@@ -62,12 +63,12 @@ def test_bobs_databases(bounded):
     delta_exact, tail_exact = exact(EPSILON)
     assert delta_exact == pytest.approx(1.26643e-14, rel=1e-5)
     bounds = BOUNDS if bounded else (None, None)
-    measured = weighted_delta(losses, log_weights, EPSILON, 0.999, log_bound=bounds[0])
+    measured = weighted_delta(losses, log_weights, EPSILON, confidence=0.999, log_bound=bounds[0])
     assert measured.lower <= delta_exact <= measured.upper
     assert measured.relative_standard_error < 0.01
     assert measured.upper < 1.1 * measured.lower
     assert measured.method.startswith("betting" if bounded else "asymptotic")
-    measured = weighted_tail(losses, log_weights, EPSILON, 0.999, log_bound=bounds[1])
+    measured = weighted_tail(losses, log_weights, EPSILON, confidence=0.999, log_bound=bounds[1])
     assert measured.lower <= tail_exact <= measured.upper
 
 
@@ -75,7 +76,9 @@ def test_bobs_databases(bounded):
 def test_bobs_epsilon(bounded):
     losses, log_weights = tilted_play(THETA, 50_000)
     bound = (lambda e: delta_log_bound(THETA, log_cumulant(THETA), e)) if bounded else None
-    found = weighted_epsilon(losses, log_weights, exact(EPSILON)[0], 0.999, log_bound=bound)
+    found = weighted_epsilon(
+        losses, log_weights, exact(EPSILON)[0], confidence=0.999, log_bound=bound
+    )
     assert found.lower <= EPSILON <= found.upper
     assert found.upper - found.lower < 0.003
     centre, radius = (found.lower + found.upper) / 2, (found.upper - found.lower) / 2
@@ -96,11 +99,11 @@ def test_an_untilted_sample_serves_the_other_experiment():
     """Pr1[-L > t] = E0[e^{-L} 1{-L > t}], against a plain sample drawn in experiment 1."""
     losses, _ = tilted_play(0.0, 100_000, rounds=20, eps=0.2)
     weights = exchanged_log_weights(losses, np.zeros_like(losses))
-    through = weighted_delta(losses, weights, 1.0, 0.999, experiment=1)
+    through = weighted_delta(losses, weights, 1.0, confidence=0.999, experiment=1)
     truth, _ = exact(1.0, rounds=20, eps=0.2)
     assert through.lower <= truth <= through.upper
     # and the same number in experiment 1 itself, whose losses mirror those of experiment 0
-    plain = delta(-losses, 1.0, 0.999, experiment=1)
+    plain = delta(-losses, 1.0, confidence=0.999, experiment=1)
     assert plain.lower <= truth <= plain.upper
 
 
@@ -116,7 +119,7 @@ def test_the_same_event_seen_from_experiment_1():
     """Pr1[L > t] from a sample tilted toward that event, against the binomial law."""
     losses, log_weights = tilted_play(1.0, 50_000, rounds=20, eps=0.4)
     weights = exchanged_log_weights(losses, log_weights)
-    measured = weighted_tail(losses, weights, 3.9, 0.999)
+    measured = weighted_tail(losses, weights, 3.9, confidence=0.999)
     # 15 of 20 answers reach a loss of 4; in experiment 1 each has the chance of a lie
     truth = float(binom.sf(14, 20, 1 / (1 + math.exp(0.4))))
     assert measured.lower <= truth <= measured.upper
@@ -190,7 +193,7 @@ class TestRefusals:
 
 
 @given(st.floats(0.0, 200.0), st.floats(-5, 5), st.floats(-3, 3), st.floats(1e-9, 50))
-@settings(derandomize=True, deadline=None, max_examples=200)
+@examples(200)
 def test_the_bounds_bound(theta, psi, eps, above):
     log_weight = psi - theta * (eps + above)
     assert log_weight <= tail_log_bound(theta, psi, eps) + 1e-9

@@ -1,4 +1,4 @@
-"""How benchmarks judge and tell; no test asserts a time."""
+"""The verdicts and the report of benchmarks; no test asserts a time."""
 
 import itertools
 import json
@@ -19,7 +19,7 @@ from simulator.theory.pld import compose_laws
      (4.0, 3.0, False, False), (None, 1.0, True, None), (1.0, None, True, None)],
 )  # fmt: skip
 def test_a_line_is_judged_on_the_right_side(figure, target, at_least, met):
-    line = Line("speed", figure, "x", target, at_least)
+    line = Line("speed", figure, "x", target, at_least=at_least)
     assert line.met is met
     assert ("MISSED" in shown(line)) == (met is False)
 
@@ -49,8 +49,8 @@ def test_the_first_order_error_finds_a_shifted_epsilon():
     exact = math.log((p - delta) / (1.0 - p))
     with mpmath.workdps(30):
         for shift in (0.0, 1e-8, -1e-8):
-            asked = [mpmath.mpf(x) for x in (epsilon, exact + shift, delta)]
-            assert float(accuracy._error(1, *asked)) == pytest.approx(shift, abs=1e-14)
+            arguments = [mpmath.mpf(x) for x in (epsilon, exact + shift, delta)]
+            assert float(accuracy._error(1, *arguments)) == pytest.approx(shift, abs=1e-14)
 
 
 def test_the_truth_that_peers_are_held_against_is_in_our_bracket():

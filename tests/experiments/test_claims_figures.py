@@ -34,14 +34,14 @@ def test_without_her_data_alice_is_known_by_the_rate_alone():
 
 
 def test_beliefs_are_bayes_rule_written_out():
-    asked = {"people": 4, "rates": [0.5, 0.8], "epsilon": 0.3}
+    settings = {"people": 4, "rates": [0.5, 0.8], "epsilon": 0.3}
     answers = [2.5, 0.1, 3.7]
-    found = posterior_odds.beliefs(asked, answers)
+    found = posterior_odds.beliefs(settings, answers)
 
     def odds(with_alice):
         weight = {0: 0.0, 1: 0.0}
         for bits in itertools.product((0, 1), repeat=4):  # Alice first
-            prior = sum(math.prod(r if b else 1 - r for b in bits) for r in asked["rates"]) / 2
+            prior = sum(math.prod(r if b else 1 - r for b in bits) for r in settings["rates"]) / 2
             count = sum(bits) if with_alice else sum(bits[1:])
             likelihood = math.prod(math.exp(-0.3 * abs(y - count)) for y in answers)
             weight[bits[0]] += prior * likelihood

@@ -61,8 +61,8 @@ def test_committed_data_are_of_the_present_specification_and_can_be_drawn(name):
 
 
 def test_measured_tails_hold_the_binomial_and_stay_below_azuma():
-    data, asked = committed("tails"), tails.SPECIFICATION
-    epsilon, rounds = 0.2, asked["rounds"]
+    data, specification = committed("tails"), tails.SPECIFICATION
+    epsilon, rounds = 0.2, specification["rounds"]
     thresholds = np.array(data["thresholds"])
     # L = (2 S - k) epsilon with S binomial, so L > t exactly when S > (t / epsilon + k) / 2
     law = binom(rounds, 1.0 / (1.0 + math.exp(-epsilon)))
@@ -79,8 +79,8 @@ def test_measured_tails_hold_the_binomial_and_stay_below_azuma():
 
 
 def test_root_k_wins_where_the_formula_says():
-    asked = epsilon_by_rounds.SPECIFICATION
-    epsilon, delta = asked["epsilon"], asked["delta"]
+    specification = epsilon_by_rounds.SPECIFICATION
+    epsilon, delta = specification["epsilon"], specification["delta"]
     k = np.arange(1, 100)
     advanced = np.sqrt(2 * k * math.log(1 / delta)) * epsilon + k * epsilon * math.expm1(epsilon)
     assert committed("epsilon_by_rounds")["crossover"] == k[advanced < k * epsilon][0]

@@ -13,8 +13,8 @@ PAGE = (RESULTS / "claims.md").read_text(encoding="utf-8")
 
 
 def test_committed_files_hold_every_claim_once_as_it_is_stated():
-    asked = [(claim.id, claim.statement, str(claim.expected)) for claim in claims.all_claims()]
-    assert [(e["id"], e["statement"], e["verdict"]) for e in COMMITTED] == asked
+    recorded = [(claim.id, claim.statement, str(claim.expected)) for claim in claims.all_claims()]
+    assert [(e["id"], e["statement"], e["verdict"]) for e in COMMITTED] == recorded
 
 
 @pytest.mark.parametrize("id", ["zhang2020-bob", "roth2011-lemma-7", "chapter5-lemma-1-7"])
@@ -27,8 +27,8 @@ def test_the_page_has_one_line_a_claim_and_those_that_fail_first():
     tables = PAGE[PAGE.index("## Roth 2011") :]
     rows = [line for line in tables.splitlines() if line.startswith("| ")]
     verdicts = {e["id"]: e["verdict"] for e in COMMITTED}
-    told = [row.split(" | ")[0].removeprefix("| ") for row in rows]
-    assert sorted(id for id in told if id in verdicts) == sorted(verdicts)
+    listed = [row.split(" | ")[0].removeprefix("| ") for row in rows]
+    assert sorted(id for id in listed if id in verdicts) == sorted(verdicts)
     for section in tables.split("\n## "):
         inside = [verdicts[id] for id in (r.split(" | ")[0][2:] for r in section.splitlines())
                   if id in verdicts]  # fmt: skip

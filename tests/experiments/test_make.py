@@ -43,11 +43,11 @@ def project(tmp_path):
 
 def stages_run(project):
     environment = {key: text for key, text in os.environ.items() if not key.startswith("MAKE")}
-    told = subprocess.run(
+    planned = subprocess.run(
         ["make", "--dry-run", "plots"],
         cwd=project, env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return re.findall(r"-m experiments (\w+) a", told.stdout)
+    return re.findall(r"-m experiments (\w+) a", planned.stdout)
 
 
 def test_nothing_is_done_twice(project):

@@ -2,6 +2,8 @@
 
 import re
 import runpy
+import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +13,10 @@ from scipy.stats import logistic
 import simulator
 from experiments import stages
 from simulator.adversaries import Rule
-from simulator.theory import all_bounds
+from tests.helpers import bounds_table
 
 README = (stages.ROOT / "README.md").read_text(encoding="utf-8")
+MAKEFILE = (stages.ROOT / "Makefile").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 ESTIMATE = r"\d[\d.e-]* \[\d[\d.e-]*, \d[\d.e-]*\] \(95%, [\w-]+\)\n"
 WEIGHTED = r"\d[\d.e-]* \[\d[\d.e-]*, \d[\d.e-]*\] \(95%, [\w, -]+\)"
@@ -42,8 +45,28 @@ def test_the_program_of_rare_events_reaches_what_it_says(tmp_path, capsys):
     assert abs(float(printed.split()[1]) - 1.88) < 0.02
 
 
+def test_the_program_of_bounds_prints_what_each_grants_and_no_violation(tmp_path, capsys):
+    run(tmp_path, 4)
+    *granted, violated = capsys.readouterr().out.splitlines()
+    assert dict(line.split() for line in granted)["basic"] == "20.0"
+    assert violated == "[]"
+
+
 def test_there_is_no_other_program():
-    assert len(PROGRAMS) == 4
+    assert len(PROGRAMS) == 5
+
+
+def test_the_readme_of_the_distribution_needs_no_file_beside_it(monkeypatch):
+    plugin = types.ModuleType("hatchling.metadata.plugin.interface")
+    plugin.MetadataHookInterface = object
+    for name in ("hatchling", "hatchling.metadata", "hatchling.metadata.plugin"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setitem(sys.modules, plugin.__name__, plugin)
+    alone = runpy.run_path(str(stages.ROOT / "hatch_build.py"))["alone"]
+    assert "](" in README
+    assert re.findall(r"!?\[[^\]]*\]\((?!https?:|#).*", alone(README)) == []
+    kept = "[paper](https://example.org/a) and [below](#rooms)\n"
+    assert alone(kept + "![a picture](results/a.png)\n\n[file](LICENSE).") == kept + "file."
 
 
 def test_the_rule_compiles(tmp_path, capsys):
@@ -69,14 +92,15 @@ def table(heading):
 
 
 def test_the_table_of_bounds_is_that_of_the_registry():
-    assert table("Bounds") == [(f"`{b.name}`", b.kind, b.source) for b in all_bounds()]
+    advice = "put in what `python -m tests.helpers.bounds_table` prints"
+    assert bounds_table.table() in README, advice
 
 
 def test_every_figure_is_in_its_table():
     shown = {
         re.match(r"\[(\w+)\]\(results/figures/\1\.png\)", row[0])[1] for row in table("Figures")
     }
-    # A figure is told of once its pictures are there.
+    # A figure is listed once its pictures are there.
     drawn = {path.stem for path in (stages.RESULTS / "figures").glob("*.png")}
     assert shown == drawn == set(stages.names()) & drawn
 
@@ -85,9 +109,8 @@ def test_what_the_readme_links_to_is_there():
     links = re.findall(r"\]\(([^)#]+)\)", README)
     assert links
     assert all((stages.ROOT / link).exists() for link in links)
-    rooms = Path(simulator.__file__).parent
     for named in re.findall(r"`([\w/]+(?:/|\.py))`", README):
-        assert (stages.ROOT / named).exists() or (rooms / named).exists(), named
+        assert named_by(named), named
 
 
 def test_every_command_of_the_readme_is_understood():
@@ -97,3 +120,21 @@ def test_every_command_of_the_readme_is_understood():
 
     for command in re.findall(r"^    dpcompose (\w+)", README, flags=re.MULTILINE):
         assert CliRunner().invoke(group, [command, "--help"]).exit_code == 0
+
+
+def test_the_files_and_targets_that_contributing_names_are_there():
+    text = (stages.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = {
+        path
+        for path in re.findall(r"`((?:[\w.]+/)+[\w.]*|[\w.-]+\.(?:md|yaml))`", text)
+        if not re.search(r"NAME|SOURCE|^[.]hypothesis", path)
+    }
+    assert len(named) > 30
+    assert [path for path in sorted(named) if not named_by(path)] == []
+    targets = re.findall(r"^([a-z]+):", MAKEFILE, flags=re.MULTILINE)
+    assert set(re.findall(r"(?:`|^    )make ([a-z]+)", text, flags=re.MULTILINE)) <= set(targets)
+
+
+def named_by(path):
+    """Whether a path stands in the project or, as the table of rooms has it, in the package."""
+    return any((base / path).exists() for base in (stages.ROOT, Path(simulator.__file__).parent))

@@ -1,4 +1,4 @@
-"""The two stages of a figure, its data file, and what make is told."""
+"""The two stages of a figure, its data file, and what make is given."""
 
 import json
 import math
@@ -83,9 +83,9 @@ def test_an_unknown_figure_is_refused():
 def test_the_command_tells_an_unknown_figure_in_one_line(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["experiments", "draw", "nothing"])
     assert main() == 2
-    told = capsys.readouterr().err
-    assert told.startswith("error: no figure 'nothing'")
-    assert told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith("error: no figure 'nothing'")
+    assert printed.count("\n") == 1
 
 
 def test_the_command_leaves_on_an_interruption(monkeypatch, capsys):

@@ -174,7 +174,7 @@ def thrice(database):
     return 3 * database.count_of("alice") + 7
 
 
-def laplace(name, query, epsilon, first, second, sensitivity=1.0):
+def laplace(name, query, epsilon, first, second, *, sensitivity=1.0):
     values = float(query(first)), float(query(second))
     laws = (stats.laplace(loc=v, scale=sensitivity / epsilon) for v in values)
     largest = abs(values[0] - values[1]) * epsilon / sensitivity
@@ -186,7 +186,7 @@ def gaussian(name, query, sigma, first, second):
     return Case(name, Gaussian(query, sigma), first, second, Continuous(*laws), np.inf)
 
 
-def geometric(name, query, epsilon, first, second, sensitivity=1):
+def geometric(name, query, epsilon, first, second, *, sensitivity=1):
     rate = epsilon / sensitivity
     values = query(first), query(second)
     reach = int(60 / rate) + 20
@@ -261,10 +261,10 @@ CASES = [
     geometric("geometric up", ALICE, 0.5, OTHERS, EVERYONE),
     geometric("geometric down", ALICE, 0.5, EVERYONE, OTHERS),
     geometric("geometric level", BOB, 0.5, OTHERS, EVERYONE),
-    geometric("geometric three up", THREE, 0.8, OTHERS, EVERYONE, 4),
-    geometric("geometric three down", THREE, 0.8, EVERYONE, OTHERS, 4),
+    geometric("geometric three up", THREE, 0.8, OTHERS, EVERYONE, sensitivity=4),
+    geometric("geometric three down", THREE, 0.8, EVERYONE, OTHERS, sensitivity=4),
     geometric("geometric small", ALICE, 1e-3, OTHERS, EVERYONE),
-    geometric("geometric large", THREE, 30.0, OTHERS, EVERYONE, 4),
+    geometric("geometric large", THREE, 30.0, OTHERS, EVERYONE, sensitivity=4),
     randomized_response("randomized response up", ALICE, 0.7, OTHERS, EVERYONE),
     randomized_response("randomized response down", ALICE, 0.7, EVERYONE, OTHERS),
     randomized_response("randomized response level", BOB, 0.7, OTHERS, EVERYONE),

@@ -14,14 +14,14 @@ from simulator.seeds import Stream, generator
 
 
 class Play(NamedTuple):
-    """One trial: what was asked, what was answered, and what it gave away."""
+    """One trial: the challenges, the answers and the losses."""
 
     challenges: list
     answers: list
     loss: float
 
 
-def compose(adversary, k, b, coins, noise, relation=ADD_REMOVE):
+def compose(adversary, k, b, coins, noise, *, relation=ADD_REMOVE):
     """Compose(A, M, k, b) for an adversary written as a generator function."""
     challenges, answers, loss = [], [], 0.0
     playing = adversary(coins)
@@ -58,7 +58,8 @@ def compose_block(specification, b, block, adversary=None):
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
     adversary = adversary or (as_generator(s.adversary) if s.is_rule else s.adversary)
     return [
-        compose(adversary, s.rounds, b, coins, noise, s.relation) for _ in range(s.trials_in(block))
+        compose(adversary, s.rounds, b, coins, noise, relation=s.relation)
+        for _ in range(s.trials_in(block))
     ]
 
 

@@ -24,6 +24,11 @@ ROOMS = (
     ),
     Room(
         1,
+        ("ties",),
+        "losses that equal a threshold but for rounding: the one rule of every tail",
+    ),
+    Room(
+        1,
         ("theory",),
         "privacy loss distributions, bounds, concentration, filters; the independent witness, "
         "imports nothing of the simulation",

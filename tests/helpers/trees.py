@@ -63,7 +63,7 @@ def theta_at(sampling, i, rounds, signed):
     return sampling.levels[sampling.grid[i * phases // rounds, min(max(place, 0), columns - 1)]]
 
 
-def leaves(adversary, rounds, b, sampling, filter_=None, relation=ADD_REMOVE):
+def leaves(adversary, rounds, b, sampling, filter_=None, *, relation=ADD_REMOVE):
     """Every view that experiment ``b`` can give, with its law and its tilted law."""
     found = []
 
@@ -103,7 +103,7 @@ def leaves(adversary, rounds, b, sampling, filter_=None, relation=ADD_REMOVE):
 
 
 class Script:
-    """Noise that gives the uniform draws it was told, and no more."""
+    """Noise that gives these uniform draws, and no more."""
 
     def __init__(self, draws):
         self.draws = iter(draws)
@@ -135,7 +135,7 @@ def assert_exact(s, b, play=interpreted):
 
     The play must give the very answers that the tilted law puts at these draws.
     """
-    found = leaves(s.adversary, s.rounds, b, s.sampling, s.filter, s.relation)
+    found = leaves(s.adversary, s.rounds, b, s.sampling, s.filter, relation=s.relation)
     assert math.fsum(leaf.tilted for leaf in found) == approx(1.0)
     assert math.fsum(leaf.probability for leaf in found) == approx(1.0)
     for leaf in found:

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.mechanisms import FiniteMechanism
 from simulator.theory.guarantees import ApproxDP
+from tests.helpers.exploring import examples
 from tests.helpers.mechanism_cases import ALICE, EVERYONE, OTHERS, Discrete, chi_square, draws
 
-relaxed = settings(derandomize=True, deadline=None, max_examples=150)
+relaxed = examples(150)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def test_the_law_has_the_same_hockey_stick(table, epsilon):
     assert law.reversed().delta(0.0) == pytest.approx(law.delta(0.0), abs=1e-13)
 
 
-@settings(derandomize=True, deadline=None, max_examples=20)
+@examples(20)
 @given(tables)
 def test_draws_follow_the_table_and_never_the_impossible(table):
     # 40 tests of level 1e-6

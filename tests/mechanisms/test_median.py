@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -23,6 +23,8 @@ from simulator.mechanisms.median import (
 from simulator.mechanisms.scaled_laplace import SCALED_LAPLACE
 from simulator.play.plain_kernel import Engine
 from simulator.theory.guarantees import ApproxDP, PureDP
+from tests.helpers.exploring import examples
+from tests.helpers.laplace_pairs import hockey_stick
 from tests.helpers.mechanism_cases import draws
 
 GRID = (0.0, 1.0, 3.0, 10.0)
@@ -83,7 +85,7 @@ def test_the_printed_formula_for_an_odd_number_of_values():
     assert smooth_sensitivity(values, 0, 10, math.inf, REPLACE_ONE) == expected
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@examples(150)
 @given(
     st.lists(st.floats(0, 10), min_size=1, max_size=12),
     st.floats(0, 10),
@@ -103,30 +105,6 @@ def test_a_large_table_costs_little():
     values = np.sort(np.random.default_rng(0).uniform(0, 10, 100_000))
     smooth_one = smooth_sensitivity(values, 0, 10, 0.05, ADD_REMOVE)
     assert smooth_sensitivity(values, 0, 10, math.inf, ADD_REMOVE) < smooth_one < 0.01
-
-
-def hockey_stick(row, epsilon):
-    """Integral of (p0 - e^epsilon p1)+ by the exact masses between the zeros of a dense grid."""
-    v0, v1, s0, s1 = row
-    first, second = stats.laplace(v0, s0), stats.laplace(v1, s1)
-
-    def gap(y):
-        return first.logpdf(y) - second.logpdf(y) - epsilon
-
-    # the loss is linear between the two centres and on both sides of them: a zero at most each
-    ends = [min(v0, v1) - 600 * min(s0, s1), *sorted({v0, v1}), max(v0, v1) + 600 * min(s0, s1)]
-    edges = [-np.inf]
-    for a, b in itertools.pairwise(ends):
-        ya, yb = gap(a), gap(b)
-        edges.append(a)
-        if ya * yb < 0:
-            edges.append(a + (b - a) * ya / (ya - yb))
-    edges += [ends[-1], np.inf]
-    total = 0.0
-    for a, b in itertools.pairwise(edges):
-        masses = [law.cdf(b) - law.cdf(a) for law in (first, second)]
-        total += max(masses[0] - math.exp(epsilon) * masses[1], 0.0)
-    return total
 
 
 @pytest.mark.parametrize("relation", [ADD_REMOVE, REPLACE_ONE], ids=str)

@@ -4,7 +4,6 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from test_median import hockey_stick
 
 from simulator.data import datasets
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
@@ -12,6 +11,7 @@ from simulator.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import sample_and_aggregate
 from simulator.mechanisms.median import smooth_sensitivity
 from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
+from tests.helpers.laplace_pairs import hockey_stick
 from tests.helpers.mechanism_cases import draws
 
 VALUES = (0.0, 2.0, 5.0, 9.0, 10.0)

@@ -168,14 +168,18 @@ def test_the_whole_keeps_what_the_filter_promises(name, adversary):
     trials = 40_000 if adversary is GREEDY else 4000
     result = play(adversary, rounds=40, trials=trials, filter=spec)
     for b in (0, 1):
-        verdict = violation(result.losses(b), spec.epsilon, spec.delta, FALSE_ALARM / 20, b)
+        verdict = violation(
+            result.losses(b), spec.epsilon, spec.delta, experiment=b, false_alarm=FALSE_ALARM / 20
+        )
         assert verdict.outcome != "violated"
 
 
 def test_without_its_filter_the_same_adversary_breaks_the_promise():
     spec = FILTERS["sum"]
     losses = play(GREEDY, rounds=40, trials=40_000).losses(0)
-    assert violation(losses, spec.epsilon, spec.delta, FALSE_ALARM).outcome == "violated"
+    assert (
+        violation(losses, spec.epsilon, spec.delta, false_alarm=FALSE_ALARM).outcome == "violated"
+    )
 
 
 @pytest.mark.parametrize("b", [0, 1])

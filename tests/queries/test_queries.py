@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
@@ -21,8 +21,9 @@ from simulator.queries import (
     histogram_query,
     score_query,
 )
+from tests.helpers.exploring import examples
 
-relaxed = settings(derandomize=True, deadline=None, max_examples=200)
+relaxed = examples(200)
 VALUES = (-3.0, -1.0, 0.5, 2.0, 7.0)
 
 

@@ -11,7 +11,7 @@ from simulator.mechanisms.tilted import TiltedLaw, tilted_law
 from simulator.play.interpreter import Prepared
 from simulator.play.sampling import Tilted
 from simulator.play.specification import Specification
-from simulator.rare import enumerate_lattice
+from simulator.rare import enumerate_states
 from simulator.theory.filters import SumFilter, WhitehouseFilter
 from tests.helpers.small_games import (
     ANYTHING,
@@ -99,7 +99,7 @@ def test_one_draw_has_the_tilted_law_and_its_weight(name, theta):
 
 
 def test_answers_without_a_list_have_no_tilted_law():
-    with pytest.raises(NotApplicable, match="use multilevel splitting or plain sampling"):
+    with pytest.raises(NotApplicable, match='use method="splitting" or "plain"'):
         tilted_law(Unlisted(0.4).pair(WITHOUT_ALICE, WITH_ALICE), 1.0)
     with pytest.raises(NotApplicable, match="round 1, trial 0: Unlisted"):
         simulate(unlisted, ANYTHING, 3, 10, sampling=Tilted(1.0), jobs=1)
@@ -143,7 +143,7 @@ def test_infinite_losses_are_among_the_views():
     assert expectation(found, lambda signed: float(signed == math.inf)) > 0.05
 
 
-# --- Doob's transform and the lattice ------------------------------------------------------------
+# --- Doob's transform and the graph of states ----------------------------------------------------
 
 
 def merged(losses, masses_):
@@ -160,17 +160,17 @@ def merged(losses, masses_):
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("filter_", [None, SumFilter(1.6, 0.1)], ids=["no filter", "filter"])
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_the_lattice_is_the_enumeration(name, filter_, b):
+def test_the_graph_is_the_enumeration(name, filter_, b):
     s = specification(adaptive(name), Tilted(0.0), filter_=filter_)
     found = leaves(s.adversary, s.rounds, b, s.sampling, filter_)
-    lattice = enumerate_lattice(s, b)
-    forward, witness = merged(lattice.signed, lattice.law()), merged(*zip(*law_of(found).items()))
+    graph = enumerate_states(s, b)
+    forward, witness = merged(graph.signed, graph.law()), merged(*zip(*law_of(found).items()))
     np.testing.assert_allclose(forward, witness, rtol=1e-10, atol=1e-9)
     for point in (-0.55, 0.0, 0.41, 1.3):
         exact = expectation(found, hockey_stick(point))
-        assert lattice.delta(point) == pytest.approx(exact, rel=1e-10, abs=1e-15)
+        assert graph.delta(point) == pytest.approx(exact, rel=1e-10, abs=1e-15)
         exact = expectation(found, lambda signed, t=point: float(signed > t + 1e-9))
-        assert lattice.tail(point) == pytest.approx(exact, rel=1e-10, abs=1e-15)
+        assert graph.tail(point) == pytest.approx(exact, rel=1e-10, abs=1e-15)
 
 
 @pytest.mark.parametrize("b", [0, 1])
@@ -178,7 +178,7 @@ def test_the_lattice_is_the_enumeration(name, filter_, b):
 def test_doobs_measure_has_no_variance(name, b):
     s = specification(adaptive(name), Tilted(0.0))
     exact = expectation(leaves(s.adversary, ROUNDS, b, s.sampling), hockey_stick(0.35))
-    signed, log_weights = enumerate_lattice(s, b).sample(0.35, 200, np.random.default_rng(5))
+    signed, log_weights = enumerate_states(s, b).sample(0.35, 200, np.random.default_rng(5))
     values = [math.exp(w) * hockey_stick(0.35)(x) for x, w in zip(signed, log_weights)]
     np.testing.assert_allclose(values, exact, rtol=1e-10)
 
@@ -206,7 +206,7 @@ def patched(monkeypatch, name):
         monkeypatch.setattr(Prepared, "__init__", broken)
     else:
         draw_of = simulator.play.interpreter.tilted_draw
-        monkeypatch.setattr("trees.tilted_draw", BROKEN_DRAWS[name](draw_of))
+        monkeypatch.setattr("tests.helpers.trees.tilted_draw", BROKEN_DRAWS[name](draw_of))
 
 
 def wrong_sign(draw_of):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from simulator.estimation import (
     betting_interval,
@@ -14,6 +14,7 @@ from simulator.estimation import (
     empirical_bernstein,
     epsilon,
     tail,
+    tail_band,
 )
 from simulator.estimation.band import exceedance_limits
 from simulator.estimation.estimate import Estimate
@@ -93,7 +94,7 @@ def gaussian_delta(eps):
 @pytest.mark.parametrize("eps", [0.5, 2.0])
 def test_delta_of_a_gaussian(eps, experiment):
     assert_covers(
-        lambda rng: ends(delta(gaussian_losses(rng, experiment), eps, CONFIDENCE, experiment)),
+        lambda rng: ends(delta(gaussian_losses(rng, experiment), eps, experiment, CONFIDENCE)),
         gaussian_delta(eps),
         RATE,
     )
@@ -102,8 +103,8 @@ def test_delta_of_a_gaussian(eps, experiment):
 @pytest.mark.parametrize("experiment", [0, 1])
 def test_epsilon_of_a_gaussian(experiment):
     assert_covers(
-        lambda rng: ends(epsilon(gaussian_losses(rng, experiment), gaussian_delta(1.0), CONFIDENCE,
-                                 experiment)),
+        lambda rng: ends(epsilon(gaussian_losses(rng, experiment), gaussian_delta(1.0), experiment,
+                                 CONFIDENCE)),
         1.0,
         RATE,
     )  # fmt: skip
@@ -113,7 +114,9 @@ def test_half_an_epsilon_interval_is_caught():
     target = gaussian_delta(0.5)
     with pytest.raises(AssertionError, match="intervals miss"):
         assert_covers(
-            lambda rng: half_width(epsilon(gaussian_losses(rng, 0, 500), target, CONFIDENCE)),
+            lambda rng: half_width(
+                epsilon(gaussian_losses(rng, 0, 500), target, confidence=CONFIDENCE)
+            ),
             0.5,
             RATE,
         )
@@ -121,7 +124,9 @@ def test_half_an_epsilon_interval_is_caught():
 
 def test_tail_of_a_gaussian():
     truth = float(norm.sf((1.5 - MU**2 / 2) / MU))
-    assert_covers(lambda rng: ends(tail(gaussian_losses(rng, 0), 1.5, CONFIDENCE)), truth, RATE)
+    assert_covers(
+        lambda rng: ends(tail(gaussian_losses(rng, 0), 1.5, confidence=CONFIDENCE)), truth, RATE
+    )
 
 
 def band_misses(repetitions, trials, alpha, shrink=1.0):
@@ -145,3 +150,48 @@ def test_the_band_holds_at_all_thresholds_at_once(trials):
 
 def test_a_pointwise_band_would_be_caught():
     assert band_misses(2000, 300, RATE, shrink=0.5) > allowed_misses(2000, RATE)
+
+
+STAKE, ROUNDS = 0.1, 30
+TRUTHFUL = 1.0 / (1.0 + math.exp(-STAKE))
+
+
+def responses_added_up(rng, trials=400):
+    """Losses of 30 randomized responses as a play adds them up, in the order of the rounds."""
+    signs = np.where(rng.random((trials, ROUNDS)) < TRUTHFUL, STAKE, -STAKE)
+    return np.add.accumulate(signs, axis=1)[:, -1]
+
+
+@pytest.mark.parametrize("atom", [0, 2, 6])
+def test_tails_at_atoms(atom):
+    """No part of the atom at the threshold is above it."""
+    truth = float(binom.sf((atom + ROUNDS) // 2, ROUNDS, TRUTHFUL))
+    threshold = atom * STAKE
+
+    def interval(rng):
+        losses = responses_added_up(rng)
+        return ends(tail(losses, threshold, confidence=CONFIDENCE, rounds=ROUNDS))
+
+    def as_they_are(rng):
+        hits = int(np.count_nonzero(responses_added_up(rng) > threshold))
+        return ends(clopper_pearson(hits, 400, CONFIDENCE))
+
+    assert_covers(interval, truth, RATE)
+    if atom == 2:  # rounding splits this atom nearly in two: the same intervals without the rule
+        with pytest.raises(AssertionError, match="intervals miss"):
+            assert_covers(as_they_are, truth, RATE)
+
+
+def test_the_band_holds_at_atoms():
+    """Missed is a band that fails at any of the atoms or at a float beside one."""
+    atoms = np.arange(-ROUNDS, ROUNDS + 1, 2)
+    at = atoms * STAKE
+    at = np.concatenate([at, np.nextafter(at, -np.inf), np.nextafter(at, np.inf)])
+    truth = np.tile(binom.sf((atoms + ROUNDS) // 2, ROUNDS, TRUTHFUL), 3)
+
+    def holds(rng):
+        band = tail_band(responses_added_up(rng), at, confidence=CONFIDENCE, rounds=ROUNDS)
+        inside = np.all(band.lower <= truth) and np.all(truth <= band.upper)
+        return (0.0, 1.0) if inside else (2.0, 2.0)
+
+    assert_covers(holds, 0.5, RATE, repetitions=150)

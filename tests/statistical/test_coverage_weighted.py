@@ -58,7 +58,9 @@ def ends(estimate):
 )
 def test_bounded_weights_cover(estimator, bound, truth):
     assert_covers(
-        lambda rng: ends(estimator(*tilted_play(rng), EPSILON, CONFIDENCE, log_bound=bound)),
+        lambda rng: ends(
+            estimator(*tilted_play(rng), EPSILON, confidence=CONFIDENCE, log_bound=bound)
+        ),
         truth,
         RATE,
     )
@@ -69,13 +71,15 @@ def test_bounded_weights_cover(estimator, bound, truth):
 )
 def test_asymptotic_intervals_miss_at_most_twice_as_often_as_nominal(estimator, truth):
     assert_covers(
-        lambda rng: ends(estimator(*tilted_play(rng), EPSILON, CONFIDENCE)), truth, 2 * RATE
+        lambda rng: ends(estimator(*tilted_play(rng), EPSILON, confidence=CONFIDENCE)),
+        truth,
+        2 * RATE,
     )
 
 
 def test_half_an_asymptotic_interval_is_caught():
     def interval(rng):
-        estimate = weighted_delta(*tilted_play(rng), EPSILON, CONFIDENCE)
+        estimate = weighted_delta(*tilted_play(rng), EPSILON, confidence=CONFIDENCE)
         return (estimate.lower + estimate.value) / 2, (estimate.upper + estimate.value) / 2
 
     with pytest.raises(AssertionError, match="intervals miss"):
@@ -90,7 +94,7 @@ def test_the_other_direction_from_the_same_sample():
         # a tilt by -(1 + theta) of experiment 0 is a tilt by theta of experiment 1
         mirrored = exchanged_log_weights(-losses, PSI - (1.0 + THETA) * losses)
         np.testing.assert_allclose(mirrored, log_weights, rtol=1e-12)
-        return ends(weighted_delta(-losses, mirrored, EPSILON, CONFIDENCE, experiment=1))
+        return ends(weighted_delta(-losses, mirrored, EPSILON, confidence=CONFIDENCE, experiment=1))
 
     assert_covers(interval, EXACT_DELTA, 2 * RATE)
 
@@ -102,7 +106,9 @@ def test_skewed_weights(theta):
 
     def interval(rng):
         log_weights = rng.normal(-(sigma**2) / 2, sigma, 300)
-        return ends(weighted_tail(np.ones(300), log_weights, 0.5, CONFIDENCE, largest_share=1.0))
+        return ends(
+            weighted_tail(np.ones(300), log_weights, 0.5, confidence=CONFIDENCE, largest_share=1.0)
+        )
 
     assert_covers(interval, 1.0, 2 * RATE)
 
@@ -112,7 +118,7 @@ def test_epsilon(bounded):
     bound = (lambda e: delta_log_bound(THETA, PSI, e)) if bounded else None
     assert_covers(
         lambda rng: ends(
-            weighted_epsilon(*tilted_play(rng), EXACT_DELTA, CONFIDENCE, log_bound=bound)
+            weighted_epsilon(*tilted_play(rng), EXACT_DELTA, confidence=CONFIDENCE, log_bound=bound)
         ),
         EPSILON,
         RATE if bounded else 2 * RATE,
@@ -135,3 +141,24 @@ def test_splitting_product():
         return ends(splitting_product(passed, np.full(3, started), CONFIDENCE))
 
     assert_covers(interval, float(shares.prod()), 2 * RATE)
+
+
+def test_weighted_tails_at_an_atom():
+    """The tilted play added up round by round, at the atom of 10 net truths."""
+    atom = 10
+    truth = float(MASS[2 * np.arange(ROUNDS + 1) - ROUNDS > atom].sum())
+    bound = tail_log_bound(THETA, PSI, atom * ROUND_EPSILON)
+
+    def interval(rng, threshold=atom * ROUND_EPSILON):
+        signs = np.where(rng.random((TRIALS, ROUNDS)) < TILTED, ROUND_EPSILON, -ROUND_EPSILON)
+        losses = np.add.accumulate(signs, axis=1)[:, -1]
+        weights = PSI - THETA * losses
+        return ends(
+            weighted_tail(
+                losses, weights, threshold, confidence=CONFIDENCE, rounds=ROUNDS, log_bound=bound
+            )
+        )
+
+    assert_covers(interval, truth, RATE)
+    with pytest.raises(AssertionError, match="intervals miss"):  # where the atom counts as above
+        assert_covers(lambda rng: interval(rng, (atom - 0.5) * ROUND_EPSILON), truth, RATE)

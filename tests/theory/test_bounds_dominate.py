@@ -1,7 +1,7 @@
 """Every upper bound is above the exact answer and every lower bound below it, on a wide grid."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.theory import (
@@ -14,8 +14,9 @@ from simulator.theory import (
     bound,
     bounds_for,
 )
+from tests.helpers.exploring import examples
 
-wide = settings(derandomize=True, deadline=None, max_examples=50)
+wide = examples(50)
 epsilons = st.floats(-3.0, 1.0).map(lambda exponent: 10.0**exponent)
 rounds = st.floats(0.0, 3.6).map(lambda exponent: int(10.0**exponent))
 deltas = st.floats(-40.0, -1.0).map(lambda exponent: 10.0**exponent)

@@ -7,16 +7,17 @@ import time
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
 from simulator.errors import NotApplicable
 from simulator.theory import ApproxDP, Composition, PureDP, bound
-from simulator.theory.lattice import LossAtoms, mixed_atoms, repeated_atoms
+from simulator.theory.loss_atoms import LossAtoms, mixed_atoms, repeated_atoms
 from simulator.theory.rounding import enclosing_atoms, lattice_step
+from tests.helpers.exploring import examples
 
-quick = settings(derandomize=True, deadline=None, max_examples=40)
+quick = examples(40)
 
 
 def sixty_digit_delta(epsilon_0, rounds, epsilon):

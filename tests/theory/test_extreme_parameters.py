@@ -14,7 +14,7 @@ from simulator.theory import (
     bound,
     bounds_for,
 )
-from simulator.theory.gaussian import gaussian_epsilon
+from simulator.theory.gaussian_curve import gaussian_epsilon
 from simulator.theory.laws import GaussianLaw, LaplaceLaw, randomized_response
 from simulator.theory.pld import Bracket, compose_laws
 

@@ -1,9 +1,13 @@
 """Filters: no adversary gets past them, their rules compile, and a broken one is caught."""
 
 import math
+from contextlib import suppress
+from fractions import Fraction
 from functools import cache
 
+import mpmath
 import numba
+import numpy as np
 import pytest
 
 from simulator.errors import Breach, InvalidInput, NotApplicable
@@ -58,11 +62,11 @@ def test_no_adaptive_adversary_gets_past(spec, menu):
 
 def forgetful_step(state, epsilon, delta):
     """A broken filter: it forgets the deviation and counts the drift alone."""
-    squares, leaked, budget, leak_budget, log_inverse = state
+    squares, leaked, error, budget, leak_budget, log_inverse = state
     squares += epsilon * epsilon
     if squares / 2.0 > budget:
         return False, state
-    return True, (squares, leaked, budget, leak_budget, log_inverse)
+    return True, (squares, leaked, error, budget, leak_budget, log_inverse)
 
 
 def test_a_forgetful_filter_is_caught():
@@ -124,7 +128,8 @@ def test_the_rounds_own_deltas_are_limited():
 
 @pytest.mark.parametrize("kind", FILTERS.values(), ids=list(FILTERS))
 def test_rules_compile_and_agree_with_python(kind):
-    spec = kind(1.5, 1e-4, 1e-5)
+    fixed = {SumFilter: 1e-4, RogersFilter: 5e-5}
+    spec = kind(1.5, 1e-4, fixed.get(kind, 1e-5))
     compiled = numba.njit(kind.step)
     state = spec.initial
     for epsilon, delta in [(0.02, 0.0), (0.3, 1e-6), (0.05, 2e-6), (9.0, 0.0), (0.1, 1e-3)] * 4:
@@ -161,9 +166,75 @@ def test_the_converted_budgets_meet_the_promise():
     fitted = bound("zcdp-canonne-kamath-steinke").on(Composition.repeat(GaussianDP(mu), 1))
     assert fitted.epsilon(1e-6).value == pytest.approx(1.0, rel=1e-9)
     renyi = RenyiFilter(1.0, 1e-6)
-    budget, alpha = renyi.initial[2], renyi.initial[4]
+    budget, alpha = renyi.initial[3], renyi.initial[5]
     converted = budget + math.log(1 / (alpha * 1e-6)) / (alpha - 1) + math.log(1 - 1 / alpha)
     assert converted == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", FILTERS.values(), ids=list(FILTERS))
+def test_the_budget_admits_what_it_is_and_nothing_above(kind):
+    spec = kind(1.0, 1e-6)
+    assert not spec.fresh().admits(PureDP(1.0 + 5e-13))
+    assert not spec.fresh().admits(PureDP(math.nextafter(1.0, 2.0)))
+
+
+@pytest.mark.parametrize(("rounds", "total"), [(10, 1.0), (3, 0.3), (1000, 100.0), (10**5, 1e4)])
+def test_decimals_that_add_up_to_the_budget_are_admitted_and_not_a_bit_more(rounds, total):
+    running = SumFilter(total).fresh()
+    for _ in range(rounds):
+        running.spend(PureDP(0.1))
+    for more in (1e-3, 1e-15 * total, 3e-16 * total):
+        assert not running.admits(PureDP(more))
+    leaky = WhitehouseFilter(1.0, 0.5, rounds_delta=1e-6).fresh()
+    for _ in range(10):
+        leaky.spend(ApproxDP(0.01, 1e-7))
+    assert not leaky.admits(ApproxDP(0.01, 1e-20))
+
+
+@pytest.mark.parametrize("kind", FILTERS.values(), ids=list(FILTERS))
+def test_what_is_admitted_keeps_the_budget_in_fifty_digits(kind):
+    # The theorem's own inequality, recomputed from the rounds: never passed, not even by an ulp.
+    spec = kind(1.0, 1e-6)
+    running, rounds = spec.fresh(), 0
+    while running.admits(PureDP(0.01)):
+        running.spend(PureDP(0.01))
+        rounds += 1
+    with mpmath.workdps(50):
+        e, d, k = mpmath.mpf(0.01), mpmath.mpf(1e-6), rounds
+        if kind is SumFilter:
+            assert rounds == 100
+            return
+        q, log = k * e**2, mpmath.log(1 / d)
+        if kind is WhitehouseFilter:
+            spent = mpmath.sqrt(2 * q * log) + q / 2
+        elif kind is RogersFilter:
+            h = 1 / (mpmath.mpf("28.04") * log)
+            root = (q + h) * (2 + mpmath.log(q / h + 1)) * mpmath.log(2 / d)
+            spent = k * e * mpmath.expm1(e) / 2 + mpmath.sqrt(root)
+        elif kind is ZCDPFilter:
+            spent = k * e * mpmath.tanh(e / 2) / mpmath.mpf(spec.rho)
+        else:
+            theta = mpmath.mpf(spec.alpha) - 1
+            moment = mpmath.cosh((theta + 0.5) * e) / mpmath.cosh(e / 2)
+            conversion = mpmath.log((theta + 1) * d) - theta * mpmath.log(theta / (theta + 1))
+            spent = (k * mpmath.log(moment) - conversion) / theta
+        assert spent <= 1
+
+
+def test_a_part_that_a_filter_cannot_keep_is_refused():
+    for spec in (SumFilter(1.0, 1e-5, 1e-5), RogersFilter(1.0, 1e-5, 5e-6)):
+        assert parse_filter(str(spec)) == spec
+    for kind in (SumFilter, RogersFilter):
+        with pytest.raises(InvalidInput, match=r"rounds_delta = 1e-06"):
+            kind(1.0, 1e-5, 1e-6)
+
+
+def test_numbers_of_every_kind_are_taken():
+    spec = WhitehouseFilter(Fraction(1, 2), np.float32(0.25), 0)
+    assert (spec.epsilon, spec.delta, spec.rounds_delta) == (0.5, 0.25, 0.0)
+    for bad in ("x", None, 10**400, math.nan, 1e101):
+        with pytest.raises(InvalidInput):
+            SumFilter(bad)
 
 
 def test_text_round_trips_and_nonsense_is_refused():
@@ -176,3 +247,14 @@ def test_text_round_trips_and_nonsense_is_refused():
     for bad in ((RogersFilter, 1.0, 0.5), (ZCDPFilter, 1.0, 0.0), (WhitehouseFilter, 1, 0.1, 0.1)):
         with pytest.raises(InvalidInput):
             bad[0](*bad[1:])
+
+
+@pytest.mark.parametrize("kind", FILTERS.values(), ids=list(FILTERS))
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 700.0, 1e99])
+@pytest.mark.parametrize("delta", [1e-300, 0.3])
+def test_extreme_promises_are_kept_or_refused_in_one_line(kind, epsilon, delta):
+    with suppress(InvalidInput, NotApplicable):
+        running = kind(epsilon, delta).fresh()
+        for guarantee in (PureDP(1e-200), GaussianDP(1e-100), BoundedRange(1e-9), PureDP(0.0)):
+            with suppress(NotApplicable):
+                assert running.admits(guarantee) in (True, False)

@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -19,6 +19,7 @@ from simulator.theory.guarantees import (
     RenyiDP,
     parse_guarantee,
 )
+from tests.helpers.exploring import examples
 
 parameters = st.floats(1e-6, 8.0)
 curves = st.one_of(
@@ -27,7 +28,7 @@ curves = st.one_of(
     st.builds(GaussianDP, parameters),
     st.builds(BoundedRange, parameters),
 )
-quick = settings(derandomize=True, deadline=None, max_examples=60)
+quick = examples(60)
 
 
 def finite_pair_delta(p0, p1, epsilon):

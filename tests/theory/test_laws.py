@@ -3,7 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
@@ -15,6 +15,7 @@ from simulator.theory.laws import (
     bounded_range_law,
     randomized_response,
 )
+from tests.helpers.exploring import examples
 
 LAWS = [
     LaplaceLaw(0.1),
@@ -149,7 +150,7 @@ def test_closed_moments_of_randomized_response():
 
 
 @given(st.floats(0.01, 30), st.floats(0, 1))
-@settings(derandomize=True, deadline=None, max_examples=50)
+@examples(50)
 def test_bounded_range_pair_is_a_pair(epsilon, share):
     law = bounded_range_law(epsilon, share * epsilon)
     assert np.exp(law.log_mgf(0.0)) == pytest.approx(1, rel=1e-9)

@@ -1,10 +1,12 @@
 """Odometers: valid at every time at once, where a bound for one fixed time is not."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.optimize import brentq
+from scipy.stats import binom, norm
 
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory import ApproxDP, GaussianDP, PureDP
@@ -59,10 +61,60 @@ def test_the_reading_is_the_formula_and_never_above_the_sum():
     assert running.fresh().epsilon == 0.0
 
 
+def test_a_round_with_a_delta_keeps_the_promised_delta_and_not_its_tail():
+    # A Gaussian mechanism inside (0.1, 1e-3)-DP: its loss passes 0.1 in 4.35% of the views.
+    target, leak, own = 0.1, 1e-3, 1e-9
+    mu = brentq(lambda x: GaussianDP(x).hockey_stick(target) - leak, 1e-3, 1.0)
+    assert GaussianDP(mu * (1 - 1e-9)).implies(ApproxDP(target, leak))
+    running = MixtureOdometer(own).fresh()
+    assert running.tail == own
+    running.spend(ApproxDP(target, leak))
+    exceeds = norm.sf((running.epsilon - mu**2 / 2) / mu)
+    assert exceeds == pytest.approx(0.0435, abs=5e-4)
+    assert exceeds > 40 * running.delta  # what the reading was once said to hold
+    assert running.tail == 1.0
+    assert GaussianDP(mu).hockey_stick(running.epsilon) <= running.delta
+
+
+def test_the_promise_holds_against_a_stopping_rule_of_leaky_rounds():
+    # Randomized response with leaks, stopped at the first loss above a level: all paths.
+    odometer, leak, epsilon, rounds = MixtureOdometer(0.02, gamma=0.05), 0.01, 0.5, 9
+    p = (1 - leak) / (1 + math.exp(-epsilon))
+    readings, running = [0.0], odometer.fresh()
+    for _ in range(rounds):
+        running.spend(ApproxDP(epsilon, leak))
+        readings.append(running.epsilon)
+    states, reached, promised = {0: 1.0}, 0.0, 0.0
+    for k in range(1, rounds + 1):
+        lost, after = leak * sum(states.values()), {}
+        reached, promised = reached + lost, promised + lost * (0.02 + k * leak)
+        for net, mass in states.items():
+            for step, share in ((1, p), (-1, 1 - leak - p)):
+                after[net + step] = after.get(net + step, 0.0) + mass * share
+        for net in list(after):
+            if net * epsilon > 0.8 * readings[k] or k == rounds:
+                mass = after.pop(net)
+                reached += mass * max(0.0, -math.expm1(readings[k] - net * epsilon))
+                promised += mass * (0.02 + k * leak)
+        states = after
+    assert 0.5 * promised < reached <= promised
+
+
+def test_the_delta_is_a_probability_and_the_sum_of_rounds_is_not_rounded_down():
+    running = MixtureOdometer(1e-9).fresh()
+    for _ in range(10):
+        running.spend(ApproxDP(0.1, 0.3))
+    assert running.delta == 1.0
+    assert Fraction(running.epsilon) >= 10 * Fraction(0.1)
+    once = MixtureOdometer(0.5).fresh()
+    once.spend(PureDP(0.1))
+    assert once.epsilon == 0.1
+
+
 def test_the_rule_compiles():
     numba = pytest.importorskip("numba")
     step, reading = numba.njit(mixture_step), numba.njit(mixture_reading)
-    state = (0.0, 0.0, 0.0, 0.1, 5.0)
+    state = (0.0, 0.0, 0.0, 0.0, 0.1, 5.0)
     for epsilon in (0.1, 0.2, 0.3):
         assert step(state, epsilon, 1e-9) == pytest.approx(mixture_step(state, epsilon, 1e-9))
         state = mixture_step(state, epsilon, 1e-9)

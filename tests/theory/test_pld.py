@@ -6,7 +6,7 @@ import time
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 
@@ -19,6 +19,7 @@ from simulator.theory.laws import (
     randomized_response,
 )
 from simulator.theory.pld import PLD, Bracket, compose_laws
+from tests.helpers.exploring import examples
 
 PUBLISHED = {
     "randomized response": {
@@ -158,7 +159,7 @@ def random_law(rng, infinite):
 
 
 @given(st.integers(0, 10**6), st.booleans(), st.floats(-3, 4))
-@settings(derandomize=True, deadline=None, max_examples=25)
+@examples(25)
 def test_any_finite_laws_against_enumeration(seed, infinite, epsilon):
     rng = np.random.default_rng(seed)
     laws = [random_law(rng, infinite) for _ in range(4)]
@@ -190,7 +191,7 @@ def test_mass_at_infinity_decides_when_it_is_all_there_is():
 
 
 @given(st.lists(st.sampled_from([0.1, 0.2, 0.37, 0.5]), min_size=2, max_size=5), st.randoms())
-@settings(derandomize=True, deadline=None, max_examples=10)
+@examples(10)
 def test_composition_commutes_and_associates_exactly(epsilons, random):
     plds = [PLD.from_law(LaplaceLaw(e)) for e in epsilons]
     left, shuffled = plds[0], plds.copy()

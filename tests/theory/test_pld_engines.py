@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.signal import fftconvolve
 
@@ -13,9 +13,10 @@ from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw, randomized
 from simulator.theory.pld import PLD, compose_laws, discretise
 from simulator.theory.pld.direct import enumerate_sums
 from simulator.theory.pld.inversion import SmoothedTail, choose_window
-from simulator.theory.pld.lattice import Lattice, LatticeTail
+from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
 from simulator.theory.pld.parts import Parts
 from simulator.theory.pld.saddle import Saddles
+from tests.helpers.exploring import examples
 
 
 def smoothed(parts, epsilon, smoothing):
@@ -26,14 +27,14 @@ def smoothed(parts, epsilon, smoothing):
 
 
 @given(st.floats(0.1, 0.95), st.integers(20, 60))
-@settings(derandomize=True, deadline=None, max_examples=20)
+@examples(20)
 def test_smoothed_bracket_contains_the_lattice_answer(share, rounds):
     parts = Parts.of([(randomized_response(0.2), rounds), (randomized_response(0.3), 10)])
     epsilon = share * parts.support[1]
-    lattice = Lattice.of(parts)
+    lattice = LossLattice.of(parts)
     assert lattice is not None
     assert lattice.step == pytest.approx(0.2)  # spans 0.4 and 0.6
-    exact = LatticeTail.make(parts, lattice, Saddles.of(parts).theta_at(epsilon)).at(epsilon)
+    exact = LossLatticeTail.make(parts, lattice, Saddles.of(parts).theta_at(epsilon)).at(epsilon)
     wide = smoothed(parts, epsilon, 1e-3).at(epsilon)
     assert wide.lower <= exact.upper
     assert exact.lower <= wide.upper
@@ -52,10 +53,10 @@ def test_the_smoothing_gap_shrinks_with_its_square():
 def test_an_untilted_fft_loses_the_tail_and_its_bracket_says_so():
     law, rounds, epsilon = randomized_response(0.1), 1000, 30.0
     parts = Parts.of([(law, rounds)])
-    lattice = Lattice.of(parts)
-    tilted = LatticeTail.make(parts, lattice, Saddles.of(parts).theta_at(epsilon)).at(epsilon)
+    lattice = LossLattice.of(parts)
+    tilted = LossLatticeTail.make(parts, lattice, Saddles.of(parts).theta_at(epsilon)).at(epsilon)
     assert tilted.upper - tilted.lower <= 1e-8 * tilted.upper
-    plain = LatticeTail.make(parts, lattice, 0.0).at(epsilon)
+    plain = LossLatticeTail.make(parts, lattice, 0.0).at(epsilon)
     assert plain.lower <= tilted.lower <= tilted.upper <= plain.upper
     assert plain.upper > 1e3 * tilted.upper
     # The textbook way: repeated squaring of the untilted law, no account of rounding.
@@ -71,9 +72,9 @@ def test_an_untilted_fft_loses_the_tail_and_its_bracket_says_so():
 
 def test_a_lattice_engine_that_forgets_its_rounding_is_caught():
     parts = Parts.of([(randomized_response(0.1), 1000)])
-    lattice = Lattice.of(parts)
-    exact = LatticeTail.make(parts, lattice, Saddles.of(parts).theta_at(30.0)).at(30.0)
-    careless = dataclasses.replace(LatticeTail.make(parts, lattice, 0.0), noise=0.0).at(30.0)
+    lattice = LossLattice.of(parts)
+    exact = LossLatticeTail.make(parts, lattice, Saddles.of(parts).theta_at(30.0)).at(30.0)
+    careless = dataclasses.replace(LossLatticeTail.make(parts, lattice, 0.0), noise=0.0).at(30.0)
     assert careless.upper < exact.lower or careless.lower > exact.upper
 
 
@@ -91,17 +92,17 @@ def test_a_window_too_short_widens_the_bracket_rather_than_move_it():
 
 def test_lattice_is_found_only_where_there_is_one():
     def lattice(*epsilons):
-        return Lattice.of(Parts.of([(randomized_response(e), 3) for e in epsilons]))
+        return LossLattice.of(Parts.of([(randomized_response(e), 3) for e in epsilons]))
 
     assert lattice(0.1).points == 4
     assert lattice(0.1, 0.2, 0.7).step == pytest.approx(0.2)
     assert lattice(0.1, 0.1 * np.sqrt(2)) is None
-    assert Lattice.of(Parts.of([(LaplaceLaw(0.1), 3)])) is None
+    assert LossLattice.of(Parts.of([(LaplaceLaw(0.1), 3)])) is None
     assert lattice(0.1).mismatch < 1e-14
 
 
 @given(st.floats(1.0, 6.0), st.integers(300, 3000), st.floats(2, 50))
-@settings(derandomize=True, deadline=None, max_examples=30)
+@examples(30)
 def test_flat_stretches_between_wide_atoms_do_not_widen_the_answer(epsilon0, rounds, digits):
     found = compose_laws([(randomized_response(epsilon0), rounds)]).epsilon(10.0**-digits)
     assert found.width <= 1e-10 * found.upper
@@ -110,7 +111,7 @@ def test_flat_stretches_between_wide_atoms_do_not_widen_the_answer(epsilon0, rou
 def test_enumeration_agrees_with_the_lattice():
     parts = Parts.of([(randomized_response(0.2), 5), (randomized_response(0.3, 1e-3), 4)])
     law = enumerate_sums(parts)
-    tail = LatticeTail.make(parts, Lattice.of(parts), 1.0)
+    tail = LossLatticeTail.make(parts, LossLattice.of(parts), 1.0)
     for epsilon in (0.05, 0.9, 2.1):
         value = tail.at(epsilon)
         assert value.lower - 1e-15 <= law.delta(epsilon) <= value.upper + 1e-15

@@ -11,10 +11,13 @@ from simulator.theory import (
     ApproxDP,
     BoundedRange,
     GaussianDP,
+    LaplaceLaw,
     PureDP,
     RenyiDP,
+    compose_laws,
     group,
     parallel,
+    randomized_response,
     subsampled,
 )
 
@@ -61,18 +64,37 @@ def test_a_group_too_large_is_refused():
             group(PureDP(0.1), bad)
 
 
-def test_parallel_takes_the_weakest_or_the_two_weakest():
+def test_parallel_takes_the_weakest_or_the_weakest_group_of_two():
     parts = [PureDP(0.1), PureDP(0.3), PureDP(0.2)]
     assert parallel(parts) == PureDP(0.3)
-    assert parallel(parts, replace_one=True) == PureDP(0.5)
-    assert parallel([PureDP(0.3)], replace_one=True) == PureDP(0.3)
-    assert parallel([GaussianDP(3.0), GaussianDP(4.0)], replace_one=True) == GaussianDP(5.0)
+    assert parallel(parts, replace_one=True) == PureDP(0.6)
+    assert parallel([PureDP(0.3)], replace_one=True) == PureDP(0.6)
+    assert parallel([GaussianDP(3.0), GaussianDP(4.0)], replace_one=True) == GaussianDP(8.0)
+    assert parallel([ZCDP(0.1), ZCDP(0.3)], replace_one=True) == ZCDP(1.2)
     leaky = [ApproxDP(0.1, 1e-6), ApproxDP(0.2, 1e-9)]
     assert parallel(leaky) == ApproxDP(0.2, 1e-6)
     with pytest.raises(NotApplicable):
         parallel([PureDP(0.1), ZCDP(0.1)])
     with pytest.raises(InvalidInput):
         parallel([])
+
+
+def test_replacing_one_record_within_a_part_costs_its_group_of_two():
+    # A sum over [-1, 1] with Laplace noise of scale 1 is 1-DP under add-or-remove-one; replacing
+    # -1 by 1 shifts it by 2, which is Laplace noise of parameter 2.
+    promised = parallel([PureDP(1.0), PureDP(0.1)], replace_one=True)
+    assert LaplaceLaw(2.0).delta(promised.epsilon) == 0.0
+    assert LaplaceLaw(2.0).delta(1.1) == pytest.approx(0.362, abs=5e-4)
+
+
+@pytest.mark.parametrize("second", [(0.2, 1e-3), (0.9, 1e-9), (0.0, 0.04)])
+def test_replacing_one_record_of_leaky_parts_is_covered_wherever_the_two_steps_fall(second):
+    parts = [ApproxDP(0.3, 0.02), ApproxDP(*second)]
+    promised = parallel(parts, replace_one=True)
+    for part in parts:
+        assert group(part, 2).implies(promised)
+    two = compose_laws([(randomized_response(p.epsilon, p.delta), 1) for p in parts])
+    assert two.delta(promised.epsilon).upper <= promised.delta
 
 
 @pytest.mark.parametrize("epsilon", [1e-8, 0.1, 0.99, 1.01, 5.0, 50.0, 900.0])

@@ -215,7 +215,7 @@ def one_row(data: tuple[int, ...], chance: float = 1.0) -> Law:
 def additive_useful(*, people: int = 40, product: float = 1.0, useful: float = 0.05) -> Finding:
     """Publishing one random row, with chance ``product``: delta is product/n.
 
-    It tells 0^n from 1^n with advantage n delta, the most that groups of n allow.
+    Its answer tells 0^n from 1^n with advantage n delta, the most that groups of n allow.
     """
     zeros, ones = one_row((0,) * people, product), one_row((1,) * people, product)
     neighbour = one_row((1,) + (0,) * (people - 1), product)

@@ -39,7 +39,9 @@ def shame_played(
 
     result = play(gossip, ApproxDP(0.0, delta), rounds, trials, seed=23, relation=REPLACE_ONE)
     tests = [
-        tail_violation(result.losses(b), 1e9, share * rounds * delta, 5e-7, experiment=b)
+        tail_violation(
+            result.losses(b), 1e9, share * rounds * delta, experiment=b, false_alarm=5e-7
+        )
         for b in (0, 1)
     ]
     worst = max(tests, key=lambda test: test.lower)

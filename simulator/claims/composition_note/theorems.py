@@ -26,7 +26,7 @@ from simulator.theory.guarantees import PureDP
     wrong={"share": 0.9},
 )
 def basic_composition(*, epsilon: float = 0.5, rounds: int = 6, share: float = 1.0) -> Finding:
-    """Every view of an adversary that presses the side the answers speak for."""
+    """Every view of an adversary that presses the side that the answers favour."""
     law = view_law(respond_by_answer([epsilon] * rounds, exchange=False), PureDP(epsilon), rounds)
     return upper_bound(law.support[1], share * rounds * epsilon, "largest loss of a view")
 

@@ -25,7 +25,7 @@ from simulator.theory.guarantees import ApproxDP, PureDP
     wrong={"share": 0.9},
 )
 def basic_two(*, first: float = 0.3, second: float = 0.7, share: float = 1.0) -> Finding:
-    """Both randomized responses, the second asked according to the first's answer."""
+    """Both randomized responses, the second chosen by the first's answer."""
     law = view_law(respond_by_answer([first, second]), PureDP(max(first, second)), 2)
     worst = max(map(abs, law.support))
     return upper_bound(worst, share * (first + second), "largest |loss| of both outputs")

@@ -157,7 +157,7 @@ def _points(dimensions: int, norm: int) -> np.ndarray:
 def lloyd_total(
     *, epsilon: float = 1.0, iterations: int = 5, dimensions: int = 4, split: float = 2.0
 ) -> Finding:
-    """One view whose every released number speaks the loudest: T times an iteration's loss."""
+    """One view whose every released number has the largest loss: T times an iteration's loss."""
     per_release = epsilon / (split * iterations)
     worst = iterations * _iteration_loss(dimensions, per_release)
     return upper_bound(worst, epsilon, "largest loss of a run")

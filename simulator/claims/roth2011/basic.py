@@ -109,7 +109,7 @@ def view_reproduces(*, trials: int = 60, rounds: int = 8, keep_coins: bool = Tru
     slip=True,
 )
 def factors_of_a_view(*, epsilon: float = 0.3, given_coins: bool = False) -> Finding:
-    """An adversary with one coin bit: the answers tell the coin, and the coin tells the database.
+    """An adversary with one coin bit: the answers reveal the coin, and that the database.
 
     Coin 0 asks randomized response twice. Coin 1 asks it once with the databases exchanged, then
     a mechanism that always says 0. The second factor is what the print bounds by e^epsilon.

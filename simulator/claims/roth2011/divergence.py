@@ -218,7 +218,7 @@ def bad_set_is_needed(
 ) -> Finding:
     """One randomized response: delta at the threshold is far below the tail there.
 
-    With ``room`` the tail is asked that much further out, where it is within delta.
+    With ``room`` the tail is taken that much further out, where it is within delta.
     """
     law = randomized_response(epsilon)
     stick, tail = law.delta(threshold), law.sf(threshold + room)

@@ -77,7 +77,12 @@ def advanced_composition_played(
     """Tails of both experiments, at a family-wise false-alarm probability of 1e-6."""
     result = play(press_when_ahead(epsilon / 2, epsilon), PureDP(epsilon), rounds, trials, seed=7)
     threshold = factor * theorem_6(epsilon, rounds, delta)
-    tests = [tail_violation(result.losses(b), threshold, delta, 5e-7, experiment=b) for b in (0, 1)]
+    tests = [
+        tail_violation(
+            result.losses(b), threshold, delta, experiment=b, false_alarm=5e-7, rounds=rounds
+        )
+        for b in (0, 1)
+    ]
     worst = max(tests, key=lambda test: test.lower)
     found = decided(worst, f"Pr[loss > {threshold:.3g}], the worse of both experiments")
     return replace(found, false_alarm=1e-6)

@@ -32,7 +32,7 @@ class Steps:
 
 
 def steps_along(result: Result) -> Steps:
-    """Replay the views kept of experiment 0 and collect what Theorem 6's proof speaks of."""
+    """Replay the views kept of experiment 0 and return the quantities of Theorem 6's proof."""
     largest_loss = largest_mean = 0.0
     differences = []
     for view in (view for view in result.views if view.experiment == 0):

@@ -13,7 +13,7 @@ from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.claims.sources import ZHANG_2020
 from simulator.theory import ApproxDP, Composition, Guarantee, PureDP, bound
-from simulator.theory.lattice import repeated_atoms
+from simulator.theory.loss_atoms import repeated_atoms
 
 
 def theorem_3_20(

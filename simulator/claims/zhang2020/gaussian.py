@@ -16,7 +16,7 @@ from simulator.claims.registry import claim
 from simulator.claims.sources import ZHANG_2020
 from simulator.data.databases import ADD_REMOVE
 from simulator.mechanisms import Gaussian
-from simulator.theory.gaussian import gaussian_delta
+from simulator.theory.gaussian_curve import gaussian_delta
 
 
 def calibrated_mu(epsilon: float, delta: float, factor: float = 1.0) -> float:

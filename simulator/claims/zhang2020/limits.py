@@ -14,7 +14,7 @@ from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.claims.sources import ZHANG_2020
-from simulator.theory.gaussian import gaussian_delta
+from simulator.theory.gaussian_curve import gaussian_delta
 
 SIZES = tuple(10.0**exponent for exponent in (3, 6, 12, 20, 30))
 
@@ -37,12 +37,12 @@ def relative_errors(
     return [largest_error(queries(n), 1.0, 1e-6, 0.05) / scale(n) for n in SIZES]
 
 
-def vanishing(ratios: list[float], asked: str) -> Finding:
+def vanishing(ratios: list[float], what: str) -> Finding:
     """Judge that an error is of smaller order: the ratios fall all along, a hundredfold in all."""
     falls = all(b < a for a, b in pairwise(ratios))
     shown = ", ".join(number(ratio) for ratio in ratios)
     return statement(
-        falls and ratios[-1] < ratios[0] / 100, f"{asked}, n from 1e3 to 1e30: error ratio {shown}"
+        falls and ratios[-1] < ratios[0] / 100, f"{what}, n from 1e3 to 1e30: error ratio {shown}"
     )
 
 

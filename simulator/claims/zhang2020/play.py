@@ -13,7 +13,7 @@ from simulator.mechanisms import Mechanism
 from simulator.result import Result
 
 FALSE_ALARM = 1e-6
-"""Probability that a simulated check of these modules complains about a true claim."""
+"""Probability that a simulated check of these modules finds fault with a true claim."""
 
 
 def challenges(*triples: tuple[Database, Database, Mechanism]) -> Adversary:
@@ -54,7 +54,7 @@ def mostly(hits: int, trials: int, false_alarm: float = FALSE_ALARM) -> Verdict:
 def simulated(
     verdict: Verdict | bool, measured: str, *, printed: str = "", note: str = ""
 ) -> Finding:
-    """A finding by simulation, which complains about a true claim with probability FALSE_ALARM.
+    """A finding by simulation, which finds fault with a true claim with probability FALSE_ALARM.
 
     True and false stand for "holds" and "fails as printed".
     """

@@ -159,7 +159,7 @@ D_2 = Database({0.0: 5, TOP: 5})
     wrong={"noise": "global"},
 )
 def local_noise(*, noise: str = "local", epsilon: float = 0.5, trials: int = 500) -> Finding:
-    """Play the pair once a trial and look at the answers and the losses."""
+    """Play the pair once per trial and look at the answers and the losses."""
     whole = function_query(lambda database: median(list(database)), TOP, name="median")  # type: ignore[arg-type]
     mechanisms: dict[str, Mechanism] = {
         "local": LocalSensitivityMedian(epsilon, 0.0, TOP),

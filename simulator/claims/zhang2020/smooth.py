@@ -274,7 +274,7 @@ def smooth_algorithm(*, epsilon: float = 1.0, delta: float = 1e-3, noise: float 
 
 
 def outcome(probability: float) -> list[float]:
-    """A law on two outcomes, of which the first is the one that tells."""
+    """A law on two outcomes, of which the first is the revealing one."""
     return [probability, 1.0 - probability]
 
 

@@ -16,7 +16,7 @@ from simulator.claims.zhang2020.play import FALSE_ALARM, challenges, simulated
 from simulator.claims.zhang2020.sensitivity import D_1, D_2, TOP
 from simulator.data import datasets
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
-from simulator.estimation import Outcome, violation
+from simulator.estimation import BoundOutcome, violation
 from simulator.mechanisms import Mechanism
 from simulator.mechanisms.median import (
     LocalSensitivityMedian,
@@ -41,14 +41,17 @@ from simulator.theory import ApproxDP
 def smooth_median_played(
     *, noise: str = "smooth", epsilon: float = 1.0, delta: float = 0.01, trials: int = 20_000
 ) -> Finding:
-    """Play the pair once a trial; a test of δ(ε) <= δ on the losses."""
+    """Play the pair once per trial; a test of δ(ε) <= δ on the losses."""
     mechanisms: dict[str, Mechanism] = {
         "smooth": SmoothSensitivityMedian(epsilon, delta, 0.0, TOP),
         "local": LocalSensitivityMedian(epsilon, 0.0, TOP),
     }
     game = challenges((D_1, D_2, mechanisms[noise]))
     result = play(game, ApproxDP(epsilon, delta), 1, trials, 6, relation=REPLACE_ONE)
-    tests = [violation(result.losses(b), epsilon, delta, FALSE_ALARM / 2, b) for b in (0, 1)]
+    tests = [
+        violation(result.losses(b), epsilon, delta, experiment=b, false_alarm=FALSE_ALARM / 2)
+        for b in (0, 1)
+    ]
     worst = max(tests, key=lambda test: test.lower)
     return decided(worst, f"δ({number(epsilon)})")
 
@@ -132,7 +135,7 @@ def black_box(*, blocks: int = 400, epsilon: float = 1.0, delta: float = 1e-4) -
     """The mean of 4000 numbers in [0, 1], by the library's mechanism: median of block means.
 
     The mean is never analysed. Useful means here: noise of standard deviation below 0.05. Two
-    neighbours are played, and the test of δ(ε) <= δ must not complain.
+    neighbours are played, and the test of δ(ε) <= δ must not report a violation.
     """
     values = generator(21, 1, Stream.COINS, 0).beta(2.0, 5.0, size=4000).tolist()
     database = Database(values)
@@ -144,8 +147,11 @@ def black_box(*, blocks: int = 400, epsilon: float = 1.0, delta: float = 1e-4) -
     released, scale = mechanism.centre_and_scale(database, ADD_REMOVE)
     game = challenges((database.remove(values[0]), database, mechanism))
     result = play(game, ApproxDP(epsilon, delta), 1, 2000, 7)
-    tests = [violation(result.losses(b), epsilon, delta, FALSE_ALARM / 2, b) for b in (0, 1)]
-    kept = all(test.outcome is not Outcome.VIOLATED for test in tests)
+    tests = [
+        violation(result.losses(b), epsilon, delta, experiment=b, false_alarm=FALSE_ALARM / 2)
+        for b in (0, 1)
+    ]
+    kept = all(test.outcome is not BoundOutcome.VIOLATED for test in tests)
     true_mean = mean(database)
     return simulated(
         kept and math.sqrt(2) * scale < 0.05 and abs(released - true_mean) < 0.05,

@@ -38,19 +38,19 @@ def reconstruct_by_linear_program(
     InvalidInput : the shapes do not fit, or a number is not finite.
     NotApplicable : no point agrees with all answers, so some answer errs by more than ``error``.
     """
-    asked, given = np.asarray(subsets, dtype=float), np.asarray(answers, dtype=float)
-    if asked.ndim != 2 or given.shape != (len(asked),) or asked.size == 0:
+    rows, given = np.asarray(subsets, dtype=float), np.asarray(answers, dtype=float)
+    if rows.ndim != 2 or given.shape != (len(rows),) or rows.size == 0:
         raise InvalidInput(
             f"subsets must have shape (queries, n) and answers shape (queries,), "
-            f"not {asked.shape} and {given.shape}"
+            f"not {rows.shape} and {given.shape}"
         )
-    if not (np.isfinite(asked).all() and np.isfinite(given).all()):
+    if not (np.isfinite(rows).all() and np.isfinite(given).all()):
         raise InvalidInput("subsets and answers must be finite numbers")
     if not (math.isfinite(error) and error >= 0.0):
         raise InvalidInput(f"error must be a finite number of rows >= 0, not {error!r}")
     solved = linprog(
-        np.zeros(asked.shape[1]),
-        A_ub=np.vstack([asked, -asked]),
+        np.zeros(rows.shape[1]),
+        A_ub=np.vstack([rows, -rows]),
         b_ub=np.concatenate([given + error, error - given]),
         bounds=(0.0, 1.0),
         method="highs",

@@ -14,6 +14,7 @@ from simulator.theory.bounds.bounded_range import (
     BoundedRangeNonAdaptive,
 )
 from simulator.theory.bounds.concentrated import ZCDPBunSteinke, ZCDPCanonneKamathSteinke
+from simulator.theory.bounds.freedman import Freedman
 from simulator.theory.bounds.gaussian import (
     AnalyticGaussian,
     CentralLimit,
@@ -26,7 +27,6 @@ from simulator.theory.bounds.optimal import (
     RoundedHeterogeneous,
 )
 from simulator.theory.bounds.renyi import RDPCanonneKamathSteinke, RDPMironov
-from simulator.theory.bounds.tails import Freedman
 from simulator.theory.composition import Composition
 
 _BOUNDS: tuple[Bound, ...] = (

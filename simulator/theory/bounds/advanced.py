@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from simulator.theory.bounds.base import Bound, needs_pure, pure_epsilon
-from simulator.theory.bounds.leaks import SUM_OF_LEAKS
+from simulator.theory.bounds.base import Bound, needs_squares, pure_epsilon
+from simulator.theory.bounds.round_deltas import SUM_OF_LEAKS
 from simulator.theory.composition import Composition
 from simulator.theory.concentration import azuma_deviation, azuma_tail
 from simulator.theory.guarantees import Guarantee
@@ -45,7 +45,7 @@ class Advanced(Bound):
     leak_rule = SUM_OF_LEAKS
 
     def _why_not(self, core: Composition) -> str | None:
-        return needs_pure(core)
+        return needs_squares(core)
 
     def _mean(self, core: Composition) -> float:
         return core.total(lemma_7_mean)
@@ -86,12 +86,14 @@ class KairouzOhViswanath(Bound):
     source = "Kairouz, Oh and Viswanath 2017, Theorems 3.4 and 3.5"
 
     def _why_not(self, core: Composition) -> str | None:
-        return needs_pure(core)
+        return needs_squares(core)
 
     def _delta(self, core: Composition, epsilon: float) -> float:
         if epsilon >= core.total(pure_epsilon):
             return 0.0
         total = squares(core)
+        if total == 0.0:  # every round is harmless
+            return 0.0
         excess = epsilon - core.total(tight_mean)
         if excess <= 0.0:
             return 1.0

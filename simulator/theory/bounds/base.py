@@ -9,9 +9,15 @@ from typing import ClassVar
 
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.answers import Answer, Kind
-from simulator.theory.bounds.leaks import ONE_LEAK, LeakRule
+from simulator.theory.bounds.round_deltas import ONE_LEAK, LeakRule
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import Guarantee
+from simulator.theory.outward import below, sum_bracket
+
+_UP = 1.0 + 2.0**-48
+_DELTA_UP = 1.0 + 2.0**-38  # exponents of formulas are up to a thousand times their few roundings
+_UNDERFLOW = 1e-307
+_SMALLEST_SQUARED = 1e-145  # squares of what is smaller lose their digits
 
 SMALLEST_DELTA = 1e-300
 """The smallest positive delta that is asked: what is smaller loses its digits."""
@@ -22,7 +28,10 @@ class Bound(ABC):
 
     A subclass states its class attributes and, for the rounds that do not leak outright,
     ``_why_not``, ``_delta`` and ``_epsilon``; the per-round deltas are accounted for here.
-    A bound with a certified interval overrides ``_delta_answer`` and ``_epsilon_answer``.
+    The ends of an answer are certain: what a formula loses to rounding is added to them by
+    ``_delta_ends`` and ``_epsilon_ends``, by default with the margins below, which are wider than
+    the few operations of any formula here lose. An exact bound overrides both. A bound with a
+    certified interval of its own overrides ``_delta_answer`` and ``_epsilon_answer``.
     """
 
     name: ClassVar[str]
@@ -53,11 +62,31 @@ class Bound(ABC):
 
     def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
         value = min(1.0, max(0.0, self._delta(core, epsilon)))
-        return Answer.of_kind(self.kind, value, ceiling=1.0)
+        if self.kind == "approximation":
+            return Answer(value, 0.0, 1.0)
+        lower, upper = self._delta_ends(core, epsilon)
+        _, largest = largest_loss(core)
+        if value == 0.0 and math.isfinite(largest):  # delta(E) <= 1 - e^(E - largest loss)
+            upper = min(upper, max(0.0, -math.expm1(min(0.0, epsilon - largest)) * _UP))
+        return Answer.of_ends(self.kind, value, (lower, upper), ceiling=1.0)
 
     def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
         value = max(0.0, self._epsilon(core, delta))
-        return Answer.of_kind(self.kind, value, ceiling=math.inf)
+        if self.kind == "approximation":
+            return Answer(value, 0.0, math.inf)
+        ends = self._epsilon_ends(core, delta)
+        return Answer.of_ends(self.kind, value, ends, ceiling=math.inf)
+
+    def _delta_ends(self, core: Composition, epsilon: float) -> tuple[float, float]:
+        """Ends around the delta, at an epsilon moved by more than the formula rounds it."""
+        wider, narrower = epsilon / _UP, epsilon * _UP
+        upper = self._delta(core, wider) * _DELTA_UP + _UNDERFLOW
+        return self._delta(core, narrower) / _DELTA_UP - _UNDERFLOW, upper
+
+    def _epsilon_ends(self, core: Composition, delta: float) -> tuple[float, float]:
+        """Ends around the formula's epsilon."""
+        value = self._epsilon(core, delta)
+        return value / _UP, value * _UP
 
 
 @dataclass(frozen=True)
@@ -89,9 +118,12 @@ class BoundOnComposition:
         core = self.bound._delta_answer(self.composition.core, epsilon)
         join = self.bound.leak_rule.join
         value = min(1.0, join(self.composition, core.value))
-        upper = min(1.0, join(self.composition, core.upper))
-        lower = join(self.composition, core.lower) if core.lower > 0.0 else 0.0
-        return Answer(value, lower, upper)
+        lower, upper = join(self.composition, core.lower), join(self.composition, core.upper)
+        if self.composition.leaks > 0.0:
+            lower, upper = lower / _UP, upper * _UP
+        if core.lower <= 0.0:
+            lower = 0.0
+        return Answer(value, min(lower, value), min(1.0, max(upper, value)))
 
     def epsilon(self, delta: float) -> Answer:
         """Least epsilon >= 0 at a delta in [0, 1).
@@ -101,24 +133,48 @@ class BoundOnComposition:
         """
         if not (delta == 0.0 or SMALLEST_DELTA <= delta < 1.0):
             raise InvalidInput(f"delta must be 0, or in [{SMALLEST_DELTA:g}, 1), not {delta!r}")
-        core = self.composition.core
+        core, leaks = self.composition.core, self.composition.leaks
         allowed = self.bound.leak_rule.split(self.composition, delta)
         if 0.0 < allowed < SMALLEST_DELTA:
             raise NotApplicable(
                 f"{self.name}: the rounds' own deltas leave only {allowed!r} of delta {delta!r}, "
                 f"and at least {SMALLEST_DELTA:g} is needed"
             )
-        if allowed > 0.0:
+        if allowed > 0.0 and leaks == 0.0:
             return self.bound._epsilon_answer(core, allowed)
-        largest = core.total(pure_epsilon)
-        if self.bound.kind == "approximation" or not math.isfinite(largest):
+        if allowed > 0.0:  # what the rounds' deltas leave is rounded relative to all of delta
+            answer, margin = (
+                self.bound._epsilon_answer(core, allowed),
+                (delta + leaks) * (_UP - 1.0),
+            )
+            less, more = allowed - margin, min(allowed + margin, below(1.0))
+            upper = largest_loss(core)[1]
+            if less >= SMALLEST_DELTA:
+                upper = self.bound._epsilon_answer(core, less).upper
+            lower = self.bound._epsilon_answer(core, more).lower
+            return Answer(answer.value, min(lower, answer.lower), max(upper, answer.upper))
+        low, high = largest_loss(core)
+        if self.bound.kind == "approximation" or not math.isfinite(high):
             raise NotApplicable(f"{self.name}: no finite epsilon holds at delta {delta!r}")
-        return Answer.of_kind(self.kind, largest, ceiling=math.inf)
+        return Answer.of_ends(self.kind, core.total(pure_epsilon), (low, high), ceiling=math.inf)
+
+
+def largest_loss(core: Composition) -> tuple[float, float]:
+    """The doubles around the sum of the pure epsilons, infinite where a loss is unbounded."""
+    return sum_bracket((guarantee.pure_epsilon, count) for guarantee, count in core)
 
 
 def pure_epsilon(guarantee: Guarantee) -> float:
     """The pure epsilon of a guarantee, as a plain function to sum."""
     return guarantee.pure_epsilon
+
+
+def needs_squares(core: Composition) -> str | None:
+    """Condition shared by the bounds that sum squares of bounded losses."""
+    for guarantee, _ in core:
+        if 0.0 < guarantee.pure_epsilon < _SMALLEST_SQUARED:
+            return f"every epsilon must be 0 or at least {_SMALLEST_SQUARED:g}, unlike {guarantee}"
+    return needs_pure(core)
 
 
 def needs_pure(core: Composition) -> str | None:

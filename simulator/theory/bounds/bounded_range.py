@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -10,11 +11,12 @@ from scipy.special import logsumexp
 
 from simulator.errors import NotApplicable
 from simulator.theory.answers import Answer
-from simulator.theory.bounds.base import Bound, pure_epsilon
+from simulator.theory.bounds.base import Bound, largest_loss, needs_squares, pure_epsilon
 from simulator.theory.composition import Composition
 from simulator.theory.concentration import azuma_deviation, azuma_tail
 from simulator.theory.guarantees import BoundedRange
-from simulator.theory.lattice import log_binomial
+from simulator.theory.loss_atoms import LossAtoms, log_binomial, log_binomial_error
+from simulator.theory.outward import UNIT, epsilon_bracket
 from simulator.theory.range_recursion import (
     LONGEST_STEP,
     SHORTEST_STEP,
@@ -31,6 +33,13 @@ def needs_range(core: Composition) -> str | None:
     return None if core.consists_of(BoundedRange) else "every round must be of bounded range"
 
 
+def _needs_one_range(core: Composition) -> str | None:
+    reason = needs_range(core)
+    if reason is None and len(core.parts) > 1:
+        return "every round must have the same range"
+    return reason
+
+
 class BoundedRangeAzuma(Bound):
     """Mean plus Azuma's deviation with range epsilon in place of 2 epsilon; capped by basic."""
 
@@ -38,7 +47,7 @@ class BoundedRangeAzuma(Bound):
     source = "Durfee and Rogers 2019; Dong, Durfee and Rogers 2020, Section 7"
 
     def _why_not(self, core: Composition) -> str | None:
-        return needs_range(core)
+        return needs_range(core) or needs_squares(core)
 
     def _amounts(self, core: Composition) -> tuple[float, float]:
         mean = core.total(lambda guarantee: guarantee.mean_loss)
@@ -63,8 +72,8 @@ class BoundedRangeAdaptive(Bound):
     costly = True
 
     def _why_not(self, core: Composition) -> str | None:
-        if needs_range(core) is None and len(core.parts) > 1:
-            return "every round must have the same range"
+        if (reason := _needs_one_range(core)) is not None:
+            return reason
         cells = cells_per_width(core.rounds)
         if cells is None:
             return f"{core.rounds} rounds are too many for the recursion's lattice"
@@ -72,7 +81,7 @@ class BoundedRangeAdaptive(Bound):
         if step > 0.0 and not SHORTEST_STEP * (1 - 1e-9) <= step <= LONGEST_STEP:
             low, high = SHORTEST_STEP * cells, LONGEST_STEP * cells
             return f"the recursion's lattice needs a range in [{low:g}, {high:g}]"
-        return needs_range(core)
+        return None
 
     def _curve(self, core: Composition, epsilon: float) -> tuple[EnclosedCurve, int]:
         """The curve on a lattice through ``epsilon``, and the index of that point."""
@@ -81,7 +90,8 @@ class BoundedRangeAdaptive(Bound):
         cells = cells_per_width(rounds)
         assert cells is not None  # the condition was checked
         steps = int(epsilon * cells / width)
-        curve = enclosed_curve(width, rounds, cells, epsilon - steps * width / cells)
+        offset = float(Fraction(epsilon) - steps * Fraction(width / cells))
+        curve = enclosed_curve(width, rounds, cells, offset)
         return curve, (rounds + 1) * cells + steps
 
     def _delta(self, core: Composition, epsilon: float) -> float:
@@ -118,11 +128,11 @@ class BoundedRangeNonAdaptive(Bound):
     kind = "lower"
 
     def _why_not(self, core: Composition) -> str | None:
-        if needs_range(core) is None and len(core.parts) > 1:
-            return "every round must have the same range"
+        if (reason := _needs_one_range(core)) is not None:
+            return reason
         if core.rounds > 20_000:
             return f"{core.rounds} rounds need their square in candidate terms; at most 20000"
-        return needs_range(core)
+        return None
 
     def _delta(self, core: Composition, epsilon: float) -> float:
         ((guarantee, rounds),) = core.parts
@@ -130,6 +140,20 @@ class BoundedRangeNonAdaptive(Bound):
         if epsilon >= rounds * width:
             return 0.0
         return non_adaptive_delta(width, rounds, epsilon)
+
+    def _delta_ends(self, core: Composition, epsilon: float) -> tuple[float, float]:
+        ((guarantee, rounds),) = core.parts
+        return _certain_delta(guarantee.range_width, rounds, epsilon), 1.0
+
+    def _epsilon_ends(self, core: Composition, delta: float) -> tuple[float, float]:
+        _, largest = largest_loss(core)
+        lower, _ = epsilon_bracket(
+            lambda epsilon: (self._delta_ends(core, epsilon)[0], 1.0),
+            delta,
+            start=self._epsilon(core, delta),
+            top=largest,
+        )
+        return lower, math.inf
 
     def _epsilon(self, core: Composition, delta: float) -> float:
         ((guarantee, rounds),) = core.parts
@@ -145,30 +169,59 @@ def non_adaptive_delta(width: float, rounds: int, epsilon: float) -> float:
     The candidates are scanned coarsely and then ever more finely around the best. Whatever the
     scan would miss, each candidate alone is a valid lower bound.
     """
-    low, high, best = 0, rounds, 0.0
+    return _best_candidate(width, rounds, epsilon)[0]
+
+
+def _certain_delta(width: float, rounds: int, epsilon: float) -> float:
+    """What the best candidate certainly reaches, its own rounding taken off."""
+    if epsilon >= rounds * width:
+        return 0.0
+    atoms = _best_candidate(width, rounds, epsilon)[1]
+    return 0.0 if atoms is None else atoms.delta_bracket(epsilon)[0]
+
+
+@lru_cache(maxsize=256)
+def _best_candidate(width: float, rounds: int, epsilon: float) -> tuple[float, LossAtoms | None]:
+    """The largest delta among the candidates, and the atoms of the pair that reaches it."""
+    low, high = 0, rounds
+    best: tuple[float, LossAtoms | None] = (0.0, None)
     while True:
         stride = max(1, (high - low) // 16)
         values = {}
         for jump in range(low, high + 1, stride):
             t = min(width, max(0.0, (epsilon + jump * width) / (rounds + 1.0)))
-            values[jump] = _repeated_pair_delta(width, rounds, t, epsilon)
-        peak = max(values, key=values.__getitem__)
-        best = max(best, values[peak])
+            atoms = _repeated_pair(width, rounds, t)
+            values[jump] = 0.0 if atoms is None else _delta_of(atoms, epsilon)
+            if values[jump] > best[0]:
+                best = values[jump], atoms
         if stride == 1:
             return best
+        peak = max(values, key=values.__getitem__)
         low, high = max(0, peak - stride), min(rounds, peak + stride)
 
 
-def _repeated_pair_delta(width: float, rounds: int, t: float, epsilon: float) -> float:
-    if t <= 0.0 or t >= width:  # the loss is constant, hence zero
+def _delta_of(atoms: LossAtoms, epsilon: float) -> float:
+    above = atoms.losses > epsilon
+    if not above.any():
         return 0.0
-    log_denominator = math.log(-math.expm1(-width))
-    log_p = math.log(-math.expm1(t - width)) - log_denominator
-    log_q = t - width + math.log(-math.expm1(-t)) - log_denominator
-    losses = rounds * t - width * np.arange(rounds + 1)
-    above = losses > epsilon
-    successes = rounds - np.arange(rounds + 1, dtype=np.float64)[above]
-    log_mass = log_binomial(rounds, successes, log_p, log_q)
-    if log_mass.size == 0:
-        return 0.0
-    return math.exp(float(logsumexp(log_mass + np.log(-np.expm1(epsilon - losses[above])))))
+    terms = atoms.log_mass[above] + np.log(-np.expm1(epsilon - atoms.losses[above]))
+    return math.exp(float(logsumexp(terms)))
+
+
+def _repeated_pair(width: float, rounds: int, t: float) -> LossAtoms | None:
+    """The positive atoms of ``rounds`` pairs of loss t and t - width; None if nothing is lost."""
+    rest = width - t
+    if t <= 0.0 or rest <= 0.0:  # the loss is constant, hence zero
+        return None
+    log_p = math.log(math.expm1(-rest) / math.expm1(-width))
+    log_q = -rest + math.log(math.expm1(-t) / math.expm1(-width))
+    losses = rounds * t - width * np.arange(rounds + 1, dtype=np.float64)
+    positive = losses > 0.0
+    successes = rounds - np.arange(rounds + 1, dtype=np.float64)[positive]
+    law = (rounds, successes, log_p, log_q)
+    return LossAtoms(
+        losses[positive],
+        log_binomial(*law),
+        log_binomial_error(*law),
+        4 * UNIT * rounds * width,
+    )

@@ -7,7 +7,7 @@ import math
 from simulator.theory.bounds.base import Bound
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import Guarantee
-from simulator.theory.renyi import renyi_to_delta, renyi_to_epsilon
+from simulator.theory.renyi_divergence import renyi_to_delta, renyi_to_epsilon
 
 
 def _rho(guarantee: Guarantee) -> float:

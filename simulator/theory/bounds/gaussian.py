@@ -6,7 +6,12 @@ import math
 
 from simulator.theory.bounds.base import Bound
 from simulator.theory.composition import Composition
-from simulator.theory.gaussian import gaussian_delta, gaussian_epsilon
+from simulator.theory.gaussian_curve import (
+    gaussian_delta,
+    gaussian_delta_bracket,
+    gaussian_epsilon,
+    gaussian_epsilon_bracket,
+)
 from simulator.theory.guarantees import ZCDP, GaussianDP, Guarantee, PureDP
 
 _LARGEST_ROUND = 30.0
@@ -28,6 +33,14 @@ class _ByMu(Bound):
 
     def _epsilon(self, core: Composition, delta: float) -> float:
         return gaussian_epsilon(self._mu(core), delta)
+
+    def _delta_ends(self, core: Composition, epsilon: float) -> tuple[float, float]:
+        if math.isinf(epsilon):
+            return 0.0, 0.0
+        return gaussian_delta_bracket(self._mu(core), epsilon)
+
+    def _epsilon_ends(self, core: Composition, delta: float) -> tuple[float, float]:
+        return gaussian_epsilon_bracket(self._mu(core), delta)
 
 
 class AnalyticGaussian(_ByMu):

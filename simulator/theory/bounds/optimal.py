@@ -6,17 +6,17 @@ import math
 
 from simulator.errors import NotApplicable
 from simulator.theory.answers import Answer
-from simulator.theory.bounds.base import Bound
+from simulator.theory.bounds.base import Bound, largest_loss
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import PureDP
-from simulator.theory.lattice import LossAtoms, mixed_atoms, repeated_atoms
-from simulator.theory.rounding import Parts, enclosing_atoms, lattice_step
+from simulator.theory.loss_atoms import LossAtoms, mixed_atoms, repeated_atoms
+from simulator.theory.rounding import ResponseCounts, enclosing_atoms, lattice_step
 
 _MOST_ATOMS = 4_000_000
 _UNDERFLOW = 1e-300  # more than all mass that double precision loses in a convolution
 
 
-def _parts(core: Composition) -> Parts:
+def _parts(core: Composition) -> ResponseCounts:
     """(epsilon, rounds) of the rounds that are not harmless."""
     return tuple((g.pure_epsilon, count) for g, count in core if g.pure_epsilon > 0.0)
 
@@ -35,12 +35,14 @@ class OptimalHomogeneous(Bound):
     kind = "exact"
 
     def _why_not(self, core: Composition) -> str | None:
+        if (reason := _needs_responses(core)) is not None:
+            return reason
         parts = _parts(core)
         if len(parts) > 1:
             return "every round must have the same epsilon"
         if parts and parts[0][1] > _MOST_ATOMS:
             return f"more than {_MOST_ATOMS} rounds would need too much memory"
-        return _needs_responses(core)
+        return None
 
     def _atoms(self, core: Composition) -> LossAtoms:
         return repeated_atoms(*(_parts(core) or ((0.0, 1),))[0])
@@ -51,6 +53,12 @@ class OptimalHomogeneous(Bound):
     def _epsilon(self, core: Composition, delta: float) -> float:
         return self._atoms(core).epsilon(delta)
 
+    def _delta_ends(self, core: Composition, epsilon: float) -> tuple[float, float]:
+        return self._atoms(core).delta_bracket(epsilon)
+
+    def _epsilon_ends(self, core: Composition, delta: float) -> tuple[float, float]:
+        return self._atoms(core).epsilon_bracket(delta, largest_loss(core)[1])
+
 
 class OptimalHeterogeneous(OptimalHomogeneous):
     """The sum over how many of each distinct epsilon's responses were truthful."""
@@ -59,13 +67,15 @@ class OptimalHeterogeneous(OptimalHomogeneous):
     source = "Murtagh and Vadhan 2016, Theorem 1.5"
 
     def _why_not(self, core: Composition) -> str | None:
+        if (reason := _needs_responses(core)) is not None:
+            return reason
         parts = _parts(core)
         if len(parts) < 2:
             return "needs two distinct epsilons; with one, ask kairouz-oh-viswanath-3.3"
         atoms = math.prod(count + 1 for _, count in parts)
         if atoms > _MOST_ATOMS // 2:  # all of them are sorted
             return f"{atoms} atoms are too many to list; ask murtagh-vadhan-rounded"
-        return _needs_responses(core)
+        return None
 
     def _atoms(self, core: Composition) -> LossAtoms:
         return mixed_atoms(_parts(core))
@@ -78,12 +88,14 @@ class RoundedHeterogeneous(Bound):
     source = "Murtagh and Vadhan 2016, Theorem 1.7 (rounding; here with a lower end as well)"
 
     def _why_not(self, core: Composition) -> str | None:
+        if (reason := _needs_responses(core)) is not None:
+            return reason
         parts = _parts(core)
         if len(parts) < 2:
             return "needs two distinct epsilons; with one, ask kairouz-oh-viswanath-3.3"
         if lattice_step(parts) is None:
             return f"{core.rounds} rounds are too many for a lattice of useful step"
-        return _needs_responses(core)
+        return None
 
     def _enclosing(self, core: Composition) -> tuple[LossAtoms, LossAtoms]:
         parts = _parts(core)
@@ -98,16 +110,17 @@ class RoundedHeterogeneous(Bound):
         return self._epsilon_answer(core, delta).upper
 
     def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
-        if epsilon >= core.total(lambda guarantee: guarantee.pure_epsilon):
+        if epsilon >= largest_loss(core)[1]:
             return Answer(0.0, 0.0, 0.0)
         below, above = self._enclosing(core)
-        upper = min(1.0, above.delta(epsilon) + _UNDERFLOW)
-        return Answer(upper, min(below.delta(epsilon), upper), upper)
+        upper = min(1.0, above.delta_bracket(epsilon)[1] + _UNDERFLOW)
+        return Answer(upper, min(below.delta_bracket(epsilon)[0], upper), upper)
 
     def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
         if delta <= 2.0 * _UNDERFLOW:
             raise NotApplicable(f"{self.name}: delta {delta!r} is below double precision's reach")
         below, above = self._enclosing(core)
-        largest = core.total(lambda guarantee: guarantee.pure_epsilon)
-        upper = min(largest, above.epsilon(delta - _UNDERFLOW))
-        return Answer(upper, min(below.epsilon(delta), upper), upper)
+        _, largest = largest_loss(core)
+        reach = max(largest, *(float(atoms.losses[0]) * (1.0 + 1e-9) for atoms in (below, above)))
+        upper = min(largest, above.epsilon_bracket(delta - _UNDERFLOW, reach)[1])
+        return Answer(upper, min(below.epsilon_bracket(delta, reach)[0], upper), upper)

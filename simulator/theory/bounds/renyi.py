@@ -6,8 +6,7 @@ import math
 
 from simulator.theory.bounds.base import Bound
 from simulator.theory.composition import Composition
-from simulator.theory.guarantees import RenyiDP
-from simulator.theory.renyi import (
+from simulator.theory.renyi_divergence import (
     mironov_delta,
     mironov_epsilon,
     renyi_to_delta,
@@ -15,27 +14,37 @@ from simulator.theory.renyi import (
 )
 
 
-def _single_order(core: Composition) -> float | None:
-    """The largest order at which everything is bounded, where that is not all orders."""
-    return min((g.alpha for g, _ in core if isinstance(g, RenyiDP)), default=None)
+def _stated_orders(core: Composition) -> tuple[float, ...]:
+    """Orders at which some round states its divergence, up to the last that all of them bound.
+
+    Empty where every round bounds every order.
+    """
+    stated = [guarantee.renyi_orders for guarantee, _ in core if guarantee.renyi_orders]
+    last = min((orders[-1] for orders in stated), default=math.inf)
+    return tuple(sorted({order for orders in stated for order in orders if order <= last}))
+
+
+def _one_order(core: Composition) -> float:
+    """An order at which every round must be bounded for the whole to be."""
+    return max(_stated_orders(core), default=2.0)
 
 
 def _harmless(core: Composition) -> bool:
-    return core.renyi(_single_order(core) or 2.0) == 0.0
+    return core.renyi(_one_order(core)) == 0.0
 
 
 class RDPCanonneKamathSteinke(Bound):
     """curve(alpha) + ln(1/(alpha delta))/(alpha-1) + ln(1-1/alpha), least over alpha.
 
-    The curve sums the exact Renyi divergence of every round's extremal pair. When a round is
-    bounded up to one order only, that order is used.
+    The curve sums the exact Renyi divergence of every round's extremal pair. Where rounds are
+    bounded at stated orders only, the search ends at the last order that all of them bound.
     """
 
     name = "rdp-canonne-kamath-steinke"
     source = "Mironov 2017, Proposition 1; Canonne, Kamath and Steinke 2020, Proposition 12"
 
     def _why_not(self, core: Composition) -> str | None:
-        order = _single_order(core) or 2.0
+        order = _one_order(core)
         for guarantee, _ in core:
             if not math.isfinite(guarantee.renyi(order)):
                 return f"{guarantee} bounds no Renyi divergence of order {order:g}"
@@ -48,10 +57,10 @@ class RDPCanonneKamathSteinke(Bound):
         return 0.0 if _harmless(core) else self._to_epsilon(core, delta)
 
     def _to_delta(self, core: Composition, epsilon: float) -> float:
-        return renyi_to_delta(core.renyi, epsilon, alpha=_single_order(core))
+        return renyi_to_delta(core.renyi, epsilon, orders=_stated_orders(core))
 
     def _to_epsilon(self, core: Composition, delta: float) -> float:
-        return renyi_to_epsilon(core.renyi, delta, alpha=_single_order(core))
+        return renyi_to_epsilon(core.renyi, delta, orders=_stated_orders(core))
 
 
 class RDPMironov(RDPCanonneKamathSteinke):
@@ -61,7 +70,7 @@ class RDPMironov(RDPCanonneKamathSteinke):
     source = "Mironov 2017, Propositions 1 and 3"
 
     def _to_delta(self, core: Composition, epsilon: float) -> float:
-        return mironov_delta(core.renyi, epsilon, alpha=_single_order(core))
+        return mironov_delta(core.renyi, epsilon, orders=_stated_orders(core))
 
     def _to_epsilon(self, core: Composition, delta: float) -> float:
-        return mironov_epsilon(core.renyi, delta, alpha=_single_order(core))
+        return mironov_epsilon(core.renyi, delta, orders=_stated_orders(core))

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.errors import InvalidInput
+from simulator.ties import beyond
 
 Floats = NDArray[np.float64]
 # log_mgf takes and returns a real or a complex array; numpy has no shorter honest type for it.
-Transform = NDArray[Any]
+RealOrComplex = NDArray[Any]
 
 LARGEST = 1e100
 """The largest parameter of a law; it is that of a guarantee as well."""
@@ -79,10 +80,10 @@ class PrivacyLossLaw(ABC):
         """Var0[L]; infinite with infinite_mass."""
 
     @abstractmethod
-    def log_mgf(self, theta: ArrayLike) -> Transform:
+    def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
         """psi(theta) = ln E0[exp(theta L); L finite], elementwise, for real or complex theta."""
 
-    def log_mgf_error(self, z: Transform, psi: Transform, theta: float) -> Floats:
+    def log_mgf_error(self, z: RealOrComplex, psi: RealOrComplex, theta: float) -> Floats:
         """Bound on the rounding error of psi = log_mgf(z), where Re z = theta; shape of z.
 
         M(z) is summed from terms of total size M(theta), each off by a few ulp of 1 + |z L|, so
@@ -109,17 +110,20 @@ class PrivacyLossLaw(ABC):
         return zeros, zeros
 
     def cdf(self, loss: float, under: int = 0) -> float:
-        """Pr[L <= loss] under P0 (``under=0``) or P1 (``under=1``)."""
+        """Pr[L <= loss] under P0 (``under=0``) or P1 (``under=1``); see ``sf`` for atoms at it."""
         outside = self.dual_infinite_mass if under == 1 else 0.0
         return outside + self._mass(-np.inf, loss, under)
 
     def sf(self, loss: float, under: int = 0) -> float:
-        """Pr[L > loss] under P0 or P1, with its digits in the far tail."""
+        """Pr[L > loss] under P0 or P1, with its digits in the far tail.
+
+        An atom that equals ``loss`` but for rounding is not above it, see :mod:`simulator.ties`.
+        """
         outside = self.infinite_mass if under == 0 else 0.0
         return outside + self._mass(loss, np.inf, under)
 
     def _mass(self, low: float, high: float, under: int) -> float:
-        inside = (self.atom_losses > low) & (self.atom_losses <= high)
+        inside = (self.atom_losses > beyond(low, 1)) & (self.atom_losses <= beyond(high, 1))
         logs = (self.atom_log_masses - under * self.atom_losses)[inside]
         smooth = self.continuous_masses(np.array([low, high]))[under]
         return float(np.exp(logs).sum() + smooth[0])

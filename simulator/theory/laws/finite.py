@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from simulator.errors import InvalidInput
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, Transform
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 
 #: Exponentials held in memory at once.
 _BLOCK = 1 << 15
@@ -109,7 +109,7 @@ class FiniteLaw(PrivacyLossLaw):
             return float("inf")
         return float(np.exp(self.log_masses) @ (self.losses - self.mean) ** 2)
 
-    def log_mgf(self, theta: ArrayLike) -> Transform:
+    def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
         points = np.asarray(theta)
         if self.losses.size == 0 or points.size == 0:
             return np.full(points.shape, -np.inf)
@@ -117,7 +117,7 @@ class FiniteLaw(PrivacyLossLaw):
         parts = [self._log_mgf(flat[i : i + block]) for i in range(0, flat.size, block)]
         return np.asarray(np.concatenate(parts).reshape(points.shape))
 
-    def _log_mgf(self, points: Transform) -> Transform:
+    def _log_mgf(self, points: RealOrComplex) -> RealOrComplex:
         exponents = points[:, None] * self.losses + self.log_masses
         # Only the largest real part is pulled out: scipy's complex logsumexp costs far more.
         top = exponents.real.max(axis=-1)

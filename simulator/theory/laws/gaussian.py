@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from simulator.theory.gaussian import gaussian_delta
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, Transform, require_positive
+from simulator.theory.gaussian_curve import gaussian_delta
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex, require_positive
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class GaussianLaw(PrivacyLossLaw):
     def variance(self) -> float:
         return self.mu**2
 
-    def log_mgf(self, theta: ArrayLike) -> Transform:
+    def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
         z = np.asarray(theta)
         return np.asarray(z * (1 + z) * (self.mu**2 / 2))
 
-    def log_mgf_error(self, z: Transform, psi: Transform, theta: float) -> Floats:
+    def log_mgf_error(self, z: RealOrComplex, psi: RealOrComplex, theta: float) -> Floats:
         # psi is a product of three factors, so its error is relative to psi itself.
         return np.asarray(1e-15 * (1 + np.abs(psi)))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, Transform, require_positive
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex, require_positive
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class LaplaceLaw(PrivacyLossLaw):
         far = np.exp(-self.epsilon) / 2 * (-self.epsilon - centre) ** power
         return float(inner + edge + far)
 
-    def log_mgf(self, theta: ArrayLike) -> Transform:
+    def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
         z = np.asarray(theta)
         # The pair is symmetric: E0 e^{zL} = E0 e^{-(1+z)L}. Reflect to where nothing overflows.
         z = np.where(z.real < -0.5, -1 - z, z)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import integrate
 
 from simulator.errors import InvalidInput
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, Transform
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 
 Distribution = Callable[[Floats], Floats]
 _CELLS = 4096
@@ -80,7 +80,7 @@ class MixedLaw(PrivacyLossLaw):
         centred = losses - losses @ masses
         return float("inf") if self.infinite_mass > 0 else float(centred**2 @ masses)
 
-    def log_mgf(self, theta: ArrayLike) -> Transform:
+    def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
         losses, masses = self._points()
         points = np.asarray(theta)
         exponents = points.reshape(-1, 1) * losses + np.log(masses)

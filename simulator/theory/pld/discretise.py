@@ -56,7 +56,9 @@ def discretise(law: PrivacyLossLaw, step: float, tail_mass: float = 1e-60) -> Di
     bottom = _beyond(law, -np.inf, edges[0])
     return Discretised(
         _optimistic(law, losses, masses, [top, bottom]),
-        _pessimistic(law, losses, masses, top, bottom, step, float(edges[0])),
+        _pessimistic(
+            law, losses, masses, top=top, bottom=bottom, step=step, origin=float(edges[0])
+        ),
     )
 
 
@@ -103,6 +105,7 @@ def _pessimistic(
     law: PrivacyLossLaw,
     losses: Floats,
     masses: Floats,
+    *,
     top: tuple[float, float],
     bottom: tuple[float, float],
     step: float,

@@ -30,9 +30,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfc, xlogy
 
-from simulator.theory.laws.base import Floats, Transform
+from simulator.theory.laws.base import Floats, RealOrComplex
+from simulator.theory.pld.certified_tail import TailValue
 from simulator.theory.pld.parts import Parts
-from simulator.theory.pld.tail import TailValue
 
 _CUTOFF = 8.8  # s * Omega: exp(-8.8^2/2) is 1.5e-17
 _UNIT = float(np.finfo(float).eps)
@@ -99,7 +99,7 @@ class SmoothedTail:
     window: Window
     centre: float
     omega: Floats
-    terms: Transform
+    terms: RealOrComplex
     log_scale: float
     value_noise: float
     density_noise: float

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from simulator.errors import InvalidInput
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, Transform
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+from simulator.theory.outward import sum_bracket
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Parts:
     @cached_property
     def support(self) -> tuple[float, float]:
         """Least and greatest finite total loss, rounded outward."""
-        low = _sum_up([(-law.support[0], count) for law, count in self.items])
-        return -low, _sum_up([(law.support[1], count) for law, count in self.items])
+        low, _ = sum_bracket((law.support[0], count) for law, count in self.items)
+        return low, sum_bracket((law.support[1], count) for law, count in self.items)[1]
 
     @cached_property
     def spread(self) -> float:
@@ -62,14 +62,14 @@ class Parts:
         """The exchanged pairs."""
         return Parts.of((law.reversed(), count) for law, count in self.items)
 
-    def log_mgf(self, z: Transform) -> Transform:
+    def log_mgf(self, z: RealOrComplex) -> RealOrComplex:
         """Sum of count * psi(z); shape of z."""
         total = np.zeros(np.shape(z), dtype=np.asarray(z).dtype)
         for law, count in self.items:
             total = total + _times(count, law.log_mgf(z))
         return total
 
-    def log_mgf_with_error(self, z: Transform, theta: float) -> tuple[Transform, Floats]:
+    def log_mgf_with_error(self, z: RealOrComplex, theta: float) -> tuple[RealOrComplex, Floats]:
         """log_mgf on the vertical line Re z = theta, and a bound on its rounding error."""
         total, error = np.zeros(z.shape, dtype=complex), np.zeros(z.shape)
         for law, count in self.items:
@@ -84,16 +84,7 @@ def _size(law: PrivacyLossLaw) -> float:
     return largest if np.isfinite(largest) else float(np.sqrt(law.variance))
 
 
-def _sum_up(terms: list[tuple[float, int]]) -> float:
-    """Least double that is at least the sum of count * value, exactly."""
-    if any(np.isinf(value) for value, _ in terms):
-        return float("inf")
-    exact = sum((Fraction(value) * count for value, count in terms), Fraction(0))
-    rounded = float(exact)
-    return rounded if Fraction(rounded) >= exact else float(np.nextafter(rounded, np.inf))
-
-
-def _times(count: int, psi: Transform) -> Transform:
+def _times(count: int, psi: RealOrComplex) -> RealOrComplex:
     """Product, also where psi = -inf (a complex product would make nan of it)."""
     if np.iscomplexobj(psi):
         return np.asarray(count * np.maximum(psi.real, -1e300) + 1j * (count * psi.imag))

@@ -11,9 +11,9 @@ import numpy as np
 from simulator.errors import InvalidInput
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.pld.bracket import Bracket
+from simulator.theory.pld.composition_query import CompositionQuery
 from simulator.theory.pld.discretise import discretise
 from simulator.theory.pld.parts import Parts
-from simulator.theory.pld.query import Query
 
 #: Cells a law without closed transform is cut into when no step is given.
 _DEFAULT_CELLS = 1000
@@ -105,10 +105,10 @@ class PLD:
         return self._joined([query.epsilon(float(delta)) for query in self._queries])
 
     @cached_property
-    def _queries(self) -> list[Query]:
+    def _queries(self) -> list[CompositionQuery]:
         exact = self.optimistic is self.pessimistic
         sides = [self.optimistic] if exact else [self.optimistic, self.pessimistic]
-        return [Query(parts, self.tolerance) for parts in sides]
+        return [CompositionQuery(parts, self.tolerance) for parts in sides]
 
     @staticmethod
     def _joined(sides: list[Bracket]) -> Bracket:

@@ -37,7 +37,7 @@ def splitting_product(
     """
     passed, started = np.atleast_1d(np.asarray(successes)), np.atleast_1d(np.asarray(trials))
     if passed.shape != started.shape or passed.ndim != 1 or passed.size == 0:
-        raise InvalidInput("successes and trials need one count a level, and at least one level")
+        raise InvalidInput("successes and trials need one count per level, and at least one level")
     if not np.all((passed >= 0) & (passed <= started) & (started > 0)):
         raise InvalidInput("each level needs 0 <= successes <= trials and trials >= 1")
     worst = int(passed.argmin())
@@ -75,7 +75,7 @@ def splitting_runs(
     """
     values = np.atleast_1d(np.asarray(estimates, dtype=np.float64))
     if values.ndim != 1 or not np.all((values >= 0.0) & np.isfinite(values)):
-        raise InvalidInput("estimates must be one finite number >= 0 a run")
+        raise InvalidInput("estimates must be one finite number >= 0 per run")
     alpha = error_level(confidence) / 2.0
     log_values = np.full(values.shape, -np.inf)
     np.log(values, out=log_values, where=values > 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.theory.bounds.base import Bound, needs_pure, pure_epsilon
+from simulator.theory.bounds.base import Bound, needs_squares, pure_epsilon
 from simulator.theory.composition import Composition
 from simulator.theory.concentration import freedman_deviation, freedman_tail
 
@@ -19,7 +19,7 @@ class Freedman(Bound):
     source = "Freedman 1975, Theorem 1.6, on the martingale of Roth 2011, Lecture 4, Theorem 6"
 
     def _why_not(self, core: Composition) -> str | None:
-        return needs_pure(core)
+        return needs_squares(core)
 
     def _amounts(self, core: Composition) -> tuple[float, float, float]:
         mean = core.total(lambda guarantee: guarantee.mean_loss)

@@ -13,12 +13,12 @@ import numpy as np
 
 from simulator.errors import NotApplicable
 from simulator.theory.pld.bracket import Bracket
+from simulator.theory.pld.certified_tail import OneRound, Tail, invert
 from simulator.theory.pld.direct import ROUNDING, enumerate_sums
 from simulator.theory.pld.inversion import SmoothedTail, choose_window, coarsest_fit
-from simulator.theory.pld.lattice import Lattice, LatticeTail
+from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
 from simulator.theory.pld.parts import Parts
 from simulator.theory.pld.saddle import Saddles
-from simulator.theory.pld.tail import OneRound, Tail, invert
 
 #: Above this estimate of delta, 1 - delta is the smaller number and is integrated instead.
 _LARGE = float(np.log(0.3))
@@ -32,7 +32,7 @@ _COARSE = 30.0
 
 
 @dataclass(frozen=True)
-class Query:
+class CompositionQuery:
     """One composition, asked many times; its tables are made once."""
 
     parts: Parts
@@ -93,8 +93,8 @@ class Query:
         return narrow or 0.7 * before < found.width
 
     @cached_property
-    def _dual(self) -> Query:
-        return Query(self.parts.reversed(), self.tolerance)
+    def _dual(self) -> CompositionQuery:
+        return CompositionQuery(self.parts.reversed(), self.tolerance)
 
     @cached_property
     def _direct(self) -> OneRound | None:
@@ -108,8 +108,8 @@ class Query:
         return OneRound(law, slack=2 * ROUNDING * self.parts.rounds * reach)
 
     @cached_property
-    def _lattice(self) -> Lattice | None:
-        return Lattice.of(self.parts)
+    def _lattice(self) -> LossLattice | None:
+        return LossLattice.of(self.parts)
 
     @cached_property
     def _small(self) -> Saddles:
@@ -133,7 +133,7 @@ class Query:
         saddles = self._small if small else self._large
         theta = saddles.theta_at(epsilon)
         if self._lattice is not None:
-            return LatticeTail.make(self.parts, self._lattice, max(theta, 0.0)), True
+            return LossLatticeTail.make(self.parts, self._lattice, max(theta, 0.0)), True
         self._check_spread()
         smoothing = self._smoothing(epsilon, theta, saddles.spread_at(epsilon), for_delta)
         smoothing /= finer

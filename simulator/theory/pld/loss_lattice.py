@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, Transform
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+from simulator.theory.pld.certified_tail import TailValue
 from simulator.theory.pld.parts import Parts
-from simulator.theory.pld.tail import TailValue
 
 _UNIT = float(np.finfo(float).eps)
 MAX_POINTS = 1 << 22
@@ -26,7 +26,7 @@ _FEW = 16
 
 
 @dataclass(frozen=True)
-class Lattice:
+class LossLattice:
     """Total losses base + step * n, n = 0 .. points-1; ``offsets[i]`` places the i-th law on it.
 
     ``mismatch`` bounds |total loss - its lattice point| (losses are rounded numbers).
@@ -39,7 +39,7 @@ class Lattice:
     mismatch: float
 
     @classmethod
-    def of(cls, parts: Parts) -> Lattice | None:
+    def of(cls, parts: Parts) -> LossLattice | None:
         """The coarsest common lattice; None where there is none of manageable size."""
         if not all(law.is_discrete and law.atom_losses.size for law, _ in parts.items):
             return None
@@ -77,18 +77,18 @@ def _common_step(rises: Floats) -> float | None:
 
 
 @dataclass(frozen=True)
-class LatticeTail:
+class LossLatticeTail:
     """The tilted law of the total loss on its lattice, ready to be summed at any epsilon."""
 
     parts: Parts
-    lattice: Lattice
+    lattice: LossLattice
     theta: float
     pmf: Floats
     log_scale: float
     noise: float
 
     @classmethod
-    def make(cls, parts: Parts, lattice: Lattice, theta: float) -> LatticeTail:
+    def make(cls, parts: Parts, lattice: LossLattice, theta: float) -> LossLatticeTail:
         """Compose at tilt ``theta`` >= 0."""
         length = fft.next_fast_len(lattice.points, real=True)
         log_phi = np.zeros(length // 2 + 1, dtype=complex)
@@ -161,7 +161,7 @@ def _tilted(law: PrivacyLossLaw, theta: float) -> tuple[Floats, float, float]:
 
 def _transform(
     masses: Floats, offsets: NDArray[np.int64], length: int
-) -> tuple[Transform, float | Floats]:
+) -> tuple[RealOrComplex, float | Floats]:
     """Discrete Fourier transform of masses at offsets on a circle, and its error per frequency."""
     if masses.size <= _FEW:
         turns = np.outer(np.arange(length // 2 + 1), offsets) % length

@@ -1,16 +1,18 @@
 """Trade-off functions against brute force over tests, and against each other."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.errors import InvalidInput
 from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw, randomized_response
 from simulator.theory.pld import compose_laws
-from simulator.theory.tradeoff import GaussianTradeOff, PiecewiseTradeOff, from_pld
+from simulator.theory.trade_off_functions import GaussianTradeOff, PiecewiseTradeOff, from_pld
+from tests.helpers.exploring import examples
 
 ALPHA = np.linspace(0, 1, 101)
 EPSILONS = [-2.0, -0.3, 0.0, 0.4, 1.5]
@@ -23,7 +25,7 @@ def pair(seed):
 
 
 @given(st.integers(0, 10**6))
-@settings(derandomize=True, deadline=None, max_examples=30)
+@examples(30)
 def test_finite_pair_against_all_deterministic_tests(seed):
     p0, p1 = pair(seed)
     tradeoff = PiecewiseTradeOff.from_law(FiniteLaw.from_probabilities(p0, p1))
@@ -37,7 +39,7 @@ def test_finite_pair_against_all_deterministic_tests(seed):
 
 
 @given(st.integers(0, 10**6), st.sampled_from(EPSILONS))
-@settings(derandomize=True, deadline=None, max_examples=30)
+@examples(30)
 def test_conjugation_gives_back_the_hockey_stick_of_the_exchanged_pair(seed, epsilon):
     law = FiniteLaw.from_probabilities(*pair(seed))
     tradeoff = PiecewiseTradeOff.from_law(law)
@@ -108,3 +110,21 @@ def test_composed_laplace_lies_above_basic_composition_and_below_one_round():
 def test_nonsense_is_refused(make):
     with pytest.raises(InvalidInput):
         make()
+
+
+@pytest.mark.parametrize("epsilon", [700.0, 709.7, 720.0, 745.0, 1000.0, 1e308, math.inf])
+def test_an_epsilon_whose_exponential_overflows_is_answered(epsilon):
+    assert PiecewiseTradeOff.from_guarantee(1.0).delta(epsilon) == 0.0
+    assert PiecewiseTradeOff.from_guarantee(1.0, 0.25).delta(epsilon) == 0.25
+    assert GaussianTradeOff(1.0).delta(epsilon) == 0.0
+    assert GaussianTradeOff(0.0).delta(epsilon) == 0.0
+    # A vertex so close to alpha = 0 that it still counts: e^720 * 1e-320 is not yet 1.
+    corner = PiecewiseTradeOff(np.array([0.0, 1e-320, 1.0]), np.array([1.0, 0.5, 0.0]))
+    expected = max(0.0, 0.5 - math.exp(min(epsilon + math.log(1e-320), 1.0)))
+    assert corner.delta(epsilon) == pytest.approx(expected, rel=1e-9)
+
+
+def test_an_epsilon_that_is_no_number_is_refused():
+    for curve in (PiecewiseTradeOff.from_guarantee(1.0), GaussianTradeOff(1.0)):
+        with pytest.raises(InvalidInput):
+            curve.delta(math.nan)

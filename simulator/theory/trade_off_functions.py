@@ -25,6 +25,11 @@ from simulator.theory.pld import PLD
 Floats = NDArray[np.float64]
 
 
+def _check_number(epsilon: float) -> None:
+    if np.isnan(epsilon):
+        raise InvalidInput("epsilon must be a number, not nan")
+
+
 class TradeOff(ABC):
     """A convex, non-increasing function on [0, 1] with f(alpha) <= 1 - alpha."""
 
@@ -58,6 +63,7 @@ class GaussianTradeOff(TradeOff):
 
     def delta(self, epsilon: float) -> float:
         """Exact: the curve of the Gaussian mechanism (Balle and Wang 2018, Theorem 5)."""
+        _check_number(epsilon)
         if self.mu == 0:
             return float(max(-np.expm1(epsilon), 0.0))
         return GaussianLaw(self.mu).delta(epsilon)
@@ -140,7 +146,13 @@ class PiecewiseTradeOff(TradeOff):
 
     def delta(self, epsilon: float) -> float:
         """Exact conjugate: a convex piecewise linear f attains it at a vertex."""
-        return float(np.max(1 - self.beta - np.exp(epsilon) * self.alpha))
+        _check_number(epsilon)
+        if epsilon < 700.0:
+            return float(np.max(1 - self.beta - np.exp(epsilon) * self.alpha))
+        # e^epsilon overflows; a vertex at alpha = 0 costs nothing all the same.
+        with np.errstate(divide="ignore", over="ignore"):
+            cost = np.exp(epsilon + np.log(self.alpha))
+        return float(np.max(1 - self.beta - np.where(self.alpha > 0, cost, 0.0)))
 
 
 @dataclass(frozen=True)

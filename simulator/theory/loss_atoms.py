@@ -16,6 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
+from simulator.theory.outward import UNIT, above, below, epsilon_bracket
+from simulator.ties import beyond
+
 Floats = NDArray[np.float64]
 
 
@@ -23,11 +26,17 @@ Floats = NDArray[np.float64]
 class LossAtoms:
     """Atoms of a privacy loss: losses decreasing and positive, log-probability in experiment 0.
 
-    Atoms of loss <= 0 never enter delta(E) for E >= 0 and are left out.
+    Atoms of loss <= 0 never enter delta(E) for E >= 0 and are left out. ``log_error`` bounds the
+    error of each ``log_mass``, of its shape or one for all, and ``loss_error`` that of every loss:
+    :meth:`delta_bracket` and :meth:`epsilon_bracket` hold the truth; the other methods are exact to
+    the rounding of doubles. ``rounds`` says how many round losses are added up in them.
     """
 
     losses: Floats
     log_mass: Floats
+    log_error: Floats | float = 0.0
+    loss_error: float = 0.0
+    rounds: int = 1
 
     @cached_property
     def _log_mass_1(self) -> Floats:
@@ -55,9 +64,39 @@ class LossAtoms:
         """Hockey-stick divergence at epsilon >= 0."""
         return math.exp(self.log_delta(epsilon))
 
+    def delta_bracket(self, epsilon: float) -> tuple[float, float]:
+        """Ends that certainly hold the curve at epsilon >= 0."""
+        return self._summed(above(epsilon + self.loss_error), -1), self._summed(
+            below(epsilon - self.loss_error), +1
+        )
+
+    def epsilon_bracket(self, delta: float, top: float) -> tuple[float, float]:
+        """Ends that certainly hold the inverse at 1e-300 <= delta < 1; no loss is above ``top``."""
+        return epsilon_bracket(self.delta_bracket, delta, start=self.epsilon(delta), top=top)
+
+    def _summed(self, epsilon: float, sign: int) -> float:
+        """Sum of the atoms' terms at epsilon, moved up or down by its own rounding."""
+        many = int(np.searchsorted(-self.losses, -epsilon, side="left"))  # atoms > epsilon
+        if many == 0:
+            return 0.0
+        terms = self.log_mass[:many] + np.log(-np.expm1(epsilon - self.losses[:many]))
+        top = float(terms.max())
+        weights = np.exp(terms - top)
+        total = float(weights.sum())
+        here = weights > 0.0
+        errors = np.broadcast_to(self.log_error, self.losses.shape)[:many][here]
+        wrong = float(weights[here] @ (errors + 4 * UNIT * (8 + np.abs(terms[here])))) / total
+        wrong += UNIT * (128 + 4 * abs(top))  # pairwise sums lose far less than 128 units
+        moved = math.exp(min(0.0, top + math.log(total) + sign * wrong))
+        return min(moved + _UNDERFLOW, 1.0) if sign > 0 else max(moved - _UNDERFLOW, 0.0)
+
     def tail(self, threshold: float) -> float:
-        """Probability in experiment 0 that the loss exceeds a threshold >= 0."""
-        above = int(np.searchsorted(-self.losses, -threshold, side="left"))
+        """Probability in experiment 0 that the loss exceeds a threshold >= 0.
+
+        An atom that equals it but for rounding does not, see :mod:`simulator.ties`.
+        """
+        least = beyond(threshold, self.rounds)
+        above = int(np.searchsorted(-self.losses, -least, side="left"))
         return math.exp(float(logsumexp(self.log_mass[:above]))) if above else 0.0
 
     def epsilon(self, delta: float) -> float:
@@ -72,6 +111,25 @@ class LossAtoms:
         if log_share >= 0.0:  # delta(-infinity) is not reached: all of e^E is used up
             return 0.0
         return max(0.0, last + math.log(-math.expm1(log_share)))
+
+
+_UNDERFLOW = 1e-307  # below it a double keeps no digits
+
+
+def log_binomial_error(rounds: int, successes: Floats, log_p: float, log_q: float) -> Floats:
+    """Bound on the absolute error of :func:`log_binomial`, log_p and log_q being rounded too.
+
+    Both are taken to be off by four units of (1 + abs(log_p) + abs(log_q)), so each mean is off by
+    ``size`` units relative to itself. The deviance is stationary where offset = x - mean, so what
+    that costs is in proportion to the offset, as are its own operations.
+    """
+    failures = rounds - successes
+    size = 8.0 * (1.0 + abs(log_p) + abs(log_q))
+    mean_1, mean_0 = rounds * math.exp(log_p), rounds * math.exp(log_q)
+    offset = np.abs(mean_0 - failures if log_q < log_p else successes - mean_1)
+    edge = rounds * np.where(successes == 0, abs(log_q), abs(log_p))
+    inner = (successes > 0) & (failures > 0)
+    return np.asarray(UNIT * (256.0 + np.where(inner, 32.0 * size * offset, 8.0 * edge)))
 
 
 def log_binomial(rounds: int, successes: Floats, log_p: float, log_q: float) -> Floats:
@@ -92,8 +150,8 @@ def log_binomial(rounds: int, successes: Floats, log_p: float, log_q: float) -> 
         _stirling_error(np.array([float(rounds)]))[0]
         - _stirling_error(x)
         - _stirling_error(y)
-        - _deviance(x, math.log(rounds) + log_p, d)
-        - _deviance(y, math.log(rounds) + log_q, -d)
+        - _deviance(x, mean_1, d)
+        - _deviance(y, mean_0, -d)
         + 0.5 * (math.log(rounds / (2.0 * math.pi)) - np.log(x) - np.log(y))
     )
     return result
@@ -114,11 +172,11 @@ def _stirling_error(n: Floats) -> Floats:
     return np.where(n > 15.0, series, small)
 
 
-def _deviance(x: Floats, log_mean: float, offset: Floats) -> Floats:
+def _deviance(x: Floats, mean: float, offset: Floats) -> Floats:
     """Deviance x ln(x / mean) + mean - x, given offset = x - mean without cancellation."""
-    apart = np.log(x) - log_mean
-    near = np.abs(offset) < 0.1 * math.exp(log_mean)
-    apart[near] = np.log1p(offset[near] / math.exp(log_mean))
+    apart = np.log(x / mean) if mean > 0.0 else np.full(x.shape, math.inf)
+    near = np.abs(offset) < 0.1 * mean
+    apart[near] = np.log1p(offset[near] / mean)
     return np.asarray(x * apart - offset)
 
 
@@ -126,25 +184,35 @@ def _deviance(x: Floats, log_mean: float, offset: Floats) -> Floats:
 def repeated_atoms(epsilon: float, rounds: int) -> LossAtoms:
     """The positive atoms (k - 2 l) epsilon of ``rounds`` randomized responses."""
     failures = np.arange((rounds + 1) // 2, dtype=np.float64)
-    log_mass = _log_responses(epsilon, rounds, failures)
-    return LossAtoms((rounds - 2.0 * failures) * epsilon, log_mass)
+    log_mass, log_error = log_responses(epsilon, rounds, failures)
+    losses = (rounds - 2.0 * failures) * epsilon
+    return LossAtoms(losses, log_mass, log_error, 2 * UNIT * rounds * epsilon, rounds)
 
 
-def _log_responses(epsilon: float, rounds: int, failures: Floats) -> Floats:
+def log_responses(epsilon: float, rounds: int, failures: Floats) -> tuple[Floats, Floats]:
+    """Log-probabilities of that many untruthful answers, and bounds on their errors."""
     log_p = -math.log1p(math.exp(-epsilon))
-    return log_binomial(rounds, rounds - failures, log_p, log_p - epsilon)
+    law = (rounds, rounds - failures, log_p, log_p - epsilon)
+    return log_binomial(*law), log_binomial_error(*law)
 
 
 @lru_cache(maxsize=2)
 def mixed_atoms(parts: tuple[tuple[float, int], ...]) -> LossAtoms:
     """The positive atoms of several groups (epsilon, rounds): prod(rounds + 1) before the cut."""
-    losses, log_mass = np.zeros(1), np.zeros(1)
+    losses, log_mass, log_error = np.zeros(1), np.zeros(1), np.zeros(1)
     for epsilon, rounds in parts:
         failures = np.arange(rounds + 1, dtype=np.float64)
-        group_mass = _log_responses(epsilon, rounds, failures)
+        group_mass, group_error = log_responses(epsilon, rounds, failures)
         losses = np.add.outer(losses, (rounds - 2.0 * failures) * epsilon).ravel()
         log_mass = np.add.outer(log_mass, group_mass).ravel()
-    positive = losses > 0.0
-    losses, log_mass = losses[positive], log_mass[positive]
+        log_error = np.add.outer(log_error, group_error).ravel() + UNIT * np.abs(log_mass)
+    loss_error = 2 * UNIT * len(parts) * math.fsum(count * epsilon for epsilon, count in parts)
     order = np.argsort(-losses, kind="stable")
-    return LossAtoms(losses[order], log_mass[order])
+    order = order[: int(np.count_nonzero(losses > 0.0))]
+    return LossAtoms(
+        losses[order],
+        log_mass[order],
+        log_error[order],
+        loss_error,
+        sum(rounds for _, rounds in parts),
+    )

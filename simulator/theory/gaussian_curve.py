@@ -9,9 +9,14 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import erfcx, ndtr
 
+from simulator.theory.outward import epsilon_bracket
+
 Floats = NDArray[np.float64]
 
 _SQRT_TWO_PI = math.sqrt(2.0 * math.pi)
+_UP = 1.0 + 2.0**-49
+_CURVE_UP = 1.0 + 2.0**-42
+_UNDERFLOW = 1e-307
 #: Beyond it the normal tail is below the smallest double.
 _FAR = 40.0
 
@@ -41,9 +46,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     """Least epsilon >= 0 with ``gaussian_delta(mu, epsilon) <= delta``, for 0 < delta < 1."""
     if gaussian_delta(mu, 0.0) <= delta:
         return 0.0
-    # Pr[L > E] bounds delta(E), and L is normal with mean mu^2/2 and deviation mu.
-    high = mu * mu / 2.0 + mu * math.sqrt(2.0 * math.log(1.0 / delta))
-
+    high = gaussian_epsilon_ceiling(mu, delta)
     if gaussian_delta(mu, high) > delta:
         return high  # floats near mu^2 / 2 are spaced more widely than mu: nothing finer to find
 
@@ -51,6 +54,34 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
         return math.log(max(gaussian_delta(mu, epsilon), 5e-324)) - math.log(delta)
 
     return float(brentq(excess, 0.0, high, xtol=1e-15 * max(high, 1e-300), rtol=1e-14))
+
+
+def gaussian_epsilon_ceiling(mu: float, delta: float) -> float:
+    """An epsilon that is enough: Pr[L > E] bounds delta(E); L has mean mu^2/2, deviation mu."""
+    return mu * mu / 2.0 + mu * math.sqrt(2.0 * math.log(1.0 / delta))
+
+
+def gaussian_delta_bracket(mu: float, epsilon: float) -> tuple[float, float]:
+    """Ends that certainly hold the curve at epsilon >= 0, mu being known to eight units.
+
+    The curve grows with mu and falls with epsilon, so moving both covers what is rounded before
+    the Mills ratios; those and the density keep their relative accuracy.
+    """
+    lower = gaussian_delta(mu / _UP, epsilon * _UP) / _CURVE_UP - _UNDERFLOW
+    upper = gaussian_delta(mu * _UP, epsilon / _UP) * _CURVE_UP + _UNDERFLOW
+    return max(0.0, lower), min(1.0, upper)
+
+
+def gaussian_epsilon_bracket(mu: float, delta: float) -> tuple[float, float]:
+    """Ends that certainly hold the inverse, for 1e-300 <= delta < 1."""
+    if mu == 0.0:
+        return 0.0, 0.0
+    return epsilon_bracket(
+        lambda epsilon: gaussian_delta_bracket(mu, epsilon),
+        delta,
+        start=gaussian_epsilon(mu, delta),
+        top=gaussian_epsilon_ceiling(mu, delta) * (1.0 + 2.0**-40),
+    )
 
 
 def _mills(t: Floats) -> Floats:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from simulator.errors import InvalidInput
-from simulator.theory.renyi import check_order
+from simulator.theory.renyi_divergence import check_order
 
-_LARGEST = 1e100  # so that neither squares nor their sums overflow
 # Relative: float noise of a unit conversion must not turn a legal move into a breach.
 _SLACK = 1e-12
 
@@ -18,18 +18,6 @@ _SLACK = 1e-12
 def within(value: float, limit: float) -> bool:
     """Whether ``value`` is at most ``limit``, up to float noise."""
     return value <= limit * (1.0 + _SLACK)
-
-
-def check_nonnegative(name: str, value: float) -> None:
-    """Raise InvalidInput unless ``value`` is a usable parameter."""
-    if not 0.0 <= value <= _LARGEST:
-        raise InvalidInput(f"{name} must be a number in [0, {_LARGEST:g}], not {value!r}")
-
-
-def check_probability(name: str, value: float) -> None:
-    """Raise InvalidInput unless ``value`` is in [0, 1)."""
-    if not 0.0 <= value < 1.0:
-        raise InvalidInput(f"{name} must be in [0, 1), not {value!r}")
 
 
 @dataclass(frozen=True)
@@ -41,9 +29,22 @@ class Guarantee(ABC):
 
     kind: ClassVar[str]
 
+    def _set(self, name: str, value: object) -> None:
+        """Store a checked parameter: guarantees are frozen once they are made."""
+        object.__setattr__(self, name, value)
+
     def __str__(self) -> str:
         values = ",".join(repr(float(getattr(self, field.name))) for field in fields(self))
         return f"{self.kind}:{values}"
+
+    @classmethod
+    def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
+        """Inverse of ``str()`` for the numbers behind the colon. Raises InvalidInput."""
+        names = [field.name for field in fields(cls)]
+        if len(numbers) != len(names):
+            shape = f"{cls.kind}:{','.join(names).upper()}"
+            raise InvalidInput(f"{cls.kind} takes {len(names)} number(s), as {shape}")
+        return cls(*numbers)
 
     @abstractmethod
     def admits(self, other: Guarantee) -> bool:
@@ -102,6 +103,14 @@ class Guarantee(ABC):
     def zcdp_rho(self) -> float:
         """Least rho of zero-concentrated differential privacy implied, or infinity."""
         return math.inf
+
+    @property
+    def renyi_orders(self) -> tuple[float, ...]:
+        """The orders at which :meth:`renyi` is stated, where it is infinite beyond the last.
+
+        Empty where it holds at every order.
+        """
+        return ()
 
     @property
     def gdp_mu(self) -> float:

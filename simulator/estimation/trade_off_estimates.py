@@ -10,14 +10,15 @@ from numpy.typing import ArrayLike
 from simulator.errors import InvalidInput
 from simulator.estimation import band
 from simulator.estimation.samples import Floats, error_level, signed_losses
-from simulator.estimation.tails import count_above
+from simulator.estimation.tail_estimates import count_above
+from simulator.ties import ROUNDS
 
 
-@dataclass(frozen=True)
-class TradeOff:
+@dataclass(frozen=True, kw_only=True)
+class EmpiricalTradeOff:
     """Errors of the tests "reject experiment 0 when L <= t", with a simultaneous band.
 
-    All arrays have one entry a threshold, in ascending order, so that type I errors ascend and
+    All arrays have one entry per threshold, in ascending order, so that type I errors ascend and
     type II errors descend. ``confidence`` is that of both bands together.
     """
 
@@ -59,33 +60,36 @@ def empirical_trade_off(
     losses_1: ArrayLike,
     thresholds: ArrayLike | None = None,
     confidence: float = 0.95,
-) -> TradeOff:
+    *,
+    rounds: int = ROUNDS,
+) -> EmpiricalTradeOff:
     """Trade-off function between the views of experiments 0 and 1.
 
     ``losses_0`` and ``losses_1``, shapes (trials,), are L = ln Pr[V0=v]/Pr[V1=v] of views drawn in
     experiment 0 and in experiment 1. The test that rejects experiment 0 when L <= t errs with
     Pr0[L <= t] (type I) and Pr1[L > t] (type II). Without ``thresholds`` at most 400 quantiles of
-    both samples are used; the band may be read at thresholds chosen from the data. Half the error
-    goes to each sample. Source: Dong, Roth and Su (JRSS B, 2022), Definition 2.1. Raises
-    InvalidInput.
+    both samples are used; the band may be read at thresholds chosen from the data. A loss that
+    equals a threshold but for rounding is not above it, ``rounds`` as in
+    :func:`simulator.estimation.tail`. Half the error goes to each sample. Source: Dong, Roth and Su
+    (JRSS B, 2022), Definition 2.1. Raises InvalidInput.
     """
     first, second = signed_losses(losses_0, 0), signed_losses(losses_1, 0)
     points = _quantiles(first, second) if thresholds is None else _sorted(thresholds)
     alpha = error_level(confidence) / 2.0
-    above = count_above(first, points)
+    above = count_above(first, points, rounds)
     at_most = np.asarray(first.size - above)
     type_one_lower, type_one_upper = band.exceedance_limits(at_most, first.size, alpha)
-    missed = count_above(second, points)
+    missed = count_above(second, points, rounds)
     type_two_lower, type_two_upper = band.exceedance_limits(missed, second.size, alpha)
-    return TradeOff(
-        points,
-        at_most / first.size,
-        missed / second.size,
-        type_one_lower,
-        type_one_upper,
-        type_two_lower,
-        type_two_upper,
-        confidence,
+    return EmpiricalTradeOff(
+        thresholds=points,
+        type_one=at_most / first.size,
+        type_two=missed / second.size,
+        type_one_lower=type_one_lower,
+        type_one_upper=type_one_upper,
+        type_two_lower=type_two_lower,
+        type_two_upper=type_two_upper,
+        confidence=confidence,
     )
 
 

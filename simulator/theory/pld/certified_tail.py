@@ -11,10 +11,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.outward import walk_outward
 from simulator.theory.pld.bracket import Bracket
-
-#: An epsilon below this is resolved to the rounding of this.
-_SMALL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -67,19 +65,20 @@ def invert(tail: Tail, delta: float, start: float, low: float, high: float) -> B
     most ``delta``, and a lower end while the lower end there is above it. The caller knows that
     ``low`` and ``high`` are certain.
     """
-    root = _search(tail, delta, start, low, high, lambda value: value.upper)
-    above = _walk(root, +1, low, high, lambda e: tail.at(e).upper <= delta)
-    root = _search(tail, delta, root, low, high, lambda value: value.lower)
-    below = _walk(root, -1, low, high, lambda e: tail.at(e).lower > delta)
+    root = _search(tail, delta, start, low, high, end=lambda value: value.upper)
+    above = walk_outward(root, +1, low, high, certified=lambda e: tail.at(e).upper <= delta)
+    root = _search(tail, delta, root, low, high, end=lambda value: value.lower)
+    below = walk_outward(root, -1, low, high, certified=lambda e: tail.at(e).lower > delta)
     return Bracket(min(below, above), above)
 
 
-def _search(  # the interval is a guide only: nothing found here is trusted before _walk
+def _search(  # the interval is a guide only: nothing found here is trusted before walk_outward
     tail: Tail,
     delta: float,
     start: float,
     low: float,
     high: float,
+    *,
     end: Callable[[TailValue], float],
 ) -> float:
     """Newton on ln delta until the answer is between two points seen, then Brent's method.
@@ -118,17 +117,3 @@ def _newton_step(here: float, slope: float, delta: float, reach: float) -> float
         return math.copysign(reach, here - delta)
     step = here / -slope * math.log(here / delta)
     return min(max(step, -reach), reach)
-
-
-def _walk(
-    root: float, sign: int, low: float, high: float, certified: Callable[[float], bool]
-) -> float:
-    """Walk outward from ``root`` in growing steps until ``certified`` holds."""
-    step = 2 * float(np.spacing(max(abs(root), _SMALL)))
-    epsilon = root
-    while epsilon < high if sign > 0 else epsilon > low:
-        if certified(epsilon):
-            return epsilon
-        epsilon = root + sign * step
-        step *= 3
-    return high if sign > 0 else low

@@ -1,0 +1,49 @@
+"""From the library's messages, which name Python arguments, to the flags of the command line."""
+
+from __future__ import annotations
+
+import re
+
+FLAGS = {
+    name: f"--{name.replace('_', '-')}"
+    for name in (
+        "confidence",
+        "delta",
+        "epsilon",
+        "experiment",
+        "false_alarm",
+        "family",
+        "filter",
+        "jobs",
+        "method",
+        "out",
+        "relation",
+        "rounds",
+        "seed",
+        "theta",
+        "trials",
+    )
+}
+"""Arguments of the library that are options of some command."""
+
+_ARGUMENT = re.compile(
+    r"(?<![\w.-])(?P<name>" + "|".join(FLAGS) + r")="
+    r'(?:"(?P<word>[\w-]+)"(?P<others>(?:(?:, | or )"[\w-]+")*)|(?P<number>-?\d[\w.+-]*)?)'
+)
+
+
+def with_flags(message: str) -> str:
+    """The message with ``method="doob"`` as ``--method doob`` and ``trials=`` as ``--trials``.
+
+    What stands in parentheses is quoted Python, as ``Laplace(query, epsilon=0.1)``: it stays.
+    """
+
+    def replaced(found: re.Match[str]) -> str:
+        before = message[: found.start()]
+        if before.count("(") > before.count(")"):
+            return found[0]
+        value = found["word"] or found["number"] or ""
+        others = (found["others"] or "").replace('"', "")
+        return f"{FLAGS[found['name']]} {value}{others}".rstrip()
+
+    return _ARGUMENT.sub(replaced, message)

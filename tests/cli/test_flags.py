@@ -1,0 +1,57 @@
+"""Messages of the library name Python arguments; on the command line they name its flags."""
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+import simulator
+from simulator.cli import COMMANDS, group
+from simulator.cli.flags import FLAGS, with_flags
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ('try method="steered"', "try --method steered"),
+        (
+            'or method="tilted", "steered", "doob" or "splitting"',
+            "or --method tilted, steered, doob or splitting",
+        ),
+        ('method="steered" or "tilted"; not "this"', '--method steered or tilted; not "this"'),
+        ("give epsilon=, or more trials=", "give --epsilon, or more --trials"),
+        ("check it with jobs=1.", "check it with --jobs 1."),
+        ("with false_alarm=1e-6, theta=-0.5", "with --false-alarm 1e-6, --theta -0.5"),
+        ("Laplace(q, epsilon=0.1): epsilon=0.1", "Laplace(q, epsilon=0.1): --epsilon 0.1"),
+        ("trace=True, keep_views=3, x.epsilon=2", "trace=True, keep_views=3, x.epsilon=2"),
+    ],
+)  # fmt: skip
+def test_arguments_become_flags(message, shown):
+    assert with_flags(message) == shown
+
+
+def test_every_flag_is_an_option_of_some_command():
+    context = click.Context(group)
+    commands = [group.get_command(context, name) for name in COMMANDS]
+    options = {flag for command in commands for param in command.params for flag in param.opts}
+    assert set(FLAGS.values()) <= options
+
+
+def test_a_refused_estimate_names_flags(dpcompose):
+    game = ("--family", "pure:0.2", "--rounds", 5, "--epsilon", 0.5, "--trials", 10, "--jobs", 1)
+    said = dpcompose("tail", "fixed-worst-case", *game, "--method", "plain")
+    assert said.code == 3
+    assert "or --method tilted, steered, doob or splitting" in said.err
+
+
+def test_the_library_itself_names_no_flag():
+    """Each string that begins a flag; git's own are the only ones."""
+    folder = Path(simulator.__file__).parent
+    found = {
+        (path.relative_to(folder).as_posix(), flag)
+        for path in folder.rglob("*.py")
+        if path.relative_to(folder).parts[0] != "cli"
+        for flag in re.findall(r"(?<![\w-])--[a-z][\w-]*", path.read_text(encoding="utf-8"))
+    }
+    assert {file for file, _ in found} <= {"store/provenance.py"}, found

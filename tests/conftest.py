@@ -1,0 +1,20 @@
+"""How many examples hypothesis tries, and whether it tries new ones.
+
+By day the examples of a test are a function of its code, so that a commit passes or fails for
+everybody alike. ``make nightly`` tries twenty times as many, others each time; those that fail are
+kept in ``.hypothesis`` and tried first the next time.
+"""
+
+from hypothesis import settings
+from hypothesis.database import DirectoryBasedExampleDatabase
+
+settings.register_profile("daily", max_examples=100, derandomize=True, deadline=None, database=None)
+settings.register_profile(
+    "nightly",
+    max_examples=2000,
+    derandomize=False,
+    deadline=None,
+    database=DirectoryBasedExampleDatabase(".hypothesis/examples"),
+    print_blob=True,
+)
+settings.load_profile("daily")

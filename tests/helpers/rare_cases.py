@@ -1,0 +1,33 @@
+"""Games of 20 rounds with exact answers, and how the tests ask about them."""
+
+from simulator import ApproxDP, PureDP
+from simulator.adversaries.registry import make
+from simulator.play.specification import Specification
+from simulator.rare import enumerate_states, estimate_rare
+
+ALARM = 1e-6
+"""The probability that one interval of these tests misses what it should hold, at most."""
+
+FAMILY = PureDP(0.5)
+ROUNDS = 20
+WORST = make("fixed-worst-case", FAMILY, ROUNDS)
+FEIGNING = make("feign-retreat", FAMILY, ROUNDS)
+LEAKY = make("fixed-worst-case", ApproxDP(0.5, 0.01), 8)
+
+
+def estimated(adversary, epsilon=None, trials=4000, method="tilted", **others):
+    settings = {"rounds": ROUNDS, "family": FAMILY, "seed": 3, "jobs": 1} | others
+    return estimate_rare(
+        adversary, settings.pop("family"), settings.pop("rounds"), trials, epsilon=epsilon,
+        method=method, confidence=1 - ALARM, progress=False, **settings,
+    )  # fmt: skip
+
+
+def graph_of(adversary, b, rounds=ROUNDS, family=FAMILY):
+    return enumerate_states(Specification(adversary, family, rounds, 10), b)
+
+
+def assert_holds(estimate, exact):
+    """The interval holds the exact value, and is tight enough to tell it from twice as much."""
+    assert estimate.lower <= exact <= estimate.upper
+    assert not estimate.lower <= 2 * exact <= estimate.upper
