@@ -47,7 +47,7 @@ class Tilted(sampling.Tilted):
         if (epsilon is None) == (delta is None):
             raise InvalidInput("give the epsilon to aim at, or the delta")
         s = Specification(
-            adversary, family, rounds, 1, seed, relation, sampling=plain(), filter=filter
+            adversary, family, rounds, 1, seed, relation=relation, sampling=plain(), filter=filter
         )
         start: Sampling | None = None
         if epsilon is None:

@@ -206,7 +206,7 @@ def patched(monkeypatch, name):
         monkeypatch.setattr(Prepared, "__init__", broken)
     else:
         draw_of = simulator.play.interpreter.tilted_draw
-        monkeypatch.setattr("trees.tilted_draw", BROKEN_DRAWS[name](draw_of))
+        monkeypatch.setattr("tests.helpers.trees.tilted_draw", BROKEN_DRAWS[name](draw_of))
 
 
 def wrong_sign(draw_of):
