@@ -30,6 +30,7 @@ from simulator.adversaries.origins import (
     is_own_class,
     is_own_function,
     is_own_module,
+    is_written_in_python,
     name_of,
 )
 from simulator.data.databases import Database
@@ -290,7 +291,7 @@ def _own_instance(value: Any, note: Note) -> Parts:
             listed = Parts("", [*inner.children], inner.ordered)
             children.append(("contents", Contents(listed, inner.label)))
             return Parts("instance", children)
-    if any(not base.__flags__ & (1 << 9) for base in native):  # with a state of its own, in C
+    if not all(map(is_written_in_python, native)):  # with a state of its own, in C
         children.append(("state", Reduced(value)))
     return Parts("instance", children)
 

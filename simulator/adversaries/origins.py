@@ -19,7 +19,7 @@ from typing import Any
 RECORDED = {"simulator", "numpy", "scipy", "numba", "joblib"} | set(sys.stdlib_module_names)
 """Packages whose versions a stored result records beside its identity."""
 
-_HEAP_TYPE = 1 << 9  # set for every class that Python code has made
+_HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8  # of a class that Python code has made, the first alone
 
 
 def _installed_folders() -> Iterator[str]:
@@ -68,7 +68,12 @@ def is_own_class(kind: type) -> bool:
     module = sys.modules.get(str(kind.__module__))
     if module is None or is_own_module(module):
         return True
-    return not is_found_by_name(kind) and bool(kind.__flags__ & _HEAP_TYPE)
+    return is_written_in_python(kind) and not is_found_by_name(kind)
+
+
+def is_written_in_python(kind: type) -> bool:
+    """Whether Python code has made a class, as far as its flags show."""
+    return kind.__flags__ & (_HEAP_TYPE | _IMMUTABLE) == _HEAP_TYPE
 
 
 def is_own(value: type | FunctionType) -> bool:
