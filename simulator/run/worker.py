@@ -95,6 +95,6 @@ def play(specification: Specification, b: int, block: int) -> Outcome:
 
 
 def one_line(error: BaseException) -> str:
-    """An error's kind and the first line of what it says."""
-    said = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
+    """An error's kind and the first line of its message."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
