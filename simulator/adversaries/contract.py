@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import cloudpickle
 import numpy as np
 
 from simulator.data.databases import Database, Relation
@@ -69,6 +70,11 @@ class Rule:
                     f"{challenge.mechanism!r}; write this adversary as a generator function"
                 )
 
+    def __reduce__(self) -> tuple[Callable[..., Rule], tuple[Any, ...]]:
+        # A decorated step is not found under its name, which is the rule's: plain pickle, which
+        # keeps names of functions only, would refuse it.
+        return _restored, (cloudpickle.dumps(self.step), self.menu, self.state, self.name)
+
     def __call__(self, coins: np.random.Generator) -> Generator[Challenge, float, None]:
         """Drive the same step function as a generator adversary."""
         state, answer, i = self.state, float("nan"), 0
@@ -87,6 +93,10 @@ class Rule:
                 challenge = challenge._replace(mechanism=mechanism.with_parameter(float(move[1])))
             answer = yield challenge
             i += 1
+
+
+def _restored(step: bytes, menu: tuple[Challenge, ...], state: Any, name: str) -> Rule:
+    return Rule(cloudpickle.loads(step), menu, state, name)
 
 
 def rule(menu: Any, state: Any = 0.0, name: str = "") -> Callable[[Callable[..., tuple]], Rule]:

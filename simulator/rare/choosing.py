@@ -41,7 +41,9 @@ def choose_measure(
     """
     if (epsilon is None) == (delta is None):
         raise InvalidInput("give the epsilon to aim at, or the delta")
-    s = Specification(adversary, family, rounds, 1, seed, relation, sampling=plain(), filter=filter)
+    s = Specification(
+        adversary, family, rounds, 1, seed, relation=relation, sampling=plain(), filter=filter
+    )
     start: Sampling | None = None
     if epsilon is None:
         assert delta is not None

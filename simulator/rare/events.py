@@ -110,7 +110,7 @@ def estimate_rare(
         raise InvalidInput(f'theta is for method="tilted"; method="{method}" takes none')
     start = time.perf_counter()
     s = Specification(
-        adversary, family, rounds, trials, seed, relation, filter=filter, sampling=plain()
+        adversary, family, rounds, trials, seed, relation=relation, filter=filter, sampling=plain()
     )
     if epsilon is not None:
         finite("epsilon", epsilon)

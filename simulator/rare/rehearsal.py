@@ -98,7 +98,7 @@ def _rehearse_rule(
     assert isinstance(s.adversary, Rule)
     sampling = s.sampling
     assert sampling is not None
-    engine = tilted_engine_for(s.adversary, s.family, s.relation, s.filter)
+    engine = tilted_engine_for(s)
     signed, log_weights = np.empty(trials), np.empty(trials)
     path = np.zeros((trials if keep_rounds else 0, s.rounds, 4))
     engine.play(b, sampling, s.rounds, coins, noise, signed, log_weights, path=path)

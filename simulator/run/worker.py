@@ -42,7 +42,7 @@ class Player:
 
 
 class Received:
-    """A Player in a worker. It unpickles when it plays: an error then finds its way home."""
+    """A Player in a worker. It unpickles when it plays: an error is then raised in the parent."""
 
     def __init__(self, pickled: bytes) -> None:
         self.pickled = pickled
@@ -54,14 +54,26 @@ class Received:
 
 @lru_cache(maxsize=2)
 def unpickled(pickled: bytes) -> Specification:
-    """Unpickle a specification, once in each worker."""
+    """Unpickle a specification, once in each worker.
+
+    A module that can be imported is not sent, but imported again. Raises InvalidInput where the
+    worker has found another state of it: an edited file, or a global that the parent has set.
+    """
     try:
-        return cloudpickle.loads(pickled)
+        specification = cloudpickle.loads(pickled)
+        same = specification.code_now().parts == specification.code.parts
     except Exception as error:
         raise InvalidInput(
             f"a worker process cannot load the adversary ({one_line(error)}); play it with "
             "jobs=1, or define it in a module that can be imported"
         ) from None
+    if not same:
+        raise InvalidInput(
+            f"a worker process finds {specification.name} in another state than this one (its "
+            "file was edited after it was imported, or a global that it looks up was set here); "
+            "play it with jobs=1, or start anew"
+        )
+    return specification
 
 
 def play(specification: Specification, b: int, block: int) -> Outcome:
@@ -83,6 +95,6 @@ def play(specification: Specification, b: int, block: int) -> Outcome:
 
 
 def one_line(error: BaseException) -> str:
-    """An error's kind and the first line of what it says."""
-    said = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
+    """An error's kind and the first line of its message."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
