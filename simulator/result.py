@@ -171,9 +171,14 @@ class Result:
         return tuple(sorted(self.kept_views, key=lambda view: (view.experiment, view.trial)))
 
     def replay(self, view: View) -> Replay:
-        """Reproduce every challenge and the loss of a kept view."""
+        """Reproduce every challenge and the loss of a kept view.
+
+        Raises Breach where the loss is not the recorded one: then the adversary or a mechanism
+        does not depend on its coins and its answers alone.
+        """
         s = self.specification
-        return replay(view, s.adversary, s.family, s.relation)
+        recorded = float(self.losses(view.experiment)[view.trial])
+        return replay(view, s.adversary, s.family, s.relation, recorded)
 
     def moments(self, experiment: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of the loss after each round, shape (rounds,) each.

@@ -94,6 +94,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = INTERRUPTED
     except DpcomposeError as error:
         code = complain(str(error), error.exit_code)
+    except SystemExit as error:  # click does not exit here: a user's code did
+        code = complain(
+            f"code of an adversary, mechanism, query or filter asked to exit ({error.code!r})",
+            InvalidInput.exit_code,
+        )
     except MemoryError as error:
         code = complain(f"out of memory: {error}; ask for less", InvalidInput.exit_code)
     except OverflowError as error:
