@@ -39,7 +39,10 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}")
-        return getattr(module, cmd_name)
+        command = getattr(module, cmd_name)
+        # click's mark of a paragraph to leave as it is; docstrings are raw, and hold it in letters
+        command.help = (command.help or "").replace("\\b\n", "\b\n")
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List every command with its first sentence, whole."""

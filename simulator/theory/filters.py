@@ -7,6 +7,7 @@ nothing, and a cheaper one may still be admitted after it.
 
 from __future__ import annotations
 
+import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -39,6 +40,10 @@ class Filter(ABC):
         epsilon: the promised epsilon, above 0.
         delta: the promised delta of the whole, in [0, 1).
         rounds_delta: the part of ``delta`` set aside for the rounds' own deltas.
+
+    A subclass gives ``name``, a short string; ``initial``, the state before the first round, a
+    tuple of floats; and ``step = staticmethod(rule)``, where ``rule(state, epsilon, delta)``
+    returns ``(admitted, new_state)`` and is a plain scalar function, which numba compiles.
     """
 
     epsilon: float
@@ -49,6 +54,14 @@ class Filter(ABC):
     step: ClassVar[Callable[..., tuple[bool, Any]]]
 
     def __post_init__(self) -> None:
+        kind = type(self)
+        if not isinstance(getattr(kind, "name", None), str):
+            raise InvalidInput(f'the filter {kind.__name__} needs a class attribute name = "..."')
+        if not isinstance(inspect.getattr_static(kind, "step", None), staticmethod):
+            raise InvalidInput(
+                f"the filter {kind.__name__} needs step = staticmethod(rule), where "
+                "rule(state, epsilon, delta) returns (admitted, new_state)"
+            )
         if not (math.isfinite(self.epsilon) and self.epsilon > 0.0):
             raise InvalidInput(f"a filter's epsilon must be finite and > 0, not {self.epsilon!r}")
         if not 0.0 <= self.rounds_delta <= self.delta < 1.0:
