@@ -19,6 +19,7 @@ import numpy as np
 from simulator.data.databases import Database, Relation
 from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms import Free, Mechanism, Pair, ScalarMechanism
+from simulator.mechanisms.sensitivities import check_sensitivities
 from simulator.theory.guarantees import Guarantee
 
 
@@ -80,9 +81,9 @@ class Rule:
         state, answer, i = self.state, float("nan"), 0
         while True:
             state, *move = self.step(state, i, answer, coins)
+            if move[0] not in range(len(self.menu)):
+                raise Breach(off_menu(self.name, move[0]))
             entry = int(move[0])
-            if not 0 <= entry < len(self.menu):
-                raise Breach(f"{self.name} made the move {entry}, which is not on its menu")
             challenge = self.menu[entry]
             mechanism = challenge.mechanism
             assert isinstance(mechanism, ScalarMechanism)
@@ -97,6 +98,12 @@ class Rule:
 
 def _restored(step: bytes, menu: tuple[Challenge, ...], state: Any, name: str) -> Rule:
     return Rule(cloudpickle.loads(step), menu, state, name)
+
+
+def off_menu(name: str, move: float) -> str:
+    """Say that a rule made a move that no entry of its menu has for its index."""
+    shown = f"{move:g}" if isinstance(move, float) else str(move)
+    return f"{name} made the move {shown}, which is not on its menu"
 
 
 def rule(menu: Any, state: Any = 0.0, name: str = "") -> Callable[[Callable[..., tuple]], Rule]:
@@ -151,4 +158,5 @@ def check_challenge(challenge: Any, family: Guarantee, relation: Relation) -> Ch
 def admit(challenge: Any, family: Guarantee, relation: Relation) -> Pair:
     """Check one challenge whole and return its prepared pair; raises Breach."""
     database_0, database_1, mechanism = check_challenge(challenge, family, relation)
+    check_sensitivities(mechanism, database_0, database_1, relation)
     return mechanism.pair(database_0, database_1, relation)

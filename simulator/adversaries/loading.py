@@ -36,7 +36,9 @@ def find_adversary(text: str, family: Guarantee, rounds: int) -> Callable[..., A
         names = runpy.run_path(path, run_name=_MODULE)
     except DpcomposeError as error:
         raise type(error)(f"{path}: {error}") from error
-    except (Exception, SystemExit) as error:  # anybody's code
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # anybody's code
         raise InvalidInput(f"{path} raised {type(error).__name__}: {error}") from error
     found = names.get(function)
     if not callable(found):

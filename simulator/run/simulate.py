@@ -145,14 +145,19 @@ def run(
         total = s.trials * s.rounds * len(gathered.experiments)
         left = sum(s.trials_in(block) for _, block in missing) * s.rounds
         bar.playing(s.name, total, total - left)
+        doubts: dict[str, str] = {}
         start = time.perf_counter()
         with contextlib.closing(outcomes(s, missing, workers(jobs, left))) as played:
             for outcome in played:
                 gathered.add(outcome)
+                if outcome.doubt:
+                    doubts.setdefault(outcome.doubt.partition(":")[0], outcome.doubt)
                 if store is not None:
                     store.append(outcome.experiment, outcome.block, outcome.arrays())
                 bar.played(len(outcome.losses) * s.rounds)
         seconds = time.perf_counter() - start
+        for line in doubts.values():
+            bar.notice(line)
     return gathered.result(seconds, compile_seconds, left)
 
 
@@ -181,9 +186,9 @@ def compiled(specification: Specification, bar: Progress) -> float:
     start = time.perf_counter()
     try:
         engine = prepared_engine(s)
-    except DpcomposeError:
+    except (DpcomposeError, KeyboardInterrupt):
         raise
-    except Exception as error:  # the step is anybody's code
+    except BaseException as error:  # the step is anybody's code
         complaint = f"{s.name} raised {one_line(error)} when asked for its first move"
         raise Breach(complaint) from error
     bar.compiled()
