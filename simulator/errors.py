@@ -25,6 +25,12 @@ class Breach(DpcomposeError):
     """An adversary broke the rules of the experiment; names the round, the trial, the values."""
 
 
+class BrokenPromise(Breach):
+    """A mechanism lost more in a round than its guarantee allows; names it, and both numbers."""
+
+    exit_code = 1
+
+
 class Refusal(DpcomposeError):
     """An estimate that would lie (too few hits, one dominating weight); says what to try."""
 

@@ -24,6 +24,7 @@ from simulator.play.leaks import allowing_for, covers, refuse_if_leaks_matter, u
 from simulator.play.sampling import Covering, Tilted
 from simulator.play.specification import Specification
 from simulator.play.views import Replay, View, replay
+from simulator.validation import experiment_number, finite, open_probability, point
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Result:
 
     def losses(self, experiment: int = 0) -> np.ndarray:
         """The losses ln Pr[V0=v]/Pr[V1=v] of that experiment's views, shape (trials,)."""
+        experiment = experiment_number(experiment)
         if experiment not in self.samples:
             played = ", ".join(map(str, sorted(self.samples)))
             raise InvalidInput(f"experiment {experiment} was not played, only {played}")
@@ -65,6 +67,7 @@ class Result:
         Where that experiment was not played, the sample of the other one serves, with weight
         dP1/dP0 = e^{-L}. Raises NotApplicable where that would miss views that it never has.
         """
+        experiment = experiment_number(experiment)
         if experiment in self.samples:
             if experiment not in self.log_weights:
                 return None
@@ -86,6 +89,8 @@ class Result:
         Raises Refusal where a weighted sample rests on too few hits or one dominating weight, or
         where infinite losses that it does not reach may outweigh what it found.
         """
+        threshold, experiment = point("threshold", threshold), experiment_number(experiment)
+        open_probability("confidence", confidence)
         rounds = self.specification.rounds
         if (sample := self.weighted(experiment)) is None:
             return estimation.tail(
@@ -118,6 +123,8 @@ class Result:
 
         Raises Refusal as ``tail`` does.
         """
+        epsilon, experiment = point("epsilon", epsilon), experiment_number(experiment)
+        open_probability("confidence", confidence)
         if (sample := self.weighted(experiment)) is None:
             return estimation.delta(self.losses(experiment), epsilon, experiment, confidence)
         bound = self.log_bound(delta_log_bound, experiment, epsilon)
@@ -126,6 +133,8 @@ class Result:
 
     def epsilon(self, delta: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
         """The least epsilon with delta(epsilon) <= delta. Raises Refusal as ``tail`` does."""
+        delta, experiment = finite("delta", delta), experiment_number(experiment)
+        open_probability("confidence", confidence)
         if (sample := self.weighted(experiment)) is None:
             return estimation.epsilon(self.losses(experiment), delta, experiment, confidence)
         bounded = self.log_bound(delta_log_bound, experiment, 0.0) is not None
@@ -208,9 +217,16 @@ class Result:
         return tuple(sorted(self.kept_views, key=lambda view: (view.experiment, view.trial)))
 
     def replay(self, view: View) -> Replay:
-        """Reproduce every challenge and the loss of a kept view."""
+        """Reproduce every challenge and the loss of a kept view.
+
+        Raises Breach where the loss is not the recorded one: then the adversary or a mechanism
+        does not depend on its coins and its answers alone.
+        """
         s = self.specification
-        return replay(view, s.adversary, s.family, s.relation)
+        if not isinstance(view, View) or all(view is not kept for kept in self.kept_views):
+            raise InvalidInput("replay takes one of the result's own views, from result.views")
+        recorded = float(self.losses(view.experiment)[view.trial])
+        return replay(view, s.adversary, s.family, s.relation, recorded)
 
     def moments(self, experiment: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of the loss after each round, shape (rounds,) each.
@@ -218,6 +234,7 @@ class Result:
         Of the finite losses; NaN from the round on where none is finite. Raises InvalidInput
         unless the run recorded them (``trace=True``).
         """
+        experiment = experiment_number(experiment)
         if experiment not in self.traces:
             raise InvalidInput("the moments along the rounds were not recorded: pass trace=True")
         total, squares, count = self.traces[experiment]

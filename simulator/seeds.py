@@ -14,6 +14,18 @@ from typing import Any
 import numpy as np
 
 
+class Rootless(np.random.bit_generator.ISeedSequence):
+    """The seed of a generator whose state is set afterwards: it leads to no other stream.
+
+    The adversary and the mechanisms are handed generators. From the seed sequence of one stream
+    the others could be made anew, and what is spawned from it would not replay.
+    """
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
+        """Return zeros, shape (n_words,)."""
+        return np.zeros(n_words, dtype=dtype)
+
+
 class Stream(IntEnum):
     """Who draws. The adversary's coins are one stream for both experiments."""
 
@@ -58,10 +70,11 @@ def generator(root: int, task: int, stream: Stream, block: int) -> np.random.Gen
     -----
     SeedSequence with a spawn key gives random access without state. SFC64 is the fastest of
     numpy's bit generators (a compiled round is little more than its draws), and its 256 bits of
-    state leave no room for streams to meet.
+    state leave no room for streams to meet. The generator forgets its seed, see
+    :class:`Rootless`: ``spawn`` raises TypeError.
     """
     sequence = np.random.SeedSequence(root, spawn_key=(task, int(stream), block))
-    return np.random.Generator(np.random.SFC64(sequence))
+    return restore(record(np.random.Generator(np.random.SFC64(sequence))))
 
 
 def pilot_generators(
@@ -81,7 +94,7 @@ def record(generator: np.random.Generator) -> tuple[int, ...]:
 
 def restore(recorded: Sequence[int]) -> np.random.Generator:
     """Make a generator that continues from where ``record`` found one."""
-    bits = np.random.SFC64(0)
+    bits = np.random.SFC64(Rootless())  # type: ignore[arg-type]
     bits.state = {
         "bit_generator": "SFC64",
         "state": {"state": np.array(recorded[:4], dtype=np.uint64)},

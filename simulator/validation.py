@@ -9,14 +9,18 @@ from typing import SupportsFloat, SupportsIndex
 from simulator.errors import InvalidInput
 
 
-def finite(name: str, value: SupportsFloat) -> float:
-    """Return ``value`` as a float; raise InvalidInput unless it is a finite number."""
+def _number(name: str, value: SupportsFloat) -> float:
     try:
         if isinstance(value, str | bytes):  # float() would read them
             raise TypeError
-        number = float(value)
+        return float(value)
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} must be a number, not {value!r}") from None
+
+
+def finite(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float; raise InvalidInput unless it is a finite number."""
+    number = _number(name, value)
     if not math.isfinite(number):
         raise InvalidInput(f"{name} must be finite, not {number}")
     return number
@@ -56,4 +60,21 @@ def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
         raise InvalidInput(f"{name} must be a whole number, not {value!r}") from None
     if number < least:
         raise InvalidInput(f"{name} must be at least {least}, not {number}")
+    return number
+
+
+def experiment_number(experiment: object) -> int:
+    """Return 0 or 1 as an int; raise InvalidInput for anything that is not equal to one of them."""
+    if isinstance(experiment, SupportsFloat) and not isinstance(experiment, str):
+        for number in (0, 1):
+            if experiment == number:
+                return number
+    raise InvalidInput(f"the experiment must be 0 or 1, not {experiment!r}")
+
+
+def point(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float, infinite ones included; raise InvalidInput for NaN or text."""
+    number = _number(name, value)
+    if math.isnan(number):
+        raise InvalidInput(f"{name} must be a number, not nan")
     return number

@@ -13,11 +13,13 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import cloudpickle
 import numpy as np
 
 from simulator.data.databases import Database, Relation
 from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms import Free, Mechanism, Pair, ScalarMechanism
+from simulator.mechanisms.sensitivities import check_sensitivities
 from simulator.theory.guarantees import Guarantee
 
 
@@ -69,14 +71,19 @@ class Rule:
                     f"{challenge.mechanism!r}; write this adversary as a generator function"
                 )
 
+    def __reduce__(self) -> tuple[Callable[..., Rule], tuple[Any, ...]]:
+        # A decorated step is not found under its name, which is the rule's: plain pickle, which
+        # keeps names of functions only, would refuse it.
+        return _restored, (cloudpickle.dumps(self.step), self.menu, self.state, self.name)
+
     def __call__(self, coins: np.random.Generator) -> Generator[Challenge, float, None]:
         """Drive the same step function as a generator adversary."""
         state, answer, i = self.state, float("nan"), 0
         while True:
             state, *move = self.step(state, i, answer, coins)
+            if move[0] not in range(len(self.menu)):
+                raise Breach(off_menu(self.name, move[0]))
             entry = int(move[0])
-            if not 0 <= entry < len(self.menu):
-                raise Breach(f"{self.name} made the move {entry}, which is not on its menu")
             challenge = self.menu[entry]
             mechanism = challenge.mechanism
             assert isinstance(mechanism, ScalarMechanism)
@@ -87,6 +94,16 @@ class Rule:
                 challenge = challenge._replace(mechanism=mechanism.with_parameter(float(move[1])))
             answer = yield challenge
             i += 1
+
+
+def _restored(step: bytes, menu: tuple[Challenge, ...], state: Any, name: str) -> Rule:
+    return Rule(cloudpickle.loads(step), menu, state, name)
+
+
+def off_menu(name: str, move: float) -> str:
+    """Say that a rule made a move that no entry of its menu has for its index."""
+    shown = f"{move:g}" if isinstance(move, float) else str(move)
+    return f"{name} made the move {shown}, which is not on its menu"
 
 
 def rule(menu: Any, state: Any = 0.0, name: str = "") -> Callable[[Callable[..., tuple]], Rule]:
@@ -141,4 +158,5 @@ def check_challenge(challenge: Any, family: Guarantee, relation: Relation) -> Ch
 def admit(challenge: Any, family: Guarantee, relation: Relation) -> Pair:
     """Check one challenge whole and return its prepared pair; raises Breach."""
     database_0, database_1, mechanism = check_challenge(challenge, family, relation)
+    check_sensitivities(mechanism, database_0, database_1, relation)
     return mechanism.pair(database_0, database_1, relation)

@@ -9,9 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from simulator.adversaries.contract import Rule
 from simulator.adversaries.registry import make
 from simulator.errors import DpcomposeError, InvalidInput
 from simulator.theory.guarantees import Guarantee
+
+_MODULE = "dpcompose_adversary"
 
 
 def find_adversary(text: str, family: Guarantee, rounds: int) -> Callable[..., Any]:
@@ -30,15 +33,26 @@ def find_adversary(text: str, family: Guarantee, rounds: int) -> Callable[..., A
     if folder not in sys.path:
         sys.path.insert(0, folder)  # as for a script, and to stay: worker processes need it too
     try:
-        names = runpy.run_path(path, run_name="dpcompose_adversary")
+        names = runpy.run_path(path, run_name=_MODULE)
     except DpcomposeError as error:
         raise type(error)(f"{path}: {error}") from error
-    except (Exception, SystemExit) as error:  # anybody's code
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # anybody's code
         raise InvalidInput(f"{path} raised {type(error).__name__}: {error}") from error
     found = names.get(function)
     if not callable(found):
-        choices = [name for name, value in names.items() if callable(value) and name[0] != "_"]
+        choices = [name for name, value in names.items() if name[0] != "_" and _is_playable(value)]
         near = difflib.get_close_matches(function, choices, n=3, cutoff=0.3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise InvalidInput(f"{path} has no adversary {function!r}{hint}")
     return found
+
+
+def _is_playable(value: Any) -> bool:
+    """Whether a file has written this down as something to play, rather than imported it."""
+    if isinstance(value, type):
+        return False
+    written = value.step if isinstance(value, Rule) else value
+    owner = written if hasattr(written, "__qualname__") else type(written)
+    return callable(value) and getattr(owner, "__module__", None) == _MODULE

@@ -19,7 +19,7 @@ Factory = Callable[[Guarantee, int], Callable[..., Any]]
 
 
 @dataclass(frozen=True)
-class Entry:
+class LibraryEntry:
     """An adversary of the library.
 
     Attributes
@@ -40,7 +40,7 @@ class Entry:
         return self.about.partition("\n")[0]
 
 
-_ENTRIES: dict[str, Entry] = {}
+_ENTRIES: dict[str, LibraryEntry] = {}
 
 
 def library(name: str) -> Callable[[Factory], Factory]:
@@ -48,13 +48,13 @@ def library(name: str) -> Callable[[Factory], Factory]:
 
     def register(make: Factory) -> Factory:
         text = "\n".join(line.strip() for line in (make.__doc__ or "").strip().splitlines())
-        _ENTRIES[name] = Entry(name, text, make)
+        _ENTRIES[name] = LibraryEntry(name, text, make)
         return make
 
     return register
 
 
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[LibraryEntry, ...]:
     """Every adversary of the library, by name."""
     package = importlib.import_module("simulator.adversaries.library")
     for module in pkgutil.iter_modules(package.__path__):

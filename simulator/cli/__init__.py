@@ -40,7 +40,10 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}")
-        return getattr(module, cmd_name)
+        command = getattr(module, cmd_name)
+        # click's mark of a paragraph to leave as it is; docstrings are raw, and hold it in letters
+        command.help = (command.help or "").replace("\\b\n", "\b\n")
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List every command with its first sentence, whole."""
@@ -95,6 +98,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = INTERRUPTED
     except DpcomposeError as error:
         code = complain(with_flags(str(error)), error.exit_code)
+    except SystemExit as error:  # click does not exit here: a user's code did
+        code = complain(
+            f"code of an adversary, mechanism, query or filter asked to exit ({error.code!r})",
+            InvalidInput.exit_code,
+        )
     except MemoryError as error:
         code = complain(f"out of memory: {error}; ask for less", InvalidInput.exit_code)
     except OverflowError as error:

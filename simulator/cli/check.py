@@ -65,6 +65,7 @@ VERDICTS = {
 @options.relation
 @options.as_json
 def check(
+    *,
     adversary: tuple[str, ...],
     family: Guarantee,
     rounds: int,
@@ -89,7 +90,9 @@ def check(
     A claim is that in one experiment the hockey-stick divergence delta(epsilon) of an adversary
     stays within a bound. It is VIOLATED when what was measured exceeds the bound beyond a doubt
     of --false-alarm, divided among all comparisons; it holds when the measurement's interval lies
-    within the bound; otherwise it is not violated, and more trials would tell.
+    within the bound; otherwise it is not violated, and more trials would show. A mechanism that
+    loses more in a round than it promises tests no bound: the check stops there, names the
+    mechanism and exits 1.
 
     For each adversary and experiment the table has the claim with the least slack (the bound over
     what was measured), and every violated one. Exits 1 when a bound is violated.

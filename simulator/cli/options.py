@@ -71,6 +71,16 @@ confidence: Decorator = click.option(
     show_default=True,
     help="Confidence of each interval.",
 )
+out: Decorator = click.option(
+    "--out", type=click.Path(), help="Keep every finished block here, and resume."
+)
+privacy_filter: Decorator = click.option(
+    "--filter",
+    "filter_text",
+    default=None,
+    metavar="FILTER",
+    help="A privacy filter asked before every query: NAME:EPSILON[,DELTA[,ROUNDS_DELTA]].",
+)
 
 
 def trials(default: int | None = None) -> Decorator:

@@ -11,6 +11,7 @@ from simulator.cli import options
 from simulator.cli.output import number, print_json, print_table
 from simulator.run.report import Questions, report
 from simulator.run.simulate import simulate
+from simulator.theory.filters import parse_filter
 from simulator.theory.guarantees import Guarantee
 
 
@@ -25,9 +26,11 @@ from simulator.theory.guarantees import Guarantee
 @click.option("--delta", type=float, default=1e-6, show_default=True, help="Ask the bounds here.")
 @options.confidence
 @options.relation
-@click.option("--out", type=click.Path(), help="Keep every finished block here, and resume.")
+@options.privacy_filter
+@options.out
 @options.as_json
 def run(
+    *,
     adversary: str,
     family: Guarantee,
     rounds: int,
@@ -38,6 +41,7 @@ def run(
     delta: float,
     confidence: float,
     relation: str,
+    filter_text: str | None,
     out: str | None,
     as_json: bool,
 ) -> None:
@@ -57,6 +61,7 @@ def run(
     result = simulate(
         find_adversary(adversary, family, rounds), family, rounds, trials,
         seed=seed, relation=options.relation_of(relation), jobs=jobs, out=out,
+        filter=None if filter_text is None else parse_filter(filter_text),
     )  # fmt: skip
     told = report(result, adversary, questions)
     if as_json:

@@ -51,17 +51,13 @@ SHOWN = (
     show_default=True,
     help="0 for V0 against V1, 1 for the exchanged direction.",
 )
-@click.option(
-    "--filter",
-    "filter_text",
-    default=None,
-    metavar="FILTER",
-    help="A privacy filter asked before every query: NAME:EPSILON[,DELTA[,ROUNDS_DELTA]].",
-)
+@options.privacy_filter
+@options.out
 @options.confidence
 @options.relation
 @options.as_json
 def tail(
+    *,
     adversary: str,
     family: Guarantee,
     rounds: int,
@@ -74,6 +70,7 @@ def tail(
     theta: float | None,
     experiment: str,
     filter_text: str | None,
+    out: str | None,
     confidence: float,
     relation: str,
     as_json: bool,
@@ -93,7 +90,7 @@ def tail(
         find_adversary(adversary, family, rounds), family, rounds, trials,
         epsilon=epsilon, delta=delta, experiment=int(experiment), method=method, theta=theta,
         seed=seed, relation=options.relation_of(relation), jobs=jobs, confidence=confidence,
-        filter=None if filter_text is None else parse_filter(filter_text),
+        filter=None if filter_text is None else parse_filter(filter_text), out=out,
     )  # fmt: skip
     if as_json:
         print_json(told(event))

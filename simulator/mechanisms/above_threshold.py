@@ -11,7 +11,7 @@ import numpy as np
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.quadrature import laplace_cdf, panels
-from simulator.mechanisms.values import candidates
+from simulator.mechanisms.values import candidates, check_query
 from simulator.queries import Query
 from simulator.theory.guarantees import PureDP
 from simulator.validation import finite, positive
@@ -39,6 +39,7 @@ class AboveThreshold(FiniteMechanism):
     epsilon: float
 
     def __post_init__(self) -> None:
+        check_query("above threshold", self.query)
         finite("threshold", self.threshold)
         positive("epsilon", self.epsilon)
 

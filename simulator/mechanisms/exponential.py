@@ -11,7 +11,7 @@ import numpy as np
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.mechanisms import finite
 from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
-from simulator.mechanisms.values import candidates
+from simulator.mechanisms.values import candidates, check_query
 from simulator.queries import Query
 from simulator.theory.guarantees import BoundedRange
 from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
@@ -85,6 +85,7 @@ class Exponential(ScalarMechanism):
     scalars: ClassVar[Scalars] = EXPONENTIAL
 
     def __post_init__(self) -> None:
+        check_query("exponential", self.query)
         check_parameter("epsilon", self.epsilon)
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> BoundedRange:

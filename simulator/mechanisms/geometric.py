@@ -11,7 +11,7 @@ import numpy as np
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import InvalidInput
 from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
-from simulator.mechanisms.values import NO_LOSS, real
+from simulator.mechanisms.values import NO_LOSS, check_query, real
 from simulator.queries import Query
 from simulator.theory.guarantees import PureDP
 from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
@@ -192,6 +192,7 @@ class Geometric(ScalarMechanism):
     scalars: ClassVar[Scalars] = GEOMETRIC
 
     def __post_init__(self) -> None:
+        check_query("Geometric", self.query)
         check_parameter("epsilon", self.epsilon)
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> PureDP:

@@ -12,6 +12,7 @@ from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import InvalidInput
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.randomized_response import bits
+from simulator.mechanisms.values import check_query
 from simulator.queries import Query
 from simulator.theory.guarantees import ApproxDP
 from simulator.validation import positive, probability_below_one
@@ -40,6 +41,7 @@ class LeakyRandomizedResponse(FiniteMechanism):
     delta: float
 
     def __post_init__(self) -> None:
+        check_query("leaky randomized response", self.query)
         if math.exp(-positive("epsilon", self.epsilon)) < 1e-300:
             raise InvalidInput(
                 f"epsilon = {self.epsilon:g} leaves a lie no probability that a float can hold; "

@@ -13,7 +13,7 @@ from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms.base import Free
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.quadrature import laplace_cdf, panels
-from simulator.mechanisms.values import candidates
+from simulator.mechanisms.values import candidates, check_query
 from simulator.queries import Query
 from simulator.theory.guarantees import PureDP
 from simulator.validation import positive
@@ -42,6 +42,7 @@ class ReportNoisyMax(FiniteMechanism):
     monotone: bool = True
 
     def __post_init__(self) -> None:
+        check_query("report noisy max", self.query)
         if isinstance(self.epsilon, Free):
             raise InvalidInput("report noisy max needs a fixed epsilon, it has no closed form")
         positive("epsilon", self.epsilon)

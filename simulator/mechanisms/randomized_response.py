@@ -11,7 +11,7 @@ import numpy as np
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import InvalidInput
 from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
-from simulator.mechanisms.values import NO_LOSS, real
+from simulator.mechanisms.values import NO_LOSS, check_query, real
 from simulator.queries import Query
 from simulator.theory import laws
 from simulator.theory.guarantees import PureDP
@@ -91,6 +91,7 @@ class RandomizedResponse(ScalarMechanism):
     scalars: ClassVar[Scalars] = RANDOMIZED_RESPONSE
 
     def __post_init__(self) -> None:
+        check_query("randomized response", self.query)
         check_parameter("epsilon", self.epsilon)
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> PureDP:

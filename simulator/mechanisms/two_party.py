@@ -13,6 +13,7 @@ from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms.base import Mechanism, Pair
 from simulator.mechanisms.laplace import Laplace
+from simulator.mechanisms.values import check_query
 from simulator.queries import Query
 from simulator.theory.guarantees import PureDP
 from simulator.theory.laws import PrivacyLossLaw
@@ -43,6 +44,7 @@ class TwoPartyCount(Mechanism):
     party: Callable[[Any], int] = itemgetter(0)
 
     def __post_init__(self) -> None:
+        check_query("TwoPartyCount", self.query)
         positive("epsilon", self.epsilon)
         if self.viewer not in (1, 2):
             raise InvalidInput(f"the viewer must be party 1 or 2, not {self.viewer!r}")

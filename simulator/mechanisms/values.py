@@ -39,8 +39,17 @@ def candidates(mechanism: str, value: Any) -> NDArray[np.float64]:
     return scores
 
 
+def check_query(mechanism: str, query: object) -> None:
+    """Raise InvalidInput for what is not a query: it has no sensitivity to calibrate to."""
+    if not (callable(query) and hasattr(query, "sensitivity")):  # quick: made anew every round
+        raise InvalidInput(
+            f"{mechanism} asks a query such as counting_query({query!r}), not {query!r} itself"
+        )
+
+
 def refuse_scores(mechanism: str, query: Query) -> None:
-    """Raise InvalidInput for a query that states the sensitivity of a single score only."""
+    """Raise InvalidInput for no query, or one that states the sensitivity of a single score."""
+    check_query(mechanism, query)
     if getattr(query, "norm", "L1") != "L1":
         raise InvalidInput(
             f"{mechanism} needs a query with an L1 sensitivity, {query.name} states that of "

@@ -13,7 +13,6 @@ from functools import lru_cache
 import numpy as np
 
 from simulator.adversaries.contract import Rule
-from simulator.data.databases import Relation
 from simulator.errors import NotApplicable
 from simulator.play.covering import CoveringEngine
 from simulator.play.interpreter import play_interpreted
@@ -21,12 +20,10 @@ from simulator.play.menu import Menu
 from simulator.play.outcome import Outcome
 from simulator.play.plain_kernel import Engine
 from simulator.play.sampling import Covering, Steered, Tilted
-from simulator.play.specification import Specification
+from simulator.play.specification import Played, Specification
 from simulator.play.tilted_kernel import TiltedEngine, largest_psi
 from simulator.play.views import View
 from simulator.seeds import Stream, generator, record
-from simulator.theory.filters import Filter
-from simulator.theory.guarantees import Guarantee
 
 __all__ = ["Outcome", "Specification", "play_block", "prepared_engine"]
 
@@ -41,20 +38,24 @@ def play_block(specification: Specification, b: int, block: int) -> Outcome:
     return play_interpreted(s, b, block)
 
 
-@lru_cache(maxsize=32)
-def engine_for(
-    rule: Rule, family: Guarantee, relation: Relation, filter_: Filter | None = None
-) -> Engine:
-    """The rule's kernel, compiled once in each process."""
-    return Engine.build(rule, family, relation, filter_)
+def engine_for(specification: Specification) -> Engine:
+    """The kernel of a specification's rule, compiled once in each process."""
+    return _engine(Played.of(specification))
+
+
+def tilted_engine_for(specification: Specification) -> TiltedEngine:
+    """The kernel of a specification's rule for tilted play, compiled once in each process."""
+    return _tilted_engine(Played.of(specification))
 
 
 @lru_cache(maxsize=32)
-def tilted_engine_for(
-    rule: Rule, family: Guarantee, relation: Relation, filter_: Filter | None = None
-) -> TiltedEngine:
-    """The rule's kernel for tilted play, compiled once in each process."""
-    return TiltedEngine.build(rule, family, relation, filter_)
+def _engine(played: Played) -> Engine:
+    return Engine.build(*played.terms)
+
+
+@lru_cache(maxsize=32)
+def _tilted_engine(played: Played) -> TiltedEngine:
+    return TiltedEngine.build(*played.terms)
 
 
 def covering_engine(specification: Specification, b: int) -> CoveringEngine:
@@ -65,19 +66,12 @@ def covering_engine(specification: Specification, b: int) -> CoveringEngine:
     s = specification
     if not isinstance(s.adversary, Rule):
         raise NotApplicable("a generator's states cannot be enumerated: write a rule over a menu")
-    return covering_engine_for(s.adversary, s.family, s.relation, s.filter, s.rounds, b)
+    return _covering_engine(Played.of(s), s.rounds, b)
 
 
 @lru_cache(maxsize=16)
-def covering_engine_for(
-    rule: Rule,
-    family: Guarantee,
-    relation: Relation,
-    filter_: Filter | None,
-    rounds: int,
-    b: int,
-) -> CoveringEngine:
-    """The enumeration, made once in each process."""
+def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine:
+    rule, family, relation, filter_ = played.terms
     menu = Menu.of(rule, family, relation, filter_, exchanged=bool(b))
     return CoveringEngine(menu, rounds, filter_)
 
@@ -99,14 +93,14 @@ def prepared_engine(specification: Specification) -> Engine | TiltedEngine | Non
     s = specification
     if not isinstance(s.adversary, Rule) or isinstance(s.sampling, Covering):
         return None
-    make = engine_for if s.sampling is None else tilted_engine_for
-    return make(s.adversary, s.family, s.relation, s.filter)
+    make = engine_for if specification.sampling is None else tilted_engine_for
+    return make(specification)
 
 
 def play_rule(specification: Specification, b: int, block: int) -> Outcome:
     """Play one block of experiment ``b`` with the kernel of a rule."""
     s = specification
-    engine = engine_for(s.adversary, s.family, s.relation, s.filter)
+    engine = engine_for(s)
     coins = generator(s.seed, s.task, Stream.COINS, block)
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
     first = block * s.block_size
@@ -128,7 +122,7 @@ def play_tilted_rule(specification: Specification, b: int, block: int) -> Outcom
     s = specification
     assert isinstance(s.adversary, Rule)
     assert isinstance(s.sampling, Tilted | Steered)
-    engine = tilted_engine_for(s.adversary, s.family, s.relation, s.filter)
+    engine = tilted_engine_for(s)
     coins = generator(s.seed, s.task, Stream.COINS, block)
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
     first = block * s.block_size
@@ -188,20 +182,12 @@ def total_psi_bound(specification: Specification, b: int) -> float:
     if theta == 0:
         return 0.0
     if isinstance(s.adversary, Rule):
-        return menu_psi_bound(s.adversary, s.family, s.relation, s.filter, b, theta, s.rounds)
+        return menu_psi_bound(Played.of(s), b, theta, s.rounds)
     return s.rounds * theta * s.family.renyi(1.0 + theta)
 
 
 @lru_cache(maxsize=256)
-def menu_psi_bound(
-    rule: Rule,
-    family: Guarantee,
-    relation: Relation,
-    filter_: Filter | None,
-    b: int,
-    theta: float,
-    rounds: int,
-) -> float:
+def menu_psi_bound(played: Played, b: int, theta: float, rounds: int) -> float:
     """``largest_psi`` of the rule's menu: an estimate asks for it again and again."""
-    engine = tilted_engine_for(rule, family, relation, filter_)
+    engine = tilted_engine_for(played.specification)
     return largest_psi(engine.menus[b], theta, rounds)

@@ -13,10 +13,12 @@ from simulator.adversaries.contract import Challenge, admit
 from simulator.errors import Breach, DpcomposeError
 from simulator.mechanisms import Pair
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
+from simulator.play.changing import Watched, changed, watch
+from simulator.play.faults import at, fault, limit_of
 from simulator.play.outcome import Outcome
 from simulator.play.sampling import Steered, Tilted, level_at, phase_of
 from simulator.play.specification import Specification
-from simulator.play.views import View
+from simulator.play.views import View, leave, own_copy
 from simulator.seeds import Stream, generator, record
 
 MAX_PREPARED = 4096
@@ -24,10 +26,20 @@ MAX_PREPARED = 4096
 
 
 class Ready(NamedTuple):
-    """A challenge checked and prepared: its pair, and what a filter charges for it."""
+    """A challenge checked and prepared.
+
+    Attributes
+    ----------
+    pair : its two output distributions.
+    price : what a filter charges for it.
+    limit : the largest absolute loss that its mechanism's promise allows.
+    watched : the variables that it rests on, see :mod:`simulator.play.changing`.
+    """
 
     pair: Pair
     price: tuple[float, float]
+    limit: float
+    watched: Watched
 
 
 class Prepared:
@@ -50,25 +62,19 @@ class Prepared:
         s = self.specification
         pair = admit(challenge, s.family, s.relation)
         checked = Challenge(*challenge)
-        price = (0.0, 0.0)
-        if s.filter is not None:
-            price = s.filter.price(checked.mechanism.guarantee(s.relation))
+        guarantee = checked.mechanism.guarantee(s.relation)
+        price = (0.0, 0.0) if s.filter is None else s.filter.price(guarantee)
         if self.exchanged:
             pair = admit((checked[1], checked[0], checked[2]), s.family, s.relation)
         if len(self.known) >= MAX_PREPARED:
             self.known.clear()
             self.laws.clear()
-        ready = Ready(pair, price)
-        with contextlib.suppress(TypeError):  # not hashable: prepared anew each time
-            self.known[challenge] = ready
+        watched = watch(tuple(checked))
+        ready = Ready(pair, price, limit_of(guarantee).constant, watched or ())
+        if watched is not None:
+            with contextlib.suppress(TypeError):  # not hashable: prepared anew each time
+                self.known[challenge] = ready
         return ready
-
-    def find(self, challenge: Any) -> Ready:
-        """The prepared challenge, prepared now if it was not before."""
-        try:
-            return self.known[challenge]
-        except (KeyError, TypeError):
-            return self.prepare(challenge)
 
     def law(self, pair: Pair, level: int) -> TiltedLaw:
         """The pair's tilted law at a level of the sampling."""
@@ -108,7 +114,13 @@ def plain_draw(b: int, noise: np.random.Generator) -> Draw:
     return lambda pair, trial, i: pair.sample(b, noise)
 
 
-def tilted_draw(prepared: Prepared, noise: np.random.Generator) -> Draw:
+Observe = Callable[[Pair, int, int, float], None]
+"""``observe(pair, i, level, loss)`` is called for every tilted answer, with its signed loss."""
+
+
+def tilted_draw(
+    prepared: Prepared, noise: np.random.Generator, observe: Observe | None = None
+) -> Draw:
     """Answer from the tilted law, and keep the weight."""
     sampling = prepared.specification.sampling
     assert isinstance(sampling, Tilted | Steered)
@@ -121,6 +133,8 @@ def tilted_draw(prepared: Prepared, noise: np.random.Generator) -> Draw:
         loss = pair.loss(answer)
         if loss < np.inf:  # an infinite loss is drawn untilted: no weight
             trial.log_weight += law.psi - float(sampling.levels[level]) * loss
+        if observe is not None:
+            observe(pair, i, level, loss)
         return answer
 
     return draw
@@ -141,7 +155,7 @@ def play_interpreted(specification: Specification, b: int, block: int) -> Outcom
         number = block * s.block_size + t
         trial = Trial(t < s.views_in(block), s.trace)
         stood = record(coins) if trial.answers is not None else ()
-        play_trial(s, number, coins, prepared, draw, trial)
+        play_trial(prepared, number, coins, draw, trial)
         losses[t] = -trial.loss if prepared.exchanged else trial.loss
         if log_weights is not None:
             log_weights[t] = trial.log_weight
@@ -161,54 +175,55 @@ def add_path(trace: np.ndarray, path: np.ndarray) -> None:
 
 
 def play_trial(
-    specification: Specification,
-    number: int,
-    coins: np.random.Generator,
-    prepared: Prepared,
-    draw: Draw,
-    trial: Trial,
+    prepared: Prepared, number: int, coins: np.random.Generator, draw: Draw, trial: Trial
 ) -> None:
     """Play Algorithm 1 once; raises Breach, naming the round and the trial."""
+    specification = prepared.specification
     known, prepare, impossible = prepared.known, prepared.prepare, prepared.impossible
     answers, path = trial.answers, trial.path
     admits = type(specification.filter).step if specification.filter is not None else None
     purse = specification.filter.initial if specification.filter is not None else None
     i = 0
-    answer = None
+    handed = None
     try:
         playing = begin(specification, coins)
         send = playing.send
         for i in range(specification.rounds):
             try:
-                challenge = send(answer)
-            except Exception as error:
+                challenge = send(handed)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 raise blamed(error) from error
             try:
-                pair, price = known[challenge]
+                pair, price, limit, watched = known[challenge]
+                if watched and changed(watched):
+                    pair, price, limit, _ = prepare(challenge)
             except (KeyError, TypeError):
-                pair, price = prepare(challenge)
+                pair, price, limit, _ = prepare(challenge)
             admitted = True
             if admits is not None:
                 admitted, purse = admits(purse, *price)
             if admitted:
                 answer = draw(pair, trial, i)
                 loss = pair.loss(answer)
+                if not abs(loss) <= limit or loss == impossible:  # NaN is not
+                    checked = Challenge(*challenge)
+                    raise fault(checked, specification.relation, answer, loss, impossible)
                 trial.loss += loss
-                if loss != loss:
-                    raise Breach(f"the loss of answer {answer!r} is not a number")
-                if loss == impossible:
-                    raise Breach(f"the answer {answer!r} has loss {loss}: it cannot occur there")
+                handed = answer if type(answer) is float else own_copy(answer)
             else:
-                answer = float("nan")
+                answer = handed = float("nan")
             if answers is not None:
                 answers.append(answer)
             if path is not None:
                 path.append(trial.loss)
-        with contextlib.suppress(Exception):  # what it does on leaving is its own affair
-            playing.close()
+        leave(playing)
     except DpcomposeError as error:
         raise type(error)(at(i, number, str(error))) from error
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         complaint = f"the mechanism raised {type(error).__name__}: {error}"
         raise Breach(at(i, number, complaint)) from error
 
@@ -217,24 +232,19 @@ def begin(specification: Specification, coins: np.random.Generator) -> Generator
     """Start the adversary; raises Breach unless it is a generator function that can be started."""
     try:
         playing = specification.adversary(coins)
-    except DpcomposeError:
+    except (DpcomposeError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         raise Breach(f"the adversary raised {type(error).__name__}: {error}") from error
     if not hasattr(playing, "send"):
         raise Breach(f"the adversary must be a generator function, it returned {playing!r}")
     return playing
 
 
-def blamed(error: Exception) -> DpcomposeError:
-    """What to tell of an error that the adversary raised when it was handed an answer."""
+def blamed(error: BaseException) -> DpcomposeError:
+    """The error to raise for what the adversary raised when it was handed an answer."""
     if isinstance(error, DpcomposeError):
         return error
     if isinstance(error, StopIteration):
         return Breach("the adversary stopped, but must yield in every round")
     return Breach(f"the adversary raised {type(error).__name__}: {error}")
-
-
-def at(i: int, trial: int, complaint: str) -> str:
-    """Say where a breach happened; rounds are counted from 1, trials from 0."""
-    return f"round {i + 1}, trial {trial}: {complaint}"

@@ -12,14 +12,12 @@ from dataclasses import replace
 from functools import lru_cache
 
 from simulator.adversaries.contract import Rule
-from simulator.data.databases import Relation
 from simulator.errors import Refusal
 from simulator.estimation import Estimate
 from simulator.estimation.log_mean import LARGEST_SHARE, MINIMUM_HITS
 from simulator.play.menu import Menu
 from simulator.play.sampling import Covering
-from simulator.play.specification import Specification
-from simulator.theory.guarantees import Guarantee
+from simulator.play.specification import Played, Specification
 
 
 def covers(specification: Specification, b: int) -> bool:
@@ -37,13 +35,14 @@ def leak_of(specification: Specification, b: int) -> float:
     """
     s = specification
     if isinstance(s.adversary, Rule):
-        return leak_of_menu(s.adversary, s.family, s.relation, b)
+        return leak_of_menu(Played.of(s), b)
     return s.family.leak
 
 
 @lru_cache(maxsize=256)
-def leak_of_menu(rule: Rule, family: Guarantee, relation: Relation, b: int) -> float:
+def leak_of_menu(played: Played, b: int) -> float:
     """The largest leak of a menu's entries in experiment ``b``."""
+    rule, family, relation, _ = played.terms
     menu = Menu.of(rule, family, relation, exchanged=bool(b))
     return max(leak_of_entry(menu, entry) for entry in range(len(rule.menu)))
 

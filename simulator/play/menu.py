@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.adversaries.contract import Rule, check_challenge
+from simulator.adversaries.contract import Challenge, Rule, check_challenge
 from simulator.data.databases import Relation
-from simulator.errors import DpcomposeError, NotApplicable
+from simulator.errors import Breach, DpcomposeError, NotApplicable
 from simulator.mechanisms import Free, ScalarMechanism, Scalars
+from simulator.play.faults import limit_of_entry
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 
@@ -29,6 +30,8 @@ class Menu:
     low, high : float64, shape (entries,), the interval of a free parameter; NaN otherwise.
     prices : float64, shape (entries, 2), the (epsilon, delta) at which a filter accounts for the
         entry; of a free entry the epsilon is the parameter itself.
+    limits : float64, shape (entries, 2), what one round with the entry may lose; see
+        :class:`~simulator.play.faults.Limit`.
     """
 
     rule: Rule
@@ -40,6 +43,7 @@ class Menu:
     low: np.ndarray
     high: np.ndarray
     prices: np.ndarray
+    limits: np.ndarray
 
     @classmethod
     def of(
@@ -61,6 +65,7 @@ class Menu:
         lows: list[float] = []
         highs: list[float] = []
         prices: list[tuple[float, float]] = []
+        limits: list[tuple[float, float]] = []
         for place, challenge in enumerate(rule.menu):
             try:
                 database_0, database_1, mechanism = check_challenge(challenge, family, relation)
@@ -69,8 +74,14 @@ class Menu:
                     database_0, database_1 = database_1, database_0
                 row = mechanism.checked_row(database_0, database_1, relation)
                 prices.append(priced(mechanism, relation, filter_))
+                limits.append(limit_of_entry(mechanism, relation))
             except DpcomposeError as error:
                 raise type(error)(f"menu entry {place} of {rule.name}: {error}") from error
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # its query or mechanism is anybody's code
+                complaint = f"{type(error).__name__}: {error}"
+                raise Breach(f"menu entry {place} of {rule.name} raised {complaint}") from error
             scalars, parameter = mechanism.scalars, mechanism.parameter
             if scalars not in kinds:
                 kinds.append(scalars)
@@ -96,6 +107,7 @@ class Menu:
             np.array(lows),
             np.array(highs),
             np.array(prices),
+            np.array(limits, dtype=np.float64),
         )
 
     @property
@@ -106,6 +118,14 @@ class Menu:
     def is_free(self, entry: int) -> bool:
         """Whether the entry leaves its parameter to the rule."""
         return not math.isnan(self.low[entry])
+
+    def challenge(self, entry: int, parameter: float) -> Challenge:
+        """The entry's challenge; a free one with its parameter fixed to ``parameter``."""
+        challenge = self.rule.menu[entry]
+        if self.is_free(entry):
+            assert isinstance(challenge.mechanism, ScalarMechanism)
+            challenge = challenge._replace(mechanism=challenge.mechanism.with_parameter(parameter))
+        return challenge
 
     def guarantee(self, entry: int) -> Guarantee:
         """What the entry's mechanism promises, of a free one whatever its parameter."""

@@ -24,6 +24,7 @@ class Outcome:
     views : the kept views.
     log_weights : float64, shape (trials of the block,), ln dP_b/dQ of the views where they were
         drawn from another measure Q, or None.
+    doubt : a line on why the block may not be reproducible, or "". Not stored.
     """
 
     experiment: int
@@ -32,6 +33,7 @@ class Outcome:
     trace: np.ndarray | None = None
     views: tuple[View, ...] = ()
     log_weights: np.ndarray | None = None
+    doubt: str = ""
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The outcome as named arrays, fit for storage."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.adversaries.contract import Rule
+from simulator.adversaries.contract import Rule, off_menu
 from simulator.data.databases import Relation
 from simulator.errors import Breach
 from simulator.play.compiling import (
@@ -25,12 +25,10 @@ from simulator.play.compiling import (
     row_reader,
     uncompiled,
 )
+from simulator.play.faults import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE, at, fault
 from simulator.play.menu import Menu
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
-
-# what a kernel returns beside the trial and the round: all went well, or what did not
-DONE, OFF_MENU, OUT_OF_RANGE, NOT_FINITE, IMPOSSIBLE = range(5)
 
 
 def no_filter(state: tuple[float], epsilon: float, delta: float) -> tuple[bool, tuple[float]]:
@@ -56,7 +54,10 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
     any_free = menu.any_free
     read = row_reader(menu.params.shape[1], compile_)
 
-    def kernel(b, kind, rows, table, low, high, prices, coins, noise, losses, trace, answers):  # type: ignore[no-untyped-def]
+    def kernel(  # type: ignore[no-untyped-def]
+        b, kind, rows, table, low, high, prices, limits,
+        coins, noise, losses, trace, answers,
+    ):  # fmt: skip
         work = np.zeros((1, table.shape[1]))
         rounds = answers.shape[1]
         impossible = math.inf if b else -math.inf  # has probability 0 where it was drawn
@@ -65,25 +66,29 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
             answer = math.nan
             loss = 0.0
             purse = unspent
-            oddity = 0.0
             for i in range(rounds):
                 state, move, parameter = step(state, i, answer, coins)
                 entry = int(move)
-                if entry < 0 or entry >= table.shape[0]:
-                    return OFF_MENU, trial, i, float(entry)
+                if entry != move or entry < 0 or entry >= table.shape[0]:
+                    return OFF_MENU, trial, i, 0, float(move), 0.0, 0.0
                 params = read(table, entry)
                 price = prices[entry, 0]
+                limit = limits[entry, 0]
                 if any_free and low[entry] == low[entry]:
                     if not low[entry] <= parameter <= high[entry]:
-                        return OUT_OF_RANGE, trial, i, parameter
+                        return OUT_OF_RANGE, trial, i, entry, parameter, 0.0, 0.0
                     prepare(kind[entry], rows[entry], parameter, work[0])
                     params = read(work, 0)
                     price = parameter
+                    limit += limits[entry, 1] * parameter
                 admitted, purse = admit(purse, price, prices[entry, 1])
                 if admitted:
                     answer = sample(kind[entry], params, b, noise)
-                    loss += loss_of(kind[entry], params, answer)
-                    oddity += answer - answer  # 0, or NaN for good once an answer is not finite
+                    round_loss = loss_of(kind[entry], params, answer)
+                    # one comparison that holds while all goes well; NaN fails it
+                    if not abs(round_loss) + (answer - answer) <= limit:
+                        return FAULT, trial, i, entry, parameter, answer, round_loss
+                    loss += round_loss
                 else:
                     answer = math.nan
                 if trace.shape[0] > 0 and loss - loss == 0.0:
@@ -92,12 +97,10 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
                     trace[2, i] += 1.0
                 if answers.shape[0] > 0:
                     answers[trial, i] = answer
-            if oddity != 0.0 or loss != loss:
-                return NOT_FINITE, trial, rounds - 1, loss
             if loss == impossible:
-                return IMPOSSIBLE, trial, rounds - 1, loss
+                return IMPOSSIBLE, trial, i, 0, 0.0, 0.0, loss
             losses[trial] = loss
-        return DONE, 0, 0, 0.0
+        return DONE, 0, 0, 0, 0.0, 0.0, 0.0
 
     return compile_(kernel)
 
@@ -158,7 +161,7 @@ class Engine:
         Raises Breach, naming the round and the trial.
         """
         menu = self.menu
-        status, trial, i, value = self.kernel(
+        ended = self.kernel(
             b,
             menu.kind,
             menu.rows,
@@ -166,25 +169,38 @@ class Engine:
             menu.low,
             menu.high,
             menu.prices,
+            menu.limits,
             coins,
             noise,
             losses,
             np.zeros((0, rounds)) if trace is None else trace,
             np.zeros((0, rounds)) if answers is None else answers,
         )
-        complain(menu.rule.name, status, first_trial + trial, i, value)
+        raise_if_ended_early(menu, ended, first_trial, math.inf if b else -math.inf)
 
 
-COMPLAINTS = {
-    OFF_MENU: "made the move {:.0f}, which is not on its menu",
-    OUT_OF_RANGE: "chose the parameter {}, outside what its menu entry allows",
-    NOT_FINITE: "was given an answer that is not finite, in this or an earlier round (loss {})",
-    IMPOSSIBLE: "was given an answer that cannot occur there, now or earlier (loss {})",
-}
+Ending = tuple[int, int, int, int, float, float, float]
+"""What a kernel returns: the status, the trial, the round, and of a round that ended the play the
+menu entry, the parameter (or the move that is not on the menu), the answer and the loss."""
 
 
-def complain(name: str, status: int, trial: int, i: int, value: float) -> None:
-    """Raise Breach unless a kernel says that all went well."""
-    if status != DONE:
-        complaint = COMPLAINTS[status].format(value)
-        raise Breach(f"round {i + 1}, trial {trial}: {name} {complaint}")
+def raise_if_ended_early(menu: Menu, ending: Ending, first_trial: int, impossible: float) -> None:
+    """Raise Breach, naming the round and the trial, unless a kernel's play went well.
+
+    ``impossible`` is the loss of an answer that has probability 0 where it was drawn.
+    """
+    status, trial, i, entry, parameter, answer, loss = ending
+    if status == DONE:
+        return
+    name = menu.rule.name
+    if status == OFF_MENU:
+        found = Breach(off_menu(name, parameter))
+    elif status == OUT_OF_RANGE:
+        found = Breach(
+            f"{name} chose the parameter {parameter}, outside what its menu entry allows"
+        )
+    elif status == IMPOSSIBLE:
+        found = Breach(f"{name} was given an answer that cannot occur there, now or earlier")
+    else:
+        found = fault(menu.challenge(entry, parameter), menu.relation, answer, loss, impossible)
+    raise type(found)(at(i, first_trial + trial, str(found)))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
+import cloudpickle
+
 from simulator.adversaries.contract import Rule
-from simulator.adversaries.fingerprint import fingerprint
+from simulator.adversaries.fingerprint import Fingerprint, fingerprint
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import InvalidInput
 from simulator.play.sampling import Covering, Sampling
@@ -23,6 +25,12 @@ RULE_BLOCK_ROUNDS = 1 << 22
 
 WHOLE = {"rounds": 1, "trials": 1, "seed": 0, "keep_views": 0, "block_size": 0}
 """The least that each whole number may be."""
+
+GOAL = ("trials", "keep_views")
+"""What a stored run may raise later: the blocks already played serve the larger run."""
+
+MADE_OF = ("adversary", "family", "relation", "sampling", "filter")
+"""What may be a user's own code."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,9 @@ class Specification:
         experiments themselves.
     filter : a privacy filter asked before every query; a query that it refuses is not run, costs
         nothing, and is answered NaN.
+    task : a number that seeds the draws, from names and numbers alone.
+    code : the fingerprint of the adversary and of all else that may be a user's code, taken when
+        the specification is made. A kernel compiled for it is played for no other.
     """
 
     adversary: Callable[..., Any]
@@ -51,6 +62,7 @@ class Specification:
     rounds: int
     trials: int
     seed: int = 0
+    _: KW_ONLY
     relation: Relation = ADD_REMOVE
     block_size: int = 0
     keep_views: int = 0
@@ -58,6 +70,7 @@ class Specification:
     sampling: Sampling | None = None
     filter: Filter | None = None
     task: int = field(init=False, repr=False, default=0)
+    code: Fingerprint = field(init=False, repr=False, default=Fingerprint(()))
 
     def __post_init__(self) -> None:
         if not callable(self.adversary):
@@ -77,6 +90,7 @@ class Specification:
         text = repr(sorted((k, v) for k, v in self.describe().items() if k != "trials"))
         digest = hashlib.sha256(text.encode()).digest()
         object.__setattr__(self, "task", int.from_bytes(digest[:8], "big"))
+        object.__setattr__(self, "code", self.code_now())
 
     def _check_play(self) -> None:
         if not isinstance(self.sampling, Sampling | None):
@@ -139,10 +153,68 @@ class Specification:
             "filter": str(self.filter),
         }
 
+    def code_now(self) -> Fingerprint:
+        """The fingerprint of all that may be a user's code, as it is at this moment."""
+        return fingerprint(**{name: getattr(self, name) for name in MADE_OF})
+
+    def require_unchanged(self) -> None:
+        """Raise InvalidInput when what is played has changed since the specification was made."""
+        if (now := self.code_now()) != self.code:
+            before = dict(self.code.parts)
+            changed = [name for name, digest in now.parts if before.get(name) != digest]
+            raise InvalidInput(
+                f"the {' and the '.join(changed) or 'adversary'} of {self.name} has changed since "
+                "the specification was made (a function, or a value that it looks up): make the "
+                "specification anew"
+            )
+
     def identity(self) -> dict[str, Any]:
-        """The description, with all else that the recorded result depends on."""
-        return self.describe() | {
-            "keep_views": self.keep_views,
+        """The description, with all else that the recorded result depends on, but its goal."""
+        described = {name: value for name, value in self.describe().items() if name not in GOAL}
+        return described | {
             "trace": self.trace,
-            "code": fingerprint(self.adversary),
+            "code": dict(self.code.parts),
+            "not_covered": list(self.code.not_covered),
         }
+
+    def goal(self) -> dict[str, int]:
+        """How far the run goes: raising these keeps every block that is played."""
+        return {name: getattr(self, name) for name in GOAL}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # plain pickle refuses functions that no module holds under their name
+        state = dict(self.__dict__)
+        made_of = {name: state.pop(name) for name in MADE_OF}
+        return state | {"made_of": cloudpickle.dumps(made_of)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        own = dict(state)
+        self.__dict__.update(cloudpickle.loads(own.pop("made_of")) | own)
+
+
+@dataclass(frozen=True)
+class Played:
+    """A specification as far as its kernel and its menu depend on it: by what it is made of.
+
+    Equal rules may play otherwise: numba freezes the globals that a step looks up when it compiles
+    it, and 0 equals 0.0.
+    """
+
+    code: tuple[tuple[str, str], ...]
+    rule: int
+    specification: Specification = field(compare=False)  # kept, so that the rule's id stays its own
+
+    @classmethod
+    def of(cls, specification: Specification) -> Played:
+        """Return the key under which the specification's kernel is kept."""
+        code = specification.code
+        parts = tuple(part for part in code.parts if part[0] != "sampling")
+        # what no fingerprint covers may differ between two rules, not within one
+        return cls(parts, id(specification.adversary) if code.not_covered else 0, specification)
+
+    @property
+    def terms(self) -> tuple[Rule, Guarantee, Relation, Filter | None]:
+        """The rule, and what its menu is checked under."""
+        s = self.specification
+        assert isinstance(s.adversary, Rule)
+        return s.adversary, s.family, s.relation, s.filter

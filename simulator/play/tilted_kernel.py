@@ -26,16 +26,9 @@ from simulator.play.compiling import (
     row_reader,
     uncompiled,
 )
+from simulator.play.faults import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE
 from simulator.play.menu import Menu
-from simulator.play.plain_kernel import (
-    DONE,
-    IMPOSSIBLE,
-    NOT_FINITE,
-    OFF_MENU,
-    OUT_OF_RANGE,
-    complain,
-    gate,
-)
+from simulator.play.plain_kernel import gate, raise_if_ended_early
 from simulator.play.sampling import RoundByRound, Tilted, phase_of
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
@@ -55,7 +48,7 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
     read_tilted = row_reader(widest_tilt(menu), compile_)
 
     def kernel(  # type: ignore[no-untyped-def]
-        kind, rows, table, tilts, low, high, prices, levels, grid, phase, first, per_column,
+        kind, rows, table, tilts, low, high, prices, limits, levels, grid, phase, first, per_column,
         coins, noise, losses, log_weights, answers, path,
     ):  # fmt: skip
         work = np.zeros((1, table.shape[1]))
@@ -69,36 +62,39 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
             loss = 0.0
             log_weight = 0.0
             purse = unspent
-            oddity = 0.0
             level = grid[0, 0]
             for i in range(phase.shape[0]):
                 state, move, parameter = step(state, i, answer, coins)
                 entry = int(move)
-                if entry < 0 or entry >= table.shape[0]:
-                    return OFF_MENU, trial, i, float(entry)
+                if entry != move or entry < 0 or entry >= table.shape[0]:
+                    return OFF_MENU, trial, i, 0, float(move), 0.0, 0.0
                 if steered:
                     place = min(max((loss - first) * per_column, 0.0), columns - 1.0)
                     level = grid[phase[i], int(place)]
                 params = read(table, entry)
                 tilted = read_tilted(tilts, entry * count + level)
                 price = prices[entry, 0]
+                limit = limits[entry, 0]
                 if any_free and low[entry] == low[entry]:
                     if not low[entry] <= parameter <= high[entry]:
-                        return OUT_OF_RANGE, trial, i, parameter
+                        return OUT_OF_RANGE, trial, i, entry, parameter, 0.0, 0.0
                     prepare(kind[entry], rows[entry], parameter, work[0])
                     tilt(kind[entry], work[0], levels[level], work_tilted[0])
                     params = read(work, 0)
                     tilted = read_tilted(work_tilted, 0)
                     price = parameter
+                    limit += limits[entry, 1] * parameter
                 round_loss = 0.0
                 admitted, purse = admit(purse, price, prices[entry, 1])
                 if admitted:
                     answer = sample(kind[entry], params, tilted, noise)
-                    oddity += answer - answer
                     round_loss = loss_of(kind[entry], params, answer)
                     loss += round_loss
-                    if round_loss < math.inf:  # an infinite loss is drawn untilted: no weight
-                        log_weight += tilted[0] - levels[level] * round_loss
+                    if not abs(round_loss) + (answer - answer) <= limit:
+                        return FAULT, trial, i, entry, parameter, answer, round_loss
+                    tilting = tilted[0] - levels[level] * round_loss
+                    # an infinite loss is drawn untilted, and has no weight
+                    log_weight += tilting if round_loss < math.inf else 0.0
                 else:
                     answer = math.nan
                     entry = -1
@@ -109,13 +105,11 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                     path[trial, i, 1] = level
                     path[trial, i, 2] = round_loss
                     path[trial, i, 3] = parameter
-            if oddity != 0.0 or loss != loss:
-                return NOT_FINITE, trial, i, loss
             if loss == -math.inf:
-                return IMPOSSIBLE, trial, i, loss
+                return IMPOSSIBLE, trial, i, 0, 0.0, 0.0, loss
             losses[trial] = loss
             log_weights[trial] = log_weight
-        return DONE, 0, 0, 0.0
+        return DONE, 0, 0, 0, 0.0, 0.0, 0.0
 
     return compile_(kernel)
 
@@ -135,7 +129,7 @@ def sampler_of(kind: Scalars) -> Callable[..., Any]:
 
 
 def untiltable(kind: Scalars) -> NotApplicable:
-    """The error for a mechanism without a tilted law."""
+    """Return the error for a mechanism without a tilted law."""
     return NotApplicable(
         f'the {kind.name} mechanism has no tilted sampler; use method="splitting" or "plain"'
     )
@@ -209,7 +203,7 @@ class TiltedEngine:
         menu = self.menus[b]
         grid = sampling.grid
         first, last = sampling.span
-        status, trial, i, value = self.kernel(
+        ended = self.kernel(
             menu.kind,
             menu.rows,
             menu.params,
@@ -217,6 +211,7 @@ class TiltedEngine:
             menu.low,
             menu.high,
             menu.prices,
+            menu.limits,
             sampling.levels,
             grid,
             phase_of(rounds, grid.shape[0]),
@@ -229,7 +224,7 @@ class TiltedEngine:
             np.zeros((0, rounds)) if answers is None else answers,
             np.zeros((0, rounds, 4)) if path is None else path,
         )
-        complain(menu.rule.name, status, first_trial + trial, i, value)
+        raise_if_ended_early(menu, ended, first_trial, -math.inf)
 
 
 def tilt_table(menu: Menu, sampling: RoundByRound) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import InvalidInput
-from simulator.play.sampling import Sampling, Tilted
+from simulator.play.sampling import RoundByRound, Sampling, Tilted
 from simulator.play.specification import Specification
 from simulator.rare.pilot import pilot_tilt
 from simulator.rare.rehearsal import plain
@@ -41,8 +41,10 @@ def choose_measure(
     """
     if (epsilon is None) == (delta is None):
         raise InvalidInput("give the epsilon to aim at, or the delta")
-    s = Specification(adversary, family, rounds, 1, seed, relation, sampling=plain(), filter=filter)
-    start: Sampling | None = None
+    s = Specification(
+        adversary, family, rounds, 1, seed, relation=relation, sampling=plain(), filter=filter
+    )
+    start: RoundByRound | None = None
     if epsilon is None:
         assert delta is not None
         epsilon, start = aim(s, experiment, delta)

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 from simulator.data.databases import ADD_REMOVE, Relation
@@ -24,9 +25,10 @@ from simulator.rare.steering import aim, steer
 from simulator.rare.witness import refuse_if_contradicted
 from simulator.run.simulate import run
 from simulator.seeds import Pilot, Stream, generator
+from simulator.store import RunStore
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
-from simulator.validation import finite, open_probability
+from simulator.validation import experiment_number, finite, open_probability
 
 METHODS = ("auto", "plain", "tilted", "steered", "doob", "splitting")
 PLAIN_ENOUGH = 30.0
@@ -78,6 +80,7 @@ def estimate_rare(
     filter: Filter | None = None,
     confidence: float = 0.95,
     jobs: int | None = None,
+    out: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> RareEvent:
     """Estimate Pr[L > epsilon] and delta(epsilon) of an adversary, however small.
@@ -87,6 +90,8 @@ def estimate_rare(
     adversary, family, rounds, trials, seed, relation, filter, jobs : as for ``simulate``.
     epsilon : where to estimate; or give ``delta`` to find epsilon(delta).
     experiment : 0, or 1 for the exchanged direction.
+    out : a folder to keep the finished blocks of the sample in, and to resume from; the pilot
+        that chooses the measure is played again, and ``doob`` and ``splitting`` store nothing.
     method : ``plain``, ``tilted`` (one theta, from a pilot unless ``theta`` is given),
         ``steered`` (theta by round and loss, learnt by cross-entropy), ``doob`` (the
         zero-variance measure, for rules with few states), ``splitting``; ``auto`` rehearses
@@ -101,8 +106,7 @@ def estimate_rare(
         raise InvalidInput(f"no method {method!r}; there are {', '.join(METHODS)}")
     if (epsilon is None) == (delta is None):
         raise InvalidInput("give the epsilon to estimate at, or the delta to find epsilon(delta)")
-    if experiment not in (0, 1):
-        raise InvalidInput(f"the experiment must be 0 or 1, not {experiment!r}")
+    experiment = experiment_number(experiment)
     open_probability("confidence", confidence)
     if delta is not None:
         open_probability("delta", delta)
@@ -110,18 +114,25 @@ def estimate_rare(
         raise InvalidInput(f'theta is for method="tilted"; method="{method}" takes none')
     start = time.perf_counter()
     s = Specification(
-        adversary, family, rounds, trials, seed, relation, filter=filter, sampling=plain()
+        adversary, family, rounds, trials, seed, relation=relation, filter=filter, sampling=plain()
     )
     if epsilon is not None:
         finite("epsilon", epsilon)
     question = Question(s, experiment, epsilon, delta, confidence)
+    if out is not None and method in ("doob", "splitting"):
+        raise InvalidInput(f"out= stores blocks of trials, and method={method!r} plays none")
     if method == "doob":
         return by_doob(question, start)
     if method == "splitting":
         return by_splitting(question, start)
     sampling = chosen(question, method, theta)
     pilot_seconds = time.perf_counter() - start
-    result = run(replace(s, sampling=sampling), (experiment,), jobs, None, progress)
+    final = replace(s, sampling=sampling)
+    if out is None:
+        result = run(final, (experiment,), jobs, None, progress)
+    else:
+        with RunStore.open(out, final.identity()) as store:
+            result = run(final, (experiment,), jobs, store, progress)
     at_delta = None if delta is None else result.epsilon(delta, experiment, confidence)
     point = epsilon if at_delta is None else at_delta.value
     assert point is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,9 +11,9 @@ from simulator.adversaries.contract import Rule
 from simulator.mechanisms import Pair
 from simulator.mechanisms.tilted import tilted_law
 from simulator.play.block import tilted_engine_for
-from simulator.play.interpreter import Prepared, Trial, play_trial
+from simulator.play.interpreter import Prepared, Trial, play_trial, tilted_draw
 from simulator.play.menu import Menu
-from simulator.play.sampling import RoundByRound, Steered, Tilted, level_at, phase_of
+from simulator.play.sampling import RoundByRound, Steered, Tilted
 from simulator.play.specification import Specification
 from simulator.play.tilted_kernel import slopes_of_psi
 from simulator.seeds import pilot_generators
@@ -98,7 +97,7 @@ def _rehearse_rule(
     assert isinstance(s.adversary, Rule)
     sampling = s.sampling
     assert isinstance(sampling, Tilted | Steered)
-    engine = tilted_engine_for(s.adversary, s.family, s.relation, s.filter)
+    engine = tilted_engine_for(s)
     signed, log_weights = np.empty(trials), np.empty(trials)
     path = np.zeros((trials if keep_rounds else 0, s.rounds, 4))
     engine.play(b, sampling, s.rounds, coins, noise, signed, log_weights, path=path)
@@ -146,7 +145,6 @@ def _rehearse_generator(
     sampling = s.sampling
     assert isinstance(sampling, Tilted | Steered)
     prepared = Prepared(s, b)
-    phases = phase_of(s.rounds, sampling.grid.shape[0])
     kept = np.zeros((4, trials if keep_rounds else 0, s.rounds))
     signed, log_weights = np.empty(trials), np.empty(trials)
     derivatives: dict[tuple[int, int], tuple[float, float]] = {}
@@ -160,20 +158,13 @@ def _rehearse_generator(
             derivatives[key] = (high - low) / (2 * STEP), (high - 2 * mid + low) / STEP**2
         return derivatives[key]
 
-    def draw(pair: Pair, trial: Trial, i: int) -> Any:
-        level = level_at(sampling, phases[i], trial.loss)
-        law = prepared.law(pair, level)
-        answer = law.draw(noise)
-        loss, theta = pair.loss(answer), float(sampling.levels[level])
-        if loss < np.inf:
-            trial.log_weight += law.psi - theta * loss
-        if keep_rounds:
-            kept[:, number, i] = loss, theta, *slopes(pair, level)
-        return answer
+    def observe(pair: Pair, i: int, level: int, loss: float) -> None:
+        kept[:, number, i] = loss, float(sampling.levels[level]), *slopes(pair, level)
 
+    draw = tilted_draw(prepared, noise, observe if keep_rounds else None)
     for number in range(trials):
         trial = Trial(keep_answers=False, keep_path=False)
-        play_trial(s, number, coins, prepared, draw, trial)
+        play_trial(prepared, number, coins, draw, trial)
         signed[number], log_weights[number] = trial.loss, trial.log_weight
     return Rehearsal(
         signed,

@@ -175,9 +175,7 @@ def play_on(
         return path.answers[i] if i < known else pair.sample(b, noise)
 
     trial = Trial(keep_answers=True, keep_path=True)
-    play_trial(
-        prepared.specification, 0, restore(stood) if path.coins else coins, prepared, draw, trial
-    )
+    play_trial(prepared, 0, restore(stood) if path.coins else coins, draw, trial)
     assert trial.answers is not None
     losses = np.array(trial.path)
     return Track(stood, tuple(trial.answers), -losses if b else losses)

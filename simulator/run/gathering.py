@@ -63,13 +63,13 @@ class Gathered:
         traces = {b: sums.total for b, sums in self.traces.items() if sums.total is not None}
         return Result(
             self.specification,
-            self.samples,
-            self.log_weights,
-            traces,
-            tuple(self.views),
-            seconds,
-            compile_seconds,
-            rounds_played,
+            samples=self.samples,
+            log_weights=self.log_weights,
+            traces=traces,
+            kept_views=tuple(self.views),
+            seconds=seconds,
+            compile_seconds=compile_seconds,
+            rounds_played=rounds_played,
         )
 
 
@@ -77,7 +77,7 @@ class OrderedSum:
     """A sum of arrays taken in the order of their blocks, so that its rounding repeats.
 
     Only what comes before its turn is held back; the rest is added and forgotten, for an array
-    a block would fill the memory of a long run.
+    per block would fill the memory of a long run.
     """
 
     def __init__(self) -> None:

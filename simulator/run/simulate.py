@@ -27,6 +27,7 @@ from simulator.errors import Breach, DpcomposeError, InvalidInput
 from simulator.play.block import Outcome, Specification, prepared_engine
 from simulator.play.sampling import Sampling
 from simulator.play.specification import RULE_BLOCK_ROUNDS
+from simulator.play.stored import stored_outcome
 from simulator.result import Result
 from simulator.run.gathering import Gathered, Key
 from simulator.run.progress import Progress
@@ -84,7 +85,9 @@ def simulate(
         the estimates are then weighted. None draws from the experiments themselves.
     filter : a privacy filter that is asked before every query. A query that it refuses is not
         run, costs nothing, and is answered NaN.
-    out : a folder to keep every finished block in, and to resume from.
+    out : a folder to keep every finished block in, and to resume from. ``trials`` and
+        ``keep_views`` may be raised when a run is resumed: only the blocks that the larger run
+        lacks are played, and the result is that of one larger run.
     progress : whether to show a bar; by default where standard error is a terminal.
 
     Raises
@@ -98,15 +101,15 @@ def simulate(
     if not isinstance(relation, Relation):
         raise InvalidInput(f"the relation must be ADD_REMOVE or REPLACE_ONE, not {relation!r}")
     specification = Specification(
-        adversary, family, rounds, trials, seed, relation, block_size, keep_views, trace,
-        sampling, filter,
+        adversary, family, rounds, trials, seed, relation=relation, block_size=block_size,
+        keep_views=keep_views, trace=trace, sampling=sampling, filter=filter,
     )  # fmt: skip
     played = checked_experiments(experiments)
     if jobs is not None and jobs != -1:
         whole("jobs", jobs)
     if out is None:
         return run(specification, played, jobs, None, progress)
-    with RunStore.open(out, specification.identity()) as store:
+    with RunStore.open(out, specification.identity(), specification.goal()) as store:
         return run(specification, played, jobs, store, progress)
 
 
@@ -130,27 +133,48 @@ def run(
 ) -> Result:
     """Play the blocks of a specification that ``store`` does not hold yet, and gather them all."""
     s = specification
+    s.require_unchanged()
     gathered = Gathered(s, experiments)
     with Progress(progress) as bar:
         if store is not None:
             if store.dropped:
                 bar.notice(store.dropped)
-            for experiment, block, arrays, _ in store.read():
-                gathered.add(Outcome.of_arrays(experiment, block, arrays))
+            restore(store, gathered)
         missing = gathered.missing()
         compile_seconds = compiled(s, bar) if missing else 0.0
         total = s.trials * s.rounds * len(gathered.experiments)
         left = sum(s.trials_in(block) for _, block in missing) * s.rounds
         bar.playing(s.name, total, total - left)
+        doubts: dict[str, str] = {}
         start = time.perf_counter()
         with contextlib.closing(outcomes(s, missing, workers(jobs, left))) as played:
             for outcome in played:
                 gathered.add(outcome)
+                if outcome.doubt:
+                    doubts.setdefault(outcome.doubt.partition(":")[0], outcome.doubt)
                 if store is not None:
                     store.append(outcome.experiment, outcome.block, outcome.arrays())
                 bar.played(len(outcome.losses) * s.rounds)
         seconds = time.perf_counter() - start
+        for line in doubts.values():
+            bar.notice(line)
     return gathered.result(seconds, compile_seconds, left)
+
+
+def restore(store: RunStore, gathered: Gathered) -> None:
+    """Gather the stored blocks; those that the goal has outgrown are to be played anew.
+
+    Raises InvalidInput for a block that the specification cannot have left.
+    """
+    for experiment, block, arrays, _ in store.read():
+        try:
+            outcome = stored_outcome(gathered.specification, experiment, block, arrays)
+        except InvalidInput as error:
+            raise InvalidInput(f"{store.folder}: {error}; name another folder") from None
+        if outcome is None:
+            store.outgrow(experiment, block)
+        else:
+            gathered.add(outcome)
 
 
 def compiled(specification: Specification, bar: Progress) -> float:
@@ -162,9 +186,9 @@ def compiled(specification: Specification, bar: Progress) -> float:
     start = time.perf_counter()
     try:
         engine = prepared_engine(s)
-    except DpcomposeError:
+    except (DpcomposeError, KeyboardInterrupt):
         raise
-    except Exception as error:  # the step is anybody's code
+    except BaseException as error:  # the step is anybody's code
         complaint = f"{s.name} raised {one_line(error)} when asked for its first move"
         raise Breach(complaint) from error
     bar.compiled()
@@ -238,7 +262,7 @@ def parallel(
         )
     processes = jobs > 1 and not getattr(backend, "supports_sharedmem", False)
     if processes:
-        play.pickled  # noqa: B018 (complains here, and not from inside of a pool)
+        play.pickled  # noqa: B018 (raises here, and not from inside of a pool)
 
     def tasks() -> Iterator[Any]:
         for key in keys:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -10,6 +11,7 @@ import cloudpickle
 
 from simulator.errors import Breach, DpcomposeError, InvalidInput
 from simulator.play.block import Outcome, Specification, play_block, play_interpreted
+from simulator.play.repeating import doubt
 
 
 class Player:
@@ -31,7 +33,9 @@ class Player:
         """The specification as a worker receives it; raises InvalidInput where it has no form."""
         try:
             return cloudpickle.dumps(self.specification)
-        except Exception as error:  # pickling runs anybody's code
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # pickling runs anybody's code
             raise InvalidInput(
                 f"the adversary {self.specification.name} cannot be sent to a worker process "
                 f"({one_line(error)}); play it with jobs=1"
@@ -42,7 +46,7 @@ class Player:
 
 
 class Received:
-    """A Player in a worker. It unpickles when it plays: an error then finds its way home."""
+    """A Player in a worker. It unpickles when it plays: an error is then raised in the parent."""
 
     def __init__(self, pickled: bytes) -> None:
         self.pickled = pickled
@@ -54,35 +58,52 @@ class Received:
 
 @lru_cache(maxsize=2)
 def unpickled(pickled: bytes) -> Specification:
-    """Unpickle a specification, once in each worker."""
+    """Unpickle a specification, once in each worker.
+
+    A module that can be imported is not sent, but imported again. Raises InvalidInput where the
+    worker has found another state of it: an edited file, or a global that the parent has set.
+    """
     try:
-        return cloudpickle.loads(pickled)
-    except Exception as error:
+        specification = cloudpickle.loads(pickled)
+        same = specification.code_now().parts == specification.code.parts
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise InvalidInput(
             f"a worker process cannot load the adversary ({one_line(error)}); play it with "
             "jobs=1, or define it in a module that can be imported"
         ) from None
+    if not same:
+        raise InvalidInput(
+            f"a worker process finds {specification.name} in another state than this one (its "
+            "file was edited after it was imported, or a global that it looks up was set here); "
+            "play it with jobs=1, or start anew"
+        )
+    return specification
 
 
 def play(specification: Specification, b: int, block: int) -> Outcome:
     """Play one block; what a rule's step raises becomes a Breach that says where.
 
+    Of block 0 the first trials are played twice, see :mod:`simulator.play.repeating`.
+
     A kernel does not know where it was when its rule raised. A block is a function of its seeds,
     so playing it again, interpreted, finds the same round and trial.
     """
     try:
-        return play_block(specification, b, block)
-    except DpcomposeError:
+        outcome = play_block(specification, b, block)
+    except (DpcomposeError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         play_interpreted(specification, b, block)
         raise Breach(
             f"{specification.name} raised {one_line(error)} in experiment {b}, block {block}, "
             "but only when compiled"
         ) from error
+    return replace(outcome, doubt=doubt(specification, outcome))
 
 
 def one_line(error: BaseException) -> str:
-    """An error's kind and the first line of what it says."""
-    said = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
+    """An error's kind and the first line of its message."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

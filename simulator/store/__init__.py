@@ -1,13 +1,13 @@
 """Results on disk, with what made them.
 
-A run is a folder: ``specification.json`` (what was asked, its identity, and on what it ran) and
-``blocks.log``, to which every finished block is appended and flushed, so that whatever interrupts
-a run costs it at most the blocks in flight.
+A run is a folder: ``specification.json`` (what was asked, its identity, how far it goes, and on
+what it ran) and ``blocks.log``, to which every finished block is appended and flushed, so that
+whatever interrupts a run costs it at most the blocks in flight.
 """
 
 from simulator.store.files import write_json
+from simulator.store.folder import RunStore
+from simulator.store.manifest import specification_id
 from simulator.store.provenance import provenance
-from simulator.store.run import RunStore
-from simulator.store.specification import specification_id
 
 __all__ = ["RunStore", "provenance", "specification_id", "write_json"]

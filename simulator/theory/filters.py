@@ -7,6 +7,7 @@ nothing, and a cheaper one may still be admitted after it.
 
 from __future__ import annotations
 
+import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -43,6 +44,10 @@ class Filter(ABC):
         rounds_delta: the part of ``delta`` set aside for the rounds' own deltas. The sum and the
             rogers filter fix that part themselves: all of delta, and half of it. They take 0 for
             it, or that very part, and refuse another.
+
+    A subclass gives ``name``, a short string; ``initial``, the state before the first round, a
+    tuple of floats; and ``step = staticmethod(rule)``, where ``rule(state, epsilon, delta)``
+    returns ``(admitted, new_state)`` and is a plain scalar function, which numba compiles.
     """
 
     epsilon: float
@@ -53,6 +58,14 @@ class Filter(ABC):
     step: ClassVar[Callable[..., tuple[bool, Any]]]
 
     def __post_init__(self) -> None:
+        kind = type(self)
+        if not isinstance(getattr(kind, "name", None), str):
+            raise InvalidInput(f'the filter {kind.__name__} needs a class attribute name = "..."')
+        if not isinstance(inspect.getattr_static(kind, "step", None), staticmethod):
+            raise InvalidInput(
+                f"the filter {kind.__name__} needs step = staticmethod(rule), where "
+                "rule(state, epsilon, delta) returns (admitted, new_state)"
+            )
         object.__setattr__(self, "epsilon", positive("a filter's epsilon", self.epsilon))
         for name in ("delta", "rounds_delta"):
             number = probability_below_one(f"a filter's {name}", getattr(self, name))

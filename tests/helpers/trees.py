@@ -117,7 +117,7 @@ def interpreted(s, b, leaf):
     prepared = Prepared(s, b)
     trial = Trial(keep_answers=True, keep_path=False)
     coins = np.random.default_rng(0)
-    play_trial(s, 0, coins, prepared, tilted_draw(prepared, Script(leaf.draws)), trial)
+    play_trial(prepared, 0, coins, tilted_draw(prepared, Script(leaf.draws)), trial)
     return tuple(trial.answers), trial.loss, trial.log_weight
 
 

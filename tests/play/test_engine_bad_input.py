@@ -229,7 +229,8 @@ def test_an_answer_that_is_not_finite(answer):
 
 def test_a_loss_that_is_not_a_number():
     line = refused(in_round_three((WITHOUT_ALICE, WITH_ALICE, Says(1.0, math.nan))), Breach)
-    assert line == "round 3, trial 0: the loss of answer 1.0 is not a number"
+    said = "Says(answer=1.0, loss=nan) answered 1.0, whose loss is not a number"
+    assert line == f"round 3, trial 0: {said}"
 
 
 def test_a_mechanism_that_raises():

@@ -13,6 +13,7 @@ import simulator.play.block
 from simulator import ApproxDP, Laplace, PureDP, Rule
 from simulator.play.block import Specification, engine_for, play_block, play_interpreted
 from simulator.play.plain_kernel import Engine
+from simulator.play.specification import Played
 from tests.helpers.games import (
     ALICE,
     ANYTHING,
@@ -40,8 +41,8 @@ def specification(adversary, family, rounds=40, trials=60, **others):
     return Specification(adversary, family, rounds, trials, **settings)
 
 
-def uncompiled(rule, family, relation, *others):
-    return Engine.build(rule, family, relation, *others, compiled=False)
+def uncompiled(specification):
+    return Engine.build(*Played.of(specification).terms, compiled=False)
 
 
 def assert_same_views(outcome, plays):
@@ -66,7 +67,7 @@ def assert_draw_for_draw(rule, family, play, **others):
 @pytest.mark.parametrize("name", [name for name in RULES if name not in LONG_TO_COMPILE])
 def test_the_compiled_kernel_plays_the_oracles_game_draw_for_draw(name):
     rule, family = RULES[name]
-    assert engine_for(rule, family, specification(rule, family).relation).complaint == ""
+    assert engine_for(specification(rule, family)).complaint == ""
     assert_draw_for_draw(rule, family, play_block)
 
 
@@ -218,8 +219,8 @@ def coins_for_noise(kernel):
 
 
 def broken_engine(how):
-    def build(rule, family, relation, *others):
-        engine = uncompiled(rule, family, relation, *others)
+    def build(specification):
+        engine = uncompiled(specification)
         return replace(engine, kernel=how(engine.kernel))
 
     return build

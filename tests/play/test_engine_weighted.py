@@ -288,7 +288,7 @@ def test_challenges_that_cannot_be_hashed_do_not_fill_the_memory():
     challenge = WITHOUT_ALICE, WITH_ALICE, Laplace(query_of, 0.2)
     prepared = Prepared(Specification(always, PureDP(0.2), 5, 1, sampling=Tilted(1.0)), 0)
     for _ in range(MAX_PREPARED + 100):
-        prepared.law(prepared.find(challenge).pair, 0)
+        prepared.law(prepared.prepare(challenge).pair, 0)
     assert not prepared.known
     assert len(prepared.laws) <= MAX_PREPARED
 

@@ -23,7 +23,7 @@ from simulator import (
 from simulator.play.block import play_block, tilted_engine_for
 from simulator.play.interpreter import play_interpreted
 from simulator.play.sampling import Steered, Tilted
-from simulator.play.specification import Specification
+from simulator.play.specification import Played, Specification
 from simulator.play.tilted_kernel import TiltedEngine
 from simulator.theory.filters import WhitehouseFilter
 from tests.helpers.small_games import (
@@ -114,7 +114,7 @@ def test_the_compiled_kernel_is_the_interpreter_bit_for_bit(name):
     rule = RULES[name]
     for sampling in (Tilted(1.3), Tilted(-0.6), STEERED):
         s = specification(rule, sampling)
-        assert tilted_engine_for(rule, LOOSE, s.relation).complaint == ""
+        assert tilted_engine_for(s).complaint == ""
         for b in (0, 1):
             for block in range(s.blocks):
                 assert_same(play_block(s, b, block), play_interpreted(s, b, block))
@@ -125,8 +125,9 @@ def test_free_parameters_of_every_kind_uncompiled(monkeypatch):
     build = TiltedEngine.build
     engines = {}
 
-    def uncompiled(*arguments):
-        return engines.setdefault(arguments[0], build(*arguments, compiled=False))
+    def uncompiled(specification):
+        played = Played.of(specification)
+        return engines.setdefault(played, build(*played.terms, compiled=False))
 
     monkeypatch.setattr(simulator.play.block, "tilted_engine_for", uncompiled)
     for sampling in (Tilted(1.3), Tilted(-0.6), STEERED):

@@ -10,7 +10,7 @@ import pytest
 
 from simulator.errors import InvalidInput
 from simulator.store import RunStore, provenance, specification_id, write_json
-from simulator.store.blocks import OPENING
+from simulator.store.log import OPENING_SIZE, opening
 
 SPECIFICATION = {"adversary": "press_when_ahead", "rounds": 100, "family": {"pure": 0.2}}
 
@@ -75,7 +75,7 @@ def test_contents_that_are_no_numbers_are_refused_and_leave_no_trace(tmp_path):
         with pytest.raises(InvalidInput, match="meta cannot be written"):
             store.append(0, 0, {}, {"loss": float("nan")})
         assert store.done() == set()
-    assert (tmp_path / "blocks.log").read_bytes() == OPENING
+    assert (tmp_path / "blocks.log").read_bytes() == opening(specification_id(SPECIFICATION))
 
 
 # --- identity and provenance --------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_a_session_on_the_same_setting_is_not_written_down_twice(tmp_path, monke
     assert len(filled_again.sessions()) == 1
     filled_again.close()
     elsewhere = provenance() | {"revision": "0000000"}
-    monkeypatch.setattr("simulator.store.specification.provenance", lambda: elsewhere)
+    monkeypatch.setattr("simulator.store.manifest.provenance", lambda: elsewhere)
     with RunStore.open(tmp_path, SPECIFICATION) as store:
         assert store.sessions()[1] == elsewhere
 
@@ -170,7 +170,7 @@ def test_a_log_cut_anywhere_keeps_every_whole_block_and_can_be_continued(tmp_pat
         kept = sum(end <= size for end in ends)
         store = RunStore.load(tmp_path)
         assert store.done() == {(block % 2, block) for block in range(kept)}
-        assert bool(store.dropped) == (size not in {0, len(OPENING), *ends})
+        assert bool(store.dropped) == (size not in {0, OPENING_SIZE, *ends})
         store.close()
     log.write_bytes(whole[:-1])
     with RunStore.open(tmp_path, SPECIFICATION) as store:
@@ -186,7 +186,7 @@ def test_one_damaged_byte_costs_at_most_the_block_that_holds_it(tmp_path):
         damaged = bytearray(whole)
         damaged[place] ^= 0x10
         log.write_bytes(damaged)
-        hit = sum(end <= place for end in ends) if place >= len(OPENING) else None
+        hit = sum(end <= place for end in ends) if place >= OPENING_SIZE else None
         store = RunStore.load(tmp_path)
         assert store.done() == {(block % 2, block) for block in range(4) if block != hit}
         assert store.dropped
@@ -278,7 +278,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
         RunStore.open(tmp_path / "file" / "run", SPECIFICATION)
     with pytest.raises(InvalidInput, match=r"cannot create .*: File exists"):
         RunStore.open(tmp_path / "file", SPECIFICATION)
-    with pytest.raises(InvalidInput, match=r"cannot read .*blocks\.log: No such file"):
+    with pytest.raises(InvalidInput, match=r"cannot read .*specification\.json: No such file"):
         RunStore.load(tmp_path / "nowhere")
 
 

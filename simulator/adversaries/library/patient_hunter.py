@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Between:
     high: float
 
     def __call__(self, patient: Any) -> bool:
-        """Tell it of one record."""
+        """Return it for one record."""
         return bool(self.low <= patient[self.column] < self.high)
 
     def half_with(self, value: float) -> Between:
@@ -73,17 +73,23 @@ def patient_hunter(family: Guarantee, rounds: int) -> Callable[..., Any]:
     holds her, so halving tells her apart no better than the first query did: what it learns is
     what the privacy loss allows.
     """
-    epsilon = pure_budget(family)
+    return Hunt(pure_budget(family))
 
-    def hunt(coins: np.random.Generator) -> Generator[Challenge, float, None]:
+
+@dataclass(frozen=True)
+class Hunt:
+    """The hunter, with Laplace noise at ``epsilon`` in every round."""
+
+    epsilon: float
+    name: ClassVar[str] = "patient-hunter"
+
+    def __call__(self, coins: np.random.Generator) -> Generator[Challenge, float, None]:
+        """Play."""
         column, depth = 0, 0
-        narrowing = challenges(epsilon)
+        narrowing = challenges(self.epsilon)
         while True:
             answer = yield narrowing[column][depth]
             if answer > CROWD and depth + 1 < HALVINGS:
                 depth += 1
             else:
                 column, depth = (column + 1) % len(COLUMNS), 0
-
-    hunt.name = "patient-hunter"  # type: ignore[attr-defined]
-    return hunt

@@ -15,14 +15,9 @@ from typing import Any, BinaryIO
 from numpy.typing import NDArray
 
 from simulator.errors import InvalidInput
-from simulator.store.blocks import OPENING, Block, Entry, Scan, decode, encode, scan
 from simulator.store.files import explained
-from simulator.store.specification import (
-    Specification,
-    read_specification,
-    record_session,
-    require_same,
-)
+from simulator.store.log import OPENING_SIZE, Block, Location, Scan, decode, encode, opening, scan
+from simulator.store.manifest import Manifest, read_manifest, record_session, require_same
 
 _LOG = "blocks.log"
 _SHOWN = 4
@@ -37,64 +32,80 @@ class RunStore:
     One process writes at a time, which a lock on the log ensures, and within it one thread.
     """
 
-    def __init__(self, folder: Path, log: BinaryIO, found: Scan, writable: bool) -> None:
+    def __init__(self, folder: Path, run: str, log: BinaryIO, found: Scan, writable: bool) -> None:
         self.folder = folder
+        self._run = run
         self._log = log
         self._end = found.end
         self._writable = writable
-        self._entries: dict[tuple[int, int], Entry] = {}
-        for entry in found.entries:
-            self._entries.setdefault((entry.experiment, entry.block), entry)
-        self.dropped = _told(folder / _LOG, found)
+        # of two records of one block the later one counts: it was played when the goal was raised
+        self._locations = {(each.experiment, each.block): each for each in found.found}
+        self.dropped = _damage(folder / _LOG, found)
         """One line on what a damaged log has lost; empty when it was whole."""
 
     @classmethod
-    def open(cls, folder: str | PathLike[str], specification: Mapping[str, Any]) -> RunStore:
+    def open(
+        cls,
+        folder: str | PathLike[str],
+        specification: Mapping[str, Any],
+        goal: Mapping[str, int] | None = None,
+    ) -> RunStore:
         """Create the run's folder, or resume the run that is in it.
 
-        A torn end of the log is cut off; every whole block is kept, and ``dropped`` tells what
-        was not. Raises :class:`InvalidInput`, and changes nothing, when the folder was made by
-        another specification (it names the keys that differ), when another process is writing
-        there, and when it cannot be written.
+        ``goal`` holds whole numbers that say how far the run goes; a later session may raise
+        them, and none may lower them. A torn end of the log is cut off; every whole block is
+        kept, and ``dropped`` says what was not. Raises :class:`InvalidInput`, and changes
+        nothing, when the folder was made by another specification (it names the keys that
+        differ) or goes further, when its log belongs to another run, when another process is
+        writing there, and when it cannot be written.
         """
         folder = Path(folder)
-        asked = Specification.of(specification)
+        asked = Manifest.of(specification, goal or {})
         with explained("create", folder):
             folder.mkdir(parents=True, exist_ok=True)
         with explained("write", folder / _LOG):
             log = open(folder / _LOG, "a+b", buffering=0)  # noqa: SIM115
         try:
             _lock(log, folder)
-            require_same(folder, asked, has_blocks=os.fstat(log.fileno()).st_size > len(OPENING))
-            found = _scanned(folder / _LOG)
+            require_same(folder, asked, has_blocks=os.fstat(log.fileno()).st_size > OPENING_SIZE)
+            found = _scanned(folder / _LOG, asked.identity)
             with explained("write", folder / _LOG):
-                found = _mended(log, found)
+                found = _mended(log, found, asked.identity)
             record_session(folder, asked)
         except BaseException:
             log.close()
             raise
-        return cls(folder, log, found, writable=True)
+        return cls(folder, asked.identity, log, found, writable=True)
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> RunStore:
         """Open a run to read it, without a lock and without changing anything."""
         folder = Path(folder)
-        found = _scanned(folder / _LOG)
+        run = read_manifest(folder).identity
+        found = _scanned(folder / _LOG, run)
         with explained("read", folder / _LOG):
             log = open(folder / _LOG, "rb", buffering=0)  # noqa: SIM115
-        return cls(folder, log, found, writable=False)
+        return cls(folder, run, log, found, writable=False)
 
     def specification(self) -> dict[str, Any]:
         """Return what was asked."""
-        return dict(read_specification(self.folder).content)
+        return dict(read_manifest(self.folder).content)
+
+    def goal(self) -> dict[str, int]:
+        """Return how far the run goes."""
+        return dict(read_manifest(self.folder).goal)
 
     def sessions(self) -> list[dict[str, Any]]:
         """Return on what it ran: one :func:`provenance` for each setting it was run in."""
-        return list(read_specification(self.folder).sessions)
+        return list(read_manifest(self.folder).sessions)
 
     def done(self) -> set[tuple[int, int]]:
         """Return the (experiment, block) pairs that are stored whole."""
-        return set(self._entries)
+        return set(self._locations)
+
+    def outgrow(self, experiment: int, block: int) -> None:
+        """Pass over a stored block that is too short for the goal; it may be appended again."""
+        del self._locations[experiment, block]
 
     def append(
         self,
@@ -110,21 +121,21 @@ class RunStore:
         """
         if not self._writable:
             raise InvalidInput(f"{self.folder} was loaded for reading; open it to append")
-        if (experiment, block) in self._entries:
+        if (experiment, block) in self._locations:
             raise InvalidInput(f"experiment {experiment}, block {block} is stored already")
-        record = encode(Block(int(experiment), int(block), arrays, meta or {}))
+        record = encode(self._run, Block(int(experiment), int(block), arrays, meta or {}))
         self._write(record)
-        entry = Entry(self._end, self._end + len(record), experiment, block)
-        self._entries[experiment, block] = entry
-        self._end = entry.stop
+        location = Location(self._end, self._end + len(record), experiment, block)
+        self._locations[experiment, block] = location
+        self._end = location.stop
 
     def read(self) -> Iterator[Stored]:
         """Yield every block in order of experiment and block, whatever order they finished in."""
-        for key in sorted(self._entries):
-            entry = self._entries[key]
+        for key in sorted(self._locations):
+            location = self._locations[key]
             with explained("read", self.folder / _LOG):
-                record = os.pread(self._log.fileno(), entry.stop - entry.start, entry.start)
-            block = decode(record)
+                record = _bytes_at(self._log.fileno(), location.start, location.stop)
+            block = decode(self._run, record)
             yield block.experiment, block.block, dict(block.arrays), dict(block.meta)
 
     def close(self) -> None:
@@ -166,28 +177,37 @@ def _lock(log: BinaryIO, folder: Path) -> None:
         ) from None
 
 
-def _scanned(path: Path) -> Scan:
+def _bytes_at(descriptor: int, start: int, stop: int) -> bytes:
+    """Read a range of a file; one call of the system reads 2 GB at most."""
+    pieces = []
+    while start < stop and (piece := os.pread(descriptor, stop - start, start)):
+        pieces.append(piece)
+        start += len(piece)
+    return b"".join(pieces)
+
+
+def _scanned(path: Path, run: str) -> Scan:
     with explained("read", path), path.open("rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
             return Scan((), (), 0)
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
-                return scan(data)
+                return scan(data, run)
             except InvalidInput as error:
                 raise InvalidInput(f"{path} is {error}") from None
 
 
-def _mended(log: BinaryIO, found: Scan) -> Scan:
+def _mended(log: BinaryIO, found: Scan, run: str) -> Scan:
     """Cut off what follows the last whole record, and give a new log its opening line."""
     os.ftruncate(log.fileno(), found.end)
     if found.end == 0:
-        log.write(OPENING)
+        log.write(opening(run))
         os.fsync(log.fileno())
-        return Scan(found.entries, found.gaps, len(OPENING))
+        return Scan(found.found, found.gaps, OPENING_SIZE)
     return found
 
 
-def _told(path: Path, found: Scan) -> str:
+def _damage(path: Path, found: Scan) -> str:
     if not found.gaps:
         return ""
     lost = sum(stop - start for start, stop in found.gaps)
@@ -195,5 +215,5 @@ def _told(path: Path, found: Scan) -> str:
     more = f" and {len(found.gaps) - _SHOWN} more places" if len(found.gaps) > _SHOWN else ""
     return (
         f"{path} is damaged: dropped {lost} bytes that hold no whole block "
-        f"(bytes {where}{more}), kept {len(found.entries)} whole blocks"
+        f"(bytes {where}{more}), kept {len(found.found)} whole blocks"
     )

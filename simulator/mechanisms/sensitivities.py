@@ -1,0 +1,51 @@
+"""Hold the queries of a user's mechanism against the pair of databases that it is applied to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from simulator.data.databases import Database, Relation
+from simulator.errors import Breach, DpcomposeError
+from simulator.mechanisms.base import Mechanism
+from simulator.queries import Query, exceeded
+
+
+def parts_of(mechanism: Mechanism) -> Iterator[Any]:
+    """The values that a mechanism holds, in its attributes and in tuples or lists of them."""
+    held = [getattr(mechanism, "query", None), *getattr(mechanism, "__dict__", {}).values()]
+    for part in held:
+        if isinstance(part, tuple | list):
+            yield from part
+        else:
+            yield part
+
+
+def check_sensitivities(
+    mechanism: Mechanism, database_0: Database, database_1: Database, relation: Relation
+) -> None:
+    """Raise Breach when this pair moves a query of the mechanism by more than the query states.
+
+    Mechanisms of this package check their queries themselves, each by its own rule; those of
+    users are searched for queries, as are the mechanisms that they hold.
+    """
+    own = type(mechanism).__module__.startswith("simulator.")
+    for part in {id(part): part for part in parts_of(mechanism)}.values():
+        if isinstance(part, Mechanism):
+            check_sensitivities(part, database_0, database_1, relation)
+        elif not own and isinstance(part, Query) and not isinstance(part, type):
+            complaint = problem_of(part, database_0, database_1, relation)
+            if complaint is not None:
+                raise Breach(complaint)
+
+
+def problem_of(
+    query: Query, database_0: Database, database_1: Database, relation: Relation
+) -> str | None:
+    """How the pair breaks what the query states, or None; raises Breach for what it raises."""
+    try:
+        return exceeded(query, query(database_0), query(database_1), relation)
+    except (DpcomposeError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # a query is anybody's code
+        raise Breach(f"the query {query.name} raised {type(error).__name__}: {error}") from error

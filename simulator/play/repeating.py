@@ -1,0 +1,98 @@
+"""Play the first trials of a run twice: a trial is a function of its seeds, or a line says why not.
+
+An adversary or a mechanism that draws from the global ``random`` or ``numpy.random``, asks the
+operating system, or keeps something from trial to trial gives numbers that nobody can reproduce.
+A compiled rule is repeated by its own step uncompiled, which also finds where numba computes
+something else: an index out of bounds, a whole number that overflows, ``numpy.random``.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+
+from simulator.adversaries.contract import Rule
+from simulator.play.interpreter import play_interpreted
+from simulator.play.outcome import Outcome
+from simulator.play.sampling import Covering
+from simulator.play.specification import Specification
+
+MOST_TRIALS = 16
+MOST_ROUNDS = 1 << 12
+"""Some ten milliseconds. One trial is repeated in any case, unless a compiled one is far longer."""
+LONGEST_OF_A_RULE = 1 << 17
+
+
+def repeated_trials(specification: Specification) -> int:
+    """How many of the first trials to repeat; 0 for rules of this package, and for long ones."""
+    s = specification
+    adversary = s.adversary
+    if isinstance(s.sampling, Covering):
+        return 0  # the rule is enumerated, and that is repeated
+    if isinstance(adversary, Rule):
+        own = getattr(adversary.step, "__module__", "").startswith("simulator.")
+        if own or s.rounds > LONGEST_OF_A_RULE:
+            return 0
+    return min(s.trials_in(0), MOST_TRIALS, max(1, MOST_ROUNDS // s.rounds))
+
+
+def doubt(specification: Specification, outcome: Outcome) -> str:
+    """Repeat the first trials of an outcome of block 0; return "" or a line on what differs.
+
+    The states of the global generators are put back. Raises Breach where the repetition does:
+    a compiled rule then did what Python refuses, such as reading beyond an array.
+    """
+    s = specification
+    count = repeated_trials(s)
+    if outcome.block or not count:
+        return ""
+    few = replace(s, trials=count, keep_views=min(count, s.keep_views), trace=False)
+    before = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002 (to watch it)
+    try:
+        again = play_interpreted(few, outcome.experiment, 0)
+        after = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002
+    finally:
+        random.setstate(before[0])
+        np.random.set_state(before[1])  # noqa: NPY002
+    consumed = [
+        name
+        for name, first, second in zip(("random", "numpy.random"), before, after)
+        if comparable(first) != comparable(second)
+    ]
+    if consumed:
+        return (
+            f"{s.name} is not reproducible: it or a mechanism draws from the global "
+            f"{' and '.join(consumed)}; draw from the generator that is handed over"
+        )
+    differ = np.flatnonzero(outcome.losses[:count] != again.losses)
+    if not differ.size:
+        return ""
+    trial = int(differ[0])
+    return (
+        f"{s.name} is not reproducible: trial {trial} of experiment {outcome.experiment} has a "
+        f"loss of {float(outcome.losses[trial]):.6g} and, played again, of "
+        f"{float(again.losses[trial]):.6g}; {likely_cause(s)}"
+    )
+
+
+def likely_cause(specification: Specification) -> str:
+    """What makes a repeated trial differ, when no global generator was touched."""
+    kept = (
+        "it or a mechanism keeps something from trial to trial (in a module, a closure, a copy of "
+        "its coins), or draws from another source (a generator of its own, os.urandom)"
+    )
+    if isinstance(specification.adversary, Rule):
+        return (
+            "compiled, its step computes something else than in Python (a whole number that "
+            f"overflows, an index out of bounds, numpy.random), or {kept}"
+        )
+    return kept
+
+
+def comparable(state: object) -> object:
+    """A state with its arrays as bytes, which can be compared."""
+    if isinstance(state, dict):
+        return {name: comparable(part) for name, part in state.items()}
+    return state.tobytes() if isinstance(state, np.ndarray) else state
