@@ -20,6 +20,7 @@ from simulator.estimation import (
 )
 from simulator.estimation.log_mean import MINIMUM_HITS
 from simulator.play.block import covering_engine, total_psi_bound
+from simulator.play.ceilings import delta_ceiling, epsilon_ceiling, tail_ceiling
 from simulator.play.leaks import allowing_for, covers, refuse_if_leaks_matter, unsampled_leak
 from simulator.play.sampling import Covering, Tilted
 from simulator.play.specification import Specification
@@ -98,8 +99,9 @@ class Result:
             )
         bound = self.log_bound(tail_log_bound, experiment, threshold)
         found = estimation.weighted_tail(
-            *sample, threshold, experiment, confidence, rounds=rounds, log_bound=bound
-        )
+            *sample, threshold, experiment, confidence, rounds=rounds, log_bound=bound,
+            ceiling=tail_ceiling(self.specification, threshold),
+        )  # fmt: skip
         return self.with_leaks(found, experiment)
 
     def tail_band(
@@ -125,10 +127,16 @@ class Result:
         """
         epsilon, experiment = point("epsilon", epsilon), experiment_number(experiment)
         open_probability("confidence", confidence)
+        rounds = self.specification.rounds
         if (sample := self.weighted(experiment)) is None:
-            return estimation.delta(self.losses(experiment), epsilon, experiment, confidence)
+            return estimation.delta(
+                self.losses(experiment), epsilon, experiment, confidence, rounds=rounds
+            )
         bound = self.log_bound(delta_log_bound, experiment, epsilon)
-        found = estimation.weighted_delta(*sample, epsilon, experiment, confidence, log_bound=bound)
+        found = estimation.weighted_delta(
+            *sample, epsilon, experiment, confidence, rounds=rounds, log_bound=bound,
+            ceiling=delta_ceiling(self.specification, epsilon),
+        )  # fmt: skip
         return self.with_leaks(found, experiment)
 
     def epsilon(self, delta: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
@@ -143,6 +151,8 @@ class Result:
             log_bound=(lambda e: self.log_bound(delta_log_bound, experiment, e) or 0.0)
             if bounded
             else None,
+            rounds=self.specification.rounds,
+            ceiling=epsilon_ceiling(self.specification, delta),
         )  # fmt: skip
         if (known := self.known_leak(experiment)) > 0.0:
             if known >= delta:

@@ -11,7 +11,6 @@ from simulator.estimation.checks import (
     BoundVerdict,
     tail_violation,
     violation,
-    weighted_lower_limit,
     weighted_violation,
 )
 from simulator.estimation.estimate import Estimate
@@ -26,7 +25,12 @@ from simulator.estimation.splitting_estimates import splitting_product, splittin
 from simulator.estimation.tail_estimates import TailBand, tail, tail_band
 from simulator.estimation.trade_off_estimates import EmpiricalTradeOff, empirical_trade_off
 from simulator.estimation.weight_bounds import delta_log_bound, tail_log_bound
-from simulator.estimation.weighted import exchanged_log_weights, weighted_delta, weighted_tail
+from simulator.estimation.weighted import (
+    exchanged_log_weights,
+    weighted_delta,
+    weighted_lower_limit,
+    weighted_tail,
+)
 from simulator.estimation.weighted_epsilon import weighted_epsilon
 
 __all__ = [

@@ -16,7 +16,7 @@ rounding error, so the lower limit of a weighted δ is taken at an ε raised by 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -26,25 +26,19 @@ from simulator.errors import InvalidInput
 from simulator.estimation.betting import (
     betting_lower,
     betting_upper,
-    lower_limit_nonnegative,
-    plug_in_bets,
 )
 from simulator.estimation.intervals import proportion_lower, proportion_upper
 from simulator.estimation.inversion import excess
 from simulator.estimation.log_mean import LogMean
 from simulator.estimation.samples import (
-    Floats,
     checked_log_weights,
     finite,
     open_unit,
     signed_losses,
 )
-from simulator.estimation.weighted import log_excess, scaled_by_bound
+from simulator.estimation.weighted import log_excess, scaled_by_bound, weighted_lower_limit
 from simulator.ties import ROUNDS, beyond
 from simulator.validation import whole
-
-_PILOT_SHARE = 10  # one trial in ten sets the scale of the weights, and is then not bet on
-_LARGEST_LOG = 34.0  # a value e^34 above the pilot's largest is clipped: conservative
 
 
 class BoundOutcome(StrEnum):
@@ -147,22 +141,6 @@ def weighted_violation(
         upper = betting_upper(scaled_by_bound(log_sample, log_bound), alpha) * math.exp(log_bound)
     value = math.exp(LogMean.of(log_sample).log_value)
     return _verdict(bound_delta, value, (lower, upper), alpha)
-
-
-def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
-    """Lower limit of the mean of e^x, failing with probability at most ``alpha``.
-
-    No bound on the sample is needed; the first tenth of the trials sets the scale of the bets.
-    """
-    pilot = max(1, log_sample.size // _PILOT_SHARE)
-    scale = float(log_sample[:pilot].max())
-    if scale == -math.inf:
-        return 0.0
-    scaled = np.exp(np.minimum(log_sample - scale, _LARGEST_LOG))
-    bets = plug_in_bets(scaled, alpha)
-    open_ = bets.starts[:-1] >= pilot
-    bets = replace(bets, above=np.where(open_, bets.above, 0.0))
-    return lower_limit_nonnegative(scaled, bets, alpha) * math.exp(scale)
 
 
 def _verdict(

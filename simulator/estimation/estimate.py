@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 class Estimate:
     """A point value with its confidence interval and the figures that say how far to trust it.
 
-    ``lower <= value <= upper``; an infinite ``upper`` means that the sample sets no limit.
-    ``confidence`` is the coverage of the two-sided interval, ``method`` names how it was made and
-    begins with "asymptotic" when it is not valid at every sample size.
+    ``lower <= value <= upper``; an infinite ``upper`` means that nothing sets a limit.
+    ``confidence`` is the coverage of the two-sided interval, ``method`` names how it was made.
+    ``lower_valid`` and ``upper_valid`` say of each end whether it keeps its confidence at every
+    sample size, whatever the sample may have missed. ``guess`` is an asymptotic interval beside
+    them, or None: it promises nothing, for a sample cannot know of paths that it never took.
 
     ``hits`` counts the trials that contribute; ``effective_sample_size`` is (ΣX)²/ΣX² for weighted
     samples and the number of trials for plain ones; ``largest_weight_share`` is the largest
@@ -32,16 +35,27 @@ class Estimate:
     effective_sample_size: float
     largest_weight_share: float
     relative_standard_error: float
+    lower_valid: bool = True
+    upper_valid: bool = True
+    guess: tuple[float, float] | None = None
 
-    def as_dict(self) -> dict[str, float | int | str | None]:
+    def as_dict(self) -> dict[str, Any]:
         """Fields by name, fit for strict JSON: None stands for a figure that is not finite."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.guess is not None:
+            named["guess"] = dict(zip(("lower", "upper"), map(_finite_or_none, self.guess)))
         return {name: _finite_or_none(entry) for name, entry in named.items()}
 
     def __str__(self) -> str:
-        value, lower, upper = _aligned(self.value, self.lower, self.upper)
         percent = f"{100 * self.confidence:.10g}"
-        return f"{value} [{lower}, {upper}] ({percent}%, {self.method})"
+        if self.guess is None:
+            value, lower, upper = _aligned(self.value, self.lower, self.upper)
+            return f"{value} [{lower}, {upper}] ({percent}%, {self.method})"
+        value, lower, upper = _aligned(self.value, *self.guess)
+        return (
+            f"between {self.lower:.3g} and {self.upper:.3g} ({percent}%, {self.method}); "
+            f"a guess: {value} [{lower}, {upper}] (asymptotic, promises nothing)"
+        )
 
 
 def estimate_of_mean(
@@ -63,7 +77,7 @@ def estimate_of_mean(
     )
 
 
-def _finite_or_none(entry: float | int | str) -> float | int | str | None:
+def _finite_or_none(entry: Any) -> Any:
     return None if isinstance(entry, float) and not math.isfinite(entry) else entry
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,20 +17,31 @@ from simulator.estimation.inversion import (
     relative_error_of_epsilon,
 )
 from simulator.estimation.samples import Floats, error_level, finite, open_unit, signed_losses
+from simulator.ties import ROUNDS, tolerance
+from simulator.validation import whole
 
 
 def delta(
-    losses: ArrayLike, epsilon: float, experiment: int = 0, confidence: float = 0.95
+    losses: ArrayLike,
+    epsilon: float,
+    experiment: int = 0,
+    confidence: float = 0.95,
+    *,
+    rounds: int = ROUNDS,
 ) -> Estimate:
     """Hockey-stick divergence E[(1 - e^{ε-L})₊] at ``epsilon``, any finite number.
 
     ``losses`` has shape (trials,), drawn in ``experiment``, always ln Pr[V0=v]/Pr[V1=v]; in
     experiment 1 the roles are exchanged, L becomes -L. The estimator is the mean of a [0, 1]
-    variable; its betting interval (Waudby-Smith and Ramdas 2023) is valid at every sample size.
-    Raises InvalidInput.
+    variable; its betting interval (Waudby-Smith and Ramdas 2023) is valid at every sample size,
+    with its ends moved outward by what rounding adds to a loss of so many ``rounds``: δ is 0 at
+    the largest loss, where a computed one may lie above. Raises InvalidInput.
     """
-    signed = signed_losses(losses, experiment)
-    return betting_interval(excess(signed, finite(epsilon, "epsilon")), confidence)
+    signed, centre = signed_losses(losses, experiment), finite(epsilon, "epsilon")
+    slack = tolerance(centre, whole("rounds", rounds))
+    found = betting_interval(excess(signed, centre), confidence)
+    # δ(ε + s) >= δ(ε) - s: its derivative is that of a probability
+    return replace(found, lower=max(0.0, found.lower - slack), upper=min(1.0, found.upper + slack))
 
 
 def epsilon(

@@ -12,7 +12,9 @@ from simulator.errors import Refusal
 from simulator.estimation.estimate import Estimate
 from simulator.estimation.samples import Floats
 
-ASYMPTOTIC = "asymptotic, Student on the log scale"
+VALID_ENDS = "betting below, the family's curve above"
+"""Ends that a weighted sample of any measure has: the lower needs only that weights are not
+negative, the upper is what the family allows at most."""
 
 MINIMUM_HITS = 30
 """Fewer contributing trials than this are refused: no law of large numbers yet."""
@@ -93,8 +95,14 @@ class LogMean:
         reach = float(student.isf(alpha, freedom)) * self.relative_error + _ROUNDING
         return math.exp(self.log_value - reach), math.exp(min(self.log_value + reach, 700.0))
 
-    def estimate(self, limits: tuple[float, float], confidence: float, method: str) -> Estimate:
-        """The Estimate with the given limits and this summary's figures."""
+    def estimate(
+        self,
+        limits: tuple[float, float],
+        confidence: float,
+        method: str,
+        guess: tuple[float, float] | None = None,
+    ) -> Estimate:
+        """The Estimate with the given valid limits and this summary's figures."""
         value = math.exp(self.log_value)
         return Estimate(
             value=value,
@@ -106,4 +114,5 @@ class LogMean:
             effective_sample_size=self.effective_sample_size,
             largest_weight_share=self.largest_share,
             relative_standard_error=self.relative_error,
+            guess=guess,
         )

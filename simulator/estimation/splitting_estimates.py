@@ -6,6 +6,7 @@ Source: Kahn and Harris (1951); Garvels, "The splitting method in rare event sim
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,8 +14,9 @@ from scipy.stats import norm
 
 from simulator.errors import InvalidInput, Refusal
 from simulator.estimation.estimate import Estimate
-from simulator.estimation.log_mean import LARGEST_SHARE, MINIMUM_HITS, LogMean
+from simulator.estimation.log_mean import MINIMUM_HITS
 from simulator.estimation.samples import error_level
+from simulator.estimation.weighted import log_sample_estimate
 
 _SMALLEST_LOG = -690.0
 
@@ -30,8 +32,9 @@ def splitting_product(
 
     ``successes[i]`` of the ``trials[i]`` paths started at level i reached the next one. The value
     is the product of the shares, the relative variance the sum of (1-p_i)/(p_i n_i), the interval
-    normal on the log scale: asymptotic, and only as good as the assumption that paths started at
-    the same level are nearly independent. With several runs prefer :func:`splitting_runs`, which
+    normal on the log scale: a guess, only as good as the assumption that paths started at the same
+    level are nearly independent, for one run sets no limits that are valid at every number of
+    trials. With several runs prefer :func:`splitting_runs`, which
     assumes nothing of the kind. ``hits`` and ``effective_sample_size`` are those of the level that
     is worst in each. Raises InvalidInput, and Refusal when a level has fewer than ``minimum_hits``.
     """
@@ -54,32 +57,36 @@ def splitting_product(
     reach = float(norm.isf(error_level(confidence) / 2.0)) * error
     return Estimate(
         value=math.exp(log_value),
-        lower=math.exp(log_value - reach),
-        upper=math.exp(min(log_value + reach, 0.0)),
+        lower=0.0,
+        upper=1.0,
         confidence=confidence,
-        method="asymptotic, multilevel splitting, normal on the log scale",
+        method="multilevel splitting, one run",
         hits=int(passed[worst]),
         effective_sample_size=float(started.min()),
         largest_weight_share=1.0 / float(passed[worst]),
         relative_standard_error=error,
+        guess=(math.exp(log_value - reach), math.exp(min(log_value + reach, 0.0))),
     )
 
 
 def splitting_runs(
-    estimates: ArrayLike, confidence: float = 0.95, *, minimum_runs: int = 10
+    estimates: ArrayLike,
+    confidence: float = 0.95,
+    *,
+    ceiling: float = 1.0,
+    minimum_runs: int = 10,
 ) -> Estimate:
     """Mean of independent splitting runs, shape (runs,), each an unbiased estimate (0 allowed).
 
-    Student interval on the log scale, asymptotic in the number of runs. Raises InvalidInput, and
-    Refusal with fewer than ``minimum_runs`` non-zero runs or when one run dominates.
+    The lower limit bets on larger means of nonnegative variables, and is valid for any number of
+    runs; the upper one is ``ceiling``, which the truth is known not to exceed. The Student interval
+    over the runs, on the log scale, is a guess. Raises InvalidInput, and Refusal with fewer than
+    ``minimum_runs`` non-zero runs or when one run dominates.
     """
     values = np.atleast_1d(np.asarray(estimates, dtype=np.float64))
     if values.ndim != 1 or not np.all((values >= 0.0) & np.isfinite(values)):
         raise InvalidInput("estimates must be one finite number >= 0 per run")
-    alpha = error_level(confidence) / 2.0
     log_values = np.full(values.shape, -np.inf)
     np.log(values, out=log_values, where=values > 0.0)
-    summary = LogMean.of(log_values)
-    summary.refuse_if_unreliable(minimum_runs, LARGEST_SHARE)
-    method = "asymptotic, multilevel splitting, Student over independent runs"
-    return summary.estimate(summary.asymptotic_limits(alpha), confidence, method)
+    found = log_sample_estimate(log_values, confidence, ceiling=ceiling, minimum_hits=minimum_runs)
+    return replace(found, method=f"multilevel splitting, {found.method}")

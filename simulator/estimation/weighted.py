@@ -1,23 +1,34 @@
 """Rare events from importance-weighted samples: tails and hockey-stick, in log space.
 
 A sample drawn from a law Q, with log-weights ln dP_b/dQ beside the losses, estimates E_b[f] by the
-mean of W f. An interval is valid at every sample size when W f has a bound known in advance
-(betting on W f / B, Waudby-Smith and Ramdas 2023), and labelled asymptotic otherwise. Estimates
-that rest on too few hits, or on one dominating weight, are refused.
+mean of W f. Both ends of an interval are valid at every sample size. The lower one bets on larger
+means, which needs only that weights are not negative: a path that is never drawn can only make it
+too low (Waudby-Smith and Ramdas 2023). The upper one is the least of what betting on W f / B
+gives, where W f <= B is known in advance, and of a ceiling that the caller knows, such as the exact
+curve of the family. Where these ends are far apart an asymptotic interval stands beside them, as a
+guess. Values that rest on too few hits, or on one dominating weight, are refused.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
 from simulator.errors import InvalidInput, NotApplicable
-from simulator.estimation.betting import METHOD, betting_lower, betting_upper
+from simulator.estimation.betting import (
+    METHOD,
+    betting_lower,
+    betting_upper,
+    lower_limit_nonnegative,
+    plug_in_bets,
+)
 from simulator.estimation.estimate import Estimate
 from simulator.estimation.inversion import excess
-from simulator.estimation.log_mean import ASYMPTOTIC, LARGEST_SHARE, MINIMUM_HITS, LogMean
+from simulator.estimation.log_mean import LARGEST_SHARE, MINIMUM_HITS, VALID_ENDS, LogMean
 from simulator.estimation.samples import (
     Floats,
     checked_log_weights,
@@ -25,9 +36,11 @@ from simulator.estimation.samples import (
     finite,
     signed_losses,
 )
-from simulator.ties import ROUNDS, beyond
+from simulator.ties import ROUNDS, beyond, tolerance
 from simulator.validation import whole
 
+_PILOT_SHARE = 10  # one trial in ten sets the scale of the weights, and is then not bet on
+_LARGEST_LOG = 34.0  # a value e^34 above the pilot's largest is clipped: conservative
 _ROUNDING = 1e-9  # log-weights are sums over many rounds; they may pass their bound by rounding
 
 
@@ -40,6 +53,7 @@ def weighted_tail(
     *,
     rounds: int = ROUNDS,
     log_bound: float | None = None,
+    ceiling: float = 1.0,
     minimum_hits: int = MINIMUM_HITS,
     largest_share: float = LARGEST_SHARE,
 ) -> Estimate:
@@ -48,14 +62,22 @@ def weighted_tail(
     ``losses`` and ``log_weights`` = ln dP_b/dQ, b the experiment, have shape (trials,); ``rounds``
     says what rounding adds, see :func:`simulator.estimation.tail`.
     ``log_bound`` is ln B with W·1{L > threshold} <= B known in advance, see
-    :func:`tail_log_bound`. Raises InvalidInput, and Refusal with fewer than ``minimum_hits`` or a
+    :func:`tail_log_bound`; ``ceiling`` a number that the truth does not exceed. Raises
+    InvalidInput, and Refusal with fewer than ``minimum_hits`` (one, where the bound is useful) or a
     weight beyond ``largest_share`` of the sum.
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
     least = beyond(finite(threshold, "threshold"), whole("rounds", rounds))
     log_sample = np.where(signed > least, log_w, -np.inf)
-    return log_sample_estimate(log_sample, confidence, log_bound, minimum_hits, largest_share)
+    return log_sample_estimate(
+        log_sample,
+        confidence,
+        log_bound,
+        ceiling=ceiling,
+        minimum_hits=minimum_hits,
+        largest_share=largest_share,
+    )
 
 
 def weighted_delta(
@@ -65,7 +87,9 @@ def weighted_delta(
     experiment: int = 0,
     confidence: float = 0.95,
     *,
+    rounds: int = ROUNDS,
     log_bound: float | None = None,
+    ceiling: float = 1.0,
     minimum_hits: int = MINIMUM_HITS,
     largest_share: float = LARGEST_SHARE,
 ) -> Estimate:
@@ -76,8 +100,23 @@ def weighted_delta(
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
-    log_sample = log_excess(signed, log_w, finite(epsilon, "epsilon"))
-    return log_sample_estimate(log_sample, confidence, log_bound, minimum_hits, largest_share)
+    centre = finite(epsilon, "epsilon")
+    found = log_sample_estimate(
+        log_excess(signed, log_w, centre),
+        confidence,
+        log_bound,
+        ceiling=ceiling,
+        minimum_hits=minimum_hits,
+        largest_share=largest_share,
+    )
+    # rounding lifts no loss by more than the tolerance, and no delta by more than that times the
+    # probability of losses near epsilon or beyond, which the sample bounds
+    slack = tolerance(centre, whole("rounds", rounds))
+    near = log_w[signed > centre - slack]
+    moved = slack * math.exp(min(float(logsumexp(near)) - math.log(signed.size), 0.0))
+    return replace(
+        found, lower=max(0.0, found.lower - moved), upper=min(ceiling, found.upper + moved)
+    )
 
 
 def exchanged_log_weights(losses: ArrayLike, log_weights: ArrayLike) -> Floats:
@@ -110,26 +149,54 @@ def log_excess(signed: Floats, log_weights: Floats, epsilon: float) -> Floats:
 def log_sample_estimate(
     log_sample: Floats,
     confidence: float,
-    log_bound: float | None,
+    log_bound: float | None = None,
+    *,
+    ceiling: float = 1.0,
     minimum_hits: int = MINIMUM_HITS,
     largest_share: float = LARGEST_SHARE,
 ) -> Estimate:
-    """Mean of e^x, at most 1, with an interval: betting within [0, e^log_bound], else asymptotic.
+    """Mean of e^x, at most ``ceiling``, with an interval valid at every sample size.
 
-    A bound that exceeds the value more than ``trials`` times says nothing: a single value at the
-    bound, unseen, would be more than all that was seen. The interval is then asymptotic too.
+    A bound that exceeds the value more than ``trials`` times says little: a single value at the
+    bound, unseen, would be more than all that was seen. There is a guess then, too.
     """
     alpha = error_level(confidence) / 2.0
     summary = LogMean.of(log_sample)
-    summary.refuse_if_unreliable(minimum_hits, largest_share)
-    if log_bound is None or not useful(log_bound, summary.log_value, log_sample.size):
-        lower, upper = summary.asymptotic_limits(alpha)
-        return summary.estimate((lower, min(upper, 1.0)), confidence, ASYMPTOTIC)
+    bounded = log_bound is not None and useful(log_bound, summary.log_value, log_sample.size)
+    summary.refuse_if_unreliable(1 if bounded else minimum_hits, 1.0 if bounded else largest_share)
+    guess = None
+    if not bounded:
+        limits = summary.asymptotic_limits(alpha)
+        guess = limits[0], min(limits[1], ceiling)
+    if log_bound is None:
+        ends = weighted_lower_limit(log_sample, alpha), ceiling
+        return summary.estimate(ends, confidence, VALID_ENDS, guess)
     scaled = scaled_by_bound(log_sample, finite(log_bound, "log_bound"))
-    scale = math.exp(log_bound)
-    limits = betting_lower(scaled, alpha) * scale, betting_upper(scaled, alpha) * scale
-    limits = limits[0], min(limits[1], 1.0)
-    return summary.estimate(limits, confidence, f"{METHOD}, weights bounded in advance")
+    # which of two lower limits is the better depends on the sample: each has half of the error
+    lower = max(
+        betting_lower(scaled, alpha / 2.0) * math.exp(log_bound),
+        weighted_lower_limit(log_sample, alpha / 2.0),
+    )
+    upper = min(betting_upper(scaled, alpha) * math.exp(log_bound), ceiling)
+    return summary.estimate(
+        (lower, upper), confidence, f"{METHOD}, weights bounded in advance", guess
+    )
+
+
+def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
+    """Lower limit of the mean of e^x, failing with probability at most ``alpha``.
+
+    No bound on the sample is needed; the first tenth of the trials sets the scale of the bets.
+    """
+    pilot = max(1, log_sample.size // _PILOT_SHARE)
+    scale = float(log_sample[:pilot].max())
+    if scale == -math.inf:
+        return 0.0
+    scaled = np.exp(np.minimum(log_sample - scale, _LARGEST_LOG))
+    bets = plug_in_bets(scaled, alpha)
+    open_ = bets.starts[:-1] >= pilot
+    bets = replace(bets, above=np.where(open_, bets.above, 0.0))
+    return lower_limit_nonnegative(scaled, bets, alpha) * math.exp(scale)
 
 
 def useful(log_bound: float, log_value: float, trials: int) -> bool:

@@ -14,7 +14,7 @@ from simulator.errors import NotApplicable
 from simulator.estimation.betting import METHOD
 from simulator.estimation.estimate import Estimate
 from simulator.estimation.inversion import Inversion, point_epsilon, relative_error_of_epsilon
-from simulator.estimation.log_mean import ASYMPTOTIC, LARGEST_SHARE, MINIMUM_HITS, LogMean
+from simulator.estimation.log_mean import LARGEST_SHARE, MINIMUM_HITS, VALID_ENDS, LogMean
 from simulator.estimation.samples import (
     Floats,
     checked_log_weights,
@@ -23,6 +23,8 @@ from simulator.estimation.samples import (
     signed_losses,
 )
 from simulator.estimation.weighted import log_excess, scaled_by_bound, useful
+from simulator.ties import ROUNDS, tolerance
+from simulator.validation import whole
 
 _PILOT_SHARE = 10  # one trial in ten chooses where the bound is taken, and is then not bet on
 _PILOT_ERRORS = 3.0  # how far below the pilot's ε the bound must still hold
@@ -36,17 +38,21 @@ def weighted_epsilon(
     experiment: int = 0,
     confidence: float = 0.95,
     *,
+    rounds: int = ROUNDS,
     log_bound: Callable[[float], float] | None = None,
+    ceiling: float = math.inf,
     minimum_hits: int = MINIMUM_HITS,
     largest_share: float = LARGEST_SHARE,
 ) -> Estimate:
     """Least ε >= 0 with E[W (1 - e^{ε-L})₊] at most ``delta``, from a sample under Q.
 
-    ``losses`` and ``log_weights`` = ln dP_b/dQ have shape (trials,). Without ``log_bound`` the
-    interval holds the ε whose asymptotic interval for δ(ε) contains ``delta``. ``log_bound(ε)``,
-    known in advance, is ln of a bound on W (1 - e^{ε-L})₊, for tilted play
-    ``lambda e: delta_log_bound(theta, psi_bar, e)``; it makes the interval valid at every sample
-    size by inverting the betting test. Raises InvalidInput; NotApplicable when no finite ε will do;
+    ``losses`` and ``log_weights`` = ln dP_b/dQ have shape (trials,); ``rounds`` says what rounding
+    adds to a loss. Both ends are valid at every sample size, by inverting the betting test: the
+    lower one needs no bound on the weights, the upper one needs ``log_bound(ε)``, ln of a bound on
+    W (1 - e^{ε-L})₊ that is known in advance (for tilted play
+    ``lambda e: delta_log_bound(theta, psi_bar, e)``), and is at most ``ceiling``, an ε known to be
+    at or above the truth. Without a useful bound there is a guess: the ε whose asymptotic interval
+    for δ(ε) contains ``delta``. Raises InvalidInput; NotApplicable when no finite ε will do;
     Refusal when the sample at the value itself is unreliable.
     """
     signed = signed_losses(losses, experiment)
@@ -59,25 +65,30 @@ def weighted_epsilon(
             f"no finite epsilon has delta {delta:g}: infinite losses alone are more likely"
         )
     summary = LogMean.of(log_excess(signed, log_w, point))
-    summary.refuse_if_unreliable(minimum_hits, largest_share)
-    if log_bound is None or not useful(log_bound(point), log_delta, signed.size):
-        lower, upper = _asymptotic_limits(signed, log_w, log_delta, alpha, point)
-        method = f"{ASYMPTOTIC}, test inversion"
-    else:
-        lower, upper = _betting_limits(
-            signed, log_w, log_delta=log_delta, alpha=alpha, point=point, log_bound=log_bound
-        )
+    bounded = log_bound is not None and useful(log_bound(point), log_delta, signed.size)
+    summary.refuse_if_unreliable(1 if bounded else minimum_hits, 1.0 if bounded else largest_share)
+    lower, upper = _betting_limits(
+        signed, log_w, log_delta=log_delta, alpha=alpha, point=point, log_bound=log_bound
+    )
+    slack = tolerance(point, whole("rounds", rounds))
+    guess = None
+    if not bounded:
+        guess = _asymptotic_limits(signed, log_w, log_delta, alpha, point)
+        guess = guess[0], min(guess[1], max(ceiling, point))
+    method = VALID_ENDS
+    if log_bound is not None:
         method = f"{METHOD}, test inversion, weights bounded in advance"
     return Estimate(
         value=point,
-        lower=lower,
-        upper=upper,
+        lower=max(0.0, min(lower - slack, point)),
+        upper=max(min(upper + slack, ceiling), point),
         confidence=confidence,
         method=method,
         hits=summary.hits,
         effective_sample_size=summary.effective_sample_size,
         largest_weight_share=summary.largest_share,
         relative_standard_error=relative_error_of_epsilon(signed, log_w, point),
+        guess=guess,
     )
 
 
@@ -124,22 +135,31 @@ def _betting_limits(
     log_delta: float,
     alpha: float,
     point: float,
-    log_bound: Callable[[float], float],
+    log_bound: Callable[[float], float] | None,
 ) -> tuple[float, float]:
-    """Limits valid at every sample size: the bound is taken at a floor that a pilot chose.
+    """Limits valid at every sample size, scaled at a floor that a pilot chose.
 
     The lower limit needs no bound on the weights, as wealth that bets on a larger mean cannot be
-    ruined by a large value; the upper one needs it at every ε from the floor on.
+    ruined by a large value; the upper one needs it at every ε from the floor on, and is infinite
+    without.
     """
-    start = signed.size // _PILOT_SHARE
+    start = max(1, signed.size // _PILOT_SHARE)
     floor = _floor(signed[:start], log_w[:start], log_delta)
-    scale = log_bound(floor)
-    scaled_by_bound(log_excess(signed, log_w, floor), scale)  # the bound is checked on all trials
+    log_sample = log_excess(signed, log_w, floor)
+    if log_bound is None:
+        scale = float(log_sample[:start].max())
+        if scale == -math.inf:
+            return 0.0, math.inf
+    else:
+        scale = log_bound(floor)
+        scaled_by_bound(log_sample, scale)  # the bound is checked on all trials
     weights = np.exp(np.minimum(log_w - scale, _LARGEST_LOG))
     target = math.exp(log_delta - scale)
     lower = Inversion(signed, weights, target, alpha, start=start).lower(point)
+    if log_bound is None:
+        return lower, math.inf
     if target >= 1.0:  # the bound itself is at most the target at the floor
-        return min(lower, point), max(floor, point)
+        return min(lower, floor), floor
     upper = Inversion(signed, weights, target, alpha, floor=floor, start=start).upper(point)
     return lower, upper
 

@@ -140,8 +140,8 @@ class Moments:
             if keep:
                 spread[here] = np.where(totals > 0.0, totals, 1.0)
                 shares_of.append(shares / spread[of_leaf])
-        nodes, chances = a.start
-        at_start = np.log(chances) + value[nodes]
+        first, chances = a.start
+        at_start = np.log(chances) + value[first]
         log_moment = float(logsumexp(at_start))
         if log_moment == -math.inf:
             raise NotApplicable("no play of this adversary has a finite loss")
@@ -152,15 +152,15 @@ class Moments:
     def leak(self) -> float:
         """Pr_b[L = infinity], exact but for rounding."""
         a = self.automaton
-        value = np.zeros(0)
+        value: np.ndarray = np.zeros(0)
         for i in range(a.rounds - 1, -1, -1):
             segment = int(a.segment_of[i])
             leaves = a.segments[segment]
             after = value[leaves.follow] if i < a.rounds - 1 else np.zeros(len(leaves))
             terms = leaves.mass * np.where(np.isposinf(leaves.loss), 1.0, after)
             value = np.bincount(self.of_leaf[segment], terms, minlength=leaves.nodes)
-        nodes, chances = a.start
-        return float(chances @ value[nodes])
+        first, chances = a.start
+        return float(chances @ value[first])
 
 
 def picked(share, first, last, u):  # type: ignore[no-untyped-def]
