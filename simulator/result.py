@@ -19,10 +19,10 @@ from simulator.estimation import (
     tail_log_bound,
 )
 from simulator.estimation.log_mean import MINIMUM_HITS
-from simulator.play.block import covering_engine, total_psi_bound
+from simulator.play.block import covering_engine, total_psi_bound, weight_exponent
 from simulator.play.ceilings import delta_ceiling, epsilon_ceiling, tail_ceiling
 from simulator.play.leaks import allowing_for, covers, refuse_if_leaks_matter, unsampled_leak
-from simulator.play.sampling import Covering, Tilted
+from simulator.play.sampling import Covering
 from simulator.play.specification import Specification
 from simulator.play.views import Replay, View, replay
 from simulator.validation import experiment_number, finite, open_probability, point
@@ -197,13 +197,12 @@ class Result:
         self, of: Callable[[float, float, float], float], experiment: int, point: float
     ) -> float | None:
         """What is known in advance about the largest weighted value, ``of`` the point; or None."""
-        sampling = self.specification.sampling
-        if not isinstance(sampling, Tilted | Covering) or experiment not in self.samples:
+        exponent = weight_exponent(self.specification.sampling)
+        if exponent is None or experiment not in self.samples:
             return None
-        if sampling.theta < 0.0:
-            return None
+        theta, offset = exponent
         psi = total_psi_bound(self.specification, experiment)
-        return of(sampling.theta, psi, point) if np.isfinite(psi) else None
+        return of(theta, psi + offset, point) if np.isfinite(psi) else None
 
     def trade_off(self, confidence: float = 0.95) -> EmpiricalTradeOff:
         """Type I against type II error of the optimal tests, from both experiments.

@@ -24,6 +24,9 @@ SHOWN = (
     "hits",
     "effective_sample_size",
     "largest_weight_share",
+    "lower_valid",
+    "upper_valid",
+    "guess",
 )
 
 
@@ -82,9 +85,11 @@ def tail(
       dpcompose tail fixed-worst-case --family pure:0.00124843945 --rounds 10000 \
           --epsilon 0.890468 --trials 100000 --seed 7
 
-    Answers are drawn from laws tilted towards large losses, and every trial is weighted for it:
-    the estimates are unbiased for any adaptive adversary. An estimate that rests on too few
-    trials, or on one of them, is refused with exit code 3 and a line on what to try.
+    Exact where a rule's states and losses can be enumerated; else answers are drawn from laws
+    tilted towards large losses, and every trial is weighted for it. Both ends of an interval hold
+    at every number of trials; an asymptotic one beside them is printed as a guess. An estimate that
+    rests on too few trials, or on one of them, is refused with exit code 3 and a line on what to
+    try.
     """
     event = estimate_rare(
         find_adversary(adversary, family, rounds), family, rounds, trials,

@@ -36,7 +36,12 @@ from simulator.estimation.samples import (
     open_unit,
     signed_losses,
 )
-from simulator.estimation.weighted import log_excess, scaled_by_bound, weighted_lower_limit
+from simulator.estimation.weighted import (
+    log_excess,
+    scaled_by_bound,
+    unscaled,
+    weighted_lower_limit,
+)
 from simulator.ties import ROUNDS, beyond
 from simulator.validation import whole
 
@@ -138,7 +143,7 @@ def weighted_violation(
     lower = weighted_lower_limit(log_excess(signed, log_w, raised), alpha)
     upper = math.inf
     if log_bound is not None:
-        upper = betting_upper(scaled_by_bound(log_sample, log_bound), alpha) * math.exp(log_bound)
+        upper = unscaled(betting_upper(scaled_by_bound(log_sample, log_bound), alpha), log_bound)
     value = math.exp(LogMean.of(log_sample).log_value)
     return _verdict(bound_delta, value, (lower, upper), alpha)
 

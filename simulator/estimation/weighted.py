@@ -174,10 +174,10 @@ def log_sample_estimate(
     scaled = scaled_by_bound(log_sample, finite(log_bound, "log_bound"))
     # which of two lower limits is the better depends on the sample: each has half of the error
     lower = max(
-        betting_lower(scaled, alpha / 2.0) * math.exp(log_bound),
+        unscaled(betting_lower(scaled, alpha / 2.0), log_bound),
         weighted_lower_limit(log_sample, alpha / 2.0),
     )
-    upper = min(betting_upper(scaled, alpha) * math.exp(log_bound), ceiling)
+    upper = min(unscaled(betting_upper(scaled, alpha), log_bound), ceiling)
     return summary.estimate(
         (lower, upper), confidence, f"{METHOD}, weights bounded in advance", guess
     )
@@ -202,6 +202,11 @@ def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
 def useful(log_bound: float, log_value: float, trials: int) -> bool:
     """Whether a bound on the weighted variable is within ``trials`` times its mean."""
     return log_bound - log_value <= math.log(trials)
+
+
+def unscaled(limit: float, log_bound: float) -> float:
+    """A limit of the scaled sample, times its bound; at most e^700."""
+    return math.exp(min(math.log(limit) + log_bound, 700.0)) if limit > 0.0 else 0.0
 
 
 def scaled_by_bound(log_sample: Floats, log_bound: float) -> Floats:

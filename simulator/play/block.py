@@ -19,7 +19,7 @@ from simulator.play.interpreter import play_interpreted
 from simulator.play.menu import Menu
 from simulator.play.outcome import Outcome
 from simulator.play.plain_kernel import Engine
-from simulator.play.sampling import Covering, Steered, Tilted
+from simulator.play.sampling import Covering, Guarded, RoundByRound, Sampling, Tilted
 from simulator.play.specification import Played, Specification
 from simulator.play.tilted_kernel import TiltedEngine, largest_psi
 from simulator.play.views import View
@@ -121,7 +121,7 @@ def play_tilted_rule(specification: Specification, b: int, block: int) -> Outcom
     """Play one block for experiment ``b`` under the specification's sampling."""
     s = specification
     assert isinstance(s.adversary, Rule)
-    assert isinstance(s.sampling, Tilted | Steered)
+    assert isinstance(s.sampling, RoundByRound)
     engine = tilted_engine_for(s)
     coins = generator(s.seed, s.task, Stream.COINS, block)
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
@@ -168,15 +168,21 @@ def total_psi_bound(specification: Specification, b: int) -> float:
     """A bound on the sum of psi over the rounds of any play, known before any is played.
 
     From a rule's menu; from the family for a generator, by psi(theta) = theta D_{1+theta}(P0||P1)
-    and the family's bound on that Renyi divergence. Infinite for steered sampling, and where a
-    loss may be infinite. Raises NotApplicable unless theta >= 0.
+    and the family's bound on that Renyi divergence; of a guarded measure that of its guard. Of a
+    covering measure it is the exponent of every weight itself. Infinite for steered sampling, and
+    where a loss may be infinite. Raises NotApplicable unless theta >= 0.
     """
     s = specification
     if isinstance(s.sampling, Covering):
         return covering_engine(s, b).moments.log_moment(s.sampling.theta)
-    if not isinstance(s.sampling, Tilted):
+    if not isinstance(s.sampling, Tilted | Guarded):
         return math.inf
-    theta = s.sampling.theta
+    return psi_bound_at(s, b, s.sampling.theta)
+
+
+def psi_bound_at(specification: Specification, b: int, theta: float) -> float:
+    """A bound on the sum of psi(``theta``) over the rounds of any play; raises NotApplicable."""
+    s = specification
     if theta < 0:
         raise NotApplicable(f"psi is bounded in advance for theta >= 0 only, not {theta:g}")
     if theta == 0:
@@ -184,6 +190,18 @@ def total_psi_bound(specification: Specification, b: int) -> float:
     if isinstance(s.adversary, Rule):
         return menu_psi_bound(Played.of(s), b, theta, s.rounds)
     return s.rounds * theta * s.family.renyi(1.0 + theta)
+
+
+def weight_exponent(sampling: Sampling | None) -> tuple[float, float] | None:
+    """(theta, offset) such that ln W <= Psi + offset - theta L on every view; None where none is.
+
+    Psi is :func:`total_psi_bound`.
+    """
+    if isinstance(sampling, Guarded):
+        return sampling.theta, -math.log(sampling.share)
+    if isinstance(sampling, Tilted | Covering) and sampling.theta >= 0.0:
+        return sampling.theta, 0.0
+    return None
 
 
 @lru_cache(maxsize=256)

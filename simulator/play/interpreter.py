@@ -16,7 +16,7 @@ from simulator.mechanisms.tilted import TiltedLaw, tilted_law
 from simulator.play.changing import Watched, changed, watch
 from simulator.play.faults import at, fault, limit_of
 from simulator.play.outcome import Outcome
-from simulator.play.sampling import Steered, Tilted, level_at, phase_of
+from simulator.play.sampling import Guarded, RoundByRound, level_at, phase_of, require_digits
 from simulator.play.specification import Specification
 from simulator.play.views import View, leave, own_copy
 from simulator.seeds import Stream, generator, record
@@ -82,9 +82,11 @@ class Prepared:
         if key not in self.laws:
             if len(self.laws) >= MAX_PREPARED:
                 self.laws.clear()
-            assert isinstance(self.specification.sampling, Tilted | Steered)
+            assert isinstance(self.specification.sampling, RoundByRound)
             theta = float(self.specification.sampling.levels[level])
-            self.laws[key] = pair, tilted_law(pair, theta)  # the pair is kept: its id stays its own
+            law = tilted_law(pair, theta)
+            require_digits("this mechanism", theta, law.psi)
+            self.laws[key] = pair, law  # the pair is kept: its id stays its own
         return self.laws[key][1]
 
 
@@ -95,12 +97,15 @@ class Trial:
     ----------
     loss : the privacy loss so far; of tilted play for experiment 1 its negative.
     log_weight : ln dP_b/dQ so far.
+    log_guard : the same for the guard of a guarded measure, and whether it is what ``guards``.
     answers, path : the answers and the running losses, where these are kept.
     """
 
     def __init__(self, keep_answers: bool, keep_path: bool) -> None:
         self.loss = 0.0
         self.log_weight = 0.0
+        self.log_guard = 0.0
+        self.guards = False
         self.answers: list[Any] | None = [] if keep_answers else None
         self.path: list[float] | None = [] if keep_path else None
 
@@ -123,16 +128,19 @@ def tilted_draw(
 ) -> Draw:
     """Answer from the tilted law, and keep the weight."""
     sampling = prepared.specification.sampling
-    assert isinstance(sampling, Tilted | Steered)
+    assert isinstance(sampling, RoundByRound)
     phases = phase_of(prepared.specification.rounds, sampling.grid.shape[0])
+    guard = len(sampling.levels) - 1 if isinstance(sampling, Guarded) else -1
 
     def draw(pair: Pair, trial: Trial, i: int) -> Any:
         level = level_at(sampling, phases[i], trial.loss)
         law = prepared.law(pair, level)
-        answer = law.draw(noise)
+        answer = (prepared.law(pair, guard) if trial.guards else law).draw(noise)
         loss = pair.loss(answer)
         if loss < np.inf:  # an infinite loss is drawn untilted: no weight
             trial.log_weight += law.psi - float(sampling.levels[level]) * loss
+            if guard >= 0:
+                trial.log_guard += prepared.law(pair, guard).psi - sampling.levels[-1] * loss
         if observe is not None:
             observe(pair, i, level, loss)
         return answer
@@ -155,10 +163,14 @@ def play_interpreted(specification: Specification, b: int, block: int) -> Outcom
         number = block * s.block_size + t
         trial = Trial(t < s.views_in(block), s.trace)
         stood = record(coins) if trial.answers is not None else ()
+        if isinstance(s.sampling, Guarded):
+            trial.guards = noise.random() < s.sampling.share
         play_trial(prepared, number, coins, draw, trial)
         losses[t] = -trial.loss if prepared.exchanged else trial.loss
         if log_weights is not None:
             log_weights[t] = trial.log_weight
+            if isinstance(s.sampling, Guarded):
+                log_weights[t] = s.sampling.log_weight(trial.log_weight, trial.log_guard)
         if trial.answers is not None:
             views.append(View(b, number, stood, tuple(trial.answers)))
         if trace is not None:

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator.errors import InvalidInput
-from simulator.validation import finite
+from simulator.validation import finite, open_probability
 
 
 @dataclass(frozen=True)
@@ -119,10 +119,84 @@ class Covering:
         return f"covering:{self.theta!r}"
 
 
-RoundByRound = Tilted | Steered
+@dataclass(frozen=True, eq=False)
+class Guarded:
+    """A measure, and beside it, with some share of the trials, one that bounds its weights.
+
+    e^{theta z} times c_theta times the family's largest moment of the rounds to come is a
+    supersolution: it is at least (1 - e^{-z})+ after the last round, with z the loss beyond
+    epsilon, and no mechanism of the family raises it on average. Drawing a share of the trials in
+    proportion to it, which is to tilt by theta, bounds the weight of every view, under whatever
+    measure the other trials are drawn, by the guard's over the share.
+
+    Attributes
+    ----------
+    beside : what the other trials are drawn from.
+    theta : of the guard, at least 0.
+    share : of the guard, in (0, 1).
+    """
+
+    beside: Tilted | Steered
+    theta: float
+    share: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.beside, Tilted | Steered):
+            raise InvalidInput(
+                f"a guard stands beside a Tilted or a Steered measure, not {self.beside!r}"
+            )
+        object.__setattr__(self, "theta", finite("theta", self.theta) + 0.0)
+        object.__setattr__(self, "share", open_probability("share", self.share))
+        if self.theta < 0.0:
+            raise InvalidInput(f"a guard needs theta >= 0, not {self.theta:g}")
+
+    def __str__(self) -> str:
+        return f"guarded:{self.theta!r},{self.share!r}:{self.beside}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Guarded) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def levels(self) -> np.ndarray:
+        """The thetas in use, that of the guard last."""
+        return np.append(self.beside.levels, self.theta)
+
+    @property
+    def grid(self) -> np.ndarray:
+        """Which level is used where by the other trials."""
+        return self.beside.grid
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The losses that the columns of the grid divide."""
+        return self.beside.span
+
+    def log_weight(self, beside: float, guard: float) -> float:
+        """Return ln dP/dQ of the mixture from those of its two parts."""
+        first, second = math.log1p(-self.share) - beside, math.log(self.share) - guard
+        peak = max(first, second)
+        return -peak - math.log(math.exp(first - peak) + math.exp(second - peak))
+
+
+RoundByRound = Tilted | Steered | Guarded
 """Measures that tilt each answer given the past."""
 
-Sampling = Tilted | Steered | Covering
+Sampling = Tilted | Steered | Guarded | Covering
+
+LARGEST_PSI = 1e6
+"""Of one round's psi(theta): beyond, the digits of a weight e^{psi - theta loss} are gone."""
+
+
+def require_digits(name: str, theta: float, psi: float) -> None:
+    """Raise InvalidInput where the weights of a theta could not be told from rounding."""
+    if not abs(psi) <= LARGEST_PSI:
+        raise InvalidInput(
+            f"theta {theta:g} leaves the weights of {name} no digits: psi(theta) is {psi:.3g}, and "
+            f"at most {LARGEST_PSI:g} can be told from rounding; choose a smaller theta"
+        )
 
 
 def phase_of(rounds: int, phases: int) -> np.ndarray:

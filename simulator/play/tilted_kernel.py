@@ -29,7 +29,13 @@ from simulator.play.compiling import (
 from simulator.play.faults import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE
 from simulator.play.menu import Menu
 from simulator.play.plain_kernel import gate, raise_if_ended_early
-from simulator.play.sampling import RoundByRound, Tilted, phase_of
+from simulator.play.sampling import (
+    Guarded,
+    RoundByRound,
+    Tilted,
+    phase_of,
+    require_digits,
+)
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 
@@ -49,11 +55,12 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
 
     def kernel(  # type: ignore[no-untyped-def]
         kind, rows, table, tilts, low, high, prices, limits, levels, grid, phase, first, per_column,
-        coins, noise, losses, log_weights, answers, path,
+        guard, share, coins, noise, losses, log_weights, answers, path,
     ):  # fmt: skip
         work = np.zeros((1, table.shape[1]))
         work_tilted = np.zeros((1, tilts.shape[1]))
         count = levels.shape[0]
+        guarded = guard >= 0
         columns = grid.shape[1]
         steered = grid.shape[0] * columns > 1
         for trial in range(losses.shape[0]):
@@ -61,8 +68,10 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
             answer = math.nan
             loss = 0.0
             log_weight = 0.0
+            log_guard = 0.0
             purse = unspent
             level = grid[0, 0]
+            guarding = guarded and noise.random() < share
             for i in range(phase.shape[0]):
                 state, move, parameter = step(state, i, answer, coins)
                 entry = int(move)
@@ -72,16 +81,27 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                     place = min(max((loss - first) * per_column, 0.0), columns - 1.0)
                     level = grid[phase[i], int(place)]
                 params = read(table, entry)
-                tilted = read_tilted(tilts, entry * count + level)
+                drawn = guard if guarding else level
+                tilted = read_tilted(tilts, entry * count + drawn)
+                psi = tilts[entry * count + level, 0]
+                psi_guard = tilts[entry * count + guard, 0] if guarded else 0.0
                 price = prices[entry, 0]
                 limit = limits[entry, 0]
                 if any_free and low[entry] == low[entry]:
                     if not low[entry] <= parameter <= high[entry]:
                         return OUT_OF_RANGE, trial, i, entry, parameter, 0.0, 0.0
                     prepare(kind[entry], rows[entry], parameter, work[0])
-                    tilt(kind[entry], work[0], levels[level], work_tilted[0])
                     params = read(work, 0)
+                    if guarded:
+                        other = level if guarding else guard
+                        tilt(kind[entry], work[0], levels[other], work_tilted[0])
+                        psi = psi_guard = work_tilted[0, 0]
+                    tilt(kind[entry], work[0], levels[drawn], work_tilted[0])
                     tilted = read_tilted(work_tilted, 0)
+                    if guarding:
+                        psi_guard = tilted[0]
+                    else:
+                        psi = tilted[0]
                     price = parameter
                     limit += limits[entry, 1] * parameter
                 round_loss = 0.0
@@ -92,9 +112,11 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                     loss += round_loss
                     if not abs(round_loss) + (answer - answer) <= limit:
                         return FAULT, trial, i, entry, parameter, answer, round_loss
-                    tilting = tilted[0] - levels[level] * round_loss
+                    tilting = psi - levels[level] * round_loss
                     # an infinite loss is drawn untilted, and has no weight
                     log_weight += tilting if round_loss < math.inf else 0.0
+                    if guarded and round_loss < math.inf:
+                        log_guard += psi_guard - levels[guard] * round_loss
                 else:
                     answer = math.nan
                     entry = -1
@@ -108,6 +130,10 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
             if loss == -math.inf:
                 return IMPOSSIBLE, trial, i, 0, 0.0, 0.0, loss
             losses[trial] = loss
+            if guarded:
+                one, two = math.log1p(-share) - log_weight, math.log(share) - log_guard
+                peak = max(one, two)
+                log_weight = -peak - math.log(math.exp(one - peak) + math.exp(two - peak))
             log_weights[trial] = log_weight
         return DONE, 0, 0, 0, 0.0, 0.0, 0.0
 
@@ -217,6 +243,8 @@ class TiltedEngine:
             phase_of(rounds, grid.shape[0]),
             first,
             grid.shape[1] / (last - first),
+            len(sampling.levels) - 1 if isinstance(sampling, Guarded) else -1,
+            sampling.share if isinstance(sampling, Guarded) else 0.0,
             coins,
             noise,
             losses,
@@ -235,6 +263,7 @@ def tilt_table(menu: Menu, sampling: RoundByRound) -> np.ndarray:
         for level, theta in enumerate(sampling.levels):
             row = table[entry * count + level]
             tilt_of(menu.kinds[kind])(menu.params[entry], float(theta), row)
+            require_digits(menu.kinds[kind].name, float(theta), float(row[0]))
     return table
 
 

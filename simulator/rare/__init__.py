@@ -4,7 +4,7 @@ Nothing here changes what is estimated: every measure is chosen on held-out draw
 the weights of the final sample make up for it.
 """
 
-from simulator.play.sampling import Steered, Tilted
+from simulator.play.sampling import Covering, Guarded, Steered, Tilted
 from simulator.rare.choosing import choose_measure
 from simulator.rare.doob import StateGraph, enumerate_states
 from simulator.rare.events import METHODS, RareEvent, estimate_rare
@@ -14,6 +14,8 @@ from simulator.rare.steering import steer
 
 __all__ = [
     "METHODS",
+    "Covering",
+    "Guarded",
     "RareEvent",
     "StateGraph",
     "Steered",

@@ -1,41 +1,28 @@
 """Doob's transform: the zero-variance measure, by recursion over everything that can happen.
 
-Where every mechanism of a rule's menu has finitely many answers and the rule tosses no coins, the
-rule's state and the loss so far take finitely many values. With V_i the expected value of the
-estimator from such a node on, the law q(y) proportional to p_b(y) V_{i+1}(node after y) is the
-experiment conditioned on the event, every path weighs the same, and V_0 is the exact answer
-(Asmussen and Glynn 2007, chapter VI).
+Where every mechanism of a rule's menu has finitely many answers and the rule's states can be
+enumerated, its coins included, its state and the loss so far take finitely many values. With V_i
+the expected value of the estimator from such a node on, the law q(y) proportional to
+p_b(y) V_{i+1}(node after y) is the experiment conditioned on the event, every path weighs the same,
+and V_0 is the exact answer (Asmussen and Glynn 2007, chapter VI).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from simulator.adversaries.contract import Rule
 from simulator.errors import NotApplicable
 from simulator.estimation.inversion import excess
-from simulator.play.menu import Menu
-from simulator.play.plain_kernel import no_filter
+from simulator.play.block import covering_engine
 from simulator.play.specification import Specification
-from simulator.ties import beyond
+from simulator.ties import beyond, tolerance
 
 NODES = 2_000_000
-DIGITS = 9
-"""Losses that agree to so many decimals of the largest round loss are one node."""
-
-
-class NoCoins:
-    """Stands for the coins of a rule that must not toss any."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise NotApplicable("the rule tosses coins: Doob's transform needs one that does not")
 
 
 @dataclass(frozen=True)
@@ -44,12 +31,20 @@ class Layer:
 
     Attributes
     ----------
-    masses : float64, shape (nodes, outcomes): p_b of each answer; 0 pads.
-    follow : int64, shape (nodes, outcomes): the node of the next layer.
+    source : int64, shape (ways,), ascending: the node that a way leads out of.
+    mass : float64, shape (ways,): the probability of the way, given its node.
+    follow : int64, shape (ways,): the node of the next layer.
+    nodes : how many nodes there are.
     """
 
-    masses: np.ndarray
+    source: np.ndarray
+    mass: np.ndarray
     follow: np.ndarray
+    nodes: int
+
+    def expectation(self, after: np.ndarray) -> np.ndarray:
+        """The mean over each node's ways of a value of the nodes of the next layer."""
+        return np.bincount(self.source, self.mass * after[self.follow], minlength=self.nodes)
 
 
 @dataclass(frozen=True)
@@ -58,16 +53,21 @@ class StateGraph:
 
     Attributes
     ----------
+    start : float64, the probability of each node before round 0.
     layers : one for each round.
     signed : the signed losses of the nodes after the last round, shape (last nodes,).
+    spread : how far the losses of paths that share a last node lie apart, at most: sums that are
+        equal but for rounding are one node.
     """
 
+    start: np.ndarray
     layers: tuple[Layer, ...]
     signed: np.ndarray
+    spread: float
 
     def value(self, of: Callable[[np.ndarray], np.ndarray]) -> float:
         """Exact expectation of a function of the signed loss in experiment b."""
-        return float(self.backward(of)[0][0])
+        return float(self.start @ self.backward(of)[0])
 
     def tail(self, threshold: float) -> float:
         """Exact Pr_b[signed loss > threshold]; equal to it but for rounding is not above it."""
@@ -76,6 +76,18 @@ class StateGraph:
     def delta(self, epsilon: float) -> float:
         """Exact hockey-stick divergence at ``epsilon``."""
         return self.value(lambda s: excess(s, epsilon))
+
+    def delta_ends(self, epsilon: float) -> tuple[float, float]:
+        """Ends that hold the divergence at ``epsilon``, rounding included."""
+        slack = self.spread + tolerance(epsilon, len(self.layers))
+        share = self.rounding
+        lower, upper = self.delta(epsilon + slack), self.delta(epsilon - slack)
+        return lower * (1.0 - share), min(1.0, upper * (1.0 + share))
+
+    @property
+    def rounding(self) -> float:
+        """Relative rounding of a probability: sums and products of a few terms per round."""
+        return 64.0 * 2.0**-53 * (len(self.layers) + 16)
 
     def epsilon(self, delta: float) -> float:
         """Least epsilon >= 0 with delta(epsilon) <= ``delta``, exact but for rounding.
@@ -97,22 +109,22 @@ class StateGraph:
         largest = float(atoms[np.isfinite(atoms)].max())
         if gap(largest) >= 0.0:  # delta is that of the infinite losses, to the last digit
             return largest
-        return float(brentq(gap, 0.0, largest, xtol=1e-12))
+        return float(brentq(gap, 0.0, largest, xtol=1e-12, rtol=1e-14))
 
     def law(self) -> np.ndarray:
         """The probability of each of ``signed``, by the forward recursion: a second witness."""
-        reached: NDArray[Any] = np.ones(1)
-        sizes = [len(layer.masses) for layer in self.layers[1:]] + [len(self.signed)]
+        reached = self.start
+        sizes = [layer.nodes for layer in self.layers[1:]] + [len(self.signed)]
         for layer, size in zip(self.layers, sizes):
-            flow = (reached[:, None] * layer.masses).ravel()
-            reached = np.bincount(layer.follow.ravel(), flow, minlength=size)
+            flow = reached[layer.source] * layer.mass
+            reached = np.bincount(layer.follow, flow, minlength=size)
         return reached
 
     def backward(self, of: Callable[[np.ndarray], np.ndarray]) -> list[np.ndarray]:
         """V before every round and after the last, one array per layer."""
-        values = [of(self.signed)]
+        values = [np.asarray(of(self.signed), dtype=np.float64)]
         for layer in reversed(self.layers):
-            values.append((layer.masses * values[-1][layer.follow]).sum(axis=1))
+            values.append(layer.expectation(values[-1]))
         return values[::-1]
 
     def sample(
@@ -124,103 +136,74 @@ class StateGraph:
         NotApplicable where the event is impossible.
         """
         values = self.backward(lambda s: excess(s, epsilon))
-        if values[0][0] <= 0.0:
+        total = float(self.start @ values[0])
+        if total <= 0.0:
             raise NotApplicable(f"no play of this adversary loses more than {epsilon:g}")
-        place: NDArray[np.int64] = np.zeros(trials, dtype=np.int64)
-        log_weights = np.zeros(trials)
-        for layer, after in zip(self.layers, values[1:]):
-            masses, follow = layer.masses[place], layer.follow[place]
-            wanted = masses * after[follow]
-            total = wanted.sum(axis=1)
-            cumulated = np.cumsum(wanted, axis=1)
-            u = noise.random(trials) * cumulated[:, -1]
-            chosen = (cumulated > u[:, None]).argmax(axis=1)
-            rows = np.arange(trials)
-            log_weights += np.log(total) - np.log(after[follow[rows, chosen]])
-            place = follow[rows, chosen]
+        wanted = self.start * values[0]
+        place = np.searchsorted(np.cumsum(wanted), noise.random(trials) * wanted.sum(), "right")
+        log_weights = np.log(total) - np.log(values[0][place])
+        for layer, before, after in zip(self.layers, values, values[1:]):
+            ways = layer.mass * after[layer.follow]
+            share = ways / np.where(before > 0.0, before, 1.0)[layer.source]
+            # each node has a unit of the line; a draw within it takes one of the node's ways
+            ends = np.cumsum(share)
+            starts = np.searchsorted(layer.source, np.arange(layer.nodes))
+            base = np.concatenate(([0.0], ends))[starts]
+            last = np.searchsorted(layer.source, place, "right") - 1
+            chosen = np.searchsorted(ends, base[place] + noise.random(trials), "right")
+            chosen = np.clip(chosen, starts[place], last)
+            while (missed := ways[chosen] <= 0.0).any():  # rounding has run past a node's last way
+                chosen[missed] -= 1
+            log_weights += np.log(before[place]) - np.log(after[layer.follow[chosen]])
+            place = layer.follow[chosen]
         return self.signed[place], log_weights
 
 
 def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -> StateGraph:
     """List all that can happen in experiment ``b``, at most ``nodes`` nodes.
 
-    Raises NotApplicable for a generator, a rule that tosses coins or leaves a parameter free, a
-    mechanism with infinitely many answers, and when there are too many nodes.
+    Raises NotApplicable for a generator, a rule whose states cannot be enumerated, a mechanism
+    with infinitely many answers, and when there are too many nodes.
     """
     s = specification
     if not isinstance(s.adversary, Rule):
         raise NotApplicable("Doob's transform needs a rule over a menu, not a generator")
-    step = s.adversary.step
-    menu = Menu.of(s.adversary, s.family, s.relation, s.filter, exchanged=bool(b))
-    moves = [outcomes(menu, entry) for entry in range(len(menu.kind))]
-    finite = (abs(loss) for move in moves for _, _, loss in move if math.isfinite(loss))
-    largest = max(finite, default=0.0)
-    unit = max(largest, 1e-300) * 10.0**-DIGITS
-    admit = no_filter if s.filter is None else type(s.filter).step
-    purse: Any = (0.0,) if s.filter is None else s.filter.initial
-    width = max(map(len, moves))
-
-    def arrive(state: Any, i: int, answer: float, spent: Any) -> tuple[Any, int, Any]:
-        """Let the rule make its move: a node is what it remembers, its move, what is spent."""
-        state, move = step(state, i, answer, NO_COINS)[:2]
-        return state, int(move), spent
-
-    here: dict[Any, float] = {(*arrive(s.adversary.state, 0, math.nan, purse), 0.0): 0.0}
+    automaton = covering_engine(s, b).moments.automaton
+    if not automaton.discrete:
+        raise NotApplicable(
+            "a mechanism of the menu has infinitely many answers: use "
+            'method="covering", "steered" or "tilted"'
+        )
+    unit = tolerance(s.rounds * automaton.largest_loss, s.rounds)
+    state, chances = automaton.start
+    middle, low, high = np.zeros((3, len(state)))
     layers: list[Layer] = []
     seen = 0
     for i in range(s.rounds):
-        seen += len(here)
-        if seen > nodes:
+        seen += len(state)
+        leaves = automaton.segments[automaton.segment_of[i]]
+        counts = leaves.starts[state + 1] - leaves.starts[state]
+        if seen > nodes or int(counts.sum()) > 8 * nodes:
             raise NotApplicable(
                 f"more than {nodes} states within {i + 1} of {s.rounds} rounds are too many for "
-                'Doob\'s transform: use method="steered" or "tilted"'
+                'Doob\'s transform: use method="covering", "steered" or "tilted"'
             )
-        last = i + 1 == s.rounds
-        numbers: dict[Any, int] = {}
-        losses: dict[Any, float] = {}
-        masses = np.zeros((len(here), width))
-        follow = np.zeros((len(here), width), dtype=np.int64)
-        for row, ((state, entry, spent, _), loss) in enumerate(here.items()):
-            admitted, spent_now = admit(spent, *menu.prices[entry])
-            for column, (answer, mass, round_loss) in enumerate(
-                moves[entry] if admitted else REFUSED
-            ):
-                total = loss + round_loss
-                node = () if last else arrive(state, i + 1, answer, spent_now)
-                key = (*node, place_of(total, unit))
-                if key not in numbers:
-                    numbers[key] = len(numbers)
-                    losses[key] = total
-                masses[row, column] = mass
-                follow[row, column] = numbers[key]
-        layers.append(Layer(masses, follow))
-        here = losses
-    return StateGraph(tuple(layers), np.array(list(here.values())))
-
-
-NO_COINS: Any = NoCoins()
-REFUSED = [(math.nan, 1.0, 0.0)]
-"""What a refused query leads to: no answer, no loss."""
-
-
-def place_of(loss: float, unit: float) -> float:
-    """The loss in whole units, so that sums that differ by rounding are one."""
-    return float(round(loss / unit)) if math.isfinite(loss) else loss
-
-
-def outcomes(menu: Menu, entry: int) -> list[tuple[float, float, float]]:
-    """(answer, p_b, signed loss) of every possible answer; raises NotApplicable."""
-    kind, params = menu.kinds[menu.kind[entry]], tuple(menu.params[entry].tolist())
-    if not math.isnan(menu.low[entry]):
-        raise NotApplicable('a menu entry leaves its parameter free: use method="steered"')
-    if kind.outcomes is None or kind.mass is None:
-        raise NotApplicable(
-            f"the {kind.name} mechanism has infinitely many answers: use "
-            'method="steered" or "tilted"'
-        )
-    listed = []
-    for answer in kind.outcomes(params):
-        mass = kind.mass(params, 0, answer)
-        if mass > 0.0:
-            listed.append((answer, mass, kind.loss(params, answer)))
-    return listed
+        source = np.repeat(np.arange(len(state)), counts)
+        first = np.concatenate(([0], np.cumsum(counts)))[:-1]
+        leaf = np.arange(len(source)) - np.repeat(first - leaves.starts[state], counts)
+        gained = leaves.loss[leaf]
+        after = leaves.follow[leaf] if i + 1 < s.rounds else np.zeros(len(leaf), dtype=np.int64)
+        sums = middle[source] + gained
+        with np.errstate(invalid="ignore"):
+            places, place = np.unique(np.where(np.isfinite(sums), np.rint(sums / unit), sums),
+                                      return_inverse=True)  # fmt: skip
+        key = after * len(places) + place
+        _, one, follow = np.unique(key, return_index=True, return_inverse=True)
+        layers.append(Layer(source, leaves.mass[leaf], follow, len(state)))
+        lowest, highest = np.full(len(one), np.inf), np.full(len(one), -np.inf)
+        np.minimum.at(lowest, follow, low[source] + gained)
+        np.maximum.at(highest, follow, high[source] + gained)
+        state, middle, low, high = after[one], sums[one], lowest, highest
+    finite = np.isfinite(middle)
+    spread = float((high[finite] - low[finite]).max(initial=0.0))
+    return StateGraph(chances, tuple(layers), middle, spread)

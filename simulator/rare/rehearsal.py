@@ -13,7 +13,7 @@ from simulator.mechanisms.tilted import tilted_law
 from simulator.play.block import tilted_engine_for
 from simulator.play.interpreter import Prepared, Trial, play_trial, tilted_draw
 from simulator.play.menu import Menu
-from simulator.play.sampling import RoundByRound, Steered, Tilted
+from simulator.play.sampling import RoundByRound, Tilted
 from simulator.play.specification import Specification
 from simulator.play.tilted_kernel import slopes_of_psi
 from simulator.seeds import pilot_generators
@@ -96,7 +96,7 @@ def _rehearse_rule(
     coins, noise = draws
     assert isinstance(s.adversary, Rule)
     sampling = s.sampling
-    assert isinstance(sampling, Tilted | Steered)
+    assert isinstance(sampling, RoundByRound)
     engine = tilted_engine_for(s)
     signed, log_weights = np.empty(trials), np.empty(trials)
     path = np.zeros((trials if keep_rounds else 0, s.rounds, 4))
@@ -143,7 +143,7 @@ def _rehearse_generator(
 ) -> Rehearsal:
     coins, noise = draws
     sampling = s.sampling
-    assert isinstance(sampling, Tilted | Steered)
+    assert isinstance(sampling, RoundByRound)
     prepared = Prepared(s, b)
     kept = np.zeros((4, trials if keep_rounds else 0, s.rounds))
     signed, log_weights = np.empty(trials), np.empty(trials)

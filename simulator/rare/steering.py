@@ -30,6 +30,8 @@ ELITE = 0.1
 STAGES = 40
 POLISHING = 5
 SMOOTHING = 0.8
+MOST_TILT = 30.0
+"""theta times the largest loss of a round, at most."""
 PRIOR = 1e-3
 """How much of the overall theta enters every cell, in shares of the fullest cell's weight."""
 
@@ -141,6 +143,9 @@ def improved(played: Rehearsal, weights: np.ndarray, rounds: int) -> Steered:
     overall = push.sum() / max(curvature.sum(), 1e-300)
     prior = PRIOR * denominator.max() + 1e-300
     thetas = (numerator + prior * overall) / (denominator + prior)
+    # where a cell has no curvature Newton's step has no end; beyond this tilt an answer is certain
+    steepest = MOST_TILT / max(float(np.abs(kept.losses).max(initial=0.0)), 1e-300)
+    thetas = np.clip(thetas, -steepest, steepest)
     return quantised(thetas, (low, high))
 
 

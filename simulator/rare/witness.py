@@ -8,10 +8,12 @@ lies above the upper end of an estimate contradicts it.
 
 from __future__ import annotations
 
-from simulator.errors import Refusal
+import numpy as np
+
+from simulator.errors import InvalidInput, Refusal
 from simulator.estimation import Estimate, weighted_lower_limit
 from simulator.estimation.weighted import log_excess
-from simulator.play.sampling import Tilted
+from simulator.play.sampling import RoundByRound, Tilted
 from simulator.play.specification import Specification
 from simulator.rare.pilot import TRIALS
 from simulator.rare.rehearsal import affordable, rehearse
@@ -23,22 +25,31 @@ ERROR = 1e-6
 
 
 def refuse_if_contradicted(
-    specification: Specification, b: int, epsilon: float, tilted: Tilted, delta: Estimate
+    specification: Specification, b: int, epsilon: float, delta: Estimate
 ) -> None:
-    """Raise Refusal where a milder theta finds more than the estimate of delta(``epsilon``) allows.
+    """Raise Refusal where other measures find more than a guess at delta(``epsilon``) allows.
 
-    Only an asymptotic interval is held to it, for the others keep their word anyway.
+    They are the experiment itself, with as many trials as the sample where these fit a rehearsal,
+    and milder thetas than the sample's. Only a guess is held to them, for valid ends keep their
+    word anyway.
     """
-    if not delta.method.startswith("asymptotic"):
+    if delta.guess is None or not isinstance(specification.sampling, RoundByRound):
         return
-    trials = affordable(TRIALS, specification.rounds)
+    levels = specification.sampling.levels
+    theta = float(levels[np.argmax(np.abs(levels))])
+    few = affordable(TRIALS, specification.rounds)
     for number, share in enumerate(SHARES, start=Pilot.WITNESSES):
-        milder = Tilted(share * tilted.theta)
-        played = rehearse(specification, b, milder, trials, number=number)
+        milder = Tilted(share * theta)
+        trials = few if share else affordable(specification.trials, specification.rounds)
+        try:
+            played = rehearse(specification, b, milder, trials, number=number)
+        except InvalidInput:  # a theta that leaves no digits says nothing
+            continue
         least = weighted_lower_limit(log_excess(played.signed, played.log_weights, epsilon), ERROR)
-        if least > delta.upper:
+        if least > delta.guess[1]:
             raise Refusal(
-                f"theta {tilted.theta:g} found {delta.value:.3g}, but theta {milder.theta:g} finds "
-                f"at least {least:.3g}: its paths are not those that count; try a theta between "
-                'them, or method="auto", "steered" or "doob"'
+                f"the sample guesses at most {delta.guess[1]:.3g}, but theta {milder.theta:g} "
+                f"finds at least {least:.3g}: its paths are not those that count; it is certain "
+                f"that delta lies between {max(least, delta.lower):.3g} and {delta.upper:.3g}; try "
+                'method="auto", "guarded" or "steered" with another seed, or more trials'
             )

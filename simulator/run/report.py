@@ -14,6 +14,9 @@ from simulator.theory import Composition, bounds_for
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import finite, open_probability, probability_below_one
 
+SHOWN = ("value", "lower", "upper", "confidence", "method", "lower_valid", "upper_valid", "guess")
+"""What a report says of an estimate."""
+
 
 @dataclass(frozen=True)
 class Questions:
@@ -74,8 +77,8 @@ def report(result: Result, adversary: str, questions: Questions) -> dict[str, An
 
 def interval(estimate: Estimate) -> dict[str, Any]:
     """An estimate's value, interval and method."""
-    keys = ("value", "lower", "upper", "confidence", "method")
-    return {key: getattr(estimate, key) for key in keys}
+    named = estimate.as_dict()
+    return {key: named[key] for key in SHOWN}
 
 
 def typical_epsilons(result: Result) -> list[float]:
