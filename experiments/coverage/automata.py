@@ -25,11 +25,11 @@ def automata(number: int = NUMBER, seed: int = SEED) -> tuple[Subject, ...]:
 def automaton(place: int, draw: np.random.Generator) -> Subject:
     """One automaton; equal generators give equal automata."""
     states = int(draw.integers(2, 8))
-    entries = tuple(random_entry(draw) for _ in range(int(draw.integers(1, 4))))
+    entries = tuple(random_entry(draw, place > 0) for place in range(int(draw.integers(1, 4))))
     chance = float(10.0 ** -draw.uniform(0.3, 4.0)) if draw.random() < 0.5 else 0.0
-    moves = tuple(int(x) for x in draw.integers(len(entries), size=states))
-    # by state, and then: answer 0, answer 1, the coin
-    follow = tuple(tuple(int(x) for x in row) for row in draw.integers(states, size=(states, 3)))
+    moves = draw.integers(len(entries), size=states)
+    moves[0] = 0  # it begins with a question, so that there is something to lose
+    follow = draw.integers(states, size=(states, 3))  # after answer 0, after answer 1, by the coin
     rounds = int(draw.integers(5, 61))
     return Subject(
         name=f"automaton-{place}",
@@ -37,16 +37,16 @@ def automaton(place: int, draw: np.random.Generator) -> Subject:
         rounds=rounds,
         family=PureDP(max(entry.price for entry in entries)),
         entries=entries,
-        step=step_of(np.array(moves), np.array(follow), chance),
+        step=step_of(moves, follow, chance),
         coin_cuts=(chance,) if chance > 0.0 else (),
     )
 
 
-def random_entry(draw: np.random.Generator) -> Entry:
+def random_entry(draw: np.random.Generator, may_be_blank: bool) -> Entry:
     """Randomized response with an epsilon of the list; now and then exchanged, or blank."""
     epsilon = float(draw.choice(EPSILONS))
     make = (rr, flipped, blank)[int(draw.choice(3, p=(0.7, 0.2, 0.1)))]
-    return make(epsilon)
+    return rr(epsilon) if make is blank and not may_be_blank else make(epsilon)
 
 
 def step_of(moves: np.ndarray, follow: np.ndarray, chance: float) -> Any:

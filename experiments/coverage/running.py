@@ -16,6 +16,7 @@ import numpy as np
 
 from experiments.coverage.adversaries import suite
 from experiments.coverage.cases import Case, cases
+from experiments.coverage.exchanged import estimate_exchanged
 from experiments.coverage.subject import Subject
 from experiments.coverage.truth import CELLS, Bracket, Law, law_of
 from simulator import NotApplicable, Refusal
@@ -101,15 +102,17 @@ Estimator = Callable[..., RareEvent]
 
 
 def play(
-    case: Case, subject: Subject, laws: tuple[Law, Law], estimator: Estimator = estimate_rare
+    case: Case, subject: Subject, laws: tuple[Law, Law], estimator: Estimator | None = None
 ) -> list[Outcome]:
     """One call, and the outcome of each interval in its answer."""
+    usual: Estimator = estimate_exchanged if case.method == "exchanged" else estimate_rare
+    call = estimator or usual
     by = "auto" if case.method == "auto" else "by name"
     asked = {"delta" if case.quantity == "epsilon" else "epsilon": case.point}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            event = estimator(
+            event = call(
                 subject.player, subject.family, subject.rounds, case.trials, **asked,
                 experiment=case.experiment, method=case.method, seed=case.seed,
                 filter=subject.filter, confidence=CONFIDENCE, jobs=1, progress=False,
@@ -178,7 +181,7 @@ class Task:
     cells: int = CELLS
 
 
-def work(task: Task, estimator: Estimator = estimate_rare) -> list[Outcome]:
+def work(task: Task) -> list[Outcome]:
     """Play the cases of one adversary, in their order, as far as time allows."""
     if time.time() > task.deadline:
         return []
@@ -186,7 +189,7 @@ def work(task: Task, estimator: Estimator = estimate_rare) -> list[Outcome]:
     laws = law_of(subject, 0, task.cells), law_of(subject, 1, task.cells)
     begun, outcomes = time.time(), []
     for case in islice(cases(subject, laws, task.seed), task.most):
-        outcomes += play(case, subject, laws, estimator)
+        outcomes += play(case, subject, laws)
         if time.time() > min(begun + task.seconds, task.deadline):
             break
     return outcomes

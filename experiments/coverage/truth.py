@@ -81,10 +81,9 @@ class Law:
         return float(self.losses[min(int(np.sum(beyond > rare)), len(self.losses) - 1)])
 
     def atoms(self) -> np.ndarray:
-        """The distinct positive losses but the largest, ascending, without ties by rounding."""
+        """The distinct positive losses, ascending, without ties by rounding."""
         positive = self.losses[self.losses > SAME]
-        apart = np.append(True, np.diff(positive) > TIE * positive[1:])
-        return positive[apart][:-1]
+        return positive[np.diff(positive, prepend=0.0) > TIE * positive]
 
     def _bracket(self, of: Callable[[float], float], epsilon: float) -> Bracket:
         if self.slack == 0.0:

@@ -129,7 +129,7 @@ def test_the_truth_agrees_with_plain_play(subject):
         for rare in (0.5, 0.1):
             point = law.quantile(rare)
             if not subject.is_continuous:
-                point = at_atom(law, rare, "midpoint") or point * (1 + 1e-6) + 1e-9
+                point = at_atom(law, rare, "midpoint")
             for found, truth in (
                 (played.tail(point, b, 1.0 - 1e-8), law.tail(point)),
                 (played.delta(point, b, 1.0 - 1e-8), law.delta(point)),
@@ -391,3 +391,28 @@ def test_an_unknown_adversary_is_one_line(capsys):
     with pytest.raises(SystemExit):
         main(["--only", "nobody"])
     assert "no adversary nobody" in capsys.readouterr().err
+
+
+def test_every_adversary_can_be_asked_something():
+    for subject in SUITE.values():
+        laws = law_of(subject, 0, CELLS), law_of(subject, 1, CELLS)
+        case = next(cases(subject, laws, 1))
+        assert case.point > 0.0
+        if case.quantity != "epsilon":
+            assert laws[case.experiment].tail(case.point).upper > 0.0
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_sample_of_the_other_experiment_is_read_as_such(seed):
+    subject = replace(SUITE["diary"], rounds=5)
+    laws = law_of(subject, 0), law_of(subject, 1)
+    case = Case("diary", 0, 1, "delta", 0.3, "midpoint", 4000, "exchanged", seed)
+    outcomes = play(case, subject, laws)
+    if seed == 2:  # steered towards large losses of experiment 0, it has none of experiment 1
+        assert [o.status for o in outcomes] == ["refused"]
+        return
+    assert [o.quantity for o in outcomes] == ["tail", "delta"]
+    for found in outcomes:
+        assert "other experiment" in found.method
+        assert found.claim.lower < found.truth.upper * 1.5
+        assert found.claim.upper > found.truth.lower / 1.5
