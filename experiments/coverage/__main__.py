@@ -34,8 +34,8 @@ def write(found: list[Row], outcomes: list[Outcome], made: dict[str, Any], folde
         "false_alarm": FALSE_ALARM,
         **made,
         "rows": [row.as_dict() for row in found],
-        "missed_claims": [told(o) for o in outcomes if missed_claim(o)][:KEPT],
-        "failures": [told(o) for o in outcomes if o.status == "failed"][:KEPT],
+        "missed_claims": [as_json(o) for o in outcomes if missed_claim(o)][:KEPT],
+        "failures": [as_json(o) for o in outcomes if o.status == "failed"][:KEPT],
         "provenance": provenance(),
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ def missed_claim(outcome: Outcome) -> bool:
     return (above and outcome.claim.lower_valid) or (below and outcome.claim.upper_valid)
 
 
-def told(outcome: Outcome) -> dict[str, Any]:
+def as_json(outcome: Outcome) -> dict[str, Any]:
     """One outcome as plain JSON."""
     about: dict[str, Any] = {"quantity_of_interval": outcome.quantity, "method": outcome.method}
     if outcome.truth is not None and outcome.claim is not None:
@@ -64,12 +64,12 @@ def told(outcome: Outcome) -> dict[str, Any]:
 
 
 def finite(number: float) -> float | None:
-    """The number, or None where strict JSON has no word for it."""
+    """The number, or None where it is infinite, which strict JSON cannot hold."""
     return number if math.isfinite(number) else None
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return 1 when a claim is broken, or a call fails in an unforeseen way."""
+    """Return 1 when a claim is broken, or a call fails with an error that is not a refusal."""
     parser = argparse.ArgumentParser(prog="python -m experiments.coverage", description=__doc__)
     parser.add_argument("--minutes", type=float, default=MINUTES, help="time, %(default)s")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
@@ -78,27 +78,27 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these adversaries alone")
     parser.add_argument("--light", action="store_true", help="a few small cases: seconds")
     parser.add_argument("--folder", type=Path, default=RESULTS, help="where to write")
-    asked = parser.parse_args(arguments)
-    names = asked.only or list(LIGHT if asked.light else suite())
+    options = parser.parse_args(arguments)
+    names = options.only or list(LIGHT if options.light else suite())
     unknown = sorted(set(names) - set(suite()))
     if unknown:
         parser.error(f"no adversary {', '.join(unknown)}; there are {', '.join(suite())}")
-    most = 2 if asked.light else asked.most
+    most = 2 if options.light else options.most
     start = time.perf_counter()
-    todo = tasks(names, asked.seed, asked.minutes, asked.workers, most)
-    outcomes = measure(todo, asked.workers)
+    todo = tasks(names, options.seed, options.minutes, options.workers, most)
+    outcomes = measure(todo, options.workers)
     found = rows(outcomes)
     made = {
-        "seed": asked.seed,
-        "minutes": asked.minutes,
-        "workers": asked.workers,
+        "seed": options.seed,
+        "minutes": options.minutes,
+        "workers": options.workers,
         "adversaries": len(names),
         "adversaries_played": len({outcome.case.subject for outcome in outcomes}),
         "seconds": round(time.perf_counter() - start, 1),
     }
     print(markdown(found))
-    write(found, outcomes, made, asked.folder)
-    print(f"written     {asked.folder / 'coverage.json'}", file=sys.stderr)
+    write(found, outcomes, made, options.folder)
+    print(f"written     {options.folder / 'coverage.json'}", file=sys.stderr)
     return int(any(row.verdict == "broken" or row.failed for row in found))
 
 

@@ -32,7 +32,7 @@ FAR = 100.0
 
 
 class Claim(NamedTuple):
-    """What an estimate says, and which of it it vouches for.
+    """What an estimate gives, and which of its ends claim to be valid.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Claim(NamedTuple):
 
 
 def claim_of(estimate: Estimate) -> Claim:
-    """Read an estimate; one that does not say what is valid is a guess where it is asymptotic."""
+    """Read an estimate; one without such fields is a guess if its method is asymptotic."""
     lower_valid = getattr(estimate, "lower_valid", None)
     upper_valid = getattr(estimate, "upper_valid", None)
     guess = getattr(estimate, "guess", None)
@@ -68,7 +68,7 @@ class Outcome:
     kind : the adversary's trick.
     quantity : what the interval is of; "... at epsilon(delta)" where its epsilon was estimated.
     method : who chose it, and how the answer was found.
-    status : "answered", "refused", or "failed" for an error that nobody foresaw.
+    status : "answered", "refused", or "failed" for an error that is not a refusal.
     reason : why there is no answer.
     truth, claim : None where there is no answer.
     far : whether the guess misses by more than a hundredfold; of an epsilon, in its delta.
@@ -108,18 +108,18 @@ def play(
     usual: Estimator = estimate_exchanged if case.method == "exchanged" else estimate_rare
     call = estimator or usual
     by = "auto" if case.method == "auto" else "by name"
-    asked = {"delta" if case.quantity == "epsilon" else "epsilon": case.point}
+    target = {"delta" if case.quantity == "epsilon" else "epsilon": case.point}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             event = call(
-                subject.player, subject.family, subject.rounds, case.trials, **asked,
+                subject.player, subject.family, subject.rounds, case.trials, **target,
                 experiment=case.experiment, method=case.method, seed=case.seed,
                 filter=subject.filter, confidence=CONFIDENCE, jobs=1, progress=False,
             )  # fmt: skip
     except (Refusal, NotApplicable) as refusal:
         return [unanswered(case, subject, by, "refused", str(refusal))]
-    except Exception as error:  # whatever it is, it must not reach a user: it goes into the table
+    except Exception as error:  # of whatever kind: it is counted, and fails the run
         return [unanswered(case, subject, by, "failed", f"{type(error).__name__}: {error}")]
     return [
         judged(case, subject, laws[case.experiment], f"{by}: {event.method}", *named)

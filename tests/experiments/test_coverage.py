@@ -1,4 +1,4 @@
-"""The coverage suite: its truths have witnesses, its verdicts can fail, its list is one seed's."""
+"""The coverage suite: truths have witnesses, verdicts can fail, one seed fixes the cases."""
 
 import itertools
 import json
@@ -253,7 +253,7 @@ def test_two_truths_by_hand():
     assert law.epsilon(delta).lower == pytest.approx(11.999786, rel=1e-12)
 
 
-def test_the_list_of_cases_is_one_seed_s():
+def test_the_list_of_cases_depends_on_the_seed_alone():
     for name in ("feint", "crooked", "diary"):
         laws = law_of(SUITE[name], 0), law_of(SUITE[name], 1)
         first, again, other = (
@@ -354,14 +354,14 @@ def test_the_count_that_chance_explains():
     assert FALSE_ALARM <= 1e-6
 
 
-def test_an_estimate_says_what_is_valid_or_its_method_does():
+def test_what_is_valid_is_read_from_the_fields_or_else_from_the_method():
     def found(method, **fields):
         return SimpleNamespace(lower=0.1, upper=0.2, method=method, **fields)
 
     assert claim_of(found("betting")) == (0.1, 0.2, True, True, None)
     assert claim_of(found("asymptotic")) == (0.1, 0.2, False, False, (0.1, 0.2))
-    told = found("x", lower_valid=True, upper_valid=False, guess=(0.12, 0.15))
-    assert claim_of(told) == (0.1, 0.2, True, False, (0.12, 0.15))
+    newer = found("x", lower_valid=True, upper_valid=False, guess=(0.12, 0.15))
+    assert claim_of(newer) == (0.1, 0.2, True, False, (0.12, 0.15))
 
 
 @pytest.mark.parametrize(("error", "status"), [(Refusal, "refused"), (ZeroDivisionError, "failed")])
