@@ -15,7 +15,9 @@ QUANTITIES = ("tail", "delta", "epsilon")
 METHODS = ("auto", "plain", "tilted", "steered", "exchanged", "splitting")
 AUTO_SHARE = 0.84
 """Of the cases; the other methods share the rest."""
-FEWEST, MOST = 5, 100_000
+FEWEST, MANY, MOST = 5, 10_000, 100_000
+MANY_SHARE = 0.4
+"""Of the cases have MANY trials at least: few trials are mostly refused, many are believed."""
 GENERATOR_ROUNDS = 300_000
 """Rounds of the final sample of a generator, which plays interpreted: some seconds."""
 DEEPEST = 12.0
@@ -65,7 +67,8 @@ def cases(subject: Subject, laws: Sequence[Law], seed: int) -> Iterator[Case]:
             method = str(stream.choice(allowed))
         rare = float(10.0 ** -stream.uniform(1.0, DEEPEST))
         place = PLACES[int(stream.integers(len(PLACES)))]
-        trials = round(float(np.exp(stream.uniform(np.log(FEWEST), np.log(MOST)))))
+        fewest = MANY if stream.random() < MANY_SHARE else FEWEST
+        trials = round(float(np.exp(stream.uniform(np.log(fewest), np.log(MOST)))))
         if subject.generator is not None:
             trials = min(trials, GENERATOR_ROUNDS // subject.rounds)
         drawn = int(stream.integers(2**62))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.coverage.adversaries import suite
+from experiments.coverage.automata import automata
 from experiments.coverage.cases import Case, cases
 from experiments.coverage.exchanged import estimate_exchanged
 from experiments.coverage.subject import Subject
@@ -204,12 +205,18 @@ def subjects() -> dict[str, Subject]:
 def tasks(
     names: Iterable[str], seed: int, minutes: float, workers: int, most: int, cells: int = CELLS
 ) -> list[Task]:
-    """One task per adversary, in an order shuffled by the seed; the time is shared evenly.
+    """One task per adversary, in an order that the seed determines; the time is shared evenly.
 
-    Where it is too little for all, the last are left out.
+    Where it is too little for all, the last are left out: two that somebody wrote go before each
+    automaton.
     """
-    listed, total = sorted(names), 60.0 * minutes * workers
-    np.random.default_rng(seed).shuffle(listed)
+    shuffled, total = sorted(names), 60.0 * minutes * workers
+    np.random.default_rng(seed).shuffle(shuffled)
+    random = {subject.name for subject in automata()}
+    written = iter([name for name in shuffled if name not in random])
+    others = iter([name for name in shuffled if name in random])
+    turns = ((*islice(written, 2), *islice(others, 1)) for _ in shuffled)
+    listed = [name for turn in turns for name in turn]
     seconds = max(total / max(len(listed), 1), LEAST_SECONDS)
     deadline = time.time() + 60.0 * minutes
     return [Task(name, seed, most, seconds, deadline, cells) for name in listed]
