@@ -70,7 +70,7 @@ claims: $(READY)   ## check every claim of the sources, into results/claims.md a
 bench: $(READY)   ## measure speed and accuracy, into results/benchmarks.json
 	$(BIN)/python -m experiments.benchmarks
 
-coverage: $(READY)   ## count how often the intervals of rare events miss, into results/coverage.json
+coverage: $(READY)   ## count how often intervals of rare events miss, into results/coverage.json and .md
 	$(BIN)/python -m experiments.coverage
 
 lint: $(READY)   ## ruff and mypy
