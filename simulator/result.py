@@ -14,6 +14,7 @@ from simulator.errors import InvalidInput, NotApplicable
 from simulator.estimation import (
     EmpiricalTradeOff,
     Estimate,
+    MomentBand,
     TailBand,
     delta_log_bound,
     tail_log_bound,
@@ -250,6 +251,22 @@ class Result:
         count = np.where(count > 0, count, np.nan)
         mean = total / count
         return mean, np.sqrt(np.maximum(squares / count - mean**2, 0.0))
+
+    def moment_band(self, experiment: int = 0, confidence: float = 0.95) -> MomentBand:
+        """Mean and standard deviation of the loss after each round, with bands over all rounds.
+
+        Raises InvalidInput unless the run recorded them (``trace=True``), and NotApplicable where
+        no pure epsilon of the family bounds the losses in advance.
+        """
+        self.moments(experiment)
+        pure = self.specification.family.core.pure_epsilon
+        if not np.isfinite(pure):
+            raise NotApplicable(
+                f"the losses of {self.specification.family} have no bound known in advance: their "
+                "moments have no interval that holds at every number of trials"
+            )
+        reach = pure * np.arange(1.0, self.specification.rounds + 1.0)
+        return estimation.moment_band(self.traces[experiment_number(experiment)], reach, confidence)
 
     @property
     def rounds_per_second(self) -> float:

@@ -76,6 +76,11 @@ class Rule:
         # keeps names of functions only, would refuse it.
         return _restored, (cloudpickle.dumps(self.step), self.menu, self.state, self.name)
 
+    @property
+    def of_library(self) -> bool:
+        """Whether the rule is one of this package, whose step is known to be a plain function."""
+        return str(getattr(self.step, "__module__", "")).startswith("simulator.")
+
     def __call__(self, coins: np.random.Generator) -> Generator[Challenge, float, None]:
         """Drive the same step function as a generator adversary."""
         state, answer, i = self.state, float("nan"), 0

@@ -21,6 +21,7 @@ from simulator.estimation.intervals import (
     proportion_lower,
     proportion_upper,
 )
+from simulator.estimation.moment_band import MomentBand, moment_band
 from simulator.estimation.splitting_estimates import splitting_product, splitting_runs
 from simulator.estimation.tail_estimates import TailBand, tail, tail_band
 from simulator.estimation.trade_off_estimates import EmpiricalTradeOff, empirical_trade_off
@@ -38,6 +39,7 @@ __all__ = [
     "BoundVerdict",
     "EmpiricalTradeOff",
     "Estimate",
+    "MomentBand",
     "TailBand",
     "betting_interval",
     "betting_lower",
@@ -49,6 +51,7 @@ __all__ = [
     "empirical_trade_off",
     "epsilon",
     "exchanged_log_weights",
+    "moment_band",
     "proportion_lower",
     "proportion_upper",
     "splitting_product",

@@ -11,7 +11,7 @@ import heapq
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from simulator.errors import NotApplicable
 from simulator.mechanisms import Scalars
 from simulator.play.menu import Menu
 from simulator.play.plain_kernel import no_filter
+from simulator.play.repeating import comparable, global_states
 from simulator.play.tracing import RoundMatters, Way, ways
 from simulator.theory.filters import Filter
 
@@ -123,10 +124,36 @@ def automaton_of(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
     coin as a number, or has more than ``MOST_NODES`` states, or a mechanism's answers are neither
     finitely many nor cut by comparisons into pieces of known probability.
     """
+    before = comparable(global_states())
+    found = _enumerated(menu, rounds, filter_)
+    again = found if menu.rule.of_library else _enumerated(menu, rounds, filter_)
+    if before != comparable(global_states()) or not same(found, again):
+        raise NotApplicable(
+            "the rule's step is no function of its arguments: it draws from the global random or "
+            "numpy.random, or keeps something from call to call"
+        )
+    return found
+
+
+def _enumerated(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
     try:
         return _Enumeration(menu, rounds, filter_).across_rounds()
     except RoundMatters:
         return _Enumeration(menu, rounds, filter_).round_by_round()
+
+
+def same(one: Automaton, other: Automaton) -> bool:
+    """Whether two automata are alike to the bit."""
+    if one is other:
+        return True
+    parts = [(one.start[0], other.start[0]), (one.start[1], other.start[1])]
+    parts.append((one.segment_of, other.segment_of))
+    if len(one.segments) != len(other.segments):
+        return False
+    for first, second in zip(one.segments, other.segments):
+        names = (field.name for field in fields(Leaves))
+        parts.extend((getattr(first, name), getattr(second, name)) for name in names)
+    return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in parts)
 
 
 class _Enumeration:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -32,8 +33,7 @@ def repeated_trials(specification: Specification) -> int:
     if isinstance(s.sampling, Covering):
         return 0  # the rule is enumerated, and that is repeated
     if isinstance(adversary, Rule):
-        own = getattr(adversary.step, "__module__", "").startswith("simulator.")
-        if own or s.rounds > LONGEST_OF_A_RULE:
+        if adversary.of_library or s.rounds > LONGEST_OF_A_RULE:
             return 0
     return min(s.trials_in(0), MOST_TRIALS, max(1, MOST_ROUNDS // s.rounds))
 
@@ -49,10 +49,10 @@ def doubt(specification: Specification, outcome: Outcome) -> str:
     if outcome.block or not count:
         return ""
     few = replace(s, trials=count, keep_views=min(count, s.keep_views), trace=False)
-    before = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002 (to watch it)
+    before = global_states()
     try:
         again = play_interpreted(few, outcome.experiment, 0)
-        after = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002
+        after = global_states()
     finally:
         random.setstate(before[0])
         np.random.set_state(before[1])  # noqa: NPY002
@@ -91,8 +91,15 @@ def likely_cause(specification: Specification) -> str:
     return kept
 
 
+def global_states() -> tuple[Any, Any]:
+    """The states of the global generators, which nothing that is played may touch."""
+    return random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002 (to watch it)
+
+
 def comparable(state: object) -> object:
     """A state with its arrays as bytes, which can be compared."""
     if isinstance(state, dict):
         return {name: comparable(part) for name, part in state.items()}
+    if isinstance(state, tuple):
+        return tuple(map(comparable, state))
     return state.tobytes() if isinstance(state, np.ndarray) else state

@@ -319,3 +319,18 @@ def test_bad_input():
         Covering(-1.0)
     with pytest.raises(InvalidInput, match="keep_views"):
         simulate(RULES["feint"], PureDP(1.5), 5, 10, sampling=Covering(1.0), keep_views=2)
+
+
+def test_a_step_that_is_no_function_of_its_arguments_is_refused():
+    def of_numpy(state, i, answer, coins):
+        return state, int(np.random.random() < 0.5)  # noqa: NPY002 (the defect)
+
+    seen = []
+
+    def of_calls(state, i, answer, coins):
+        seen.append(i)
+        return state, len(seen) % 2
+
+    for step in (of_numpy, of_calls):
+        with pytest.raises(NotApplicable, match="no function of its arguments"):
+            engine(Rule(step, (rr(0.1), rr(0.2)), 0, "impure"), PureDP(0.2), 6)
