@@ -72,7 +72,8 @@ class Scalars:
     piece : ``(params, theta, low, high, piece) -> None``, for a kind with infinitely many answers:
         the law of :attr:`tilt` between two thresholds. ``piece[0]`` is
         ln E0[e^{theta loss}; low < answer < high].
-    sample_piece : ``(params, piece, noise) -> answer`` draws from it.
+    sample_piece : ``(params, pieces, row, noise) -> answer`` draws from the piece in that row of a
+        table.
     whole : whether its answers are 1 apart; thresholds then lie between them.
     """
 
@@ -88,7 +89,7 @@ class Scalars:
     mass: Callable[[Numbers, int, float], float] | None = None
     piece_width: int = 0
     piece: Callable[[Numbers, float, float, float, Any], None] | None = None
-    sample_piece: Callable[[Numbers, Numbers, np.random.Generator], float] | None = None
+    sample_piece: Callable[[Numbers, np.ndarray, int, np.random.Generator], float] | None = None
     whole: bool = False
 
 

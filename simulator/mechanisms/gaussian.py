@@ -55,7 +55,8 @@ def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> floa
 
 
 # piece: ln mass, mean, and the thresholds in standard deviations from it, reflected where both lie
-# below, with the sign that reflects back
+# below, with the sign that reflects back; the rate of an exponential proposal, 0 for a normal one
+# and -1 for a uniform one
 
 
 def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> None:
@@ -72,26 +73,27 @@ def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> No
         share = upper + math.log(-math.expm1(lower - upper)) if lower < upper else -math.inf
     piece[0] = 0.5 * theta * (1.0 + theta) * mu * mu + share
     piece[1], piece[2], piece[3], piece[4] = mean, a, b, sign
-
-
-def _sample_piece(params: Any, piece: Any, noise: np.random.Generator) -> float:
-    # truncated normal by rejection, with the proposal that fits the piece (Robert 1995)
-    a, b = piece[2], piece[3]
+    piece[5] = 0.0 if a <= 0.5 else 0.5 * (a + math.sqrt(a * a + 4.0))
     if (b - a) * max(a, 1.0) < 2.0:
-        least = max(a, 0.0)
-        z = a + (b - a) * noise.random()
-        while noise.random() > math.exp(0.5 * (least * least - z * z)):
-            z = a + (b - a) * noise.random()
-    elif a <= 0.5:
-        z = noise.standard_normal()
-        while not a < z < b:
+        piece[5] = -1.0
+
+
+def _sample_piece(params: Any, pieces: Any, row: int, noise: np.random.Generator) -> float:
+    # truncated normal by rejection, with the proposal that fits the piece (Robert 1995)
+    a, b, rate = pieces[row, 2], pieces[row, 3], pieces[row, 5]
+    least = max(a, 0.0)
+    z, kept = 0.0, False
+    while not kept:
+        if rate == 0.0:  # wide, around the mean
             z = noise.standard_normal()
-    else:
-        rate = 0.5 * (a + math.sqrt(a * a + 4.0))
-        z = a + noise.standard_exponential() / rate
-        while z >= b or noise.random() > math.exp(-0.5 * (z - rate) * (z - rate)):
+            kept = a < z < b
+        elif rate < 0.0:  # flat enough for a uniform proposal
+            z = a + (b - a) * noise.random()
+            kept = noise.random() <= math.exp(0.5 * (least * least - z * z))
+        else:
             z = a + noise.standard_exponential() / rate
-    return piece[1] + params[2] * piece[4] * z
+            kept = z < b and noise.random() <= math.exp(-0.5 * (z - rate) * (z - rate))
+    return pieces[row, 1] + params[2] * pieces[row, 4] * z
 
 
 GAUSSIAN = Scalars(
@@ -103,7 +105,7 @@ GAUSSIAN = Scalars(
     tilt_width=lambda params: 2,
     tilt=_tilt,
     sample_tilted=_sample_tilted,
-    piece_width=5,
+    piece_width=6,
     piece=_piece,
     sample_piece=_sample_piece,
 )

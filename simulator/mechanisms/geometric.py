@@ -136,14 +136,14 @@ def _log_geometric(rate: float, first: float, last: float) -> float:
     return peak + math.log(-math.expm1(-steep * count)) - math.log(-math.expm1(-steep))
 
 
-def _sample_piece(params: Any, piece: Any, noise: np.random.Generator) -> float:
+def _sample_piece(params: Any, pieces: Any, row: int, noise: np.random.Generator) -> float:
     u = noise.random()
-    if u < piece[1]:
-        rate, first, last = piece[3], piece[4], piece[5]
-    elif u < piece[2]:
-        rate, first, last = piece[6], piece[7], piece[8]
+    if u < pieces[row, 1]:
+        rate, first, last = pieces[row, 3], pieces[row, 4], pieces[row, 5]
+    elif u < pieces[row, 2]:
+        rate, first, last = pieces[row, 6], pieces[row, 7], pieces[row, 8]
     else:
-        rate, first, last = piece[9], piece[10], piece[11]
+        rate, first, last = pieces[row, 9], pieces[row, 10], pieces[row, 11]
     count = last - first + 1.0
     steep = abs(rate)
     v = noise.random()

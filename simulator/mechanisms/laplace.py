@@ -88,8 +88,9 @@ def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> floa
     return tilted[6] + tilted[7] * place
 
 
-# piece: ln mass, P(before), P(before or between), then for each part of the tilted law that lies
-# within the thresholds from where its places are counted and how far they go
+# piece: ln mass, P(before), P(before or between); for each of the three parts of the tilted law
+# within the thresholds the place from which it is counted, the scale of a step, and how many steps
+# it has; the thresholds
 
 
 def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> None:
@@ -100,50 +101,43 @@ def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> No
         start, end = -end, -start
     shift = 2.0 * params[4] / params[2]
     kappa = 1.0 + 2.0 * theta
-    before = middle = after = -math.inf
     top, bottom = min(end, 0.0), max(start, shift)
     a, b = max(start, 0.0), min(end, shift)
-    width = abs(kappa) * (b - a)
-    if start < 0.0:
-        before = theta * shift + top + _log_share(top - start)
-        piece[3], piece[4] = top, math.expm1(start - top)
-    if a < b:
-        peak = theta * shift - kappa * (a if kappa >= 0.0 else b)
-        flat = width < 1e-12
-        middle = peak + (math.log(b - a) if flat else _log_share(width) - math.log(abs(kappa)))
-        piece[5] = a if kappa >= 0.0 or flat else b
-        piece[6] = 0.0 if flat else math.expm1(-width)
-        piece[7] = b - a if flat else 1.0 / kappa
-    if end > shift:
-        after = -theta * shift - bottom + _log_share(end - bottom)
-        piece[8], piece[9] = bottom, math.expm1(bottom - end)
-    peak = max(before, middle, after)
+    between = a if kappa > 0.0 else b
+    logs = (
+        theta * shift + top + _log_share(top - start),
+        theta * shift - kappa * between + _log_share(abs(kappa) * (b - a)) - math.log(abs(kappa)),
+        -theta * shift - bottom + _log_share(end - bottom),
+    )
+    peak = max(logs)
     if peak == -math.inf:
         piece[0] = peak
         return
-    parts = [math.exp(part - peak) for part in (before, middle, after)]
+    parts = [math.exp(log - peak) for log in logs]
     total = math.fsum(parts)
     piece[0] = peak + math.log(0.5 * total)
     piece[1], piece[2] = parts[0] / total, (parts[0] + parts[1]) / total
-    piece[10], piece[11] = low, high
+    piece[3], piece[4], piece[5] = top, -1.0, top - start
+    piece[6], piece[7], piece[8] = between, 1.0 / kappa, abs(kappa) * (b - a)
+    piece[9], piece[10], piece[11] = bottom, 1.0, end - bottom
+    piece[12], piece[13] = low, high
 
 
 def _log_share(width: float) -> float:
-    """ln(1 - e^{-width})."""
+    """ln(1 - e^{-width}); -inf where there is no width."""
     return math.log(-math.expm1(-width)) if width > 0.0 else -math.inf
 
 
-def _sample_piece(params: Any, piece: Any, noise: np.random.Generator) -> float:
+def _sample_piece(params: Any, pieces: Any, row: int, noise: np.random.Generator) -> float:
     u = noise.random()
-    v = noise.random()
-    if u < piece[1]:
-        z = piece[3] + math.log1p(v * piece[4])
-    elif u < piece[2]:
-        z = piece[5] + (v if piece[6] == 0.0 else -math.log1p(v * piece[6])) * piece[7]
-    else:
-        z = piece[8] - math.log1p(v * piece[9])
+    part = 3 + (3 if u >= pieces[row, 1] else 0) + (3 if u >= pieces[row, 2] else 0)
+    # an exponential modulo the width is exponential within the width
+    step, width = noise.standard_exponential(), pieces[row, part + 2]
+    if step >= width:
+        step -= width * math.floor(step / width)
+    z = pieces[row, part] + pieces[row, part + 1] * step
     direction = 1.0 if params[0] <= params[1] else -1.0
-    return min(max(params[0] + direction * params[2] * z, piece[10]), piece[11])
+    return min(max(params[0] + direction * params[2] * z, pieces[row, 12]), pieces[row, 13])
 
 
 LAPLACE = Scalars(
@@ -155,7 +149,7 @@ LAPLACE = Scalars(
     tilt_width=lambda params: 8,
     tilt=_tilt,
     sample_tilted=_sample_tilted,
-    piece_width=12,
+    piece_width=14,
     piece=_piece,
     sample_piece=_sample_piece,
 )

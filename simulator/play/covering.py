@@ -33,8 +33,8 @@ from simulator.theory.filters import Filter
 
 MOST_CELLS = 40_000_000
 """Cells of the table of a measure, rounds times leaves: 320 MB."""
-MOST_TILT = 1e8
-"""theta times the largest possible loss: beyond, the digits of e^{M - theta L} are gone."""
+CHUNK = 4096
+"""Trials that are walked together."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,8 @@ class Moments:
 
 def picked(share, first, last, u):  # type: ignore[no-untyped-def]
     """The place from first on, before last, that ``u`` in [0, 1) falls to; never one of share 0."""
+    if last - first == 2:  # without a branch, which would be mispredicted every other round
+        return first + (1 if u >= share[first] else 0)
     place = first
     while place < last - 1 and u >= share[place]:
         u -= share[place]
@@ -192,11 +194,10 @@ def covering_kernel(kinds: tuple[Scalars, ...], width: int) -> Callable[..., Any
         sample = dispatch([piece_sampler(one) for one in kinds], compile_)
         loss_of = dispatch([one.loss for one in kinds], compile_)
         read = row_reader(width, compile_)
-        read_piece = row_reader(max(one.piece_width for one in kinds), compile_)
 
         def draw(entry, kind, params, pieces, row, noise):  # type: ignore[no-untyped-def]
             own = read(params, entry)
-            answer = sample(kind[entry], own, read_piece(pieces, row), noise)
+            answer = sample(kind[entry], own, pieces, row, noise)
             return loss_of(kind[entry], own, answer)
 
         draw_loss = compile_(draw)
@@ -207,21 +208,24 @@ def covering_kernel(kinds: tuple[Scalars, ...], width: int) -> Callable[..., Any
         kind, params, begin, begin_share, place, starts, follow, entry, loss, pieces, share,
         noise, losses,
     ):  # fmt: skip
-        for trial in range(losses.shape[0]):
-            node = begin[pick(begin_share, 0, begin.shape[0], noise.random())]
-            total = 0.0
+        # round by round over a chunk of trials: a round's part of the table stays in the cache
+        nodes = np.empty(CHUNK, dtype=np.int64)
+        for beginning in range(0, losses.shape[0], CHUNK):
+            chunk = losses[beginning : beginning + CHUNK]
+            for t in range(chunk.shape[0]):
+                nodes[t] = begin[pick(begin_share, 0, begin.shape[0], noise.random())]
+                chunk[t] = 0.0
             for i in range(place.shape[0]):
-                first = starts[place[i, 1] + node]
-                last = starts[place[i, 1] + node + 1]
-                cells = place[i, 0]
-                leaf = pick(share, cells + first, cells + last, noise.random()) - cells
-                row = place[i, 2] + leaf
-                one = loss[row]
-                if one != one:
-                    one = draw_loss(entry[row], kind, params, pieces, row, noise)
-                total += one
-                node = follow[row]
-            losses[trial] = total
+                cells, at, rows = place[i, 0], place[i, 1], place[i, 2]
+                for t in range(chunk.shape[0]):
+                    first = starts[at + nodes[t]]
+                    last = starts[at + nodes[t] + 1]
+                    row = rows + pick(share, cells + first, cells + last, noise.random()) - cells
+                    one = loss[row]
+                    if one != one:
+                        one = draw_loss(entry[row], kind, params, pieces, row, noise)
+                    chunk[t] += one
+                    nodes[t] = follow[row]
 
     return compile_(kernel)
 
@@ -231,7 +235,7 @@ def piece_sampler(kind: Scalars) -> Callable[..., Any]:
     if kind.sample_piece is not None:
         return kind.sample_piece
 
-    def never(params, piece, noise):  # type: ignore[no-untyped-def]
+    def never(params, pieces, row, noise):  # type: ignore[no-untyped-def]
         return math.nan
 
     return never

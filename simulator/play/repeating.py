@@ -32,9 +32,8 @@ def repeated_trials(specification: Specification) -> int:
     adversary = s.adversary
     if isinstance(s.sampling, Covering):
         return 0  # the rule is enumerated, and that is repeated
-    if isinstance(adversary, Rule):
-        if adversary.of_library or s.rounds > LONGEST_OF_A_RULE:
-            return 0
+    if isinstance(adversary, Rule) and (adversary.of_library or s.rounds > LONGEST_OF_A_RULE):
+        return 0
     return min(s.trials_in(0), MOST_TRIALS, max(1, MOST_ROUNDS // s.rounds))
 
 

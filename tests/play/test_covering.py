@@ -114,7 +114,7 @@ def test_draws_from_a_piece_follow_the_tilted_law(name, low, high, theta):
     piece, part = np.zeros(kind.piece_width), np.zeros(kind.piece_width)
     kind.piece(params, theta, low, high, piece)
     noise = np.random.default_rng(11)
-    drawn = np.array([kind.sample_piece(params, piece, noise) for _ in range(3000)])
+    drawn = np.array([kind.sample_piece(params, piece[None], 0, noise) for _ in range(3000)])
     assert ((low <= drawn) & (drawn <= high)).all()
 
     def share(y):
