@@ -39,7 +39,7 @@ def write(found: list[Row], outcomes: list[Outcome], made: dict[str, Any], folde
         "provenance": provenance(),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(whole, indent=1, allow_nan=False) + "\n"
+    text = json.dumps(whole, indent=1, allow_nan=False, default=float) + "\n"
     (folder / "coverage.json").write_text(text, encoding="utf-8")
     (folder / "coverage.md").write_text(markdown(found), encoding="utf-8")
 

@@ -106,8 +106,8 @@ class LogMean:
         value = math.exp(self.log_value)
         return Estimate(
             value=value,
-            lower=min(limits[0], value),
-            upper=max(limits[1], value),
+            lower=min(float(limits[0]), value),
+            upper=max(float(limits[1]), value),
             confidence=confidence,
             method=method,
             hits=self.hits,

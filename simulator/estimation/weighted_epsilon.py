@@ -80,8 +80,8 @@ def weighted_epsilon(
         method = f"{METHOD}, test inversion, weights bounded in advance"
     return Estimate(
         value=point,
-        lower=max(0.0, min(lower - slack, point)),
-        upper=max(min(upper + slack, ceiling), point),
+        lower=max(0.0, min(float(lower - slack), point)),
+        upper=max(min(float(upper + slack), ceiling), point),
         confidence=confidence,
         method=method,
         hits=summary.hits,
