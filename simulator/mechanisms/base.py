@@ -23,8 +23,8 @@ from simulator.theory.guarantees import Guarantee
 from simulator.theory.laws import PrivacyLossLaw
 from simulator.validation import positive
 
-Numbers = Any
-"""A sequence of floats: a tuple in the interpreter, a float64 array in a compiled kernel."""
+Numbers = Sequence[float]
+"""Floats: a tuple in the interpreter, a float64 array in a compiled kernel."""
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,8 @@ class ScalarMechanism(Mechanism):
     @property
     def parameter(self) -> float | Free:
         """The privacy parameter (epsilon or sigma), or the interval a rule may choose from."""
-        return getattr(self, self.parameter_name)
+        found: float | Free = getattr(self, self.parameter_name)
+        return found
 
     def with_parameter(self, parameter: float) -> ScalarMechanism:
         """The same mechanism with its privacy parameter fixed."""
@@ -264,18 +265,20 @@ class ScalarMechanism(Mechanism):
 
     def fixed_parameter(self) -> float:
         """The privacy parameter; raises InvalidInput when it was left free."""
-        if isinstance(self.parameter, Free):
+        parameter = self.parameter
+        if isinstance(parameter, Free):
             raise InvalidInput(
                 f"{type(self).__name__} was left with a free {self.parameter_name}; "
                 "only a rule's menu may hold it"
             )
-        return self.parameter
+        return parameter
 
     def sample(
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
     ) -> float:
         """Answer on ``database``, with noise calibrated to ``relation``."""
-        return self.pair(database, database, relation).sample(0, noise)
+        answer: float = self.pair(database, database, relation).sample(0, noise)
+        return answer
 
     def log_likelihood_ratio(
         self,
