@@ -22,7 +22,6 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.errors import InvalidInput
 from simulator.estimation.betting import (
     betting_lower,
     betting_upper,
@@ -32,16 +31,10 @@ from simulator.estimation.betting import (
 from simulator.estimation.intervals import proportion_lower, proportion_upper
 from simulator.estimation.inversion import excess
 from simulator.estimation.log_mean import LogMean
-from simulator.estimation.samples import (
-    Floats,
-    checked_log_weights,
-    finite,
-    open_unit,
-    signed_losses,
-)
+from simulator.estimation.samples import Floats, checked_log_weights, signed_losses
 from simulator.estimation.weighted import log_excess, scaled_by_bound
 from simulator.ties import ROUNDS, beyond
-from simulator.validation import whole
+from simulator.validation import finite, nonnegative, open_probability, whole
 
 _PILOT_SHARE = 10  # one trial in ten sets the scale of the weights, and is then not bet on
 _LARGEST_LOG = 34.0  # a value e^34 above the pilot's largest is clipped: conservative
@@ -89,8 +82,8 @@ def violation(
     Limits by betting (Waudby-Smith and Ramdas 2023). Raises InvalidInput.
     """
     signed = signed_losses(losses, experiment)
-    alpha = open_unit(false_alarm, "false_alarm")
-    sample = excess(signed, finite(epsilon, "epsilon"))
+    alpha = open_probability("false_alarm", false_alarm)
+    sample = excess(signed, finite("epsilon", epsilon))
     limits = betting_lower(sample, alpha), betting_upper(sample, alpha)
     return _verdict(bound_delta, float(sample.mean()), limits, alpha)
 
@@ -109,8 +102,8 @@ def tail_violation(
     ``rounds`` as in :func:`simulator.estimation.tail`. Raises InvalidInput.
     """
     signed = signed_losses(losses, experiment)
-    alpha = open_unit(false_alarm, "false_alarm")
-    least = beyond(finite(threshold, "threshold"), whole("rounds", rounds))
+    alpha = open_probability("false_alarm", false_alarm)
+    least = beyond(finite("threshold", threshold), whole("rounds", rounds))
     hits, trials = int(np.sum(signed > least)), signed.size
     limits = proportion_lower(hits, trials, alpha), proportion_upper(hits, trials, alpha)
     return _verdict(bound, hits / trials, limits, alpha)
@@ -137,8 +130,8 @@ def weighted_violation(
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
-    alpha = open_unit(false_alarm, "false_alarm")
-    centre = finite(epsilon, "epsilon")
+    alpha = open_probability("false_alarm", false_alarm)
+    centre = finite("epsilon", epsilon)
     log_sample = log_excess(signed, log_w, centre)
     raised = beyond(centre, whole("rounds", rounds))
     lower = weighted_lower_limit(log_excess(signed, log_w, raised), alpha)
@@ -168,8 +161,7 @@ def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
 def _verdict(
     bound: float, value: float, limits: tuple[float, float], false_alarm: float
 ) -> BoundVerdict:
-    if not bound >= 0.0:
-        raise InvalidInput(f"the bound is {bound!r}: a bound on a probability is a number >= 0")
+    bound = nonnegative("the bound", bound)
     lower, upper = limits
     outcome = BoundOutcome.UNDECIDED
     if lower > bound:

@@ -15,7 +15,8 @@ from simulator.estimation.inversion import (
     point_epsilon,
     relative_error_of_epsilon,
 )
-from simulator.estimation.samples import Floats, error_level, finite, open_unit, signed_losses
+from simulator.estimation.samples import Floats, error_level, signed_losses
+from simulator.validation import finite, open_probability
 
 
 def delta(
@@ -29,7 +30,7 @@ def delta(
     Raises InvalidInput.
     """
     signed = signed_losses(losses, experiment)
-    return betting_interval(excess(signed, finite(epsilon, "epsilon")), confidence)
+    return betting_interval(excess(signed, finite("epsilon", epsilon)), confidence)
 
 
 def epsilon(
@@ -43,7 +44,7 @@ def epsilon(
     Raises InvalidInput.
     """
     signed = signed_losses(losses, experiment)
-    target = open_unit(delta, "delta")
+    target = open_probability("delta", delta)
     alpha = error_level(confidence) / 2.0
     ones, zeros = np.ones_like(signed), np.zeros_like(signed)
     point = point_epsilon(signed, zeros, math.log(target))

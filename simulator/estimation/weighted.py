@@ -18,15 +18,9 @@ from simulator.estimation.betting import METHOD, betting_lower, betting_upper
 from simulator.estimation.estimate import Estimate
 from simulator.estimation.inversion import excess
 from simulator.estimation.log_mean import ASYMPTOTIC, LARGEST_SHARE, MINIMUM_HITS, LogMean
-from simulator.estimation.samples import (
-    Floats,
-    checked_log_weights,
-    error_level,
-    finite,
-    signed_losses,
-)
+from simulator.estimation.samples import Floats, checked_log_weights, error_level, signed_losses
 from simulator.ties import ROUNDS, beyond
-from simulator.validation import whole
+from simulator.validation import finite, whole
 
 _ROUNDING = 1e-9  # log-weights are sums over many rounds; they may pass their bound by rounding
 
@@ -53,7 +47,7 @@ def weighted_tail(
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
-    least = beyond(finite(threshold, "threshold"), whole("rounds", rounds))
+    least = beyond(finite("threshold", threshold), whole("rounds", rounds))
     log_sample = np.where(signed > least, log_w, -np.inf)
     return log_sample_estimate(log_sample, confidence, log_bound, minimum_hits, largest_share)
 
@@ -76,7 +70,7 @@ def weighted_delta(
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
-    log_sample = log_excess(signed, log_w, finite(epsilon, "epsilon"))
+    log_sample = log_excess(signed, log_w, finite("epsilon", epsilon))
     return log_sample_estimate(log_sample, confidence, log_bound, minimum_hits, largest_share)
 
 
@@ -125,7 +119,7 @@ def log_sample_estimate(
     if log_bound is None or not useful(log_bound, summary.log_value, log_sample.size):
         lower, upper = summary.asymptotic_limits(alpha)
         return summary.estimate((lower, min(upper, 1.0)), confidence, ASYMPTOTIC)
-    scaled = scaled_by_bound(log_sample, finite(log_bound, "log_bound"))
+    scaled = scaled_by_bound(log_sample, finite("log_bound", log_bound))
     scale = math.exp(log_bound)
     limits = betting_lower(scaled, alpha) * scale, betting_upper(scaled, alpha) * scale
     limits = limits[0], min(limits[1], 1.0)

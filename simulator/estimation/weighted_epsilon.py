@@ -15,14 +15,9 @@ from simulator.estimation.betting import METHOD
 from simulator.estimation.estimate import Estimate
 from simulator.estimation.inversion import Inversion, point_epsilon, relative_error_of_epsilon
 from simulator.estimation.log_mean import ASYMPTOTIC, LARGEST_SHARE, MINIMUM_HITS, LogMean
-from simulator.estimation.samples import (
-    Floats,
-    checked_log_weights,
-    error_level,
-    open_unit,
-    signed_losses,
-)
+from simulator.estimation.samples import Floats, checked_log_weights, error_level, signed_losses
 from simulator.estimation.weighted import log_excess, scaled_by_bound, useful
+from simulator.validation import open_probability
 
 _PILOT_SHARE = 10  # one trial in ten chooses where the bound is taken, and is then not bet on
 _PILOT_ERRORS = 3.0  # how far below the pilot's ε the bound must still hold
@@ -51,7 +46,7 @@ def weighted_epsilon(
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
-    log_delta = math.log(open_unit(delta, "delta"))
+    log_delta = math.log(open_probability("delta", delta))
     alpha = error_level(confidence) / 2.0
     point = point_epsilon(signed, log_w, log_delta)
     if math.isinf(point):

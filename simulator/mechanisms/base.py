@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -75,6 +75,7 @@ class Scalars:
     prepare: Callable[[Numbers, float, Any], None]
     sample: Callable[[Numbers, int, np.random.Generator], float]
     loss: Callable[[Numbers, float], float]
+    _: KW_ONLY
     tilt_width: Callable[[Sequence[float]], int] | None = None
     tilt: Callable[[Numbers, float, Any], None] | None = None
     sample_tilted: Callable[[Numbers, Numbers, np.random.Generator], float] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,7 @@ class SampleAndAggregate(ScaledLaplace):
     blocks: int
     epsilon: float
     delta: float
+    _: KW_ONLY
     lower: float
     upper: float
     seed: int = 0

@@ -98,7 +98,8 @@ def test_a_loss_beyond_the_promise_names_the_mechanism_and_both_numbers(b, sampl
         plays = partial(engine.play, b, rng, rng, losses, 5)
     else:
         tilted = TiltedEngine.build(rule, FAMILY, ADD_REMOVE, compiled=False)
-        plays = partial(tilted.play, b, sampling, 5, rng, rng, losses, weights)
+        arrays = {"losses": losses, "log_weights": weights}
+        plays = partial(tilted.play, b, sampling, 5, rng, rng, **arrays)
     with pytest.raises(BrokenPromise) as caught:
         plays()
     line = str(caught.value)

@@ -150,7 +150,7 @@ def black_box(*, blocks: int = 400, epsilon: float = 1.0, delta: float = 1e-4) -
     def mean(block: Database) -> float:
         return math.fsum(block) / block.size  # type: ignore[arg-type]
 
-    mechanism = SampleAndAggregate(mean, blocks, epsilon, delta, 0.0, 1.0)
+    mechanism = SampleAndAggregate(mean, blocks, epsilon, delta, lower=0.0, upper=1.0)
     released, scale = mechanism.centre_and_scale(database, ADD_REMOVE)
     game = challenges((database.remove(values[0]), database, mechanism))
     result = play(game, ApproxDP(epsilon, delta), 1, 2000, 7)
