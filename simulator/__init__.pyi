@@ -37,7 +37,7 @@ from .queries import (
     histogram_query,
     score_query,
 )
-from .rare import RareEvent, Steered, Tilted, estimate_rare
+from .rare import Covering, Guarded, RareEvent, Steered, Tilted, estimate_rare
 from .result import Result
 from .run.simulate import WorkerLost, simulate
 from .theory.bounds import BoundOnComposition, bound, bounds_for
@@ -78,6 +78,7 @@ __all__ = [
     "Challenge",
     "Check",
     "Composition",
+    "Covering",
     "Database",
     "DpcomposeError",
     "Estimate",
@@ -89,6 +90,7 @@ __all__ = [
     "GaussianDP",
     "Geometric",
     "Guarantee",
+    "Guarded",
     "InvalidInput",
     "JustAFew",
     "Laplace",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -47,6 +47,7 @@ class Result:
     """
 
     specification: Specification
+    _: KW_ONLY
     samples: Mapping[int, np.ndarray]
     log_weights: Mapping[int, np.ndarray] = field(default_factory=dict)
     traces: Mapping[int, np.ndarray] = field(default_factory=dict)

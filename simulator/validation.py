@@ -6,6 +6,8 @@ import math
 import operator
 from typing import SupportsFloat, SupportsIndex
 
+import numpy as np
+
 from simulator.errors import InvalidInput
 
 
@@ -16,6 +18,8 @@ def _number(name: str, value: SupportsFloat) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} must be a number, not {value!r}") from None
+    except OverflowError:  # a whole number or a fraction, too long to print
+        raise InvalidInput(f"{name} must be a number that a float can hold") from None
 
 
 def finite(name: str, value: SupportsFloat) -> float:
@@ -36,6 +40,14 @@ def positive(name: str, value: SupportsFloat) -> float:
     return number
 
 
+def nonnegative(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float, infinity included; raise InvalidInput unless it is >= 0."""
+    number = point(name, value)
+    if number < 0.0:
+        raise InvalidInput(f"{name} must be a number >= 0, not {number!r}")
+    return number
+
+
 def probability_below_one(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float; raise InvalidInput unless it lies in [0, 1)."""
     number = finite(name, value)
@@ -53,8 +65,13 @@ def open_probability(name: str, value: SupportsFloat) -> float:
 
 
 def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
-    """Return ``value`` as an int; raise InvalidInput unless it is whole and >= ``least``."""
+    """Return ``value`` as an int; raise InvalidInput unless it is whole and >= ``least``.
+
+    True and False are no numbers here.
+    """
     try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
         number = operator.index(value)
     except TypeError:
         raise InvalidInput(f"{name} must be a whole number, not {value!r}") from None

@@ -123,7 +123,9 @@ def tilted_over_plain(rule: Rule, family: Guarantee, rounds: int = 200) -> float
     coins, noise = (np.random.Generator(np.random.SFC64(seed)) for seed in (1, 2))
     ratio, *_ = alternately(
         lambda: plain.play(0, coins, noise, losses, rounds),
-        lambda: tilted.play(0, Tilted(5.0), rounds, coins, noise, losses, log_weights),
+        lambda: tilted.play(
+            0, Tilted(5.0), rounds, coins, noise, losses=losses, log_weights=log_weights
+        ),
     )
     return ratio
 

@@ -43,7 +43,7 @@ Children = list[tuple[str, Any]]
 
 
 @dataclass(frozen=True)
-class Parts:
+class Anatomy:
     """A value taken apart.
 
     Attributes
@@ -101,23 +101,23 @@ def plain(value: Any) -> str | None:
     return None
 
 
-def take_apart(value: Any, note: Note) -> Parts:
+def take_apart(value: Any, note: Note) -> Anatomy:
     """Return the parts of a value that is not plain; ``note`` what they do not cover."""
     if isinstance(value, Namespace):
         return _namespace(value)
     if isinstance(value, _WITHOUT_FORM):
         note(f"holds a {type(value).__name__}")
-        return Parts(f"{type(value).__name__}", [])
+        return Anatomy(f"{type(value).__name__}", [])
     if any(value is shared for shared in _GLOBAL_GENERATORS):
         note("draws from a generator that the whole process shares")
-        return Parts("a shared generator", [])
+        return Anatomy("a shared generator", [])
     for kind, take in _TAKERS:
         if isinstance(value, kind):
             return take(value, note)
     if isinstance(value, _BUILT_IN):
         return _built_in(value)
     if (wrapped := _compiled_function(value)) is not None:
-        return Parts(name_of(type(value)), [("function", wrapped)])
+        return Anatomy(name_of(type(value)), [("function", wrapped)])
     if is_own_class(type(value)):
         return _own_instance(value, note)
     if is_dataclass(value):
@@ -137,10 +137,10 @@ def _compiled_function(value: Any) -> Any:
 # --- functions ----------------------------------------------------------------------------------
 
 
-def _function(value: types.FunctionType, note: Note) -> Parts:
+def _function(value: types.FunctionType, note: Note) -> Anatomy:
     own = is_own_function(value)
     if not own and is_found_by_name(value):
-        return Parts(name_of(value), [])
+        return Anatomy(name_of(value), [])
     found = lookups(value.__code__)
     children: Children = [
         ("code", value.__code__),
@@ -165,7 +165,7 @@ def _function(value: types.FunctionType, note: Note) -> Parts:
             children.append(("module", Namespace(value.__globals__)))
         for name in found.uncovered:
             note(f"{value.__qualname__} uses {name}")
-    return Parts("function", children)
+    return Anatomy("function", children)
 
 
 def _looked_up(name: str, found: Any, attributes: Iterable[str]) -> Children:
@@ -205,22 +205,22 @@ def _imported(statement: Import, function: types.FunctionType, note: Note) -> Ch
     return children
 
 
-def _code(value: types.CodeType, note: Note) -> Parts:
+def _code(value: types.CodeType, note: Note) -> Anatomy:
     plainly = (
         value.co_name,
         value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags,
         value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars,
         value.co_exceptiontable,
     )  # fmt: skip
-    return Parts(
+    return Anatomy(
         f"code {value.co_code.hex()} {plainly!r}", [("", each) for each in value.co_consts]
     )
 
 
-def _built_in(value: Any) -> Parts:
+def _built_in(value: Any) -> Anatomy:
     owner = getattr(value, "__self__", None)
     bound = owner is not None and not isinstance(owner, types.ModuleType | type)
-    return Parts(f"built in {name_of(value)}", [("self", owner)] if bound else [])
+    return Anatomy(f"built in {name_of(value)}", [("self", owner)] if bound else [])
 
 
 def _is_filled(cell: types.CellType) -> bool:
@@ -234,33 +234,33 @@ def _is_filled(cell: types.CellType) -> bool:
 # --- modules and classes ------------------------------------------------------------------------
 
 
-def _module(value: types.ModuleType, note: Note) -> Parts:
+def _module(value: types.ModuleType, note: Note) -> Anatomy:
     if not is_own_module(value):
-        return Parts(f"module {name_of(value)}", [])
-    return Parts("module", [("names", Namespace(vars(value)))])
+        return Anatomy(f"module {name_of(value)}", [])
+    return Anatomy("module", [("names", Namespace(vars(value)))])
 
 
-def _namespace(value: Namespace) -> Parts:
+def _namespace(value: Namespace) -> Anatomy:
     written = (
         (name, part)
         for name, part in sorted(value.names.items(), key=lambda item: str(item[0]))
         if not str(name).startswith("__") or name == "__getattr__"
     )
-    return Parts("names", list(written))
+    return Anatomy("names", list(written))
 
 
-def _class(value: type, note: Note) -> Parts:
+def _class(value: type, note: Note) -> Anatomy:
     members = [(name, part) for name, part in sorted(vars(value).items())
                if name not in _KEPT_BY_PYTHON]  # fmt: skip
     if is_own_class(value):
         bases = [("base", base) for base in value.__bases__]
-        return Parts(
+        return Anatomy(
             f"class {value.__qualname__}",
             [*bases, ("made by", type(value)),
              *((name, part) for name, part in members if not isinstance(part, _DESCRIPTORS))],
         )  # fmt: skip
     patched = [(name, part) for name, part in members if _is_patched(part)]
-    return Parts(name_of(value), patched)
+    return Anatomy(name_of(value), patched)
 
 
 def _is_patched(part: Any) -> bool:
@@ -277,7 +277,7 @@ def _is_patched(part: Any) -> bool:
 # --- other values -------------------------------------------------------------------------------
 
 
-def _own_instance(value: Any, note: Note) -> Parts:
+def _own_instance(value: Any, note: Note) -> Anatomy:
     kind = type(value)
     children: Children = [("class", kind), *_attributes(value)]
     native = [base for base in kind.__mro__ if not is_own_class(base) and base is not object]
@@ -285,15 +285,15 @@ def _own_instance(value: Any, note: Note) -> Parts:
         if base in _PLAIN:
             written: Any = base.__repr__  # the subclass may write itself otherwise
             children.append(("value", written(value)))
-            return Parts("instance", children)
+            return Anatomy("instance", children)
         if base in _CONTAINERS:
             inner = _contents(value)
-            listed = Parts("", [*inner.children], inner.ordered)
+            listed = Anatomy("", [*inner.children], inner.ordered)
             children.append(("contents", Contents(listed, inner.label)))
-            return Parts("instance", children)
+            return Anatomy("instance", children)
     if not all(map(is_written_in_python, native)):  # with a state of its own, in C
         children.append(("state", Reduced(value)))
-    return Parts("instance", children)
+    return Anatomy("instance", children)
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
@@ -311,14 +311,14 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
                     continue
 
 
-def _installed_dataclass(value: Any) -> Parts:
+def _installed_dataclass(value: Any) -> Anatomy:
     known = [field.name for field in fields(value)]
     shadowing = [
         (name, part)
         for name, part in sorted(getattr(value, "__dict__", {}).items())
         if name not in known and isinstance(part, types.FunctionType | types.MethodType)
     ]
-    return Parts(
+    return Anatomy(
         "instance",
         [("class", type(value)), *((name, getattr(value, name, None)) for name in known),
          *shadowing],
@@ -328,8 +328,8 @@ def _installed_dataclass(value: Any) -> Parts:
 class Contents:
     """The elements of a user's container, apart from its class and attributes."""
 
-    def __init__(self, parts: Parts, label: str) -> None:
-        self.parts = Parts(label, parts.children, parts.ordered)
+    def __init__(self, parts: Anatomy, label: str) -> None:
+        self.parts = Anatomy(label, parts.children, parts.ordered)
 
 
 class Reduced:
@@ -339,26 +339,26 @@ class Reduced:
         self.value = value
 
 
-def _contents(value: Any) -> Parts:
+def _contents(value: Any) -> Anatomy:
     """The elements of a container, whatever its subclass says of them."""
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
-            return Parts(
+            return Anatomy(
                 f"array {value.dtype!r} {value.shape}", [("items", np.ndarray.tolist(value))]
             )
-        return Parts(
+        return Anatomy(
             f"array {value.dtype.str} {value.dtype.descr} {value.shape}",
             [("bytes", np.asarray(value).tobytes())],
         )
     if isinstance(value, dict):
-        return Parts("dict", [("", pair) for pair in dict.items(value)], ordered=False)
+        return Anatomy("dict", [("", pair) for pair in dict.items(value)], ordered=False)
     if isinstance(value, types.MappingProxyType):
-        return Parts("mapping", [("", pair) for pair in value.items()], ordered=False)
+        return Anatomy("mapping", [("", pair) for pair in value.items()], ordered=False)
     if isinstance(value, set | frozenset):
         kind: Any = set if isinstance(value, set) else frozenset
-        return Parts(kind.__name__, _in_order(kind.__iter__(value)), ordered=False)
+        return Anatomy(kind.__name__, _in_order(kind.__iter__(value)), ordered=False)
     kind = list if isinstance(value, list) else tuple
-    return Parts(kind.__name__, [("", each) for each in kind.__iter__(value)])
+    return Anatomy(kind.__name__, [("", each) for each in kind.__iter__(value)])
 
 
 def _in_order(elements: Iterable[Any]) -> Children:
@@ -371,16 +371,16 @@ def _in_order(elements: Iterable[Any]) -> Children:
     return [("", element) for element in sorted(elements, key=key)]
 
 
-def _database(value: Database, note: Note) -> Parts:
+def _database(value: Database, note: Note) -> Anatomy:
     # a subclass's own methods play no part in what the database holds
     children: Children = [("", pair) for pair in dict(value._counts).items()]
     if is_own_class(type(value)):
-        children.append(("instance", Contents(Parts("", [("class", type(value)),
+        children.append(("instance", Contents(Anatomy("", [("class", type(value)),
                                                           *_attributes(value)]), "")))  # fmt: skip
-    return Parts("database", children, ordered=False)
+    return Anatomy("database", children, ordered=False)
 
 
-def _reduced(value: Any, note: Note) -> Parts:
+def _reduced(value: Any, note: Note) -> Anatomy:
     """A value of an installed class, by what ``pickle`` would keep of it."""
     kind = type(value)
     try:
@@ -388,36 +388,36 @@ def _reduced(value: Any, note: Note) -> Parts:
         reduced = registered(value) if registered else value.__reduce_ex__(4)
     except Exception:  # anything may refuse, in many ways
         note(f"holds a {kind.__module__}.{kind.__qualname__}")
-        return Parts(name_of(kind), [])
+        return Anatomy(name_of(kind), [])
     if isinstance(reduced, str):
-        return Parts(f"{name_of(kind)} {reduced}", [])
+        return Anatomy(f"{name_of(kind)} {reduced}", [])
     made, arguments, *rest = reduced
     listed = [part if place == 0 else list(part) if part is not None else None
               for place, part in enumerate(rest[:3])]  # fmt: skip
-    return Parts(
+    return Anatomy(
         name_of(kind),
         [("class", kind), ("made", made), ("from", arguments), *(("", part) for part in listed)],
     )
 
 
-_TAKERS: tuple[tuple[Any, Callable[[Any, Note], Parts]], ...] = (
+_TAKERS: tuple[tuple[Any, Callable[[Any, Note], Anatomy]], ...] = (
     (types.FunctionType, _function),
     (types.CodeType, _code),
     (type, _class),
     (types.ModuleType, _module),
-    (types.MethodType, lambda value, note: Parts(
+    (types.MethodType, lambda value, note: Anatomy(
         "method", [("function", value.__func__), ("self", value.__self__)])),
-    (types.CellType, lambda value, note: Parts(
+    (types.CellType, lambda value, note: Anatomy(
         "cell", [("", value.cell_contents)] if _is_filled(value) else [])),
-    (staticmethod | classmethod, lambda value, note: Parts(
+    (staticmethod | classmethod, lambda value, note: Anatomy(
         type(value).__name__, [("function", value.__func__)])),
-    (property, lambda value, note: Parts(
+    (property, lambda value, note: Anatomy(
         "property", [("", each) for each in (value.fget, value.fset, value.fdel)])),
-    (functools.cached_property, lambda value, note: Parts("cached", [("", value.func)])),
-    (functools.partial | functools.partialmethod, lambda value, note: Parts(
+    (functools.cached_property, lambda value, note: Anatomy("cached", [("", value.func)])),
+    (functools.partial | functools.partialmethod, lambda value, note: Anatomy(
         type(value).__qualname__,
         [("function", value.func), ("", value.args), ("", value.keywords), *_attributes(value)])),
-    (functools._lru_cache_wrapper, lambda value, note: Parts(
+    (functools._lru_cache_wrapper, lambda value, note: Anatomy(
         "lru_cache", [("function", value.__wrapped__)])),
     (Database, _database),
     (Contents, lambda value, note: value.parts),

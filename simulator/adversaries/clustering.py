@@ -37,7 +37,8 @@ def into_unit_ball(points: ArrayLike, lower: Sequence[float], upper: Sequence[fl
         raise InvalidInput("the box is empty: every lower coordinate must be below the upper one")
     if not ((low <= given) & (given <= high)).all():
         raise InvalidInput("a point lies outside the public box; state a larger one")
-    return (2.0 * given - low - high) / (high - low) / given.shape[1]
+    scaled: NDArray[np.float64] = (2.0 * given - low - high) / (high - low) / given.shape[1]
+    return scaled
 
 
 def private_lloyd(

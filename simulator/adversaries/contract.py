@@ -54,7 +54,7 @@ class Rule:
     name : for tables; by default the step's name.
     """
 
-    step: Callable[..., tuple]
+    step: Callable[..., tuple[Any, ...]]
     menu: tuple[Challenge, ...]
     state: Any = 0.0
     name: str = ""
@@ -111,7 +111,9 @@ def off_menu(name: str, move: float) -> str:
     return f"{name} made the move {shown}, which is not on its menu"
 
 
-def rule(menu: Any, state: Any = 0.0, name: str = "") -> Callable[[Callable[..., tuple]], Rule]:
+def rule(
+    menu: Any, state: Any = 0.0, name: str = ""
+) -> Callable[[Callable[..., tuple[Any, ...]]], Rule]:
     """Make a :class:`Rule` of the decorated step function.
 
     >>> @rule(menu=[(without, everyone, Laplace(alice, 0.1)),
@@ -120,7 +122,7 @@ def rule(menu: Any, state: Any = 0.0, name: str = "") -> Callable[[Callable[...,
     ...     return state, 1 if answer > 0.5 else 0
     """
 
-    def decorate(step: Callable[..., tuple]) -> Rule:
+    def decorate(step: Callable[..., tuple[Any, ...]]) -> Rule:
         return Rule(step, tuple(menu), state, name)
 
     return decorate

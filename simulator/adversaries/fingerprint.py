@@ -12,7 +12,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.adversaries.anatomy import Namespace, Parts, plain, take_apart
+from simulator.adversaries.anatomy import Anatomy, Namespace, plain, take_apart
 
 _DIGITS = 32
 
@@ -47,7 +47,7 @@ def fingerprint(**values: Any) -> Fingerprint:
 class _Open:
     """A value whose children are being put into words."""
 
-    def __init__(self, value: Any, place: str, parts: Parts) -> None:
+    def __init__(self, value: Any, place: str, parts: Anatomy) -> None:
         self.value = value
         self.place = place
         self.parts = parts

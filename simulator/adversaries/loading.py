@@ -7,7 +7,7 @@ import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from simulator.adversaries.contract import Rule
 from simulator.adversaries.registry import make
@@ -46,7 +46,7 @@ def find_adversary(text: str, family: Guarantee, rounds: int) -> Callable[..., A
         near = difflib.get_close_matches(function, choices, n=3, cutoff=0.3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise InvalidInput(f"{path} has no adversary {function!r}{hint}")
-    return found
+    return cast(Callable[..., Any], found)
 
 
 def _is_playable(value: Any) -> bool:

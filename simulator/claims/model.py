@@ -66,6 +66,7 @@ class Finding:
     verdict: Verdict
     measured: str | Estimate
     method: Method = "exact"
+    _: KW_ONLY
     slack: float | None = None
     printed: str = ""
     right: str = ""

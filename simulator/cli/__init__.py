@@ -89,8 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show()
         code = error.exit_code
     except click.UsageError as error:
-        asked = error.ctx.command_path if error.ctx else "dpcompose"
-        code = complain(f"{error.format_message()} (see {asked} --help)", error.exit_code)
+        called = error.ctx.command_path if error.ctx else "dpcompose"
+        code = complain(f"{error.format_message()} (see {called} --help)", error.exit_code)
     except click.ClickException as error:
         code = complain(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):

@@ -93,6 +93,7 @@ def filled(schedule: list[tuple[float, int | None]], rounds: int | None) -> list
 )
 @options.as_json
 def bounds(
+    *,
     mechanism: str,
     epsilon: list[tuple[float, int | None]],
     rounds: int | None,
@@ -117,7 +118,7 @@ def bounds(
         raise click.UsageError("give --delta or --at, not both")
     if delta is None and at is None:
         delta = 1e-6
-    asked = "delta" if at is not None else "epsilon"
+    wanted = "delta" if at is not None else "epsilon"
     if round_delta is None:
         round_delta = ROUND_DELTA if MECHANISMS[mechanism].leaks else 0.0
     rows = compare(
@@ -130,7 +131,7 @@ def bounds(
                     {
                         "name": row.name,
                         "kind": row.kind,
-                        asked: row.answer.value,
+                        wanted: row.answer.value,
                         "lower": row.answer.lower,
                         "upper": row.answer.upper,
                         "source": row.source,
@@ -142,9 +143,9 @@ def bounds(
         )
         return
     print_table(
-        f"{asked} of {mechanism} at {'delta' if at is None else 'epsilon'} = "
+        f"{wanted} of {mechanism} at {'delta' if at is None else 'epsilon'} = "
         f"{number((delta or 0.0) if at is None else at)}",
-        ("bound", "kind", asked, "lower", "upper", "source"),
+        ("bound", "kind", wanted, "lower", "upper", "source"),
         [
             (
                 row.name,
@@ -156,7 +157,7 @@ def bounds(
             )
             for row in rows
         ],
-        right=(asked, "lower", "upper"),
+        right=(wanted, "lower", "upper"),
     )
 
 

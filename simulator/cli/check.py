@@ -122,7 +122,7 @@ def check(
         )
     else:
         print_table(
-            f"{family}, {rounds} rounds, {trials} trials an experiment; a true bound is called "
+            f"{family}, {rounds} rounds, {trials} trials per experiment; a true bound is called "
             f"violated with probability at most {false_alarm:g}",
             ("claim", "bound", "epsilon", "bound delta", "measured delta", "slack", "verdict"),
             [row(check) for check in (checks if every else closest(checks))],

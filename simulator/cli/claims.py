@@ -28,7 +28,7 @@ from simulator.errors import InvalidInput
 def claims(ids: tuple[str, ...], source: str | None, jobs: int, as_json: bool) -> None:
     """Check the claims of the lecture notes, and say which of them are wrong.
 
-    Each claim has an id such as roth2011-theorem-6. With IDs only these are checked, and told in
+    Each claim has an id such as roth2011-theorem-6. With IDs only these are checked, and printed in
     full: the statement, how it was decided, and what should be printed where the print is wrong.
 
     \b
@@ -136,7 +136,7 @@ def tell_in_full(result: ClaimResult) -> None:
     """Print everything that is known of one claim."""
     claim, finding = result.claim, result.finding
     complaint = finding.verdict.is_complaint
-    told = {
+    sections = {
         "claim": f"{claim.id} ({claim.source.cite}, {claim.place})",
         "statement": claim.statement,
         "verdict": str(finding.verdict),
@@ -147,7 +147,7 @@ def tell_in_full(result: ClaimResult) -> None:
         "note": finding.note,
         "parameters": ", ".join(f"{name} = {value}" for name, value in claim.parameters.items()),
     }
-    for name, text in told.items():
+    for name, text in sections.items():
         if text:
             print(f"{name:<11} {text}")
     print()

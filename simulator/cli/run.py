@@ -63,14 +63,14 @@ def run(
         seed=seed, relation=options.relation_of(relation), jobs=jobs, out=out,
         filter=None if filter_text is None else parse_filter(filter_text),
     )  # fmt: skip
-    told = report(result, adversary, questions)
+    summary = report(result, adversary, questions)
     if as_json:
-        print_json(told)
+        print_json(summary)
     else:
-        show(told, delta)
+        show(summary, delta)
 
 
-def show(told: dict[str, Any], delta: float) -> None:
+def show(summary: dict[str, Any], delta: float) -> None:
     """Print a report as two tables."""
     rows = [
         (
@@ -82,12 +82,13 @@ def show(told: dict[str, Any], delta: float) -> None:
                 for what in ("tail", "delta")
             ),
         )
-        for b, measured in told["experiments"].items()
+        for b, measured in summary["experiments"].items()
         for point in measured["points"]
     ]
     print_table(
-        f"{told['adversary']} in {told['family']}, {told['rounds']} rounds, {told['trials']} "
-        f"trials an experiment, seed {told['seed']}, {100 * told['confidence']:g}% intervals",
+        f"{summary['adversary']} in {summary['family']}, {summary['rounds']} rounds, "
+        f"{summary['trials']} trials per experiment, seed {summary['seed']}, "
+        f"{100 * summary['confidence']:g}% intervals",
         ("experiment", "epsilon", "Pr[L > epsilon]", "delta(epsilon)"),
         rows,
         right=("epsilon",),
@@ -96,9 +97,10 @@ def show(told: dict[str, Any], delta: float) -> None:
     print_table(
         f"What the theorems grant at delta = {number(delta)}",
         ("bound", "kind", "epsilon", "source"),
-        [(b["name"], b["kind"], number(b["epsilon"], 6), b["source"]) for b in told["bounds"]],
+        [(b["name"], b["kind"], number(b["epsilon"], 6), b["source"]) for b in summary["bounds"]],
         right=("epsilon",),
     )
     print(
-        f"\n{told['seconds']:.2f} s, {told['rounds_per_second'] / 1e6:.2f} million rounds a second"
+        f"\n{summary['seconds']:.2f} s, "
+        f"{summary['rounds_per_second'] / 1e6:.2f} million rounds per second"
     )

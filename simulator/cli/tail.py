@@ -98,12 +98,12 @@ def tail(
         filter=None if filter_text is None else parse_filter(filter_text), out=out,
     )  # fmt: skip
     if as_json:
-        print_json(told(event))
+        print_json(plain(event))
     else:
         show(event, adversary, experiment)
 
 
-def told(event: RareEvent) -> dict[str, Any]:
+def plain(event: RareEvent) -> dict[str, Any]:
     """The event as plain values."""
     measured: dict[str, Any] = {
         "epsilon": event.epsilon,

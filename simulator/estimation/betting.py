@@ -31,7 +31,8 @@ from scipy.optimize import brentq
 from scipy.special import lambertw
 
 from simulator.estimation.estimate import Estimate, estimate_of_mean
-from simulator.estimation.samples import Floats, error_level, open_unit, unit_interval_sample
+from simulator.estimation.samples import Floats, error_level, unit_interval_sample
+from simulator.validation import open_probability
 
 METHOD = "betting"
 
@@ -130,12 +131,12 @@ def betting_lower(sample: ArrayLike, alpha: float) -> float:
 
     ``alpha`` as small as 1e-12 is fine. Source and conditions: see the module. Raises InvalidInput.
     """
-    return _lower(unit_interval_sample(sample), open_unit(alpha, "alpha"))
+    return _lower(unit_interval_sample(sample), open_probability("alpha", alpha))
 
 
 def betting_upper(sample: ArrayLike, alpha: float) -> float:
     """Upper limit of E X that fails with probability at most ``alpha``; X in [0, 1]."""
-    return _upper(unit_interval_sample(sample), open_unit(alpha, "alpha"))
+    return _upper(unit_interval_sample(sample), open_probability("alpha", alpha))
 
 
 def betting_interval(sample: ArrayLike, confidence: float = 0.95) -> Estimate:

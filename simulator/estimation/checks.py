@@ -22,7 +22,6 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.errors import InvalidInput
 from simulator.estimation.betting import (
     betting_lower,
     betting_upper,
@@ -32,8 +31,6 @@ from simulator.estimation.inversion import excess
 from simulator.estimation.log_mean import LogMean
 from simulator.estimation.samples import (
     checked_log_weights,
-    finite,
-    open_unit,
     signed_losses,
 )
 from simulator.estimation.weighted import (
@@ -43,7 +40,7 @@ from simulator.estimation.weighted import (
     weighted_lower_limit,
 )
 from simulator.ties import ROUNDS, beyond
-from simulator.validation import whole
+from simulator.validation import finite, nonnegative, open_probability, whole
 
 
 class BoundOutcome(StrEnum):
@@ -88,8 +85,8 @@ def violation(
     Limits by betting (Waudby-Smith and Ramdas 2023). Raises InvalidInput.
     """
     signed = signed_losses(losses, experiment)
-    alpha = open_unit(false_alarm, "false_alarm")
-    sample = excess(signed, finite(epsilon, "epsilon"))
+    alpha = open_probability("false_alarm", false_alarm)
+    sample = excess(signed, finite("epsilon", epsilon))
     limits = betting_lower(sample, alpha), betting_upper(sample, alpha)
     return _verdict(bound_delta, float(sample.mean()), limits, alpha)
 
@@ -108,8 +105,8 @@ def tail_violation(
     ``rounds`` as in :func:`simulator.estimation.tail`. Raises InvalidInput.
     """
     signed = signed_losses(losses, experiment)
-    alpha = open_unit(false_alarm, "false_alarm")
-    least = beyond(finite(threshold, "threshold"), whole("rounds", rounds))
+    alpha = open_probability("false_alarm", false_alarm)
+    least = beyond(finite("threshold", threshold), whole("rounds", rounds))
     hits, trials = int(np.sum(signed > least)), signed.size
     limits = proportion_lower(hits, trials, alpha), proportion_upper(hits, trials, alpha)
     return _verdict(bound, hits / trials, limits, alpha)
@@ -136,8 +133,8 @@ def weighted_violation(
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
-    alpha = open_unit(false_alarm, "false_alarm")
-    centre = finite(epsilon, "epsilon")
+    alpha = open_probability("false_alarm", false_alarm)
+    centre = finite("epsilon", epsilon)
     log_sample = log_excess(signed, log_w, centre)
     raised = beyond(centre, whole("rounds", rounds))
     lower = weighted_lower_limit(log_excess(signed, log_w, raised), alpha)
@@ -151,8 +148,7 @@ def weighted_violation(
 def _verdict(
     bound: float, value: float, limits: tuple[float, float], false_alarm: float
 ) -> BoundVerdict:
-    if not bound >= 0.0:
-        raise InvalidInput(f"the bound is {bound!r}: a bound on a probability is a number >= 0")
+    bound = nonnegative("the bound", bound)
     lower, upper = limits
     outcome = BoundOutcome.UNDECIDED
     if lower > bound:

@@ -16,9 +16,9 @@ from simulator.estimation.inversion import (
     point_epsilon,
     relative_error_of_epsilon,
 )
-from simulator.estimation.samples import Floats, error_level, finite, open_unit, signed_losses
+from simulator.estimation.samples import Floats, error_level, signed_losses
 from simulator.ties import ROUNDS, tolerance
-from simulator.validation import whole
+from simulator.validation import finite, open_probability, whole
 
 
 def delta(
@@ -37,7 +37,7 @@ def delta(
     with its ends moved outward by what rounding adds to a loss of so many ``rounds``: δ is 0 at
     the largest loss, where a computed one may lie above. Raises InvalidInput.
     """
-    signed, centre = signed_losses(losses, experiment), finite(epsilon, "epsilon")
+    signed, centre = signed_losses(losses, experiment), finite("epsilon", epsilon)
     slack = tolerance(centre, whole("rounds", rounds))
     found = betting_interval(excess(signed, centre), confidence)
     # δ(ε + s) >= δ(ε) - s: its derivative is that of a probability
@@ -55,7 +55,7 @@ def epsilon(
     Raises InvalidInput.
     """
     signed = signed_losses(losses, experiment)
-    target = open_unit(delta, "delta")
+    target = open_probability("delta", delta)
     alpha = error_level(confidence) / 2.0
     ones, zeros = np.ones_like(signed), np.zeros_like(signed)
     point = point_epsilon(signed, zeros, math.log(target))

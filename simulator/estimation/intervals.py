@@ -9,7 +9,8 @@ from scipy.special import betainccinv, betaincinv
 
 from simulator.errors import InvalidInput
 from simulator.estimation.estimate import Estimate, estimate_of_mean
-from simulator.estimation.samples import error_level, open_unit, unit_interval_sample
+from simulator.estimation.samples import error_level, unit_interval_sample
+from simulator.validation import open_probability, whole
 
 
 def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> Estimate:
@@ -36,14 +37,14 @@ def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> Estimat
 def proportion_lower(hits: int, trials: int, alpha: float) -> float:
     """Lower Clopper-Pearson limit alone, failing with probability at most ``alpha``."""
     _check_counts(hits, trials)
-    open_unit(alpha, "alpha")
+    open_probability("alpha", alpha)
     return 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, alpha))
 
 
 def proportion_upper(hits: int, trials: int, alpha: float) -> float:
     """Upper Clopper-Pearson limit alone, failing with probability at most ``alpha``."""
     _check_counts(hits, trials)
-    open_unit(alpha, "alpha")
+    open_probability("alpha", alpha)
     return 1.0 if hits == trials else float(betainccinv(hits + 1, trials - hits, alpha))
 
 
@@ -66,7 +67,5 @@ def empirical_bernstein(sample: ArrayLike, confidence: float = 0.95) -> Estimate
 
 
 def _check_counts(hits: int, trials: int) -> None:
-    if trials < 1 or not 0 <= hits <= trials:
-        raise InvalidInput(
-            f"{hits} hits among {trials} trials: need 0 <= hits <= trials, trials >= 1"
-        )
+    if not whole("hits", hits, 0) <= whole("trials", trials):
+        raise InvalidInput(f"{hits} hits among {trials} trials: need hits <= trials")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from simulator import validation
 from simulator.errors import InvalidInput
 
 Floats = NDArray[np.float64]
@@ -15,8 +16,7 @@ def signed_losses(losses: ArrayLike, experiment: int) -> Floats:
 
     Shape (trials,); infinite losses are allowed, NaN is not. Raises InvalidInput.
     """
-    if experiment not in (0, 1):
-        raise InvalidInput(f"experiment is {experiment!r}: use 0 or 1")
+    experiment = validation.experiment_number(experiment)
     array = _vector(losses, "losses")
     return array if experiment == 0 else -array
 
@@ -45,27 +45,19 @@ def unit_interval_sample(sample: ArrayLike) -> Floats:
 
 def error_level(confidence: float) -> float:
     """1 - confidence, for a confidence strictly between 0 and 1."""
-    if not 0.0 < confidence < 1.0:
-        raise InvalidInput(f"confidence is {confidence!r}: use a number strictly between 0 and 1")
-    return 1.0 - confidence
+    return 1.0 - validation.open_probability("confidence", confidence)
 
 
-def open_unit(number: float, name: str) -> float:
-    """The number itself, if it lies strictly between 0 and 1."""
-    if not 0.0 < number < 1.0:
-        raise InvalidInput(f"{name} is {number!r}: use a number strictly between 0 and 1")
-    return float(number)
-
-
-def finite(number: float, name: str) -> float:
-    """The number itself, if it is finite."""
-    if not np.isfinite(number):
-        raise InvalidInput(f"{name} is {number!r}: use a finite number")
-    return float(number)
+def numbers(values: ArrayLike, name: str) -> Floats:
+    """The values as an array of floats; InvalidInput where they are none."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{name} must be numbers") from None
 
 
 def _vector(values: ArrayLike, name: str) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
+    array = numbers(values, name)
     if array.ndim != 1 or array.size == 0:
         raise InvalidInput(
             f"{name} has shape {array.shape}: give one number per trial, at least one"

@@ -11,9 +11,9 @@ from simulator.errors import InvalidInput
 from simulator.estimation import band
 from simulator.estimation.estimate import Estimate
 from simulator.estimation.intervals import clopper_pearson
-from simulator.estimation.samples import Floats, error_level, signed_losses
+from simulator.estimation.samples import Floats, error_level, numbers, signed_losses
 from simulator.ties import ROUNDS, beyond
-from simulator.validation import whole
+from simulator.validation import point, whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +50,7 @@ def tail(
     :func:`tail_band`. Raises InvalidInput.
     """
     signed = signed_losses(losses, experiment)
-    if np.isnan(threshold):
-        raise InvalidInput("threshold is NaN: use a number")
+    threshold = point("threshold", threshold)
     hits = np.count_nonzero(signed > beyond(threshold, whole("rounds", rounds)))
     return clopper_pearson(int(hits), signed.size, confidence)
 
@@ -70,7 +69,7 @@ def tail_band(
     is simultaneous, and its source: see :mod:`simulator.estimation.band`. Raises InvalidInput.
     """
     signed = signed_losses(losses, experiment)
-    points = np.atleast_1d(np.asarray(thresholds, dtype=np.float64))
+    points = np.atleast_1d(numbers(thresholds, "thresholds"))
     if points.ndim != 1 or np.isnan(points).any():
         raise InvalidInput("thresholds must be a list of numbers without NaN")
     counts = count_above(signed, points, rounds)

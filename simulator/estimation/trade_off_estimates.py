@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from simulator.errors import InvalidInput
 from simulator.estimation import band
-from simulator.estimation.samples import Floats, error_level, signed_losses
+from simulator.estimation.samples import Floats, error_level, numbers, signed_losses
 from simulator.estimation.tail_estimates import count_above
 from simulator.ties import ROUNDS
 
@@ -106,14 +106,14 @@ def _quantiles(first: Floats, second: Floats, points: int = 100) -> Floats:
 
 
 def _sorted(thresholds: ArrayLike) -> Floats:
-    points = np.sort(np.atleast_1d(np.asarray(thresholds, dtype=np.float64)))
+    points = np.sort(np.atleast_1d(numbers(thresholds, "thresholds")))
     if points.ndim != 1 or points.size == 0 or np.isnan(points).any():
         raise InvalidInput("thresholds must be a non-empty list of numbers without NaN")
     return points
 
 
 def _errors(type_one: ArrayLike) -> Floats:
-    errors = np.asarray(type_one, dtype=np.float64)
+    errors = numbers(type_one, "type I errors")
     if not np.all((errors >= 0.0) & (errors <= 1.0)):
         raise InvalidInput("type I errors must lie in [0, 1]")
     return errors

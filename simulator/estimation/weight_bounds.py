@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from simulator.errors import NotApplicable
-from simulator.estimation.samples import finite
+from simulator.validation import finite
 
 
 def tail_log_bound(theta: float, psi_bar: float, threshold: float) -> float:
@@ -22,7 +22,7 @@ def tail_log_bound(theta: float, psi_bar: float, threshold: float) -> float:
     NotApplicable for a negative θ, for which W is unbounded above the threshold.
     """
     _check_theta(theta)
-    return finite(psi_bar, "psi_bar") - theta * finite(threshold, "threshold")
+    return finite("psi_bar", psi_bar) - theta * finite("threshold", threshold)
 
 
 def delta_log_bound(theta: float, psi_bar: float, epsilon: float) -> float:
@@ -34,11 +34,11 @@ def delta_log_bound(theta: float, psi_bar: float, epsilon: float) -> float:
     _check_theta(theta)
     # θ ln θ - (1+θ) ln(1+θ), written so that large θ does not cancel
     log_c = -math.log1p(theta) - (theta * math.log1p(1.0 / theta) if theta > 1e-300 else 0.0)
-    return finite(psi_bar, "psi_bar") - theta * finite(epsilon, "epsilon") + log_c
+    return finite("psi_bar", psi_bar) - theta * finite("epsilon", epsilon) + log_c
 
 
 def _check_theta(theta: float) -> None:
-    if finite(theta, "theta") < 0.0:
+    if finite("theta", theta) < 0.0:
         raise NotApplicable(
             f"theta is {theta:g}: the weight has no bound above a threshold unless theta >= 0"
         )

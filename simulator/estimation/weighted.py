@@ -33,11 +33,10 @@ from simulator.estimation.samples import (
     Floats,
     checked_log_weights,
     error_level,
-    finite,
     signed_losses,
 )
 from simulator.ties import ROUNDS, beyond, tolerance
-from simulator.validation import whole
+from simulator.validation import finite, whole
 
 _PILOT_SHARE = 10  # one trial in ten sets the scale of the weights, and is then not bet on
 _LARGEST_LOG = 34.0  # a value e^34 above the pilot's largest is clipped: conservative
@@ -68,7 +67,7 @@ def weighted_tail(
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
-    least = beyond(finite(threshold, "threshold"), whole("rounds", rounds))
+    least = beyond(finite("threshold", threshold), whole("rounds", rounds))
     log_sample = np.where(signed > least, log_w, -np.inf)
     return log_sample_estimate(
         log_sample,
@@ -100,7 +99,7 @@ def weighted_delta(
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
-    centre = finite(epsilon, "epsilon")
+    centre = finite("epsilon", epsilon)
     found = log_sample_estimate(
         log_excess(signed, log_w, centre),
         confidence,
@@ -171,7 +170,7 @@ def log_sample_estimate(
     if log_bound is None:
         ends = weighted_lower_limit(log_sample, alpha), ceiling
         return summary.estimate(ends, confidence, VALID_ENDS, guess)
-    scaled = scaled_by_bound(log_sample, finite(log_bound, "log_bound"))
+    scaled = scaled_by_bound(log_sample, finite("log_bound", log_bound))
     # which of two lower limits is the better depends on the sample: each has half of the error
     lower = max(
         unscaled(betting_lower(scaled, alpha / 2.0), log_bound),

@@ -19,12 +19,11 @@ from simulator.estimation.samples import (
     Floats,
     checked_log_weights,
     error_level,
-    open_unit,
     signed_losses,
 )
 from simulator.estimation.weighted import log_excess, scaled_by_bound, useful
 from simulator.ties import ROUNDS, tolerance
-from simulator.validation import whole
+from simulator.validation import open_probability, whole
 
 _PILOT_SHARE = 10  # one trial in ten chooses where the bound is taken, and is then not bet on
 _PILOT_ERRORS = 3.0  # how far below the pilot's ε the bound must still hold
@@ -57,7 +56,7 @@ def weighted_epsilon(
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
-    log_delta = math.log(open_unit(delta, "delta"))
+    log_delta = math.log(open_probability("delta", delta))
     alpha = error_level(confidence) / 2.0
     point = point_epsilon(signed, log_w, log_delta)
     if math.isinf(point):

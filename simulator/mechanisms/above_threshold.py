@@ -89,4 +89,5 @@ def first_above_law(margins: tuple[float, ...]) -> np.ndarray:
     reached = np.vstack([np.ones_like(y), np.cumprod(below, axis=0)])
     stops = np.vstack([above, np.ones_like(y)])
     masses = (reached * stops) @ (w * 0.5 * np.exp(-np.abs(y)))
-    return masses / masses.sum()
+    shares: np.ndarray = masses / masses.sum()
+    return shares

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -23,8 +23,8 @@ from simulator.theory.guarantees import Guarantee
 from simulator.theory.laws import PrivacyLossLaw
 from simulator.validation import positive
 
-Numbers = Any
-"""A sequence of floats: a tuple in the interpreter, a float64 array in a compiled kernel."""
+Numbers = Sequence[float]
+"""Floats: a tuple in the interpreter, a float64 array in a compiled kernel."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ class Scalars:
     prepare: Callable[[Numbers, float, Any], None]
     sample: Callable[[Numbers, int, np.random.Generator], float]
     loss: Callable[[Numbers, float], float]
+    _: KW_ONLY
     tilt_width: Callable[[Sequence[float]], int] | None = None
     tilt: Callable[[Numbers, float, Any], None] | None = None
     sample_tilted: Callable[[Numbers, Numbers, np.random.Generator], float] | None = None
@@ -246,7 +247,8 @@ class ScalarMechanism(Mechanism):
     @property
     def parameter(self) -> float | Free:
         """The privacy parameter (epsilon or sigma), or the interval a rule may choose from."""
-        return getattr(self, self.parameter_name)
+        found: float | Free = getattr(self, self.parameter_name)
+        return found
 
     def with_parameter(self, parameter: float) -> ScalarMechanism:
         """The same mechanism with its privacy parameter fixed."""
@@ -275,18 +277,20 @@ class ScalarMechanism(Mechanism):
 
     def fixed_parameter(self) -> float:
         """The privacy parameter; raises InvalidInput when it was left free."""
-        if isinstance(self.parameter, Free):
+        parameter = self.parameter
+        if isinstance(parameter, Free):
             raise InvalidInput(
                 f"{type(self).__name__} was left with a free {self.parameter_name}; "
                 "only a rule's menu may hold it"
             )
-        return self.parameter
+        return parameter
 
     def sample(
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
     ) -> float:
         """Answer on ``database``, with noise calibrated to ``relation``."""
-        return self.pair(database, database, relation).sample(0, noise)
+        answer: float = self.pair(database, database, relation).sample(0, noise)
+        return answer
 
     def log_likelihood_ratio(
         self,

@@ -113,10 +113,12 @@ class Exponential(ScalarMechanism):
 
     def probabilities(self, database: Database, relation: Relation = ADD_REMOVE) -> np.ndarray:
         """Each candidate's probability on ``database``, shape (candidates,)."""
-        return np.exp(self._log_probabilities(database, relation))
+        found: np.ndarray = np.exp(self._log_probabilities(database, relation))
+        return found
 
     def _log_probabilities(self, database: Database, relation: Relation) -> np.ndarray:
         scores = candidates("exponential", self.query(database))
         weight = self.fixed_parameter() / (2.0 * self.query.sensitivity(relation))
         powers = weight * (scores - scores.max())
-        return powers - np.log(np.exp(powers).sum())
+        logs: np.ndarray = powers - np.log(np.exp(powers).sum())
+        return logs

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import InvalidInput
-from simulator.mechanisms.base import ScalarMechanism, Scalars
+from simulator.mechanisms.base import Numbers, ScalarMechanism, Scalars
 from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
 
 # row: n, then P0 and P1 of the n outcomes
@@ -28,7 +28,7 @@ def _width(row: Sequence[float]) -> int:
     return 1 + 4 * int(row[0])
 
 
-def _prepare(row: Any, _parameter: float, params: Any) -> None:
+def _prepare(row: Numbers, _parameter: float, params: Any) -> None:
     n = int(row[0])
     params[0] = row[0]
     total_0 = 0.0
@@ -52,7 +52,7 @@ def _prepare(row: Any, _parameter: float, params: Any) -> None:
             params[1 + b * n + i] = 1.0
 
 
-def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
+def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
     u = noise.random()
     start = 1 + b * int(params[0])
     place = start
@@ -61,11 +61,11 @@ def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
     return float(place - start)
 
 
-def _loss(params: Any, answer: float) -> float:
+def _loss(params: Numbers, answer: float) -> float:
     return params[1 + 2 * int(params[0]) + int(answer)]
 
 
-def _tilt(params: Any, theta: float, tilted: Any) -> None:
+def _tilt(params: Numbers, theta: float, tilted: Any) -> None:
     n = int(params[0])
     losses, masses = 1 + 2 * n, 1 + 3 * n
     finite = 0.0
@@ -93,7 +93,7 @@ def _tilt(params: Any, theta: float, tilted: Any) -> None:
     tilted[0] = peak + math.log(normalizer / finite) if finite > 0.0 else 0.0
 
 
-def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> float:
+def _sample_tilted(params: Numbers, tilted: Numbers, noise: np.random.Generator) -> float:
     u = noise.random()
     place = 1
     while u >= tilted[place]:
@@ -101,7 +101,7 @@ def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> floa
     return float(place - 1)
 
 
-def _mass(params: Any, b: int, answer: float) -> float:
+def _mass(params: Numbers, b: int, answer: float) -> float:
     n, i = int(params[0]), int(answer)
     if b == 0:
         return float(params[1 + 3 * n + i])

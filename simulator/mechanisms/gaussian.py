@@ -12,6 +12,7 @@ from scipy.special import log_ndtr, logsumexp
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.mechanisms.base import (
     Free,
+    Numbers,
     Pair,
     ScalarMechanism,
     Scalars,
@@ -27,7 +28,7 @@ from simulator.theory.laws import GaussianLaw, PrivacyLossLaw
 # tilted: psi, mean
 
 
-def _prepare(row: Any, sigma: float, params: Any) -> None:
+def _prepare(row: Numbers, sigma: float, params: Any) -> None:
     value_0, value_1 = row[0], row[1]
     params[0] = value_0
     params[1] = value_1
@@ -36,21 +37,21 @@ def _prepare(row: Any, sigma: float, params: Any) -> None:
     params[4] = (value_0 - value_1) / (sigma * sigma)
 
 
-def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
+def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
     return (params[1] if b else params[0]) + params[2] * noise.standard_normal()
 
 
-def _loss(params: Any, answer: float) -> float:
+def _loss(params: Numbers, answer: float) -> float:
     return params[4] * (answer - params[3])
 
 
-def _tilt(params: Any, theta: float, tilted: Any) -> None:
+def _tilt(params: Numbers, theta: float, tilted: Any) -> None:
     mu = (params[0] - params[1]) / params[2]
     tilted[0] = 0.5 * theta * (1.0 + theta) * mu * mu
     tilted[1] = params[0] + theta * (params[0] - params[1])
 
 
-def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> float:
+def _sample_tilted(params: Numbers, tilted: Numbers, noise: np.random.Generator) -> float:
     return tilted[1] + params[2] * noise.standard_normal()
 
 
@@ -93,7 +94,7 @@ def _sample_piece(params: Any, pieces: Any, row: int, noise: np.random.Generator
         else:
             z = a + noise.standard_exponential() / rate
             kept = z < b and noise.random() <= math.exp(-0.5 * (z - rate) * (z - rate))
-    return pieces[row, 1] + params[2] * pieces[row, 4] * z
+    return float(pieces[row, 1] + params[2] * pieces[row, 4] * z)
 
 
 GAUSSIAN = Scalars(

@@ -10,7 +10,14 @@ import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import InvalidInput
-from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
+from simulator.mechanisms.base import (
+    Free,
+    Numbers,
+    ScalarMechanism,
+    Scalars,
+    check_parameter,
+    largest,
+)
 from simulator.mechanisms.values import NO_LOSS, check_query, real
 from simulator.queries import Query
 from simulator.theory.guarantees import PureDP
@@ -20,7 +27,7 @@ from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
 # tilted: psi, P(at or before value 0), P(before value 1), kappa * rate, distance
 
 
-def _prepare(row: Any, epsilon: float, params: Any) -> None:
+def _prepare(row: Numbers, epsilon: float, params: Any) -> None:
     value_0, value_1, sensitivity = row[0], row[1], row[2]
     direction = (1.0 if value_0 > value_1 else 0.0) - (1.0 if value_0 < value_1 else 0.0)
     params[0] = value_0
@@ -31,19 +38,19 @@ def _prepare(row: Any, epsilon: float, params: Any) -> None:
     params[5] = 2.0 * direction * params[2]
 
 
-def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
+def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
     # The floor of an exponential is geometric; the difference of two is two-sided geometric.
     up = math.floor(noise.standard_exponential() / params[2])
     down = math.floor(noise.standard_exponential() / params[2])
     return (params[1] if b else params[0]) + float(up - down)
 
 
-def _loss(params: Any, answer: float) -> float:
+def _loss(params: Numbers, answer: float) -> float:
     half = params[4]
     return params[5] * min(max(answer - params[3], -half), half)
 
 
-def _tilt(params: Any, theta: float, tilted: Any) -> None:
+def _tilt(params: Numbers, theta: float, tilted: Any) -> None:
     # With value 0 at 0 and value 1 at n the loss is n, n - 2z or -n (times the rate) at z <= 0,
     # 0 < z < n, z >= n. Relative to the first piece the others carry e^{-turn z}.
     rate = params[2]
@@ -71,7 +78,7 @@ def _tilt(params: Any, theta: float, tilted: Any) -> None:
     tilted[4] = distance
 
 
-def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> float:
+def _sample_tilted(params: Numbers, tilted: Numbers, noise: np.random.Generator) -> float:
     u = noise.random()
     rate, turn, distance = params[2], tilted[3], tilted[4]
     if u < tilted[1]:
@@ -154,7 +161,7 @@ def _sample_piece(params: Any, pieces: Any, row: int, noise: np.random.Generator
     far = min(far, count - 1.0)
     place = first + far if rate > 0.0 else last - far
     direction = 1.0 if params[0] <= params[1] else -1.0
-    return params[0] + direction * place
+    return float(params[0] + direction * place)
 
 
 GEOMETRIC = Scalars(

@@ -12,6 +12,7 @@ from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import NotApplicable
 from simulator.mechanisms.base import (
     Free,
+    Numbers,
     Pair,
     ScalarMechanism,
     Scalars,
@@ -26,7 +27,7 @@ from simulator.theory.laws import LaplaceLaw, PrivacyLossLaw
 # params: value 0, value 1, scale b, middle of the values, half their distance, slope of the loss
 
 
-def _prepare(row: Any, epsilon: float, params: Any) -> None:
+def _prepare(row: Numbers, epsilon: float, params: Any) -> None:
     value_0, value_1, sensitivity = row[0], row[1], row[2]
     direction = (1.0 if value_0 > value_1 else 0.0) - (1.0 if value_0 < value_1 else 0.0)
     params[0] = value_0
@@ -37,13 +38,13 @@ def _prepare(row: Any, epsilon: float, params: Any) -> None:
     params[5] = 2.0 * direction * epsilon / sensitivity
 
 
-def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
+def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
     # a product with the sign, for a branch would be mispredicted every other round
     magnitude = params[2] * noise.standard_exponential()
     return (params[1] if b else params[0]) + magnitude * (1.0 if noise.random() < 0.5 else -1.0)
 
 
-def _loss(params: Any, answer: float) -> float:
+def _loss(params: Numbers, answer: float) -> float:
     # (|y - v1| - |y - v0|)/b is linear between the two values and constant outside; clamping
     # first keeps the loss of a far answer at exactly +-epsilon.
     half = params[4]
@@ -54,7 +55,7 @@ def _loss(params: Any, answer: float) -> float:
 # the value from which places are counted, and the signed scale of a place
 
 
-def _tilt(params: Any, theta: float, tilted: Any) -> None:
+def _tilt(params: Numbers, theta: float, tilted: Any) -> None:
     # With v0 at 0, v1 at s > 0 and b = 1 the tilted density is proportional to e^{theta s + y}
     # before 0, e^{theta s - kappa y} between, and e^{-theta s - y} after s; kappa = 1 + 2 theta.
     # For kappa < 0 places are counted from v1 backwards, so that every factor is at most 1.
@@ -77,7 +78,7 @@ def _tilt(params: Any, theta: float, tilted: Any) -> None:
     tilted[7] = params[2] * (forward if kappa >= 0.0 else -forward)
 
 
-def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> float:
+def _sample_tilted(params: Numbers, tilted: Numbers, noise: np.random.Generator) -> float:
     u = noise.random()
     far = noise.standard_exponential()
     place = -far if u < tilted[1] else tilted[5] + far
@@ -137,7 +138,7 @@ def _sample_piece(params: Any, pieces: Any, row: int, noise: np.random.Generator
         step -= width * math.floor(step / width)
     z = pieces[row, part] + pieces[row, part + 1] * step
     direction = 1.0 if params[0] <= params[1] else -1.0
-    return min(max(params[0] + direction * params[2] * z, pieces[row, 12]), pieces[row, 13])
+    return float(min(max(params[0] + direction * params[2] * z, pieces[row, 12]), pieces[row, 13]))
 
 
 LAPLACE = Scalars(

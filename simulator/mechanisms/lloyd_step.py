@@ -114,7 +114,8 @@ class LloydStep(Mechanism):
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
     ) -> np.ndarray:
         """Release noisy counts and sums, shape (k, 1 + d)."""
-        return self.pair(database, database, relation).sample(0, noise)
+        answer: np.ndarray = self.pair(database, database, relation).sample(0, noise)
+        return answer
 
     def log_likelihood_ratio(
         self,
@@ -136,7 +137,8 @@ class LloydPair:
 
     def sample(self, b: int, noise: np.random.Generator) -> np.ndarray:
         """Draw the noisy counts and sums on database ``b``."""
-        return self.unit.sample(b, noise) * self.scales
+        answer: np.ndarray = self.unit.sample(b, noise) * self.scales
+        return answer
 
     def loss(self, answer: np.ndarray) -> float:
         """Privacy loss."""

@@ -106,4 +106,5 @@ def largest_index_law(counts: tuple[float, ...]) -> np.ndarray:
             for i in range(len(c))
         ]
     )
-    return masses / masses.sum()
+    shares: np.ndarray = masses / masses.sum()
+    return shares

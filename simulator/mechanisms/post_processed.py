@@ -246,4 +246,5 @@ class RecodedPair:
 
     def loss(self, answer: Any) -> float:
         """The loss of the answer before it was recoded."""
-        return self.behind.loss(self.back(answer))
+        loss: float = self.behind.loss(self.back(answer))
+        return loss

@@ -10,7 +10,14 @@ import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import InvalidInput
-from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
+from simulator.mechanisms.base import (
+    Free,
+    Numbers,
+    ScalarMechanism,
+    Scalars,
+    check_parameter,
+    largest,
+)
 from simulator.mechanisms.values import NO_LOSS, check_query, real
 from simulator.queries import Query
 from simulator.theory import laws
@@ -21,7 +28,7 @@ from simulator.theory.laws import PrivacyLossLaw
 # tilted: psi, probability of answer 1
 
 
-def _prepare(row: Any, epsilon: float, params: Any) -> None:
+def _prepare(row: Numbers, epsilon: float, params: Any) -> None:
     params[0] = row[0]
     params[1] = row[1]
     params[2] = 1.0 / (1.0 + math.exp(-epsilon))
@@ -29,17 +36,17 @@ def _prepare(row: Any, epsilon: float, params: Any) -> None:
     params[4] = math.exp(-epsilon) * params[2]  # 1 - truth would lose its digits
 
 
-def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
+def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
     # arithmetic, for a branch on the coin would be mispredicted every other round
     lie = 0.0 if noise.random() < params[2] else 1.0
     return abs((params[1] if b else params[0]) - lie)
 
 
-def _loss(params: Any, answer: float) -> float:
+def _loss(params: Numbers, answer: float) -> float:
     return params[3] * (2.0 * answer - 1.0)
 
 
-def _tilt(params: Any, theta: float, tilted: Any) -> None:
+def _tilt(params: Numbers, theta: float, tilted: Any) -> None:
     loss = params[3]  # of answer 1; answer 0 has the opposite
     truth, lie = params[2], params[4]
     one, zero = (truth, lie) if params[0] > 0.5 else (lie, truth)
@@ -50,11 +57,11 @@ def _tilt(params: Any, theta: float, tilted: Any) -> None:
     tilted[1] = plus / (plus + minus)
 
 
-def _sample_tilted(params: Any, tilted: Any, noise: np.random.Generator) -> float:
+def _sample_tilted(params: Numbers, tilted: Numbers, noise: np.random.Generator) -> float:
     return 1.0 if noise.random() < tilted[1] else 0.0
 
 
-def _mass(params: Any, b: int, answer: float) -> float:
+def _mass(params: Numbers, b: int, answer: float) -> float:
     return float(params[2] if answer == (params[1] if b else params[0]) else params[4])
 
 

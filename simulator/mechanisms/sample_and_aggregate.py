@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,7 @@ class SampleAndAggregate(ScaledLaplace):
     blocks: int
     epsilon: float
     delta: float
+    _: KW_ONLY
     lower: float
     upper: float
     seed: int = 0
@@ -67,14 +69,15 @@ class SampleAndAggregate(ScaledLaplace):
 
         Raises InvalidInput where the statistic gives something that is not a number.
         """
-        parts: list[dict] = [{} for _ in range(self.blocks)]
+        parts: list[dict[Any, int]] = [{} for _ in range(self.blocks)]
         for record, times in database.records():
             parts[self.block_of(record)][record] = times
         values = np.full(self.blocks, 0.5 * (self.lower + self.upper))
         for place, part in enumerate(parts):
             if part:
                 values[place] = self._value(Database(part))
-        return np.clip(values, self.lower, self.upper)
+        clipped: np.ndarray = np.clip(values, self.lower, self.upper)
+        return clipped
 
     def _value(self, block: Database) -> float:
         value = float(self.statistic(block))

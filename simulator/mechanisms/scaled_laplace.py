@@ -10,26 +10,26 @@ import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.errors import InvalidInput
-from simulator.mechanisms.base import Pair, ScalarMechanism, ScalarPair, Scalars
+from simulator.mechanisms.base import Numbers, Pair, ScalarMechanism, ScalarPair, Scalars
 from simulator.queries import Column
 from simulator.queries.arguments import label, reader
 
 # row, and params: value 0, value 1, scale 0, scale 1; then ln(scale 1/scale 0) where both are > 0
 
 
-def _prepare(row: Any, _parameter: float, params: Any) -> None:
+def _prepare(row: Numbers, _parameter: float, params: Any) -> None:
     for i in range(4):
         params[i] = row[i]
     if row[2] > 0.0 and row[3] > 0.0:
         params[4] = math.log(row[3]) - math.log(row[2])
 
 
-def _sample(params: Any, b: int, noise: np.random.Generator) -> float:
+def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
     magnitude = params[2 + b] * noise.standard_exponential()
     return (params[1] if b else params[0]) + magnitude * (1.0 if noise.random() < 0.5 else -1.0)
 
 
-def _loss(params: Any, answer: float) -> float:
+def _loss(params: Numbers, answer: float) -> float:
     scale_0, scale_1 = params[2], params[3]
     if scale_0 > 0.0 and scale_1 > 0.0:
         return abs(answer - params[1]) / scale_1 - abs(answer - params[0]) / scale_0 + params[4]
@@ -94,7 +94,8 @@ def clipped_values(
     values: list[float] = []
     for record, times in database.records():
         values += [_number(read(record), column, record)] * times
-    return np.clip(np.sort(np.array(values, dtype=float)), lower, upper)
+    clipped: np.ndarray = np.clip(np.sort(np.array(values, dtype=float)), lower, upper)
+    return clipped
 
 
 def _itself(record: Any) -> Any:

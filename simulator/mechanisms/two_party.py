@@ -59,7 +59,7 @@ class TwoPartyCount(Mechanism):
 
     def records_of(self, database: Database, party: int) -> Database:
         """One party's records; raises InvalidInput for a record of neither."""
-        held: dict = {}
+        held: dict[Any, int] = {}
         for record, times in database.records():
             owner = self.party(record)
             if owner not in (1, 2):
@@ -104,7 +104,8 @@ class TwoPartyCount(Mechanism):
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
     ) -> np.ndarray:
         """Run the protocol and return the viewer's view."""
-        return self.pair(database, database, relation).sample(0, noise)
+        answer: np.ndarray = self.pair(database, database, relation).sample(0, noise)
+        return answer
 
     def log_likelihood_ratio(
         self,

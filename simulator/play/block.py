@@ -85,7 +85,7 @@ def play_covering(specification: Specification, b: int, block: int) -> Outcome:
     signed = np.empty(s.trials_in(block))
     engine.play(s.sampling.theta, noise, signed)
     log_weights = engine.moments.log_moment(s.sampling.theta) - s.sampling.theta * signed
-    return Outcome(b, block, -signed if b else signed, None, (), log_weights)
+    return Outcome(b, block, losses=-signed if b else signed, log_weights=log_weights)
 
 
 def prepared_engine(specification: Specification) -> Engine | TiltedEngine | None:
@@ -111,9 +111,12 @@ def play_rule(specification: Specification, b: int, block: int) -> Outcome:
     for t in range(kept):  # one at a time, to record where the coins stood
         state = record(coins)
         answers = np.empty((1, s.rounds))
-        engine.play(b, coins, noise, losses[t : t + 1], s.rounds, trace, answers, first + t)
+        engine.play(
+            b, coins, noise, losses[t : t + 1], s.rounds,
+            trace=trace, answers=answers, first_trial=first + t,
+        )  # fmt: skip
         views.append(View(b, first + t, state, tuple(answers[0].tolist())))
-    engine.play(b, coins, noise, losses[kept:], s.rounds, trace, None, first + kept)
+    engine.play(b, coins, noise, losses[kept:], s.rounds, trace=trace, first_trial=first + kept)
     return Outcome(b, block, losses, trace, tuple(views))
 
 
@@ -135,33 +138,18 @@ def play_tilted_rule(specification: Specification, b: int, block: int) -> Outcom
         answers = np.empty((1, s.rounds))
         one = slice(t, t + 1)
         engine.play(
-            b,
-            s.sampling,
-            s.rounds,
-            coins,
-            noise,
-            signed[one],
-            log_weights[one],
-            answers,
-            None,
-            first + t,
-        )
+            b, s.sampling, s.rounds, coins, noise,
+            losses=signed[one], log_weights=log_weights[one], answers=answers,
+            first_trial=first + t,
+        )  # fmt: skip
         views.append(View(b, first + t, state, tuple(answers[0].tolist())))
     rest = slice(kept, None)
     engine.play(
-        b,
-        s.sampling,
-        s.rounds,
-        coins,
-        noise,
-        signed[rest],
-        log_weights[rest],
-        None,
-        None,
-        first + kept,
-    )
+        b, s.sampling, s.rounds, coins, noise,
+        losses=signed[rest], log_weights=log_weights[rest], first_trial=first + kept,
+    )  # fmt: skip
     losses = -signed if b else signed
-    return Outcome(b, block, losses, None, tuple(views), log_weights)
+    return Outcome(b, block, losses, None, tuple(views), log_weights=log_weights)
 
 
 def total_psi_bound(specification: Specification, b: int) -> float:

@@ -12,6 +12,8 @@ import math
 import sys
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from simulator.adversaries.contract import Challenge
 from simulator.data.databases import Relation
 from simulator.errors import Breach, BrokenPromise
@@ -74,6 +76,7 @@ def fault(
     ``impossible`` is the loss of an answer that has probability 0 where it was drawn.
     """
     database_0, database_1, mechanism = challenge
+    answer = answer.item() if isinstance(answer, np.generic) else answer
     if not all_finite(answer):
         return Breach(f"{mechanism!r} answered {answer!r}, which is not finite")
     if math.isnan(loss):
@@ -84,10 +87,10 @@ def fault(
         )
     guarantee = mechanism.guarantee(relation)
     allowed = guarantee.pure_epsilon
-    beyond = f"{allowed:.17g}" if math.isfinite(allowed) else "any finite one"
+    most = f"{allowed!r}" if math.isfinite(allowed) else "a finite loss"
     return BrokenPromise(
-        f"{mechanism!r} broke its promise of {guarantee}: its answer {answer!r} has a privacy loss "
-        f"of {abs(loss):.17g}, beyond {beyond}, on its pair of databases, "
+        f"{mechanism!r} broke its promise of {guarantee}: the mechanism promised {most}, a round "
+        f"lost {abs(float(loss))!r}, at the answer {answer!r}, on its pair of databases, "
         f"{relation.difference(database_0, database_1)}"
     )
 

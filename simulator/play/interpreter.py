@@ -175,7 +175,7 @@ def play_interpreted(specification: Specification, b: int, block: int) -> Outcom
             views.append(View(b, number, stood, tuple(trial.answers)))
         if trace is not None:
             add_path(trace, np.array(trial.path))
-    return Outcome(b, block, losses, trace, tuple(views), log_weights)
+    return Outcome(b, block, losses, trace, tuple(views), log_weights=log_weights)
 
 
 def add_path(trace: np.ndarray, path: np.ndarray) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class Menu:
 
     rule: Rule
     relation: Relation
+    _: KW_ONLY
     kinds: tuple[Scalars, ...]
     kind: np.ndarray
     rows: np.ndarray
@@ -100,14 +101,14 @@ class Menu:
         return cls(
             rule,
             relation,
-            tuple(kinds),
-            np.array(kind),
-            _table(rows),
-            _table(params),
-            np.array(lows),
-            np.array(highs),
-            np.array(prices),
-            np.array(limits, dtype=np.float64),
+            kinds=tuple(kinds),
+            kind=np.array(kind),
+            rows=_table(rows),
+            params=_table(params),
+            low=np.array(lows),
+            high=np.array(highs),
+            prices=np.array(prices),
+            limits=np.array(limits, dtype=np.float64),
         )
 
     @property

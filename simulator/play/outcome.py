@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class Outcome:
     losses: np.ndarray
     trace: np.ndarray | None = None
     views: tuple[View, ...] = ()
+    _: KW_ONLY
     log_weights: np.ndarray | None = None
     doubt: str = ""
 
@@ -58,7 +59,9 @@ class Outcome:
             )
         )
         log_weights = named.get("log_weights")
-        return cls(experiment, block, named["losses"], named.get("trace"), views, log_weights)
+        return cls(
+            experiment, block, named["losses"], named.get("trace"), views, log_weights=log_weights
+        )
 
 
 def same_shape(answers: list[tuple[Any, ...]]) -> np.ndarray:

@@ -151,6 +151,7 @@ class Engine:
         noise: np.random.Generator,
         losses: np.ndarray,
         rounds: int,
+        *,
         trace: np.ndarray | None = None,
         answers: np.ndarray | None = None,
         first_trial: int = 0,

@@ -9,6 +9,7 @@ from typing import Any
 
 import cloudpickle
 
+from simulator.adversaries.compiled_helpers import renew_compiled
 from simulator.adversaries.contract import Rule
 from simulator.adversaries.fingerprint import Fingerprint, fingerprint
 from simulator.data.databases import ADD_REMOVE, Relation
@@ -90,6 +91,7 @@ class Specification:
         text = repr(sorted((k, v) for k, v in self.describe().items() if k != "trials"))
         digest = hashlib.sha256(text.encode()).digest()
         object.__setattr__(self, "task", int.from_bytes(digest[:8], "big"))
+        renew_compiled(*(getattr(self, name) for name in MADE_OF))
         object.__setattr__(self, "code", self.code_now())
 
     def _check_play(self) -> None:

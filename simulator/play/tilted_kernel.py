@@ -198,7 +198,7 @@ class TiltedEngine:
         def try_out(kernel: Callable[..., Any]) -> None:
             rng = np.random.default_rng(0)
             none = np.zeros(0)
-            cls(menus, kernel, 0.0).play(0, Tilted(0.0), 1, rng, rng, none, none)
+            cls(menus, kernel, 0.0).play(0, Tilted(0.0), 1, rng, rng, losses=none, log_weights=none)
 
         kernel, complaint = compiled_or_not(
             rule, lambda compile_: tilted_kernel(menus[0], filter_, compile_), try_out
@@ -212,6 +212,7 @@ class TiltedEngine:
         rounds: int,
         coins: np.random.Generator,
         noise: np.random.Generator,
+        *,
         losses: np.ndarray,
         log_weights: np.ndarray,
         answers: np.ndarray | None = None,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable
 from operator import itemgetter
 from typing import Any
 
 from simulator.errors import InvalidInput
+from simulator.validation import finite
 
 Column = str | Callable[[Any], Any]
 """A column of a table by its name, or any function of a record."""
@@ -35,13 +35,7 @@ def distinct(items: Iterable[Hashable], what: str) -> tuple[Hashable, ...]:
 
 def interval(lower: float, upper: float) -> tuple[float, float]:
     """Return the bounds as floats; :class:`InvalidInput` unless finite and lower < upper."""
-    if not (math.isfinite(lower) and math.isfinite(upper) and lower < upper):
-        raise InvalidInput(f"clipping needs finite bounds, lower < upper, not [{lower}, {upper}]")
-    return float(lower), float(upper)
-
-
-def positive(number: int, what: str) -> int:
-    """Return the whole number; :class:`InvalidInput` unless it is at least 1."""
-    if not isinstance(number, int) or number < 1:
-        raise InvalidInput(f"{what} must be a whole number of records, at least 1, not {number!r}")
-    return number
+    low, high = finite("the lower bound", lower), finite("the upper bound", upper)
+    if not low < high:
+        raise InvalidInput(f"clipping needs bounds lower < upper, not [{low}, {high}]")
+    return low, high

@@ -10,8 +10,9 @@ from numbers import Real
 
 from simulator.data.databases import Database, Relation
 from simulator.errors import InvalidInput, NotApplicable
-from simulator.queries.arguments import Column, interval, label, positive, reader
+from simulator.queries.arguments import Column, interval, label, reader
 from simulator.queries.contract import ScalarQuery
+from simulator.validation import whole
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,9 @@ def clipped_mean(
     lower, upper = interval(lower, upper)
     title = name or f"mean({label(column)})"
     if size is not None and at_least is None:
-        return MeanOfPublicSize(column, lower, upper, positive(size, "size"), title)
+        return MeanOfPublicSize(column, lower, upper, whole("size", size), title)
     if at_least is not None and size is None:
-        return MeanOfBoundedSize(column, lower, upper, positive(at_least, "at_least"), title)
+        return MeanOfBoundedSize(column, lower, upper, whole("at_least", at_least), title)
     raise InvalidInput("clipped_mean needs one of size= (public) and at_least= (smallest size)")
 
 

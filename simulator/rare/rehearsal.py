@@ -100,7 +100,9 @@ def _rehearse_rule(
     engine = tilted_engine_for(s)
     signed, log_weights = np.empty(trials), np.empty(trials)
     path = np.zeros((trials if keep_rounds else 0, s.rounds, 4))
-    engine.play(b, sampling, s.rounds, coins, noise, signed, log_weights, path=path)
+    engine.play(
+        b, sampling, s.rounds, coins, noise, losses=signed, log_weights=log_weights, path=path
+    )
     menu = engine.menus[b]
 
     def rounds_of(chosen: np.ndarray) -> Rounds:

@@ -60,22 +60,22 @@ class RunStore:
         writing there, and when it cannot be written.
         """
         folder = Path(folder)
-        asked = Manifest.of(specification, goal or {})
+        wanted = Manifest.of(specification, goal or {})
         with explained("create", folder):
             folder.mkdir(parents=True, exist_ok=True)
         with explained("write", folder / _LOG):
             log = open(folder / _LOG, "a+b", buffering=0)  # noqa: SIM115
         try:
             _lock(log, folder)
-            require_same(folder, asked, has_blocks=os.fstat(log.fileno()).st_size > OPENING_SIZE)
-            found = _scanned(folder / _LOG, asked.identity)
+            require_same(folder, wanted, has_blocks=os.fstat(log.fileno()).st_size > OPENING_SIZE)
+            found = _scanned(folder / _LOG, wanted.identity)
             with explained("write", folder / _LOG):
-                found = _mended(log, found, asked.identity)
-            record_session(folder, asked)
+                found = _mended(log, found, wanted.identity)
+            record_session(folder, wanted)
         except BaseException:
             log.close()
             raise
-        return cls(folder, asked.identity, log, found, writable=True)
+        return cls(folder, wanted.identity, log, found, writable=True)
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> RunStore:
@@ -88,7 +88,7 @@ class RunStore:
         return cls(folder, run, log, found, writable=False)
 
     def specification(self) -> dict[str, Any]:
-        """Return what was asked."""
+        """The specification as it was written down when the run began."""
         return dict(read_manifest(self.folder).content)
 
     def goal(self) -> dict[str, int]:

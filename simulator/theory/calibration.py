@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.errors import NotApplicable
 from simulator.theory.answers import Kind
 from simulator.theory.bounds import Bound, all_bounds, bound
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import Guarantee, PureDP
+from simulator.theory.parameters import positive
+from simulator.validation import open_probability
 
 _RELATIVE = 1e-12
 _SMALLEST = 1e-100
@@ -53,10 +55,8 @@ def calibrate(
 
     Raises InvalidInput for a target outside epsilon > 0, 0 < delta < 1, rounds >= 1.
     """
-    if not (math.isfinite(target_epsilon) and target_epsilon > 0.0):
-        raise InvalidInput(f"target epsilon must be finite and > 0, not {target_epsilon!r}")
-    if not 0.0 < target_delta < 1.0:
-        raise InvalidInput(f"target delta must be in (0, 1), not {target_delta!r}")
+    target_epsilon = positive("target epsilon", target_epsilon)
+    target_delta = open_probability("target delta", target_delta)
     Composition.repeat(family(1.0), rounds)  # refuses nonsense before any work
     rungs = []
     for entry in _quick_bounds() if bounds is None else bounds:
@@ -78,8 +78,8 @@ def _largest(
     """Bisection in the logarithm: the bounds grow with the parameter, some in small steps."""
 
     def fits(value: float) -> bool:
-        asked = entry.on(Composition.repeat(family(value), rounds))
-        return asked.delta(epsilon).value <= delta
+        granted = entry.on(Composition.repeat(family(value), rounds))
+        return granted.delta(epsilon).value <= delta
 
     try:
         low = epsilon / rounds

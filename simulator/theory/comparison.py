@@ -19,15 +19,14 @@ from simulator.theory.bounds import Bound, BoundOnComposition, all_bounds
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import ApproxDP, BoundedRange, GaussianDP, Guarantee, PureDP
 from simulator.theory.laws import GaussianLaw, LaplaceLaw, PrivacyLossLaw, randomized_response
+from simulator.theory.parameters import delta_of_question
 from simulator.theory.pld import Bracket, compose_laws
+from simulator.validation import finite, nonnegative
 
 TOLERANCE = 1e-8
 """Relative width that the exact rows aim at: some seconds at most, whatever the rounds."""
 
 Laws = Sequence[tuple[PrivacyLossLaw, int]]
-
-SMALLEST_DELTA = 1e-300
-"""The smallest positive delta: logarithms of what is smaller lose their digits."""
 
 LARGEST_PARAMETER = 1e4
 """An epsilon or mu beyond it is no privacy, and its exponentials leave the floats."""
@@ -103,10 +102,7 @@ class EpsilonAt:
     delta: float
 
     def __post_init__(self) -> None:
-        if not (self.delta == 0.0 or SMALLEST_DELTA <= self.delta < 1.0):
-            raise InvalidInput(
-                f"delta must be 0, or lie in [{SMALLEST_DELTA:g}, 1), not {self.delta!r}"
-            )
+        delta_of_question(self.delta)
 
     def theorem(self, bound: BoundOnComposition) -> Answer:
         """What a bound says."""
@@ -133,8 +129,7 @@ class DeltaAt:
     epsilon: float
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.epsilon < math.inf:
-            raise InvalidInput(f"epsilon must be finite and at least 0, not {self.epsilon!r}")
+        nonnegative("epsilon", finite("epsilon", self.epsilon))
 
     def theorem(self, bound: BoundOnComposition) -> Answer:
         """What a bound says."""

@@ -8,13 +8,7 @@ from __future__ import annotations
 
 import math
 
-from simulator.errors import InvalidInput
-
-
-def _check(**amounts: float) -> None:
-    for name, amount in amounts.items():
-        if not amount >= 0.0:
-            raise InvalidInput(f"{name} must be a number >= 0, not {amount!r}")
+from simulator.validation import nonnegative, open_probability, point
 
 
 def _tail(t: float, exponent: float) -> float:
@@ -30,7 +24,7 @@ def azuma_tail(t: float, squared_ranges: float) -> float:
 
     Source: Azuma 1967 and McDiarmid 1989; Roth 2011, Lecture 4, Theorem 5.
     """
-    _check(squared_ranges=squared_ranges)
+    t, squared_ranges = point("t", t), nonnegative("squared_ranges", squared_ranges)
     if squared_ranges == 0.0:
         return 1.0 if t <= 0.0 else 0.0
     return _tail(t, 2.0 * t * t / squared_ranges)
@@ -38,8 +32,8 @@ def azuma_tail(t: float, squared_ranges: float) -> float:
 
 def azuma_deviation(delta: float, squared_ranges: float) -> float:
     """The t at which :func:`azuma_tail` is ``delta``, 0 < delta < 1."""
-    _check(squared_ranges=squared_ranges)
-    return math.sqrt(0.5 * squared_ranges * -math.log(delta))
+    squared_ranges = nonnegative("squared_ranges", squared_ranges)
+    return math.sqrt(0.5 * squared_ranges * -math.log(open_probability("delta", delta)))
 
 
 def azuma_absolute_tail(t: float, squared_deviations: float) -> float:
@@ -51,8 +45,7 @@ def azuma_absolute_tail(t: float, squared_deviations: float) -> float:
 
     Source: Azuma 1967.
     """
-    _check(squared_deviations=squared_deviations)
-    return azuma_tail(t, 4.0 * squared_deviations)
+    return azuma_tail(t, 4.0 * nonnegative("squared_deviations", squared_deviations))
 
 
 def hoeffding_tail(t: float, squared_ranges: float) -> float:
@@ -81,7 +74,8 @@ def freedman_tail(t: float, variance: float, deviation: float) -> float:
 
     Source: Freedman 1975, Theorem 1.6.
     """
-    _check(variance=variance, deviation=deviation)
+    t = point("t", t)
+    variance, deviation = nonnegative("variance", variance), nonnegative("deviation", deviation)
     spread = 2.0 * variance + 2.0 * deviation * max(t, 0.0) / 3.0
     if spread == 0.0:
         return 1.0 if t <= 0.0 else 0.0
@@ -90,7 +84,7 @@ def freedman_tail(t: float, variance: float, deviation: float) -> float:
 
 def freedman_deviation(delta: float, variance: float, deviation: float) -> float:
     """The t at which :func:`freedman_tail` is ``delta``, 0 < delta < 1."""
-    _check(variance=variance, deviation=deviation)
-    log_inverse = -math.log(delta)
+    variance, deviation = nonnegative("variance", variance), nonnegative("deviation", deviation)
+    log_inverse = -math.log(open_probability("delta", delta))
     linear = deviation * log_inverse / 3.0
     return linear + math.sqrt(linear * linear + 2.0 * variance * log_inverse)

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from simulator.errors import InvalidInput
 from simulator.theory.renyi_divergence import check_order
+from simulator.validation import point
 
 # Relative: float noise of a unit conversion must not turn a legal move into a breach.
 _SLACK = 1e-12
@@ -60,8 +61,7 @@ class Guarantee(ABC):
         It is the worst of the family, attained by its extremal pair. Negative epsilon uses that
         the families are symmetric in the two experiments.
         """
-        if math.isnan(epsilon):
-            raise InvalidInput("epsilon must be a number, not nan")
+        epsilon = point("epsilon", epsilon)
         if epsilon < 0.0:
             return -math.expm1(epsilon) + math.exp(epsilon) * self._hockey_stick(-epsilon)
         return self._hockey_stick(epsilon)

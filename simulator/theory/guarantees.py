@@ -16,7 +16,7 @@ from scipy.special import erfinv, log_expit, ndtri_exp
 from simulator.errors import InvalidInput
 from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.guarantee_interface import Guarantee, within
-from simulator.theory.outward import UNIT
+from simulator.theory.outward import UNIT, not_lost
 from simulator.theory.parameters import nonnegative
 from simulator.theory.renyi_divergence import (
     bounded_range_renyi,
@@ -74,7 +74,7 @@ class PureDP(Guarantee):
         Source: Steinke, "Tight RDP & zCDP bounds from pure DP", 2024 (epsilon^2 / 2 in Bun and
         Steinke 2016, Proposition 3.3).
         """
-        return self.epsilon * math.tanh(self.epsilon / 2.0)
+        return _kept(self.epsilon, self.epsilon * math.tanh(self.epsilon / 2.0))
 
     @property
     def gdp_mu(self) -> float:
@@ -175,7 +175,7 @@ class GaussianDP(Guarantee):
     @property
     def zcdp_rho(self) -> float:
         """mu^2 / 2 (Bun and Steinke 2016, Proposition 1.6)."""
-        return self.mu * self.mu / 2.0
+        return _kept(self.mu, self.mu * self.mu / 2.0)
 
     @property
     def gdp_mu(self) -> float:
@@ -264,12 +264,12 @@ class BoundedRange(Guarantee):
             return 0.0
         excess = self.epsilon / -math.expm1(-self.epsilon) - 1.0
         rounded_up = excess - math.log1p(excess) + 8.0 * UNIT * (excess + self.epsilon)
-        return min(rounded_up, self.epsilon**2 / 8.0)
+        return min(rounded_up, _kept(self.epsilon, self.epsilon**2 / 8.0))
 
     @property
     def zcdp_rho(self) -> float:
         """epsilon^2 / 8 (Cesar and Rogers 2021), or that of pure privacy if less."""
-        return min(self.epsilon**2 / 8.0, PureDP(self.epsilon).zcdp_rho)
+        return min(_kept(self.epsilon, self.epsilon**2 / 8.0), PureDP(self.epsilon).zcdp_rho)
 
     @property
     def gdp_mu(self) -> float:
@@ -304,6 +304,11 @@ def parse_guarantee(text: str) -> Guarantee:
         return KINDS[word].of_numbers(numbers)
     except InvalidInput as error:
         raise InvalidInput(f"family {text!r}: {error}") from None
+
+
+def _kept(parameter: float, square: float) -> float:
+    """What goes with the square of a parameter, rounded up where it underflows."""
+    return not_lost(square) if parameter > 0.0 else 0.0
 
 
 def _pure_delta(epsilon_0: float, epsilon: float) -> float:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 UNIT = 2.0**-53
 """Half the distance of 1 to the next double: the relative error of one operation."""
+
+_SMALLEST_NORMAL = sys.float_info.min  # a number below it has fewer digits, or none
 
 _SMALL = 1e-9  # a number below it is resolved to the rounding of this
 
@@ -20,6 +23,11 @@ def above(value: float) -> float:
 def below(value: float) -> float:
     """The double before."""
     return math.nextafter(value, -math.inf)
+
+
+def not_lost(value: float) -> float:
+    """Return a number >= 0 rounded up where it underflows: what is positive stays above 0."""
+    return value if value >= _SMALLEST_NORMAL else above(value)
 
 
 def sum_bracket(terms: Iterable[tuple[float, int]]) -> tuple[float, float]:

@@ -14,20 +14,15 @@ from simulator.errors import InvalidInput
 LARGEST = 1e100
 """The largest parameter of a guarantee or a law: neither squares nor their sums overflow."""
 
-
-def finite(name: str, value: SupportsFloat) -> float:
-    """Return ``value`` as a float; raise InvalidInput unless it is a finite number."""
-    try:
-        return validation.finite(name, value)
-    except OverflowError:  # a whole number or a fraction beyond the floats
-        raise InvalidInput(f"{name} must be a number up to {LARGEST:g}") from None
+SMALLEST_DELTA = 1e-300
+"""The smallest positive delta that is asked: logarithms of what is smaller lose their digits."""
 
 
 def nonnegative(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float; raise InvalidInput unless it lies in [0, 1e100]."""
     if type(value) is float and 0.0 <= value <= LARGEST:
         return value  # guarantees are made anew every round: the common case is quick
-    number = finite(name, value)
+    number = validation.finite(name, value)
     if not 0.0 <= number <= LARGEST:
         raise InvalidInput(f"{name} must be a number in [0, {LARGEST:g}], not {number!r}")
     return number
@@ -35,7 +30,7 @@ def nonnegative(name: str, value: SupportsFloat) -> float:
 
 def positive(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float; raise InvalidInput unless it lies in (0, 1e100]."""
-    number = finite(name, value)
+    number = validation.finite(name, value)
     if not 0.0 < number <= LARGEST:
         raise InvalidInput(f"{name} must be a positive number up to {LARGEST:g}, not {number!r}")
     return number
@@ -48,6 +43,12 @@ def count(name: str, value: SupportsInt, least: int = 1) -> int:
     """
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, bool):
-        raise InvalidInput(f"{name} must be a whole number >= {least}, not {value!r}")
     return validation.whole(name, value, least)  # type: ignore[arg-type]
+
+
+def delta_of_question(value: SupportsFloat) -> float:
+    """Return the delta of a question; raise InvalidInput unless it is 0 or in [1e-300, 1)."""
+    number = validation.finite("delta", value)
+    if not (number == 0.0 or SMALLEST_DELTA <= number < 1.0):
+        raise InvalidInput(f"delta must be 0, or in [{SMALLEST_DELTA:g}, 1), not {number!r}")
+    return number

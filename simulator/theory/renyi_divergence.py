@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from scipy.optimize import minimize_scalar
 
 from simulator.errors import InvalidInput
-from simulator.theory.outward import UNIT
+from simulator.theory.outward import UNIT, not_lost
 
 RenyiCurve = Callable[[float], float]
 """The Renyi divergence in nats as a function of its order alpha > 1; infinite where unbounded."""
@@ -40,13 +40,16 @@ def pure_renyi(epsilon: float, alpha: float) -> float:
     Source: Mironov 2017, Proposition 5; Bun and Steinke 2016, Proposition 3.3.
     """
     theta = check_order(alpha) - 1.0
+    if epsilon == 0.0:
+        return 0.0
     if theta * epsilon > 1.0:
         growth = math.log1p(math.exp(-(2.0 * theta + 1.0) * epsilon)) - math.log1p(
             math.exp(-epsilon)
         )
         return epsilon + growth / theta
-    rise = math.expm1(theta * epsilon) * -math.expm1(-alpha * epsilon)
-    return math.log1p(rise / (1.0 + math.exp(-epsilon))) / theta
+    rise = not_lost(math.expm1(theta * epsilon) * -math.expm1(-alpha * epsilon))
+    share = not_lost(rise / (1.0 + math.exp(-epsilon)))
+    return not_lost(math.log1p(share) / theta)
 
 
 def bounded_range_renyi(epsilon: float, alpha: float) -> float:
@@ -60,7 +63,9 @@ def bounded_range_renyi(epsilon: float, alpha: float) -> float:
     Rogers 2021.
     """
     theta = check_order(alpha) - 1.0
-    cap = min(alpha * epsilon * epsilon / 8.0, pure_renyi(epsilon, alpha))
+    if epsilon == 0.0:
+        return 0.0
+    cap = min(not_lost(alpha * epsilon * epsilon / 8.0), pure_renyi(epsilon, alpha))
     if alpha * epsilon < 1e-3:  # the closed form only loses digits here
         return cap
     log_c = _log_expm1(theta * epsilon) - math.log(-math.expm1(-epsilon))

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+from simulator import validation
 from simulator.errors import InvalidInput
 from simulator.theory.guarantee_interface import Guarantee, within
-from simulator.theory.parameters import finite, nonnegative
+from simulator.theory.parameters import nonnegative
 from simulator.theory.renyi_divergence import check_order, renyi_to_delta
 
 
@@ -44,7 +45,7 @@ class RenyiDP(Guarantee):
                 f"order(s) of which {len(set(orders))} differ, and {len(values)} epsilon(s)"
             )
         curve = sorted(
-            (check_order(finite("alpha", order)), nonnegative("epsilon", value))
+            (check_order(validation.finite("alpha", order)), nonnegative("epsilon", value))
             for order, value in zip(orders, values)
         )
         alpha, epsilon = (tuple(column) for column in zip(*curve))

@@ -21,13 +21,9 @@ from scipy.special import ndtr, ndtri
 from simulator.errors import InvalidInput
 from simulator.theory.laws import FiniteLaw, GaussianLaw, PrivacyLossLaw
 from simulator.theory.pld import PLD
+from simulator.validation import finite, nonnegative, point
 
 Floats = NDArray[np.float64]
-
-
-def _check_number(epsilon: float) -> None:
-    if np.isnan(epsilon):
-        raise InvalidInput("epsilon must be a number, not nan")
 
 
 class TradeOff(ABC):
@@ -55,15 +51,14 @@ class GaussianTradeOff(TradeOff):
     mu: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.mu) and self.mu >= 0):
-            raise InvalidInput(f"mu must be a finite number >= 0, got {self.mu!r}")
+        nonnegative("mu", finite("mu", self.mu))
 
     def _evaluate(self, alpha: Floats) -> Floats:
         return np.asarray(ndtr(-ndtri(alpha) - self.mu))
 
     def delta(self, epsilon: float) -> float:
         """Exact: the curve of the Gaussian mechanism (Balle and Wang 2018, Theorem 5)."""
-        _check_number(epsilon)
+        epsilon = point("epsilon", epsilon)
         if self.mu == 0:
             return float(max(-np.expm1(epsilon), 0.0))
         return GaussianLaw(self.mu).delta(epsilon)
@@ -146,7 +141,7 @@ class PiecewiseTradeOff(TradeOff):
 
     def delta(self, epsilon: float) -> float:
         """Exact conjugate: a convex piecewise linear f attains it at a vertex."""
-        _check_number(epsilon)
+        epsilon = point("epsilon", epsilon)
         if epsilon < 700.0:
             return float(np.max(1 - self.beta - np.exp(epsilon) * self.alpha))
         # e^epsilon overflows; a vertex at alpha = 0 costs nothing all the same.

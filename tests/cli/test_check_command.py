@@ -7,9 +7,19 @@ from dataclasses import dataclass
 
 import pytest
 
-from simulator import Breach, InvalidInput, Laplace, PureDP, Rule, parse_guarantee
+from simulator import (
+    Breach,
+    Gaussian,
+    GaussianDP,
+    InvalidInput,
+    Laplace,
+    PureDP,
+    Rule,
+    parse_guarantee,
+)
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import make
+from simulator.errors import BrokenPromise
 from simulator.theory import BoundOnComposition, Composition, bound
 from simulator.theory.answers import Answer
 from simulator.verification import PROMISES, closest, usual_bounds, verify
@@ -40,17 +50,31 @@ class HalfNoise(Laplace):
         return PureDP(self.epsilon / 2.0)
 
 
+@dataclass(frozen=True)
+class HalfGaussian(Gaussian):
+    """Gaussian noise of half the deviation that it claims; no single loss shows it."""
+
+    def guarantee(self, relation=None):
+        return GaussianDP(0.5 / self.sigma)
+
+
 def attack(mechanism):
     return {"attack": Rule(always, [(WITHOUT_ALICE, EVERYONE, mechanism)])}
 
 
 @pytest.mark.parametrize("rounds", [1, 50])
 def test_half_the_noise_is_caught_in_both_directions(rounds):
-    checks = verify(attack(HalfNoise(ALICE, 0.4)), FAMILY, rounds, 40_000, **SETTINGS)
+    mechanism = HalfGaussian(ALICE, 2.5)
+    checks = verify(attack(mechanism), GaussianDP(0.2), rounds, 40_000, **SETTINGS)
     for experiment in (0, 1):
-        assert "kairouz-oh-viswanath-3.3" in names_of(
+        assert "analytic-gaussian" in names_of(
             check for check in checks if check.experiment == experiment
         )
+
+
+def test_a_broken_promise_blames_the_mechanism_and_no_bound():
+    with pytest.raises(BrokenPromise, match=r"^attack: .* promised 0\.2, a round lost 0\.4,"):
+        verify(attack(HalfNoise(ALICE, 0.4)), FAMILY, 1, 40_000, **SETTINGS)
 
 
 @pytest.mark.parametrize("rounds", [1, 50])
@@ -161,25 +185,45 @@ def test_a_breach_names_the_adversary():
 
 BROKEN = """
 from dataclasses import dataclass
-from simulator import PureDP
+from simulator import Gaussian, GaussianDP, PureDP, RandomizedResponse
 
 @dataclass(frozen=True)
-class HalfNoise(Laplace):
+class TooTrue(RandomizedResponse):
     def guarantee(self, relation=None):
-        return PureDP(self.epsilon / 2.0)
+        return PureDP(0.2)
+
+@dataclass(frozen=True)
+class HalfGaussian(Gaussian):
+    def guarantee(self, relation=None):
+        return GaussianDP(0.5 / self.sigma)
 
 def broken(coins):
     while True:
-        yield WITHOUT_ALICE, EVERYONE, HalfNoise(ALICE, 0.4)
+        yield WITHOUT_ALICE, EVERYONE, TooTrue(ALICE, 0.5)
+
+def half(coins):
+    while True:
+        yield WITHOUT_ALICE, EVERYONE, HalfGaussian(ALICE, 1.0)
+
+def honest(coins):
+    while True:
+        yield WITHOUT_ALICE, EVERYONE, Gaussian(ALICE, 2.0)
 """
 SMALL = ("--rounds", 20, "--trials", 2_000, "--seed", 1, "--jobs", 1)
 
 
 def test_a_file_with_a_broken_mechanism_exits_1(dpcompose, adversary_file):
-    said = dpcompose("check", adversary_file(BROKEN, "broken"), *SMALL)
+    said = dpcompose("check", adversary_file(BROKEN, "half"), *SMALL, "--family", "gaussian:0.5")
     assert (said.code, said.err) == (1, "")
     assert "VIOLATED" in said.out
     assert " 0 are violated" not in said.out
+
+
+def test_a_broken_promise_is_one_line_that_names_both_numbers(dpcompose, adversary_file):
+    said = dpcompose("check", adversary_file(BROKEN, "broken"), *SMALL)
+    assert (said.code, said.out) == (1, "")
+    assert len(said.err.splitlines()) == 1
+    assert "the mechanism promised 0.2, a round lost 0.5" in said.err
 
 
 def test_an_honest_file_exits_0(dpcompose, adversary_file):
@@ -190,20 +234,22 @@ def test_an_honest_file_exits_0(dpcompose, adversary_file):
 
 
 def test_the_json_has_every_claim_and_the_table_the_closest(dpcompose, adversary_file):
-    options = ("check", adversary_file(BROKEN, "broken"), adversary_file(name="b.py"), *SMALL)
+    family = GaussianDP(0.5)
+    files = adversary_file(BROKEN, "half"), adversary_file(BROKEN, "honest", name="b.py")
+    options = ("check", *files, *SMALL, "--family", family)
     said = dpcompose(*options, "--json")
     assert said.code == 1
     assert said.err == ""
-    told = said.json
-    assert list(told) == ["family", "rounds", "trials", "seed", "false_alarm", "claims"]
+    shown = said.json
+    assert list(shown) == ["family", "rounds", "trials", "seed", "false_alarm", "claims"]
     keys = ["adversary", "experiment", "bound", "epsilon", "delta", "measured", "slack", "verdict"]
-    assert all(list(claim) == keys for claim in told["claims"])
-    assert {claim["verdict"] for claim in told["claims"]} >= {"violated"}
-    assert len(told["claims"]) == 2 * 2 * len(usual_bounds(Composition.repeat(FAMILY, 20)))
+    assert all(list(claim) == keys for claim in shown["claims"])
+    assert {claim["verdict"] for claim in shown["claims"]} >= {"violated"}
+    assert len(shown["claims"]) == 2 * 2 * len(usual_bounds(Composition.repeat(family, 20)))
     every = dpcompose(*options, "--every").out.splitlines()
-    assert len(every) - 4 == len(told["claims"])
+    assert len(every) - 4 == len(shown["claims"])
     few = dpcompose(*options).out.splitlines()
-    violated = sum(claim["verdict"] == "violated" for claim in told["claims"])
+    violated = sum(claim["verdict"] == "violated" for claim in shown["claims"])
     assert len(few) - 4 == 2 + violated  # the honest one's two, and every violation
 
 

@@ -64,9 +64,9 @@ def test_the_table_is_all_there_is_on_standard_output(dpcompose, adversary_file)
     said = dpcompose("run", adversary_file(), *RUN, "--epsilon", 1)
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
-    assert "pure:0.2, 20 rounds, 300 trials an experiment, seed 7" in lines[0]
+    assert "pure:0.2, 20 rounds, 300 trials per experiment, seed 7" in lines[0]
     assert [line.split()[0] for line in lines[2:4]] == ["0", "1"]
-    assert lines[-1].endswith("rounds a second")
+    assert lines[-1].endswith("rounds per second")
 
 
 def test_a_loss_that_may_be_infinite_is_still_json(dpcompose, adversary_file):

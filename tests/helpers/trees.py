@@ -126,7 +126,8 @@ def by_kernel(s, b, leaf):
     engine = TiltedEngine.build(s.adversary, s.family, s.relation, s.filter, compiled=False)
     signed, log_weights, answers = np.empty(1), np.empty(1), np.empty((1, s.rounds))
     coins = np.random.default_rng(0)
-    engine.play(b, s.sampling, s.rounds, coins, Script(leaf.draws), signed, log_weights, answers)
+    arrays = {"losses": signed, "log_weights": log_weights, "answers": answers}
+    engine.play(b, s.sampling, s.rounds, coins, Script(leaf.draws), **arrays)
     return tuple(answers[0].tolist()), float(signed[0]), float(log_weights[0])
 
 

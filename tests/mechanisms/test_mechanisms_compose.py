@@ -54,7 +54,7 @@ def one_of_each(coins):
     few = JustAFew(1, 5)
     yield PATIENTS, TOGETHER, few if ALICE in named else LocalSensitivityMedian(0.5, -1, 1, value)
     yield PATIENTS, TOGETHER, SmoothSensitivityMedian(0.5, 0.01, -1, 1, value)
-    yield PATIENTS, TOGETHER, SampleAndAggregate(spread, 3, 0.5, 0.01, -1, 1)
+    yield PATIENTS, TOGETHER, SampleAndAggregate(spread, 3, 0.5, 0.01, lower=-1, upper=1)
     first = yield PATIENTS, TOGETHER, AboveThreshold(counting_scores([ALICE, (1, 0.1)]), 1, 0.5)
     cut = Cells(Laplace(COUNT, 0.5), (0.5, first + 1.0))
     yield PATIENTS, TOGETHER, PostProcessed(cut, parity)
@@ -85,7 +85,7 @@ def test_the_scalar_ones_compile_to_the_same_views():
     mechanisms = (
         AboveThreshold(counting_scores([ALICE, (1, 0.1)]), 1, 0.5),
         PostProcessed(cut, parity),
-        SampleAndAggregate(spread, 3, 0.5, 0.01, -1, 1),
+        SampleAndAggregate(spread, 3, 0.5, 0.01, lower=-1, upper=1),
     )
     rule = Rule(by_last_answer, tuple((PATIENTS, TOGETHER, m) for m in mechanisms))
     played = []

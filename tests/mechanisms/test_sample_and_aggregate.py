@@ -40,7 +40,7 @@ def neighbours(database, relation):
 @pytest.mark.parametrize("statistic", [spread, parity])
 @pytest.mark.parametrize("blocks", [1, 3, 5])
 def test_it_is_private_whatever_the_statistic(relation, statistic, blocks):
-    mechanism = SampleAndAggregate(statistic, blocks, 1.0, 1e-2, 0.0, 10.0, seed=3)
+    mechanism = SampleAndAggregate(statistic, blocks, 1.0, 1e-2, lower=0.0, upper=10.0, seed=3)
     worst = 0.0
     for database in itertools.chain(databases(1), databases(2)):
         for other in neighbours(database, relation):
@@ -55,7 +55,7 @@ def test_noise_for_the_local_sensitivity_of_the_median_is_caught(monkeypatch):
         return max(smooth_sensitivity(values, lower, upper, math.inf, relation), 1e-3)
 
     monkeypatch.setattr(sample_and_aggregate, "smooth_sensitivity", local)
-    broken = SampleAndAggregate(spread, 5, 1.0, 1e-2, 0.0, 10.0, seed=3)
+    broken = SampleAndAggregate(spread, 5, 1.0, 1e-2, lower=0.0, upper=10.0, seed=3)
     worst = 0.0
     for database in databases(2):
         for other in neighbours(database, ADD_REMOVE):
@@ -64,7 +64,7 @@ def test_noise_for_the_local_sensitivity_of_the_median_is_caught(monkeypatch):
 
 
 def test_a_step_moves_as_many_blocks_as_stated():
-    mechanism = SampleAndAggregate(spread, 5, 1.0, 1e-2, -10.0, 10.0)
+    mechanism = SampleAndAggregate(spread, 5, 1.0, 1e-2, lower=-10.0, upper=10.0)
     for relation, most in ((ADD_REMOVE, 1), (REPLACE_ONE, 2)):
         for database in databases(3):
             for other in neighbours(database, relation):
@@ -79,7 +79,7 @@ def test_a_median_of_many_blocks_is_useful_on_a_real_table():
     def mean(block):
         return float(np.mean([record[column] for record in block]))
 
-    mechanism = SampleAndAggregate(mean, 15, 2.0, 1e-3, 0.0, 10.0)
+    mechanism = SampleAndAggregate(mean, 15, 2.0, 1e-3, lower=0.0, upper=10.0)
     centre, scale = mechanism.centre_and_scale(iris, ADD_REMOVE)
     assert centre == pytest.approx(mean(iris), abs=0.5)
     assert 0 < scale < 10  # the range of the clipped values
@@ -87,7 +87,7 @@ def test_a_median_of_many_blocks_is_useful_on_a_real_table():
 
 def test_sampling():
     # false alarm 1e-6
-    mechanism = SampleAndAggregate(spread, 3, 1.0, 1e-2, 0.0, 10.0)
+    mechanism = SampleAndAggregate(spread, 3, 1.0, 1e-2, lower=0.0, upper=10.0)
     database = Database([0.0, 5.0, 9.0, 10.0])
     centre, scale = mechanism.centre_and_scale(database, ADD_REMOVE)
     sample = draws(mechanism.pair(database, database), 0, 4_000)
@@ -100,11 +100,13 @@ def nothing(database):
 
 
 def test_input():
-    good = (spread, 3, 1.0, 1e-2, 0.0, 10.0)
-    for place, bad in [(0, 7), (1, 0), (1, 2.5), (2, 0.0), (3, 1.0), (4, 11.0), (5, math.inf)]:
+    good = {"statistic": spread, "blocks": 3, "epsilon": 1.0, "delta": 1e-2}
+    good |= {"lower": 0.0, "upper": 10.0}
+    bad = [{"statistic": 7}, {"blocks": 0}, {"blocks": 2.5}, {"epsilon": 0.0}, {"delta": 1.0}]
+    for wrong in [*bad, {"lower": 11.0}, {"upper": math.inf}]:
         with pytest.raises(InvalidInput):
-            SampleAndAggregate(*good[:place], bad, *good[place + 1 :])
+            SampleAndAggregate(**good | wrong)
     with pytest.raises(NotApplicable):
-        SampleAndAggregate(spread, 3, 20.0, 0.3, 0.0, 10.0)
+        SampleAndAggregate(spread, 3, 20.0, 0.3, lower=0.0, upper=10.0)
     with pytest.raises(InvalidInput, match="not a number"):
-        SampleAndAggregate(nothing, *good[1:]).pair(Database([1.0]), Database([1.0]))
+        SampleAndAggregate(**good | {"statistic": nothing}).pair(Database([1.0]), Database([1.0]))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from simulator.errors import InvalidInput
+from simulator.theory import Composition, bounds_for
 from simulator.theory.guarantees import (
     ZCDP,
     ApproxDP,
@@ -184,3 +185,20 @@ def test_extremes_do_not_overflow():
         assert math.isfinite(guarantee.zcdp_rho)
         assert guarantee.renyi(1e6) > 0.0
     assert PureDP(1e6).gdp_mu == pytest.approx(2 * math.sqrt(2e6), rel=1e-2)
+
+
+TINY = (PureDP, GaussianDP, BoundedRange)
+
+
+@pytest.mark.parametrize("parameter", [1e-158, 1e-170, 1e-310])
+@pytest.mark.parametrize("family", TINY)
+def test_a_parameter_whose_square_underflows_is_not_taken_for_none(family, parameter):
+    guarantee = family(parameter)
+    assert guarantee.zcdp_rho > 0.0
+    assert all(guarantee.renyi(alpha) > 0.0 for alpha in (1.0 + 1e-12, 1.5, 2.0, 1e6))
+    for ready in bounds_for(Composition.repeat(guarantee, 10)):
+        if ready.kind in ("upper", "exact") and not ready.bound.costly:
+            # ten rounds lose at least what one does; no digits are kept down here
+            one = guarantee.hockey_stick(0.0)
+            assert ready.delta(0.0).upper >= one * (1.0 - 1e-9), ready.name
+    assert family(0.0).zcdp_rho == family(0.0).renyi(2.0) == 0.0

@@ -21,7 +21,13 @@ def laplace_by_its_distribution(mass=0.5):
 
     atoms = ((-E0, 0.5 * np.exp(-E0)), (E0, mass))
     return MixedLaw(
-        -E0, E0, cdf0, sf0, lambda x: sf0(-np.asarray(x)), lambda x: cdf0(-np.asarray(x)), atoms
+        -E0,
+        E0,
+        cdf0=cdf0,
+        sf0=sf0,
+        cdf1=lambda x: sf0(-np.asarray(x)),
+        sf1=lambda x: cdf0(-np.asarray(x)),
+        atoms=atoms,
     )
 
 
@@ -58,4 +64,4 @@ def test_masses_that_do_not_sum_to_one_are_refused():
     with pytest.raises(InvalidInput, match="under P0 must sum to 1"):
         laplace_by_its_distribution(mass=0.6)
     with pytest.raises(InvalidInput, match="finite bounds"):
-        MixedLaw(0.0, np.inf, *[lambda x: x] * 4)
+        MixedLaw(0.0, np.inf, **dict.fromkeys(("cdf0", "sf0", "cdf1", "sf1"), lambda x: x))

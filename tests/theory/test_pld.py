@@ -314,7 +314,7 @@ def test_nonsense_is_refused_in_one_line(ask):
 
 
 def test_ten_thousand_databases():
-    """Epsilon 1/801 a round over 10,000 rounds suffices for (1, e^-32), by these margins."""
+    """Epsilon 1/801 per round over 10,000 rounds suffices for (1, e^-32), by these margins."""
     pld = compose_laws([(randomized_response(1 / 801), 10000)])
     assert pld.epsilon(float(np.exp(-32))).midpoint == pytest.approx(0.89046815, abs=5e-9)
     assert pld.delta(1.0).midpoint == pytest.approx(1.3802725e-17, rel=4e-8)

@@ -1,1 +1,1 @@
-"""The library: one file an adversary, each registered by name in its module."""
+"""The library: one file per adversary, each registered by name in its module."""

@@ -26,9 +26,9 @@ def random_pair(family: Guarantee, rounds: int) -> Rule:
     """
     epsilon = pure_budget(family)
     menu = tuple(
-        Challenge(EVERYONE.remove(leaves), EVERYONE, Laplace(counting_query(asked), epsilon))
+        Challenge(EVERYONE.remove(leaves), EVERYONE, Laplace(counting_query(counted), epsilon))
         for leaves in PEOPLE
-        for asked in PEOPLE
+        for counted in PEOPLE
     )
     size = len(menu)
 

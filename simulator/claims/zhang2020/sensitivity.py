@@ -6,17 +6,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations_with_replacement
 
-from simulator.claims.cast import play
 from simulator.claims.findings import equal, number, statement
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.claims.sources import ZHANG_2020
-from simulator.claims.zhang2020.play import challenges
 from simulator.data.databases import REPLACE_ONE, Database
 from simulator.mechanisms import Laplace, Mechanism
 from simulator.mechanisms.median import LocalSensitivityMedian
 from simulator.queries import function_query
-from simulator.theory import PureDP
+from simulator.seeds import Stream, generator
 
 Values = tuple[int, ...]
 
@@ -159,25 +157,20 @@ D_2 = Database({0.0: 5, TOP: 5})
     wrong={"noise": "global"},
 )
 def local_noise(*, noise: str = "local", epsilon: float = 0.5, trials: int = 500) -> Finding:
-    """Play the pair once per trial and look at the answers and the losses."""
+    """Answers on the pair and their losses, drawn from the two laws.
+
+    The experiment itself stops at the first of them: an infinite loss breaks a pure promise.
+    """
     whole = function_query(lambda database: median(list(database)), TOP, name="median")  # type: ignore[arg-type]
     mechanisms: dict[str, Mechanism] = {
         "local": LocalSensitivityMedian(epsilon, 0.0, TOP),
         "global": Laplace(whole, epsilon),
     }
-    result = play(
-        challenges((D_1, D_2, mechanisms[noise])),
-        PureDP(epsilon),
-        1,
-        trials,
-        5,
-        relation=REPLACE_ONE,
-        keep_views=trials,
-    )
-    positive = [
-        sum(v.answers[0] > 0 for v in result.views if v.experiment == b) / trials for b in (0, 1)
-    ]
-    losses = [float(abs(result.losses(b)).max()) for b in (0, 1)]
+    pair = mechanisms[noise].pair(D_1, D_2, REPLACE_ONE)
+    draws = [generator(5, 0, Stream.mechanism(b), 0) for b in (0, 1)]
+    answers = [[pair.sample(b, draws[b]) for _ in range(trials)] for b in (0, 1)]
+    positive = [sum(answer > 0 for answer in drawn) / trials for drawn in answers]
+    losses = [max(abs(pair.loss(answer)) for answer in drawn) for drawn in answers]
     return statement(
         positive[0] == 0.0 and positive[1] > 0.0 and losses == [math.inf, math.inf],
         f"answers above 0: {100 * positive[0]:.0f}% on the first, {100 * positive[1]:.0f}% on the "

@@ -7,20 +7,19 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.errors import NotApplicable
 from simulator.theory.answers import Answer, Kind
 from simulator.theory.bounds.round_deltas import ONE_LEAK, LeakRule
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import Guarantee
 from simulator.theory.outward import below, sum_bracket
+from simulator.theory.parameters import SMALLEST_DELTA, delta_of_question
+from simulator.validation import nonnegative
 
 _UP = 1.0 + 2.0**-48
 _DELTA_UP = 1.0 + 2.0**-38  # exponents of formulas are up to a thousand times their few roundings
 _UNDERFLOW = 1e-307
 _SMALLEST_SQUARED = 1e-145  # squares of what is smaller lose their digits
-
-SMALLEST_DELTA = 1e-300
-"""The smallest positive delta that is asked: what is smaller loses its digits."""
 
 
 class Bound(ABC):
@@ -113,8 +112,7 @@ class BoundOnComposition:
 
     def delta(self, epsilon: float) -> Answer:
         """The delta at an epsilon >= 0 (infinity allowed). Raises InvalidInput otherwise."""
-        if not epsilon >= 0.0:
-            raise InvalidInput(f"epsilon must be a number >= 0, not {epsilon!r}")
+        epsilon = nonnegative("epsilon", epsilon)
         core = self.bound._delta_answer(self.composition.core, epsilon)
         join = self.bound.leak_rule.join
         value = min(1.0, join(self.composition, core.value))
@@ -131,8 +129,7 @@ class BoundOnComposition:
         Raises InvalidInput on another delta and below 1e-300, and NotApplicable where no epsilon
         is enough, or where the rounds' own deltas leave less than 1e-300 of it.
         """
-        if not (delta == 0.0 or SMALLEST_DELTA <= delta < 1.0):
-            raise InvalidInput(f"delta must be 0, or in [{SMALLEST_DELTA:g}, 1), not {delta!r}")
+        delta = delta_of_question(delta)
         core, leaks = self.composition.core, self.composition.leaks
         allowed = self.bound.leak_rule.split(self.composition, delta)
         if 0.0 < allowed < SMALLEST_DELTA:

@@ -15,6 +15,7 @@ from simulator.theory.gaussian_curve import (
 from simulator.theory.guarantees import ZCDP, GaussianDP, Guarantee, PureDP
 
 _LARGEST_ROUND = 30.0
+_SMALLEST_SQUARES = 1e-290  # sums of squares below it lose digits to underflow
 
 
 def _response_variance(guarantee: Guarantee) -> float:
@@ -26,7 +27,13 @@ class _ByMu(Bound):
     """A bound that is the exact Gaussian curve of some mu."""
 
     def _mu(self, core: Composition) -> float:
-        return math.sqrt(core.total(lambda guarantee: guarantee.gdp_mu**2))
+        squares = core.total(lambda guarantee: guarantee.gdp_mu**2)
+        if squares >= _SMALLEST_SQUARES:
+            return math.sqrt(squares)
+        largest = max(guarantee.gdp_mu for guarantee, _ in core)
+        if largest == 0.0:
+            return 0.0
+        return largest * math.sqrt(core.total(lambda guarantee: (guarantee.gdp_mu / largest) ** 2))
 
     def _delta(self, core: Composition, epsilon: float) -> float:
         return 0.0 if math.isinf(epsilon) else gaussian_delta(self._mu(core), epsilon)

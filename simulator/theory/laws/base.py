@@ -15,24 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simulator.errors import InvalidInput
 from simulator.ties import beyond
 
 Floats = NDArray[np.float64]
 # log_mgf takes and returns a real or a complex array; numpy has no shorter honest type for it.
 RealOrComplex = NDArray[Any]
 
-LARGEST = 1e100
-"""The largest parameter of a law; it is that of a guarantee as well."""
-
 _EMPTY: Floats = np.empty(0)
 _ROUNDING = 16 * float(np.finfo(float).eps)
-
-
-def require_positive(name: str, value: float) -> None:
-    """Raise InvalidInput unless ``value`` is positive and its square far from overflow."""
-    if not 0 < value <= LARGEST:
-        raise InvalidInput(f"{name} must be a positive number up to {LARGEST:g}, got {value!r}")
 
 
 class PrivacyLossLaw(ABC):

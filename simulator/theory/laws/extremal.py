@@ -6,8 +6,9 @@ import numpy as np
 from scipy.special import expit
 
 from simulator.errors import InvalidInput
-from simulator.theory.laws.base import require_positive
 from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.parameters import nonnegative, positive
+from simulator.validation import probability_below_one
 
 
 def randomized_response(epsilon: float, delta: float = 0.0) -> FiniteLaw:
@@ -16,10 +17,7 @@ def randomized_response(epsilon: float, delta: float = 0.0) -> FiniteLaw:
     Losses +-epsilon, and with delta > 0 mass delta at infinity in both directions (Kairouz, Oh,
     Viswanath, "The Composition Theorem for Differential Privacy", ICML 2015, Theorem 3.1 ff.).
     """
-    if not (np.isfinite(epsilon) and epsilon >= 0):
-        raise InvalidInput(f"epsilon must be a finite number >= 0, got {epsilon!r}")
-    if not 0 <= delta < 1:
-        raise InvalidInput(f"delta must be in [0, 1), got {delta!r}")
+    epsilon, delta = nonnegative("epsilon", epsilon), probability_below_one("delta", delta)
     kept = np.log1p(-delta)
     if epsilon == 0:
         return FiniteLaw(np.zeros(1), np.array([kept]), delta, delta)
@@ -34,7 +32,7 @@ def bounded_range_law(epsilon: float, high: float) -> FiniteLaw:
     (Dong, Durfee, Rogers, "Optimal Differential Privacy Composition for Exponential Mechanisms",
     ICML 2020, Lemma 4.2 ff.).
     """
-    require_positive("epsilon", epsilon)
+    positive("epsilon", epsilon)
     if not 0 <= high <= epsilon:
         raise InvalidInput(f"high must be in [0, epsilon] = [0, {epsilon}], got {high!r}")
     total = np.log(-np.expm1(-epsilon))

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from simulator.theory.gaussian_curve import gaussian_delta
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex, require_positive
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+from simulator.theory.parameters import positive
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class GaussianLaw(PrivacyLossLaw):
     mu: float
 
     def __post_init__(self) -> None:
-        require_positive("mu (shift over standard deviation)", self.mu)
+        positive("mu (shift over standard deviation)", self.mu)
 
     @property
     def support(self) -> tuple[float, float]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex, require_positive
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+from simulator.theory.parameters import positive
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class LaplaceLaw(PrivacyLossLaw):
     epsilon: float
 
     def __post_init__(self) -> None:
-        require_positive("epsilon (shift over scale)", self.epsilon)
+        positive("epsilon (shift over scale)", self.epsilon)
 
     @property
     def atom_losses(self) -> Floats:

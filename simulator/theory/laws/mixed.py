@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -32,6 +32,7 @@ class MixedLaw(PrivacyLossLaw):
 
     low: float
     high: float
+    _: KW_ONLY
     cdf0: Distribution
     sf0: Distribution
     cdf1: Distribution
@@ -119,13 +120,15 @@ class MixedLaw(PrivacyLossLaw):
         return MixedLaw(
             -self.high,
             -self.low,
-            lambda loss: self.sf1(-loss),
-            lambda loss: self.cdf1(-loss),
-            lambda loss: self.sf0(-loss),
-            lambda loss: self.cdf0(-loss),
-            tuple((-loss, mass * float(np.exp(-loss))) for loss, mass in reversed(self.atoms)),
-            self.dual_infinite_mass,
-            self.infinite_mass,
+            cdf0=lambda loss: self.sf1(-loss),
+            sf0=lambda loss: self.cdf1(-loss),
+            cdf1=lambda loss: self.sf0(-loss),
+            sf1=lambda loss: self.cdf0(-loss),
+            atoms=tuple(
+                (-loss, mass * float(np.exp(-loss))) for loss, mass in reversed(self.atoms)
+            ),
+            infinite_mass=self.dual_infinite_mass,
+            dual_infinite_mass=self.infinite_mass,
         )
 
     def continuous_masses(self, edges: Floats) -> tuple[Floats, Floats]:

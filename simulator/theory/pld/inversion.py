@@ -25,7 +25,7 @@ at Omega; what is cut off is bounded through exp(-s^2 omega^2/2). Rounding is ad
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from scipy.special import erfc, xlogy
@@ -95,6 +95,7 @@ class SmoothedTail:
 
     parts: Parts
     theta: float
+    _: KW_ONLY
     smoothing: float
     window: Window
     centre: float
@@ -130,8 +131,9 @@ class SmoothedTail:
         cut = smoothing * omega[-1] / np.sqrt(2)
         rest = float(erfc(cut)) / (np.sqrt(2 * np.pi) * smoothing)
         return cls(
-            parts, theta, smoothing, window, epsilon, omega, terms, log_scale,
-            value_noise + rest / omega[-1] ** 2, density_noise + rest,
+            parts, theta, smoothing=smoothing, window=window, centre=epsilon, omega=omega,
+            terms=terms, log_scale=log_scale,
+            value_noise=value_noise + rest / omega[-1] ** 2, density_noise=density_noise + rest,
         )  # fmt: skip
 
     @property

@@ -9,7 +9,7 @@ Numerical Algorithms, 2nd ed., Theorem 24.2), and meets the weights through Cauc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +83,7 @@ class LossLatticeTail:
     parts: Parts
     lattice: LossLattice
     theta: float
+    _: KW_ONLY
     pmf: Floats
     log_scale: float
     noise: float
@@ -110,7 +111,9 @@ class LossLatticeTail:
         drift = np.sqrt(2.0) * float(np.linalg.norm(wrong))
         inverse = 8 * _UNIT * np.log2(length + 1) * float(np.linalg.norm(pmf))
         noise = drift / np.sqrt(length) + inverse
-        return cls(parts, lattice, theta, pmf[: lattice.points], log_scale, noise)
+        return cls(
+            parts, lattice, theta, pmf=pmf[: lattice.points], log_scale=log_scale, noise=noise
+        )
 
     @property
     def reach(self) -> float:
