@@ -25,6 +25,13 @@ def numba_compile(function: Callable[..., Any]) -> Callable[..., Any]:
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
+def numba_inline(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile with numba into whoever calls: a call that is handed a generator is counted."""
+    import numba
+
+    return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+
+
 def uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Leave the function as it is."""
     return function

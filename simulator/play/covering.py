@@ -27,12 +27,14 @@ from scipy.special import logsumexp
 from simulator.errors import NotApplicable
 from simulator.mechanisms import Scalars
 from simulator.play.automaton import Automaton, automaton_of
-from simulator.play.compiling import dispatch, numba_compile, row_reader
+from simulator.play.compiling import dispatch, numba_compile, numba_inline, row_reader
 from simulator.play.menu import Menu
 from simulator.theory.filters import Filter
 
 MOST_CELLS = 40_000_000
 """Cells of the table of a measure, rounds times leaves: 320 MB."""
+LEAST = 1e-200
+"""H of a node over the largest, down to which products keep their digits."""
 CHUNK = 4096
 """Trials that are walked together."""
 
@@ -118,10 +120,57 @@ class Moments:
         return self._recursion(theta, keep=True)
 
     def _recursion(self, theta: float, keep: bool) -> Backward:
-        # in logarithms throughout: states of one rule may lie hundreds of decades apart
-        a = self.automaton
         logs, pieces = self.log_masses(theta)
-        value = np.zeros(0)
+        try:
+            log_values, shares = self._scaled(logs, keep)
+        except FloatingPointError:  # states of one rule may lie hundreds of decades apart
+            log_values, shares = self._in_logarithms(logs, keep)
+        first, chances = self.automaton.start
+        at_start = np.log(chances) + log_values[first]
+        log_moment = float(logsumexp(at_start))
+        if log_moment == -math.inf:
+            raise NotApplicable("no play of this adversary has a finite loss")
+        start = np.exp(at_start - log_moment)
+        return Backward(log_moment, start, tuple(shares[::-1]), np.concatenate(pieces))
+
+    def _scaled(self, logs: list[np.ndarray], keep: bool) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Ln H before round 0 and the shares, with H over its largest value; quick.
+
+        Raises FloatingPointError where a value comes near the least float.
+        """
+        a = self.automaton
+        tops = [float(part.max(initial=-math.inf)) for part in logs]
+        if not all(map(math.isfinite, tops)):
+            raise FloatingPointError
+        masses = [np.exp(part - top) for part, top in zip(logs, tops)]
+        value: np.ndarray = np.zeros(0)
+        scale = 0.0
+        shares_of: list[np.ndarray] = []
+        for i in range(a.rounds - 1, -1, -1):
+            segment = int(a.segment_of[i])
+            leaves = a.segments[segment]
+            here, first = self.occupied[segment]
+            terms = masses[segment]
+            if i < a.rounds - 1:
+                terms = terms * value[leaves.follow]
+            totals = np.add.reduceat(terms, first)
+            largest = float(totals.max())
+            if not float(totals.min()) > LEAST * largest:
+                raise FloatingPointError
+            if keep:
+                shares_of.append(terms / np.repeat(totals, np.diff(leaves.starts)[here]))
+            value = np.zeros(leaves.nodes)
+            value[here] = totals / largest
+            scale += tops[segment] + math.log(largest)
+        with np.errstate(divide="ignore"):
+            return np.log(value) + scale, shares_of
+
+    def _in_logarithms(
+        self, logs: list[np.ndarray], keep: bool
+    ) -> tuple[np.ndarray, list[np.ndarray]]:
+        """The same in logarithms throughout."""
+        a = self.automaton
+        value: np.ndarray = np.zeros(0)
         shares_of: list[np.ndarray] = []
         for i in range(a.rounds - 1, -1, -1):
             segment = int(a.segment_of[i])
@@ -140,13 +189,7 @@ class Moments:
             if keep:
                 spread[here] = np.where(totals > 0.0, totals, 1.0)
                 shares_of.append(shares / spread[of_leaf])
-        first, chances = a.start
-        at_start = np.log(chances) + value[first]
-        log_moment = float(logsumexp(at_start))
-        if log_moment == -math.inf:
-            raise NotApplicable("no play of this adversary has a finite loss")
-        start = np.exp(at_start - log_moment)
-        return Backward(log_moment, start, tuple(shares_of[::-1]), np.concatenate(pieces))
+        return value, shares_of
 
     @cached_property
     def leak(self) -> float:
@@ -191,7 +234,7 @@ def covering_kernel(kinds: tuple[Scalars, ...], width: int) -> Callable[..., Any
 
         draw_loss = compile_(no_draw)
     else:
-        sample = dispatch([piece_sampler(one) for one in kinds], compile_)
+        sample = dispatch([piece_sampler(one) for one in kinds], numba_inline)
         loss_of = dispatch([one.loss for one in kinds], compile_)
         read = row_reader(width, compile_)
 
@@ -200,7 +243,7 @@ def covering_kernel(kinds: tuple[Scalars, ...], width: int) -> Callable[..., Any
             answer = sample(kind[entry], own, pieces, row, noise)
             return loss_of(kind[entry], own, answer)
 
-        draw_loss = compile_(draw)
+        draw_loss = numba_inline(draw)
 
     pick = compile_(picked)
 
