@@ -22,9 +22,10 @@ from simulator.play.specification import Specification
 from simulator.plots import legend, paper_figure
 from simulator.plots.style import measured
 from simulator.rare import StateGraph, enumerate_states, pilot_tilt, steer
+from simulator.rare.covering import cover
 from simulator.run.simulate import run
 
-TITLE = "relative error against delta of plain, tilted, steered and Doob sampling"
+TITLE = "relative error against delta of plain, tilted, steered, covering and Doob sampling"
 
 SPECIFICATION: dict[str, Any] = {
     "family": "pure:0.2",
@@ -36,7 +37,7 @@ SPECIFICATION: dict[str, Any] = {
     "deltas": [1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-14],
 }
 
-METHODS = ("plain", "tilted", "steered", "doob")
+METHODS = ("plain", "tilted", "steered", "covering", "doob")
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,6 +79,7 @@ def error_at(
             measures[method] = choose(s, b, epsilon)[0]
         except Refusal:
             measures[method] = None
+    measures["covering"] = cover(s, b, epsilon)
     errors: dict[str, float | None] = {}
     for method, sampling in measures.items():
         found = [
@@ -130,7 +132,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
         panels[0].set_ylabel("relative error, 20,000 trials")
         panels[0].text(0.02, TOP * 1.25, "refused:", transform=panels[0].get_yaxis_transform(),
                        fontsize="small", va="center")  # fmt: skip
-        legend(figure, columns=4)
+        legend(figure, columns=5)
     return figure
 
 
@@ -140,4 +142,5 @@ NAMES = {
     "tilted": "one theta",
     "steered": "steered",
     "doob": "Doob (rounding error only)",
+    "covering": "covering measure",
 }

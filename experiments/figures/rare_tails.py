@@ -11,19 +11,19 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments.play import label_of
-from simulator import Refusal, Result, parse_guarantee
+from simulator import parse_guarantee
 from simulator.adversaries import make
-from simulator.estimation import Estimate
-from simulator.play.sampling import Tilted
+from simulator.play.block import covering_engine
+from simulator.play.covering import Moments
 from simulator.play.specification import Specification
 from simulator.plots import legend, paper_figure
 from simulator.plots.style import measured, promised
-from simulator.rare.steering import aim, steer
+from simulator.rare.covering import cover_delta
 from simulator.run.simulate import run
 from simulator.theory import azuma_tail
 from simulator.theory.loss_atoms import repeated_atoms
 
-TITLE = "tails of adaptive adversaries down to 1e-15, by steered sampling"
+TITLE = "tails of adaptive adversaries down to 1e-15, by measures that cover every path"
 
 SPECIFICATION: dict[str, Any] = {
     "family": "pure:0.2",
@@ -38,20 +38,19 @@ SPECIFICATION: dict[str, Any] = {
         "double-when-behind": [1e-3, 1e-6, 1e-10, 1e-15],
     },
     "points": 27,
-    "largest_error": 0.1,
 }
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Aim a measure at each delta; estimate each threshold from the best sample for it."""
+    """Cover each adversary for every delta; estimate each threshold from the sample made for it."""
     family = parse_guarantee(specification["family"])
     tails = {
         name: tail_of(
             Specification(
                 make(name, family, specification["rounds"]), family, specification["rounds"],
-                specification["trials"], specification["seed"], sampling=Tilted(0.0),
+                specification["trials"], specification["seed"],
             ),
-            aims, specification["points"], specification["largest_error"],
+            aims, specification["points"],
         )
         for name, aims in specification["adversaries"].items()
     }  # fmt: skip
@@ -67,35 +66,29 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def tail_of(
-    s: Specification, aims: list[float], points: int, largest_error: float
-) -> dict[str, list[float]]:
-    """Thresholds, values and intervals of one adversary's tail in experiment 0."""
-    results, top = [run(replace(s, sampling=None), (0,), None, None, False)], 0.0
-    for delta in aims:
-        epsilon, start = aim(s, 0, delta)
-        results.append(run(replace(s, sampling=steer(s, 0, epsilon, start=start)[0]), (0,)))
-        top = max(top, epsilon)
+def tail_of(s: Specification, aims: list[float], points: int) -> dict[str, list[float]]:
+    """Thresholds, values and intervals of one adversary's tail in experiment 0.
+
+    A sample serves the thresholds nearest to the loss that is typical under its measure.
+    """
+    moments = covering_engine(s, 0).moments
+    measures = [cover_delta(s, 0, delta) for delta in aims]
+    typical = np.array([mean_loss(moments, measure.theta) for measure in measures])
+    results = [run(replace(s, sampling=one), (0,), None, None, False) for one in measures]
     tail: dict[str, list[float]] = {"threshold": [], "value": [], "lower": [], "upper": []}
-    for threshold in np.linspace(0.0, 1.06 * top, points)[1:]:
-        best = min(
-            (estimate for result in results if (estimate := tail_at(result, float(threshold)))),
-            key=lambda estimate: estimate.relative_standard_error,
-            default=None,
-        )
-        if best is not None and best.relative_standard_error < largest_error:
-            tail["threshold"].append(float(threshold))
-            for end in ("value", "lower", "upper"):
-                tail[end].append(getattr(best, end))
+    for threshold in np.linspace(0.0, 1.06 * typical[-1], points)[1:]:
+        nearest = results[int(np.abs(typical - threshold).argmin())]
+        estimate = nearest.tail(float(threshold))
+        tail["threshold"].append(float(threshold))
+        for end in ("value", "lower", "upper"):
+            tail[end].append(getattr(estimate, end))
     return tail
 
 
-def tail_at(result: Result, threshold: float) -> Estimate | None:
-    """One sample's estimate; None where it refuses."""
-    try:
-        return result.tail(threshold)
-    except Refusal:
-        return None
+def mean_loss(moments: Moments, theta: float, step: float = 1e-4) -> float:
+    """The mean of the loss under the measure of theta: the slope of ln E e^{theta L}."""
+    rise = moments.log_moment(theta + step) - moments.log_moment(theta - step)
+    return rise / (2.0 * step)
 
 
 def draw(data: Mapping[str, Any]) -> Figure:

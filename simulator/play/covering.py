@@ -14,6 +14,8 @@ views with finite losses are sampled, and the probability is added.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
 import threading
 from collections.abc import Callable
@@ -33,7 +35,7 @@ from simulator.theory.filters import Filter
 
 MOST_CELLS = 40_000_000
 """Cells of the table of a measure, rounds times leaves: 320 MB."""
-LEAST = 1e-200
+LEAST = 1e-100
 """H of a node over the largest, down to which products keep their digits."""
 CHUNK = 4096
 """Trials that are walked together."""
@@ -119,8 +121,49 @@ class Moments:
             )
         return self._recursion(theta, keep=True)
 
+    def _quick_moment(self, logs: list[np.ndarray]) -> float:
+        """Return ln E[e^{theta L}] by powers of small matrices, for many rounds of few states.
+
+        Raises FloatingPointError where a value comes near the least float.
+        """
+        a = self.automaton
+        scale = 0.0
+        value: np.ndarray = np.zeros(0)
+        for segment, rounds in reversed(runs_of(a.segment_of)):
+            leaves, of_leaf = a.segments[segment], self.of_leaf[segment]
+            top = float(logs[segment].max(initial=-math.inf))
+            if not math.isfinite(top):
+                raise FloatingPointError
+            masses = np.exp(logs[segment] - top)
+            if not value.size:  # the last round ends the play
+                value = np.bincount(of_leaf, masses, minlength=leaves.nodes)
+                scale += top
+            else:
+                step = np.zeros((leaves.nodes, len(value)))
+                np.add.at(step, (of_leaf, leaves.follow), masses)
+                power, left = step, rounds
+                factor, of_power = top, 0.0
+                while left:
+                    if left & 1:
+                        value = power @ value
+                        scale += factor + of_power
+                        scale += _normalise(value)
+                    left >>= 1
+                    if left:
+                        power = power @ power
+                        factor, of_power = 2.0 * factor, 2.0 * of_power + _normalise(power)
+            live = value[value > 0.0]
+            if not float(live.min()) > LEAST * float(live.max()):
+                raise FloatingPointError
+        first, chances = a.start
+        return scale + math.log(float(chances @ value[first]))
+
     def _recursion(self, theta: float, keep: bool) -> Backward:
         logs, pieces = self.log_masses(theta)
+        a = self.automaton
+        if not keep and a.rounds >= 64 and max(leaves.nodes for leaves in a.segments) <= 64:
+            with contextlib.suppress(FloatingPointError):
+                return Backward(self._quick_moment(logs), np.zeros(0), (), np.zeros(0))
         try:
             log_values, shares = self._scaled(logs, keep)
         except FloatingPointError:  # states of one rule may lie hundreds of decades apart
@@ -204,6 +247,18 @@ class Moments:
             value = np.bincount(self.of_leaf[segment], terms, minlength=leaves.nodes)
         first, chances = a.start
         return float(chances @ value[first])
+
+
+def runs_of(segment_of: np.ndarray) -> list[tuple[int, int]]:
+    """Segments in the order of the rounds, each with how many rounds in a row have it."""
+    return [(int(key), len(list(group))) for key, group in itertools.groupby(segment_of.tolist())]
+
+
+def _normalise(values: np.ndarray) -> float:
+    """Divide by the largest value, in place; return its logarithm."""
+    largest = float(values.max())
+    values /= largest
+    return math.log(largest)
 
 
 def picked(share, first, last, u):  # type: ignore[no-untyped-def]

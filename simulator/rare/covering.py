@@ -30,12 +30,16 @@ def cover(specification: Specification, b: int, epsilon: float) -> Covering:
 
     Raises NotApplicable where the adversary's states cannot be enumerated.
     """
-    moments = covering_engine(specification, b).moments
+    return Covering(least_theta(covering_engine(specification, b).moments, epsilon))
+
+
+def least_theta(moments: Moments, epsilon: float) -> float:
+    """The theta whose bound for delta(``epsilon``) is the least, to a few percent."""
 
     def log_bound(theta: float) -> float:
         return delta_log_bound(theta, moments.log_moment(theta), epsilon)
 
-    return Covering(_least(log_bound, epsilon, moments))
+    return _least(log_bound, epsilon, moments)
 
 
 def cover_delta(specification: Specification, b: int, delta: float) -> Covering:

@@ -183,7 +183,9 @@ def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -
         seen += len(state)
         leaves = automaton.segments[automaton.segment_of[i]]
         counts = leaves.starts[state + 1] - leaves.starts[state]
-        if seen > nodes or int(counts.sum()) > 8 * nodes:
+        # nodes of a walk on a line grow as the square of the rounds: no need to try them all
+        hopeless = i in (64, 256, 1024) and seen * (s.rounds / (i + 1)) ** 1.9 > 2 * nodes
+        if seen > nodes or hopeless or int(counts.sum()) > 8 * nodes:
             raise NotApplicable(
                 f"more than {nodes} states within {i + 1} of {s.rounds} rounds are too many for "
                 'Doob\'s transform: use method="covering", "steered" or "tilted"'
