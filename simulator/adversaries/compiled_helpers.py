@@ -6,6 +6,7 @@ of them changed would play on with the old value, while its fingerprint shows th
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -41,7 +42,8 @@ def renew_compiled(*values: Any) -> list[str]:
 def _is_helper(value: Any) -> bool:
     """Whether it is a function of the user's that numba compiles."""
     return (
-        type(value).__module__.startswith("numba.")
+        str(type(value).__module__).startswith("numba.")  # a few types in C have no name there
         and hasattr(value, "recompile")
+        and isinstance(getattr(value, "py_func", None), FunctionType)
         and is_own_function(value.py_func)
     )

@@ -110,7 +110,7 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                     answer = sample(kind[entry], params, tilted, noise)
                     round_loss = loss_of(kind[entry], params, answer)
                     loss += round_loss
-                    if not abs(round_loss) + (answer - answer) <= limit:
+                    if not abs(round_loss) <= limit - (answer - answer):
                         return FAULT, trial, i, entry, parameter, answer, round_loss
                     tilting = psi - levels[level] * round_loss
                     # an infinite loss is drawn untilted, and has no weight

@@ -201,7 +201,7 @@ def test_compiled_play_is_interpreted_play():
     x = Database([0.0, 4.0, 5.0, 7.0, 10.0])
     menu = (
         (x, x.add(9.0), SmoothSensitivityMedian(0.5, 1e-3, 0.0, 10.0)),
-        (x, x.add(9.0), LocalSensitivityMedian(0.5, 0.0, 10.0)),
+        (x, x.add(9.0), SmoothSensitivityMedian(0.4, 1e-3, 0.0, 10.0)),
     )
     rule, played = Rule(step, menu), []
     for compiled in (True, False):

@@ -158,7 +158,8 @@ def test_a_refused_mechanism_is_never_asked_to_sample():
             yield WITHOUT_ALICE, WITH_ALICE, Counted()
 
     play(ask, rounds=10, trials=7, filter=SumFilter(1.0), experiments=[0])
-    assert len(calls) == 7 * 2  # two rounds of 0.4 fit into 1
+    # two rounds of 0.4 fit into 1; the first trials, here all, are played twice
+    assert len(calls) == 2 * 7 * 2
 
 
 @pytest.mark.parametrize("adversary", [GREEDY, interpreted(GREEDY)], ids=["compiled", "generator"])

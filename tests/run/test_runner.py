@@ -130,14 +130,21 @@ def test_a_view_that_was_tampered_with_replays_to_another_loss(adversary):
     answers = list(view.answers)
     answers[3] = 0.5 + (0.6 if answers[3] < 0.5 else -0.6)
     tampered = type(view)(view.experiment, view.trial, view.coins, tuple(answers))
-    assert result.replay(tampered).loss != result.losses(0)[0]
+    s, recorded = result.specification, float(result.losses(0)[0])
+    assert replay(tampered, s.adversary, s.family, s.relation).loss != recorded
+    with pytest.raises(Breach, match="the recorded loss is"):
+        replay(tampered, s.adversary, s.family, s.relation, recorded)
+    with pytest.raises(InvalidInput, match="one of the result's own views"):
+        result.replay(tampered)
 
 
 def test_a_view_with_other_coins_replays_to_other_challenges():
     result = play(wander, ApproxDP(2.0, 0.3), keep_views=2)
     first, second = result.views[:2]
     mixed = type(first)(first.experiment, first.trial, second.coins, first.answers)
-    assert result.replay(mixed).challenges != result.replay(first).challenges
+    s = result.specification
+    replayed = replay(mixed, s.adversary, s.family, s.relation)
+    assert replayed.challenges != result.replay(first).challenges
 
 
 def stops_later(coins):

@@ -98,7 +98,7 @@ class CentralLimit(_ByMu):
     def _mu(self, core: Composition) -> float:
         mean = core.total(lambda guarantee: guarantee.mean_loss)
         variance = core.total(_response_variance)
-        return 2.0 * mean / math.sqrt(variance) if mean > 0.0 else 0.0
+        return 2.0 * mean / math.sqrt(variance) if variance > 0.0 else 0.0
 
 
 class GaussianInZCDP(_ByMu):
