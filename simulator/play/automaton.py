@@ -22,7 +22,8 @@ from simulator.mechanisms import Scalars
 from simulator.play.menu import Menu
 from simulator.play.plain_kernel import no_filter
 from simulator.play.repeating import comparable, global_states
-from simulator.play.tracing import RoundMatters, Way, ways
+from simulator.play.tracing import Way, ways
+from simulator.play.unknown import RoundMatters
 from simulator.theory.filters import Filter
 
 MOST_NODES = 200_000

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from simulator import NotApplicable
-from simulator.play.tracing import RoundMatters, ways
+from simulator.play.tracing import ways
+from simulator.play.unknown import RoundMatters
 
 CONTINUOUS = (0.0, 0.0)
 WHOLE = (1.0, 0.0)
