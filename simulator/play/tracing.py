@@ -16,7 +16,14 @@ import numpy as np
 from scipy.special import ndtr
 
 from simulator.errors import NotApplicable
-from simulator.play.unknown import MOST_CELLS, Line, Script, Unknown, every_run
+from simulator.play.unknown import (
+    MOST_CELLS,
+    Line,
+    RoundMatters,
+    Script,
+    Unknown,
+    every_run,
+)
 
 
 class TracedCoins:
@@ -125,10 +132,18 @@ def ways(
         line = Line(script, "answer", -math.inf, math.inf, spacing, origin)
         coins = TracedCoins(script)
         i: Any = Unknown(number) if last > first else first
-        result = step(state, i, Unknown(line) if given else answer, coins)
-        after, move, *rest = result
-        parameter = float(rest[0]) if rest else math.nan
-        move = math.floor(move)
+        try:
+            result = step(state, i, Unknown(line) if given else answer, coins)
+            after, move, *rest = result
+            parameter = float(rest[0]) if rest else math.nan
+            move = whole_move(move)
+        except (NotApplicable, RoundMatters, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # anybody's code, on numbers that it has not met
+            raise NotApplicable(
+                f"the rule's step cannot be enumerated: it raised {type(error).__name__} "
+                f"({error}) on a number that is not known in advance"
+            ) from error
         probability = coins.probability
         if probability <= 0.0 or number.high - number.low < 0.5:
             return None
@@ -146,6 +161,14 @@ def ways(
     for way in every_run(run):
         if way is not None:
             yield way
+
+
+def whole_move(move: Any) -> int:
+    """The move as a whole number; raises NotApplicable for a fraction."""
+    number = math.floor(move)
+    if number != move:
+        raise NotApplicable(f"the rule made the move {move!r}, which is no index into its menu")
+    return number
 
 
 def plain_state(state: Any) -> Any:

@@ -77,8 +77,8 @@ class Line:
 
     def below(self, threshold: float, inclusive: bool) -> bool:
         """Whether the number lies below the threshold (or at it), by decision where it may."""
-        if math.isnan(threshold):
-            return False
+        if not math.isfinite(threshold):
+            return threshold == math.inf
         cut = threshold
         if self.spacing:
             atoms = (threshold - self.origin) / self.spacing

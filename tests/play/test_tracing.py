@@ -110,8 +110,21 @@ def test_the_ways_agree_with_the_step_on_numbers_that_are_known():
     (lambda state, i, answer, coins: (state, int(answer < coins.random())), "compared"),
     (lambda state, i, answer, coins: (state, coins.binomial(3, 0.5)), "by binomial"),
     (lambda state, i, answer, coins: ([1], 0), "no number or tuple"),
+    (lambda state, i, answer, coins: (state, int(np.isnan(answer))), "TypeError"),
+    (lambda state, i, answer, coins: (state, [0, 1][7]), "IndexError"),
+    (lambda state, i, answer, coins: (state, 0.5), "no index"),
 ])  # fmt: skip
 def test_what_cannot_be_enumerated_is_refused_in_one_line(step, why):
     with pytest.raises(NotApplicable, match=why) as refused:
         found(step)
     assert "\n" not in str(refused.value)
+
+
+def test_infinite_thresholds_are_no_cut():
+    def step(state, i, answer, coins):
+        return state, 1 if i < math.inf and -math.inf < answer < math.inf else 0
+
+    for answer in (CONTINUOUS, WHOLE):
+        (way,) = found(step, answer, (1, 5))
+        assert (way.first, way.last, way.low, way.high) == (1, 5, -math.inf, math.inf)
+        assert way.move == 1
