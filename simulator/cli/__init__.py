@@ -77,7 +77,8 @@ def group() -> None:
     times, and sets the privacy loss that was measured against what the theorems promise.
 
     Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 a
-    check failed, 2 bad input, 3 an estimate was refused, 130 interrupted.
+    check failed or a mechanism broke its promise, 2 bad input, 3 an estimate was
+    refused, 130 interrupted.
     """
 
 
