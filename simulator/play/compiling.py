@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import Rule
-from simulator.errors import DpcomposeError, InvalidInput
+from simulator.errors import Breach, DpcomposeError, InvalidInput
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -23,6 +23,21 @@ def numba_compile(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba  # a second to import, and generator adversaries do without it
 
     return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+def checked_step(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a user's step with its array bounds checked: beyond them lies anybody's memory."""
+    import numba
+
+    return numba.njit(nogil=True, error_model="numpy", boundscheck=True)(step)
+
+
+def raised_by_step(rule: Rule, error: Exception, first_trial: int) -> Breach:
+    """What to raise for an exception that left a compiled step."""
+    return Breach(
+        f"{rule.name} raised {type(error).__name__} ({error}) in trial {first_trial} or a later "
+        "one of its block; play it with fewer trials, or uncompiled, to see the round"
+    )
 
 
 def numba_inline(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,7 +108,7 @@ def row_reader(width: int, compile_: Compile) -> Callable[..., Any]:
 def advance(rule: Rule, compile_: Compile) -> Callable[..., tuple]:
     """The rule's step with one form of answer: (state, move, parameter)."""
     probe = rule.step(rule.state, 0, math.nan, np.random.default_rng(0))
-    step = compile_(rule.step)
+    step = checked_step(rule.step) if compile_ is numba_compile else compile_(rule.step)
     if not isinstance(probe, tuple) or len(probe) not in (2, 3):
         raise InvalidInput(
             f"the step of {rule.name} must return (state, move) or (state, move, parameter), "

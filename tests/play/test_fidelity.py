@@ -338,3 +338,18 @@ def test_thresholds_are_numbers(value):
 def test_a_mechanism_asks_a_query(make):
     with pytest.raises(InvalidInput, match="counting_query"):
         make("alice", 0.1)
+
+
+def test_a_compiled_step_that_reads_beyond_an_array_is_stopped_wherever_it_does():
+    """The read comes in one trial of some thousand, long after the repeated ones."""
+    table = np.array([0, 0, 0, 0])
+
+    def step(state, i, answer, coins):
+        if answer > 80.0:
+            state = state + 5
+        return state, table[state]
+
+    menu = ((WITHOUT, EVERYONE, Laplace(ALICE, 0.1)),)
+    beyond = Rule(step, menu, 0, "beyond")
+    with pytest.raises(Breach, match="beyond raised IndexError"):
+        simulate(beyond, PureDP(0.1), 20, 50_000, seed=1, jobs=1, progress=False)
