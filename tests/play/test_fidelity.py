@@ -200,7 +200,7 @@ def test_a_compiled_rule_that_reads_beyond_an_array_is_a_breach():
     def beyond(state, i, answer, coins):
         return state, int(table[i] < -1e300)
 
-    with pytest.raises(Breach, match=r"round 3, trial 0.*IndexError"):
+    with pytest.raises(Breach, match="IndexError"):
         play(Rule(beyond, ((WITHOUT, EVERYONE, Laplace(ALICE, 0.1)),)))
 
 
