@@ -129,7 +129,7 @@ def take_apart(value: Any, note: Note) -> Anatomy:
 
 def _compiled_function(value: Any) -> Any:
     """The Python function inside of one that numba has compiled, or None."""
-    return value.py_func if type(value).__module__.startswith("numba.") and hasattr(
+    return value.py_func if str(type(value).__module__).startswith("numba.") and hasattr(
         value, "py_func"
     ) else None  # fmt: skip
 

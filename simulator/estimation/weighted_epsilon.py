@@ -26,6 +26,7 @@ from simulator.ties import ROUNDS, tolerance
 from simulator.validation import open_probability, whole
 
 _PILOT_SHARE = 10  # one trial in ten chooses where the bound is taken, and is then not bet on
+_LEAST_TARGET = -600.0
 _PILOT_ERRORS = 3.0  # how far below the pilot's ε the bound must still hold
 _LARGEST_LOG = 34.0  # weights far above the bound are clipped: lowers wealth, never raises it
 
@@ -145,6 +146,8 @@ def _betting_limits(
     start = max(1, signed.size // _PILOT_SHARE)
     floor = _floor(signed[:start], log_w[:start], log_delta)
     log_sample = log_excess(signed, log_w, floor)
+    if log_bound is not None and log_delta - log_bound(floor) < _LEAST_TARGET:
+        log_bound = None  # no use: so far above the target that floats do not hold their ratio
     if log_bound is None:
         scale = float(log_sample[:start].max())
         if scale == -math.inf:

@@ -296,7 +296,12 @@ class _Enumeration:
 
     def _ways(self, state: Any, first: int, last: int, answer: Any) -> Iterator[Way]:
         entries = len(self.menu.kind)
-        for way in ways(self.menu.rule.step, state, (first, last), answer):
+        check = (
+            None
+            if self.menu.rule.of_library
+            else np.random.Generator(np.random.SFC64(self.ways_seen))
+        )
+        for way in ways(self.menu.rule.step, state, (first, last), answer, check):
             self.ways_seen += 1
             if self.ways_seen > MOST_WAYS:
                 raise NotApplicable(

@@ -31,6 +31,7 @@ from simulator.mechanisms import Scalars
 from simulator.play.automaton import Automaton, automaton_of
 from simulator.play.compiling import dispatch, numba_compile, numba_inline, row_reader
 from simulator.play.menu import Menu
+from simulator.play.sampling import require_digits
 from simulator.theory.filters import Filter
 
 MOST_CELLS = 40_000_000
@@ -107,11 +108,16 @@ class Moments:
         if theta not in self._known:
             if len(self._known) > 100:
                 self._known.clear()
-            self._known[theta] = self._recursion(theta, keep=False).log_moment
+            reach = self.automaton.rounds * self.automaton.largest_loss
+            require_digits("a covering measure", theta, theta * reach)
+            found = self._recursion(theta, keep=False).log_moment
+            require_digits("a covering measure", theta, found)
+            self._known[theta] = found
         return self._known[theta]
 
     def measure(self, theta: float) -> Backward:
         """The measure's tables; raises NotApplicable where they would not fit."""
+        self.log_moment(theta)  # refuses a theta that leaves no digits
         a = self.automaton
         cells = sum(len(a.segments[s]) for s in a.segment_of)
         if cells > MOST_CELLS:

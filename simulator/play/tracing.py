@@ -25,6 +25,9 @@ from simulator.play.unknown import (
     every_run,
 )
 
+DRAWS, MOST_COMPARED = 4, 64
+"""Numbers tried within each way, and ways of one step that are."""
+
 
 class TracedCoins:
     """Coins whose draws are decided by enumeration; ``probability`` of the way so far."""
@@ -75,17 +78,21 @@ class TracedCoins:
         """A whole number in [low, high), or in [0, low)."""
         first, last = (0, int(low)) if high is None else (int(low), int(high))
         if not 0 < last - first <= MOST_CELLS:
-            raise NotApplicable(
-                f"the rule draws one of {last - first} whole numbers: up to {MOST_CELLS} can be "
-                "enumerated"
+            raise self.script.refusal(
+                NotApplicable(
+                    f"the rule draws one of {last - first} whole numbers: up to {MOST_CELLS} can "
+                    "be enumerated"
+                )
             )
         self.factor /= last - first
         return first + self.script.choose(last - first)
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise NotApplicable(
-            f"the rule draws its coins by {name}: random, uniform, normal, exponential and "
-            "integers, one at a time, can be enumerated"
+        raise self.script.refusal(
+            NotApplicable(
+                f"the rule draws its coins by {name}: random, uniform, normal, exponential and "
+                "integers, one at a time, can be enumerated"
+            )
         )
 
 
@@ -115,11 +122,13 @@ def ways(
     state: Any,
     rounds: tuple[int, int],
     answer: float | tuple[float, float],
+    check: np.random.Generator | None = None,
 ) -> Iterator[Way]:
     """Every way that the step takes from ``state`` in the rounds from first to last.
 
     ``answer`` is a number, or for one that may be anything (spacing of its atoms, one of them),
-    the spacing 0 where it is continuous. Raises RoundMatters where there are several rounds and
+    the spacing 0 where it is continuous. With
+    ``check`` the ways are compared with the step on numbers. Raises RoundMatters where there are several rounds and
     the step does more than compare their number, NotApplicable where the ways cannot be
     enumerated, and what the step raises.
     """
@@ -144,6 +153,8 @@ def ways(
                 f"the rule's step cannot be enumerated: it raised {type(error).__name__} "
                 f"({error}) on a number that is not known in advance"
             ) from error
+        if script.refused is not None:
+            raise script.refused
         probability = coins.probability
         if probability <= 0.0 or number.high - number.low < 0.5:
             return None
@@ -158,9 +169,70 @@ def ways(
             probability,
         )
 
-    for way in every_run(run):
-        if way is not None:
-            yield way
+    found = [way for way in every_run(run) if way is not None]
+    if check is not None:
+        compare_with_numbers(step, state, found, answer, check)
+    yield from found
+
+
+def compare_with_numbers(
+    step: Callable[..., tuple],
+    state: Any,
+    found: list[Way],
+    answer: float | tuple[float, float],
+    rng: np.random.Generator,
+) -> None:
+    """Take the step on numbers within each way; raises NotApplicable where it goes another.
+
+    Types, texts and the rounding of doubles are not seen by comparisons of unknown numbers.
+    """
+    for way in found[:MOST_COMPARED]:
+        for i in {way.first, way.last}:
+            for value in numbers_within(way, answer, rng):
+                after, move, *rest = step(state, i, value, rng)
+                parameter = float(rest[0]) if rest else math.nan
+                went = plain_state(after), whole_move(move)
+                if is_nan(went[0]):
+                    continue
+                if not any(
+                    went == (other.state, other.move)
+                    and (parameter == other.parameter or other.parameter != other.parameter)
+                    and other.first <= i <= other.last
+                    and (not isinstance(answer, tuple) or other.low <= value <= other.high)
+                    for other in found
+                ):
+                    raise NotApplicable(
+                        f"the rule's step goes another way at the answer {value!r} than its "
+                        "comparisons say: what it does cannot be enumerated"
+                    )
+
+
+def is_nan(state: Any) -> bool:
+    """Whether a state holds a number that is none, and so equals nothing."""
+    return any(map(is_nan, state)) if isinstance(state, tuple) else bool(state != state)
+
+
+def numbers_within(
+    way: Way, answer: float | tuple[float, float], rng: np.random.Generator
+) -> list[float]:
+    """The answer, or some that lie in a way's interval."""
+    if not isinstance(answer, tuple):
+        return [answer] * DRAWS
+    spacing, origin = answer
+    low, high = way.low, way.high
+    drawn = []
+    for scale in rng.exponential(1.0, DRAWS) * (0.1, 1.0, 1.0, 10.0):
+        if math.isfinite(low) and math.isfinite(high):
+            value = rng.uniform(low, high)
+        elif math.isfinite(low) or math.isfinite(high):
+            value = low + scale if math.isfinite(low) else high - scale
+        else:
+            value = scale if rng.random() < 0.5 else -scale
+        if spacing:
+            value = origin + spacing * round((value - origin) / spacing)
+        if low < value < high:
+            drawn.append(float(value))
+    return drawn
 
 
 def whole_move(move: Any) -> int:

@@ -6,6 +6,7 @@ by a :class:`Script`; the number is known to lie in a smaller interval from then
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
@@ -16,6 +17,8 @@ from simulator.errors import NotApplicable
 
 MOST_CELLS = 4096
 """Whole numbers that one truncation or one draw of integers may be taken apart into."""
+MOST_DECISIONS, MOST_RUNS = 200, 20_000
+"""Decisions in one run of a step, and runs of it, before it is called not enumerable."""
 
 
 class RoundMatters(Exception):
@@ -29,14 +32,27 @@ class Script:
         self.given = given
         self.taken: list[int] = []
         self.options: list[int] = []
+        self.refused: Exception | None = None  # also where the step has caught it
 
     def choose(self, options: int) -> int:
         """Decide between so many options."""
         place = len(self.taken)
+        if place >= MOST_DECISIONS:
+            raise self.refusal(
+                NotApplicable(
+                    f"the rule decides more than {MOST_DECISIONS} times in one step: draws in a "
+                    "loop cannot be enumerated"
+                )
+            )
         choice = self.given[place] if place < len(self.given) else 0
         self.taken.append(choice)
         self.options.append(options)
         return choice
+
+    def refusal(self, error: Exception) -> Exception:
+        """Keep an error, for a step may catch it and go on; return it."""
+        self.refused = self.refused or error
+        return error
 
     def others(self) -> Iterator[list[int]]:
         """The scripts of the runs that part from this one after the given decisions."""
@@ -48,7 +64,11 @@ class Script:
 def every_run(run: Callable[[Script], Any]) -> Iterator[Any]:
     """What ``run`` returns for every script, in no particular order."""
     waiting: list[list[int]] = [[]]
-    while waiting:
+    for runs in itertools.count():
+        if not waiting:
+            return
+        if runs >= MOST_RUNS:
+            raise NotApplicable(f"one step of the rule goes more than {MOST_RUNS} ways")
         script = Script(waiting.pop())
         yield run(script)
         waiting.extend(script.others())
@@ -243,7 +263,7 @@ class Unknown:
         """The number itself, by decision among its atoms where these are few; else a refusal."""
         line = self.line
         if line.name == "round":
-            raise RoundMatters
+            raise line.script.refusal(RoundMatters())
         if not line.spacing or not (line.high - line.low) / line.spacing <= MOST_CELLS:
             self._refuse(what)
         first = math.ceil((line.low - line.origin) / line.spacing)
@@ -257,7 +277,9 @@ class Unknown:
         self._refuse(f"is asked for its {name}")
 
     def _refuse(self, what: str) -> NoReturn:
-        raise NotApplicable(
-            f"the rule's {self.line.name} {what}: only what is decided by comparisons with "
-            "constants can be enumerated"
+        raise self.line.script.refusal(
+            NotApplicable(
+                f"the rule's {self.line.name} {what}: only what is decided by comparisons with "
+                "constants can be enumerated"
+            )
         )

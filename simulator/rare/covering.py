@@ -21,7 +21,7 @@ from simulator.play.specification import Specification
 
 FEW = 1e-3
 """A change of the bound's logarithm that is not worth another step."""
-MOST_EXPONENT = 1e6
+MOST_EXPONENT = 5e5
 """theta times a loss: beyond, rounding of the losses would show in the weights' digits."""
 
 
@@ -60,7 +60,8 @@ def cover_delta(specification: Specification, b: int, delta: float) -> Covering:
 
 def _least(objective: Callable[[float], float], epsilon: float, moments: Moments) -> float:
     """Where an objective that first falls and then rises is least, to a few percent of theta."""
-    largest = MOST_EXPONENT / max(epsilon, moments.automaton.largest_loss, 1e-300)
+    a = moments.automaton
+    largest = MOST_EXPONENT / max(epsilon, a.rounds * a.largest_loss, 1e-300)
     high = 1.0 / max(1.0, epsilon)
     low, here, ahead = 0.0, objective(0.0), objective(high)
     while ahead < here - FEW and 2.0 * high < largest:

@@ -138,7 +138,7 @@ def guarded(s: Specification, b: int, epsilon: float, beside: RoundByRound) -> S
     def log_bound(theta: float) -> float:
         return delta_log_bound(theta, psi_bound_at(s, b, theta), epsilon)
 
-    if isinstance(beside, Guarded) or not math.isfinite(log_bound(1e-3)):
+    if isinstance(beside, Guarded) or not math.isfinite(psi_bound_at(s, b, 1e-3)):
         return beside
     high = 1.0
     while log_bound(2.0 * high) < log_bound(high) and high < 1e5:

@@ -332,5 +332,54 @@ def test_a_step_that_is_no_function_of_its_arguments_is_refused():
         return state, len(seen) % 2
 
     for step in (of_numpy, of_calls):
-        with pytest.raises(NotApplicable, match="no function of its arguments"):
+        with pytest.raises(NotApplicable, match=r"no function of its|goes another way"):
             engine(Rule(step, (rr(0.1), rr(0.2)), 0, "impure"), PureDP(0.2), 6)
+
+
+TWO = (ask(Laplace(ALICE, 0.5)), ask(Laplace(ALICE, 1.0)))
+
+
+def swallowed(state, i, answer, coins):
+    try:
+        u = coins.choice(4)
+    except Exception:
+        u = 1
+    return state, 1 if u == 0 else 0
+
+
+def in_a_loop(state, i, answer, coins):
+    n = 0
+    while coins.random() < 0.5:
+        n += 1
+    return state, n % 2
+
+
+@pytest.mark.parametrize("step", [
+    lambda s, i, a, c: (s, 1 if i and isinstance(a, float) else 0),
+    lambda s, i, a, c: (s, 1 if i and type(a) is float else 0),
+    lambda s, i, a, c: (s, 1 if str(a)[0] == "-" else 0),
+    lambda s, i, a, c: (s, 1 if isinstance(c.random(), float) else 0),
+    lambda s, i, a, c: (s, 1 if str(c.random())[2] == "1" else 0),
+    lambda s, i, a, c: (s, 1 if a + 1e16 > 1e16 else 0),
+    swallowed,
+    in_a_loop,
+])  # fmt: skip
+def test_what_comparisons_do_not_show_is_not_enumerated(step):
+    """Steps that look at types, texts, rounding or errors, or draw in a loop: refused, in time."""
+    with pytest.raises(NotApplicable):
+        engine(Rule(step, TWO, 0, "sly"), PureDP(1.0), 4)
+
+
+@pytest.mark.parametrize("theta", [1e12, 1e17, 1e300])
+def test_a_theta_that_leaves_no_digits_is_refused(theta):
+    with pytest.raises(InvalidInput, match="no digits"):
+        simulate(RULES["feint"], PureDP(1.5), 8, 10, sampling=Covering(theta), jobs=1)
+
+
+def test_a_bound_beyond_all_use_leaves_the_other_ends():
+    result = simulate(
+        RULES["feint"], PureDP(1.5), 8, 5000, seed=5, sampling=Covering(1e3), experiments=[0],
+        progress=False,
+    )  # fmt: skip
+    found = result.epsilon(0.05)
+    assert found.lower <= found.value <= found.upper
