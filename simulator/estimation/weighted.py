@@ -166,7 +166,7 @@ def log_sample_estimate(
     guess = None
     if not bounded:
         limits = summary.asymptotic_limits(alpha)
-        guess = limits[0], min(limits[1], ceiling)
+        guess = limits[0], min(limits[1], max(ceiling, math.exp(summary.log_value)))
     if log_bound is None:
         ends = weighted_lower_limit(log_sample, alpha), ceiling
         return summary.estimate(ends, confidence, VALID_ENDS, guess)
