@@ -58,7 +58,8 @@ def split(
 
     ``trials`` is the number of paths over all runs and levels' starts: each of RUNS independent
     runs starts ``trials // RUNS`` paths at every level. Both ends hold for any number of runs: the
-    lower one by betting on the runs, the upper one is what the family allows. Raises Refusal when the pilot finds no way to ``epsilon``, or too few runs reach it.
+    lower one by betting on the runs, the upper one is what the family allows. Raises Refusal when
+    the pilot finds no way to ``epsilon``, or too few runs reach it.
     """
     s = replace(specification, sampling=None)
     paths = max(20, trials // RUNS)

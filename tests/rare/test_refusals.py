@@ -12,7 +12,6 @@ from simulator.rare import METHODS, enumerate_states
 from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST, estimated, graph_of
 from tests.helpers.small_games import unlisted
 
-
 EXACT = ("auto", "doob")
 DRAWN = [method for method in METHODS if method not in EXACT]
 
@@ -117,8 +116,8 @@ def test_the_recursion_says_what_it_needs():
     ):
         with pytest.raises(NotApplicable, match=complaint):
             graph_of(adversary, 0)
+    s = Specification(Rule(forever, WORST.menu, 0.0), FAMILY, 9, 10)
     with pytest.raises(NotApplicable, match="too many"):
-        s = Specification(Rule(forever, WORST.menu, 0.0), FAMILY, 9, 10)
         enumerate_states(s, 0, nodes=500)
 
 
