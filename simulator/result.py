@@ -165,7 +165,13 @@ class Result:
         leak, seen = self.unseen_leak(experiment)
         refuse_if_leaks_matter(leak, delta, seen)
         found = invert(delta)
-        return replace(found, upper=invert(delta - leak).upper) if leak > 0.0 else found
+        if leak == 0.0:
+            return found
+        with_all = invert(delta - leak)
+        guess = found.guess
+        if guess is not None and with_all.guess is not None:
+            guess = guess[0], with_all.guess[1]
+        return replace(found, upper=with_all.upper, guess=guess)
 
     def with_leaks(self, found: Estimate, experiment: int) -> Estimate:
         """A weighted estimate with the infinite losses that its sample does not have.
@@ -174,7 +180,10 @@ class Result:
         """
         if (known := self.known_leak(experiment)) > 0.0:
             ends = [min(1.0, end + known) for end in (found.value, found.lower, found.upper)]
-            return replace(found, value=ends[0], lower=ends[1], upper=ends[2])
+            guess = found.guess
+            if guess is not None:
+                guess = min(1.0, guess[0] + known), min(1.0, guess[1] + known)
+            return replace(found, value=ends[0], lower=ends[1], upper=ends[2], guess=guess)
         return allowing_for(found, *self.unseen_leak(experiment))
 
     def known_leak(self, experiment: int) -> float:

@@ -110,12 +110,11 @@ def weighted_delta(
     )
     # rounding lifts no loss by more than the tolerance, and no delta by more than that times the
     # probability of losses near epsilon or beyond, which the sample bounds
-    slack = tolerance(centre, whole("rounds", rounds))
+    slack = float(tolerance(centre, whole("rounds", rounds)))
     near = log_w[signed > centre - slack]
     moved = slack * math.exp(min(float(logsumexp(near)) - math.log(signed.size), 0.0))
-    return replace(
-        found, lower=max(0.0, found.lower - moved), upper=min(ceiling, found.upper + moved)
-    )
+    upper = max(min(ceiling, found.upper + moved), found.value)
+    return replace(found, lower=max(0.0, found.lower - moved), upper=upper)
 
 
 def exchanged_log_weights(losses: ArrayLike, log_weights: ArrayLike) -> Floats:
@@ -166,7 +165,7 @@ def log_sample_estimate(
     guess = None
     if not bounded:
         limits = summary.asymptotic_limits(alpha)
-        guess = limits[0], min(limits[1], ceiling)
+        guess = limits[0], min(limits[1], max(ceiling, math.exp(summary.log_value)))
     if log_bound is None:
         ends = weighted_lower_limit(log_sample, alpha), ceiling
         return summary.estimate(ends, confidence, VALID_ENDS, guess)

@@ -80,6 +80,9 @@ def refuse_if_leaks_matter(leak: float, value: float, seen: int) -> None:
 
 
 def allowing_for(estimate: Estimate, leak: float, seen: int) -> Estimate:
-    """The estimate of a probability, its upper end raised by the leak; raises Refusal."""
+    """The estimate of a probability, its upper ends raised by the leak; raises Refusal."""
     refuse_if_leaks_matter(leak, estimate.value, seen)
-    return replace(estimate, upper=min(1.0, estimate.upper + leak))
+    guess = estimate.guess
+    if guess is not None:
+        guess = guess[0], min(1.0, guess[1] + leak)
+    return replace(estimate, upper=min(1.0, estimate.upper + leak), guess=guess)

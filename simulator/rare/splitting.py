@@ -18,6 +18,7 @@ from simulator.errors import Refusal
 from simulator.estimation import Estimate, splitting_runs
 from simulator.estimation.inversion import excess
 from simulator.mechanisms import Pair
+from simulator.play.ceilings import delta_ceiling, tail_ceiling
 from simulator.play.interpreter import Prepared, Trial, play_trial
 from simulator.play.specification import Specification
 from simulator.seeds import Pilot, Stream, generator, pilot_generators, record, restore
@@ -56,8 +57,9 @@ def split(
     """Tail and hockey-stick divergence at ``epsilon`` in experiment ``b``, by splitting.
 
     ``trials`` is the number of paths over all runs and levels' starts: each of RUNS independent
-    runs starts ``trials // RUNS`` paths at every level. Intervals are asymptotic in the runs.
-    Raises Refusal when the pilot finds no way to ``epsilon``, or too few runs reach it.
+    runs starts ``trials // RUNS`` paths at every level. Both ends hold for any number of runs: the
+    lower one by betting on the runs, the upper one is what the family allows. Raises Refusal when
+    the pilot finds no way to ``epsilon``, or too few runs reach it.
     """
     s = replace(specification, sampling=None)
     paths = max(20, trials // RUNS)
@@ -67,7 +69,10 @@ def split(
         tail, delta = one_run(s, b, [*levels, epsilon], paths, run)
         tails.append(tail)
         deltas.append(delta)
-    return splitting_runs(tails, confidence), splitting_runs(deltas, confidence)
+    return (
+        splitting_runs(tails, confidence, ceiling=tail_ceiling(s, epsilon)),
+        splitting_runs(deltas, confidence, ceiling=delta_ceiling(s, epsilon)),
+    )
 
 
 def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[float]:

@@ -2,6 +2,7 @@
 and what tilting cannot reach is told."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,11 +34,12 @@ from simulator.play.interpreter import MAX_PREPARED, Prepared
 from simulator.play.leaks import covers, unsampled_leak
 from simulator.play.menu import Menu
 from simulator.play.plain_kernel import Engine
-from simulator.play.sampling import Steered, Tilted
+from simulator.play.sampling import Covering, Steered, Tilted
 from simulator.play.specification import Specification
 from simulator.play.tilted_kernel import psi_bound, tilt_of, width_of
 from simulator.theory import Composition, bound
 from tests.helpers.games import ALICE, FREE, RULES, WITH_ALICE, WITHOUT_ALICE, always, on_alice
+from tests.helpers.interval_coverage import narrow
 
 CONFIDENCE = 1 - 1e-6
 """Of every interval here: an assertion on one fails a true program once in a million seeds."""
@@ -204,8 +206,22 @@ def test_an_interval_allows_for_leaks_that_were_not_seen():
         found = result.delta(epsilon, 0, CONFIDENCE)
         assert found.lower <= EXACT.delta(epsilon).value <= found.upper
         assert found.upper - found.value >= leak
+        assert narrow(found)[0] <= EXACT.delta(epsilon).value <= narrow(found)[1]
+        assert narrow(found)[1] - found.value >= leak
     found = result.epsilon(2e-6, 0, CONFIDENCE)
     assert found.lower <= EXACT.epsilon(2e-6).value <= found.upper
+    assert narrow(found)[0] <= EXACT.epsilon(2e-6).value <= narrow(found)[1]
+
+
+def test_a_guess_has_the_leak_that_is_known():
+    result = play(LEAKY, LEAK, 100, 2000, sampling=Covering(1.6), experiments=[0])
+    found = result.delta(9.0, 0, CONFIDENCE)
+    assert found.lower <= EXACT.delta(9.0).value <= found.upper
+    leak = result.known_leak(0)
+    assert leak == pytest.approx(1e-7, rel=1e-6)
+    guessed = result.with_leaks(replace(found, guess=(1e-5, 2e-5)), 0)
+    assert guessed.guess == pytest.approx((1e-5 + leak, 2e-5 + leak), rel=1e-12)
+    assert guessed.value == pytest.approx(found.value + leak, rel=1e-12)
 
 
 def test_leaks_that_are_drawn_often_enough_need_no_allowance():

@@ -186,8 +186,8 @@ def test_a_generators_weights_average_to_one():
 def test_a_wrong_psi_is_seen_in_the_mean_weight(monkeypatch):
     play = TiltedEngine.play
 
-    def broken(self, b, sampling, rounds, coins, noise, losses, log_weights, *others):
-        play(self, b, sampling, rounds, coins, noise, losses, log_weights, *others)
+    def broken(self, b, sampling, rounds, coins, noise, *, log_weights, **others):
+        play(self, b, sampling, rounds, coins, noise, log_weights=log_weights, **others)
         log_weights += rounds * 0.01
 
     monkeypatch.setattr(TiltedEngine, "play", broken)

@@ -1,6 +1,7 @@
 """What is refused rather than estimated, and the one line that says what to try."""
 
 import math
+import re
 
 import pytest
 
@@ -11,26 +12,39 @@ from simulator.rare import METHODS, enumerate_states
 from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST, estimated, graph_of
 from tests.helpers.small_games import unlisted
 
+EXACT = ("auto", "doob")
+DRAWN = [method for method in METHODS if method not in EXACT]
 
-@pytest.mark.parametrize("method", METHODS)
+
+@pytest.mark.parametrize("method", DRAWN)
 def test_beyond_the_largest_loss_nothing_is_estimated(method):
     with pytest.raises((Refusal, NotApplicable)) as refused:
         estimated(WORST, 10.5, 400, method)
     assert any(hint in str(refused.value) for hint in ("try", "smaller", "no play"))
 
 
+@pytest.mark.parametrize("method", EXACT)
+def test_beyond_the_largest_loss_the_recursion_gives_zero(method):
+    for epsilon in (10.0, 10.5):  # 10 is the largest loss itself
+        event = estimated(WORST, epsilon, 400, method)
+        assert event.method == "doob"
+        for found in (event.tail, event.delta):
+            assert found.lower == found.value == 0.0
+            assert found.upper < 1e-9
+
+
 SMALL = PureDP(0.1)
 THREE = make("fixed-worst-case", SMALL, 3)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", DRAWN)
 def test_at_the_largest_loss_itself_nothing_is_above(method):
     with pytest.raises((Refusal, NotApplicable)):  # 3 * 0.1 > 0.3 in floats
         estimated(THREE, 0.3, 400, method, rounds=3, family=SMALL)
 
 
 def test_too_few_hits_are_refused_with_what_to_try():
-    with pytest.raises(Refusal, match=r'of 1000 plain trials .* method="tilted", "steered"'):
+    with pytest.raises(Refusal, match=r'of 1000 plain trials .* "tilted", "steered"'):
         estimated(WORST, 9.1, 1000, "plain")
     with pytest.raises(Refusal, match=r"of 1000 trials hit .* try more trials"):
         estimated(WORST, 9.1, 1000, "tilted", theta=0.0)
@@ -47,8 +61,12 @@ def test_a_dominating_weight_is_refused():
 @pytest.mark.parametrize(("epsilon", "theta"), [(0.1, 6.0), (0.1, 40.0), (6.2, 20.0)])
 def test_a_measure_tilted_too_far_is_contradicted(epsilon, theta):
     """Every trial takes the one path of the largest loss: equal weights, and no visible error."""
-    with pytest.raises(Refusal, match=r"its paths are not those that count; try a theta between"):
+    exact = graph_of(WORST, 0).delta(epsilon)
+    with pytest.raises(Refusal, match=r"its paths are not those that count") as refused:
         estimated(WORST, epsilon, 3000, "tilted", theta=theta)
+    low, high = re.search(r"between (\S+) and (\S+);", str(refused.value)).groups()
+    assert float(low) <= exact <= float(high)
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -91,14 +109,19 @@ def forever(state, i, answer, _coins):
     return state + (answer if i > 0 else 0.0) / (i + 1.3), 0
 
 
-def test_doobs_transform_says_what_it_needs():
-    menu = WORST.menu
+def test_the_recursion_says_what_it_needs():
     for adversary, complaint in (
-        (Rule(tossing, menu * 2), "tosses coins"),
-        (unlisted, "a rule over a menu"),
+        (unlisted, "write a rule over a menu|a rule over a menu, not a generator"),
         (make("press-when-ahead", FAMILY, ROUNDS), "infinitely many answers"),
     ):
         with pytest.raises(NotApplicable, match=complaint):
             graph_of(adversary, 0)
+    s = Specification(Rule(forever, WORST.menu, 0.0), FAMILY, 9, 10)
     with pytest.raises(NotApplicable, match="too many"):
-        enumerate_states(Specification(Rule(forever, menu), FAMILY, ROUNDS, 10), 0, nodes=500)
+        enumerate_states(s, 0, nodes=500)
+
+
+def test_the_recursion_serves_a_rule_that_tosses_coins():
+    """Both of its moves ask the same: its law is that of the rule without coins."""
+    graph = graph_of(Rule(tossing, WORST.menu * 2), 0)
+    assert graph.delta(4.3) == pytest.approx(graph_of(WORST, 0).delta(4.3), rel=1e-12)

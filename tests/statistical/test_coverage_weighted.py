@@ -21,7 +21,7 @@ from simulator.estimation import (
     weighted_tail,
 )
 from simulator.estimation.weighted import log_excess
-from tests.helpers.interval_coverage import assert_covers
+from tests.helpers.interval_coverage import assert_covers, narrow
 
 CONFIDENCE = 0.9
 RATE = 1.0 - CONFIDENCE
@@ -69,18 +69,41 @@ def test_bounded_weights_cover(estimator, bound, truth):
 @pytest.mark.parametrize(
     ("estimator", "truth"), [(weighted_delta, EXACT_DELTA), (weighted_tail, EXACT_TAIL)]
 )
-def test_asymptotic_intervals_miss_at_most_twice_as_often_as_nominal(estimator, truth):
-    assert_covers(
-        lambda rng: ends(estimator(*tilted_play(rng), EPSILON, confidence=CONFIDENCE)),
-        truth,
-        2 * RATE,
-    )
+def test_guesses_miss_at_most_twice_as_often_as_nominal(estimator, truth):
+    def interval(rng):
+        return estimator(*tilted_play(rng), EPSILON, confidence=CONFIDENCE).guess
+
+    assert_covers(interval, truth, 2 * RATE)
 
 
-def test_half_an_asymptotic_interval_is_caught():
+@pytest.mark.parametrize(
+    ("estimator", "truth"), [(weighted_delta, EXACT_DELTA), (weighted_tail, EXACT_TAIL)]
+)
+def test_valid_ends_without_a_bound_cover(estimator, truth):
+    """The ceiling is the truth itself: the least that is allowed."""
+
+    def estimate(rng, least=truth):
+        return estimator(*tilted_play(rng), EPSILON, confidence=CONFIDENCE, ceiling=least)
+
+    assert_covers(lambda rng: ends(estimate(rng)), truth, RATE / 2.0)
+    found = estimate(np.random.default_rng(1), 10.0 * truth)
+    assert found.upper == 10.0 * truth
+    assert found.lower > 0.3 * truth
+
+
+@pytest.mark.parametrize("estimator", [weighted_delta, weighted_tail])
+def test_a_value_above_its_ceiling_stays_within_its_ends(estimator):
+    losses, log_weights = tilted_play(np.random.default_rng(1))
+    found = estimator(losses, log_weights, EPSILON, ceiling=0.1 * EXACT_TAIL * 1e-3)
+    assert found.lower <= found.value <= found.upper
+    assert found.guess[0] <= found.value <= found.guess[1]
+    assert type(found.lower) is type(found.upper) is float
+
+
+def test_half_a_guess_is_caught():
     def interval(rng):
         estimate = weighted_delta(*tilted_play(rng), EPSILON, confidence=CONFIDENCE)
-        return (estimate.lower + estimate.value) / 2, (estimate.upper + estimate.value) / 2
+        return tuple((end + estimate.value) / 2 for end in estimate.guess)
 
     with pytest.raises(AssertionError, match="intervals miss"):
         assert_covers(interval, EXACT_DELTA, 2 * RATE)
@@ -94,35 +117,54 @@ def test_the_other_direction_from_the_same_sample():
         # a tilt by -(1 + theta) of experiment 0 is a tilt by theta of experiment 1
         mirrored = exchanged_log_weights(-losses, PSI - (1.0 + THETA) * losses)
         np.testing.assert_allclose(mirrored, log_weights, rtol=1e-12)
-        return ends(weighted_delta(-losses, mirrored, EPSILON, confidence=CONFIDENCE, experiment=1))
+        return weighted_delta(-losses, mirrored, EPSILON, confidence=CONFIDENCE, experiment=1)
 
-    assert_covers(interval, EXACT_DELTA, 2 * RATE)
+    assert_covers(lambda rng: interval(rng).guess, EXACT_DELTA, 2 * RATE)
+    assert_covers(lambda rng: ends(interval(rng)), EXACT_DELTA, RATE)
 
 
 @pytest.mark.parametrize("theta", [1.0, 2.0])
 def test_skewed_weights(theta):
-    """Asymptotic intervals for the mean of log-normal weights, 1, from 300 of them."""
+    """Guesses at the mean of log-normal weights, 1, from 300 of them, and the valid lower end.
+
+    A probability is at most 1, which is the ceiling here and the truth.
+    """
     sigma = 0.5 * theta
 
     def interval(rng):
         log_weights = rng.normal(-(sigma**2) / 2, sigma, 300)
-        return ends(
-            weighted_tail(np.ones(300), log_weights, 0.5, confidence=CONFIDENCE, largest_share=1.0)
+        return weighted_tail(
+            np.ones(300), log_weights, 0.5, confidence=CONFIDENCE, largest_share=1.0
         )
 
-    assert_covers(interval, 1.0, 2 * RATE)
+    def guess(rng):
+        found = interval(rng)
+        assert found.guess[0] <= found.value <= found.guess[1]
+        return found.guess
+
+    assert_covers(guess, 1.0, 2 * RATE)
+    assert_covers(lambda rng: ends(interval(rng)), 1.0, RATE)
 
 
 @pytest.mark.parametrize("bounded", [True, False])
 def test_epsilon(bounded):
     bound = (lambda e: delta_log_bound(THETA, PSI, e)) if bounded else None
     assert_covers(
-        lambda rng: ends(
+        lambda rng: narrow(
             weighted_epsilon(*tilted_play(rng), EXACT_DELTA, confidence=CONFIDENCE, log_bound=bound)
         ),
         EPSILON,
         RATE if bounded else 2 * RATE,
     )
+
+
+def test_the_valid_lower_end_of_epsilon_needs_no_bound():
+    def interval(rng):
+        found = weighted_epsilon(*tilted_play(rng), EXACT_DELTA, confidence=CONFIDENCE)
+        assert found.lower > 0.5 * EPSILON
+        return ends(found)
+
+    assert_covers(interval, EPSILON, RATE, repetitions=200)
 
 
 def test_the_lower_limit_without_any_bound():
@@ -138,7 +180,7 @@ def test_splitting_product():
 
     def interval(rng):
         passed = rng.binomial(started, shares)
-        return ends(splitting_product(passed, np.full(3, started), CONFIDENCE))
+        return splitting_product(passed, np.full(3, started), CONFIDENCE).guess
 
     assert_covers(interval, float(shares.prod()), 2 * RATE)
 
