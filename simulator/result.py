@@ -26,6 +26,7 @@ from simulator.play.leaks import allowing_for, covers, refuse_if_leaks_matter, u
 from simulator.play.sampling import Covering
 from simulator.play.specification import Specification
 from simulator.play.views import Replay, View, replay
+from simulator.ties import require_told_apart
 from simulator.validation import experiment_number, finite, open_probability, point
 
 
@@ -95,6 +96,7 @@ class Result:
         threshold, experiment = point("threshold", threshold), experiment_number(experiment)
         open_probability("confidence", confidence)
         rounds = self.specification.rounds
+        require_told_apart(self.specification.family.core.pure_epsilon, rounds)
         if (sample := self.weighted(experiment)) is None:
             return estimation.tail(
                 self.losses(experiment), threshold, experiment, confidence, rounds=rounds

@@ -29,6 +29,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.errors import NotApplicable
+
 ROUNDS = 10_000
 """The rounds that a sample is taken to have where none are given."""
 REACH = 40.0
@@ -47,6 +49,15 @@ def tolerance(threshold: Thresholds, rounds: int) -> Thresholds:
     """
     size: Any = np.where(np.isfinite(threshold), np.abs(threshold), 0.0)[()]
     return _TERMS * _UNIT * rounds * (REACH + size)
+
+
+def require_told_apart(largest: float, rounds: int) -> None:
+    """Raise NotApplicable where round losses of at most ``largest`` are lost in the tolerance."""
+    if 0.0 < largest < 8.0 * float(tolerance(0.0, rounds)):
+        raise NotApplicable(
+            f"round losses of at most {largest:g} cannot be told from the rounding of a sum of "
+            f"{rounds} rounds: tails need a larger epsilon"
+        )
 
 
 def beyond(threshold: Thresholds, rounds: int) -> Thresholds:

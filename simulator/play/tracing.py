@@ -127,10 +127,9 @@ def ways(
     """Every way that the step takes from ``state`` in the rounds from first to last.
 
     ``answer`` is a number, or for one that may be anything (spacing of its atoms, one of them),
-    the spacing 0 where it is continuous. With
-    ``check`` the ways are compared with the step on numbers. Raises RoundMatters where there are several rounds and
-    the step does more than compare their number, NotApplicable where the ways cannot be
-    enumerated, and what the step raises.
+    the spacing 0 where it is continuous. With ``check`` the ways are compared with the step on
+    numbers. Raises RoundMatters where there are several rounds and the step does more than compare
+    their number, NotApplicable where the ways cannot be enumerated.
     """
     first, last = rounds
 

@@ -24,7 +24,7 @@ from simulator.run.simulate import run
 from simulator.store import RunStore
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
-from simulator.ties import tolerance
+from simulator.ties import require_told_apart, tolerance
 from simulator.validation import experiment_number, finite, open_probability
 
 METHODS = (
@@ -124,6 +124,7 @@ def estimate_rare(
     )
     if epsilon is not None:
         finite("epsilon", epsilon)
+    require_told_apart(family.core.pure_epsilon, s.rounds)
     question = Question(s, experiment, epsilon, delta, confidence)
     if out is not None and method in ("doob", "splitting"):
         raise InvalidInput(f"out= stores blocks of trials, and method={method!r} plays none")
