@@ -13,7 +13,11 @@ import simulator
 
 PACKAGE = Path(simulator.__file__).parent
 MOST = 5
-KERNELS = {"play/plain_kernel.py": {"kernel"}, "play/tilted_kernel.py": {"kernel"}}
+KERNELS = {
+    "play/plain_kernel.py": {"kernel"},
+    "play/tilted_kernel.py": {"kernel"},
+    "play/covering.py": {"kernel", "draw", "no_draw"},
+}
 """Functions that numba compiles and calls by position."""
 
 

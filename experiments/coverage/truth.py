@@ -26,7 +26,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from experiments.coverage.entries import Atom, Entry
 from experiments.coverage.subject import Subject
 
-TIE = 1e-9
+TIE = 1e-11
 """A loss that equals a threshold but for so much, relative, is not above it."""
 SAME = 1e-11
 """Losses this near each other are one: they differ by rounding."""

@@ -35,7 +35,7 @@ Answers = list[tuple[float, float, float]]
 """(answer, its probability, its signed loss) of a mechanism with finitely many answers."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Leaves:
     """Where answers lead in the rounds of one segment, one row per node and way out of it.
 
@@ -67,7 +67,7 @@ class Leaves:
         return len(self.starts) - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Automaton:
     """Everything that a rule can do in experiment b.
 
@@ -269,7 +269,15 @@ class _Enumeration:
         self, start: tuple[np.ndarray, np.ndarray], segment_of: np.ndarray, segments: list[Leaves]
     ) -> Automaton:
         kinds, kind, params = self.menu.kinds, np.array(self.kind), np.array(self.params)
-        return Automaton(kinds, kind, params, self.rounds, start, segment_of, tuple(segments))
+        return Automaton(
+            kinds=kinds,
+            kind=kind,
+            params=params,
+            rounds=self.rounds,
+            start=start,
+            segment_of=segment_of,
+            segments=tuple(segments),
+        )
 
     def _count_node(self, i: int) -> None:
         self.nodes_seen += 1
@@ -344,13 +352,13 @@ def leaves_of(outs: list[Out], nodes: int) -> Leaves:
         return np.array([getattr(out, name) for out in outs], dtype=kind)
 
     return Leaves(
-        starts,
-        column("follow", np.int64),
-        column("entry", np.int64),
-        column("loss", np.float64),
-        column("mass", np.float64),
-        column("low", np.float64),
-        column("high", np.float64),
+        starts=starts,
+        follow=column("follow", np.int64),
+        entry=column("entry", np.int64),
+        loss=column("loss", np.float64),
+        mass=column("mass", np.float64),
+        low=column("low", np.float64),
+        high=column("high", np.float64),
     )
 
 

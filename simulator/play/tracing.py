@@ -134,10 +134,10 @@ def ways(
     first, last = rounds
 
     def run(script: Script) -> Way | None:
-        number = Line(script, "round", first - 0.5, last + 0.5, 1.0, float(first))
+        number = Line(script, "round", first - 0.5, last + 0.5, spacing=1.0, origin=float(first))
         given = isinstance(answer, tuple)
         spacing, origin = answer if isinstance(answer, tuple) else (0.0, 0.0)
-        line = Line(script, "answer", -math.inf, math.inf, spacing, origin)
+        line = Line(script, "answer", -math.inf, math.inf, spacing=spacing, origin=origin)
         coins = TracedCoins(script)
         i: Any = Unknown(number) if last > first else first
         try:

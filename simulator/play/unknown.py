@@ -88,7 +88,7 @@ class Line:
     __slots__ = ("high", "low", "name", "origin", "script", "spacing")
 
     def __init__(
-        self, script: Script, name: str, low: float, high: float, spacing: float = 0.0,
+        self, script: Script, name: str, low: float, high: float, *, spacing: float = 0.0,
         origin: float = 0.0,
     ) -> None:  # fmt: skip
         self.script, self.name = script, name

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from simulator.errors import Refusal
+from simulator.errors import InvalidInput, Refusal
 from simulator.estimation.log_mean import LogMean
 from simulator.estimation.weighted import log_excess
 from simulator.play.sampling import Tilted
@@ -74,8 +74,13 @@ def _typical(specification: Specification, b: int, epsilon: float, trials: int) 
     if median(0.0) >= epsilon:
         return 0.0
     low, high = 0.0, 1.0
-    while median(high) < epsilon:
-        low, high = high, 2.0 * high
+    while True:
+        try:
+            if median(high) >= epsilon:
+                break
+            low, high = high, 2.0 * high
+        except InvalidInput:  # the weights would have no digits left
+            high = math.inf
         if high > LARGEST_THETA:
             raise Refusal(
                 f"no tilt makes a loss of {epsilon:g} typical: the adversary does not go that far "
