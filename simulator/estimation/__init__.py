@@ -2,7 +2,7 @@
 
 Losses are arrays of shape (trials,), always ln Pr[V0=v]/Pr[V1=v]; ``experiment`` says in which of
 the two experiments they were drawn, and in experiment 1 every function exchanges the roles.
-Intervals are valid at every sample size unless their ``method`` begins with "asymptotic".
+Intervals are valid at every sample size; a ``guess`` beside them is asymptotic, with no promise.
 """
 
 from simulator.estimation.betting import betting_interval, betting_lower, betting_upper
