@@ -139,6 +139,9 @@ def _compiled_function(value: Any) -> Any:
 
 def _function(value: types.FunctionType, note: Note) -> Anatomy:
     own = is_own_function(value)
+    if isinstance(registry := getattr(value, "registry", None), types.MappingProxyType):
+        # functools.singledispatch: its cache fills in play, its registry is what was written
+        return Anatomy(name_of(value), [("registry", dict(registry))])
     if not own and is_found_by_name(value):
         return Anatomy(name_of(value), [])
     found = lookups(value.__code__)

@@ -8,7 +8,8 @@ from functools import lru_cache
 from types import CodeType
 
 READS = frozenset({
-    "open", "fdopen", "read_text", "read_bytes", "loadtxt", "genfromtxt", "fromfile", "memmap",
+    "open", "fdopen", "read_text", "read_bytes", "load", "loadtxt", "genfromtxt", "fromfile",
+    "memmap",
     "read_csv", "read_table", "read_parquet", "read_json", "read_excel", "from_csv", "urlopen",
     "getenv", "environ", "input", "import_module", "__import__", "reload", "run_path",
     "run_module",

@@ -287,3 +287,41 @@ def test_long_chains_rings_and_shared_parts_end_quickly():
 
 def test_integers_are_not_their_floats():
     assert mark(0) != mark(0.0) != mark(-0.0)
+
+
+def test_the_registry_of_a_single_dispatch_is_reached_and_its_cache_is_not():
+    def made(stake):
+        @functools.singledispatch
+        def stakes(x):
+            return 0.05
+
+        stakes.register(int, lambda x: stake)
+
+        def adversary(coins):
+            while True:
+                yield stakes(1)
+
+        return stakes, adversary
+
+    stakes, one = made(0.1)
+    before = fingerprint(adversary=one).parts
+    stakes(1)
+    assert fingerprint(adversary=one).parts == before
+    assert fingerprint(adversary=made(0.1)[1]).parts == before
+    assert fingerprint(adversary=made(0.2)[1]).parts != before
+
+
+def test_an_array_that_is_loaded_in_play_is_named():
+    def adversary(coins):
+        yield np.load("stakes.npy")
+
+    assert any("load" in note for note in fingerprint(adversary=adversary).not_covered)
+
+
+def test_a_generator_of_numpy_at_module_level_is_taken_apart():
+    own = np.random.default_rng(1)
+
+    def adversary(coins):
+        yield own.random()
+
+    assert fingerprint(adversary=adversary).parts
