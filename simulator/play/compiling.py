@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import Rule
-from simulator.errors import Breach, DpcomposeError, InvalidInput
+from simulator.errors import DpcomposeError, InvalidInput
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -30,14 +30,6 @@ def checked_step(step: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
     return numba.njit(nogil=True, error_model="numpy", boundscheck=True)(step)
-
-
-def raised_by_step(rule: Rule, error: Exception, first_trial: int) -> Breach:
-    """What to raise for an exception that left a compiled step."""
-    return Breach(
-        f"{rule.name} raised {type(error).__name__} ({error}) in trial {first_trial} or a later "
-        "one of its block; play it with fewer trials, or uncompiled, to see the round"
-    )
 
 
 def numba_inline(function: Callable[..., Any]) -> Callable[..., Any]:

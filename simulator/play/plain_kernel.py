@@ -22,7 +22,6 @@ from simulator.play.compiling import (
     advance,
     compiled_or_not,
     dispatch,
-    raised_by_step,
     row_reader,
     uncompiled,
 )
@@ -163,24 +162,21 @@ class Engine:
         Raises Breach, naming the round and the trial.
         """
         menu = self.menu
-        try:
-            ended = self.kernel(
-                b,
-                menu.kind,
-                menu.rows,
-                menu.params,
-                menu.low,
-                menu.high,
-                menu.prices,
-                menu.limits,
-                coins,
-                noise,
-                losses,
-                np.zeros((0, rounds)) if trace is None else trace,
-                np.zeros((0, rounds)) if answers is None else answers,
-            )
-        except (IndexError, ZeroDivisionError, OverflowError, ValueError) as error:
-            raise raised_by_step(menu.rule, error, first_trial) from error
+        ended = self.kernel(
+            b,
+            menu.kind,
+            menu.rows,
+            menu.params,
+            menu.low,
+            menu.high,
+            menu.prices,
+            menu.limits,
+            coins,
+            noise,
+            losses,
+            np.zeros((0, rounds)) if trace is None else trace,
+            np.zeros((0, rounds)) if answers is None else answers,
+        )
         raise_if_ended_early(menu, ended, first_trial, math.inf if b else -math.inf)
 
 

@@ -23,7 +23,6 @@ from simulator.play.compiling import (
     advance,
     compiled_or_not,
     dispatch,
-    raised_by_step,
     row_reader,
     uncompiled,
 )
@@ -231,32 +230,29 @@ class TiltedEngine:
         menu = self.menus[b]
         grid = sampling.grid
         first, last = sampling.span
-        try:
-            ended = self.kernel(
-                menu.kind,
-                menu.rows,
-                menu.params,
-                tilt_table(menu, sampling),
-                menu.low,
-                menu.high,
-                menu.prices,
-                menu.limits,
-                sampling.levels,
-                grid,
-                phase_of(rounds, grid.shape[0]),
-                first,
-                grid.shape[1] / (last - first),
-                len(sampling.levels) - 1 if isinstance(sampling, Guarded) else -1,
-                sampling.share if isinstance(sampling, Guarded) else 0.0,
-                coins,
-                noise,
-                losses,
-                log_weights,
-                np.zeros((0, rounds)) if answers is None else answers,
-                np.zeros((0, rounds, 4)) if path is None else path,
-            )
-        except (IndexError, ZeroDivisionError, OverflowError, ValueError) as error:
-            raise raised_by_step(menu.rule, error, first_trial) from error
+        ended = self.kernel(
+            menu.kind,
+            menu.rows,
+            menu.params,
+            tilt_table(menu, sampling),
+            menu.low,
+            menu.high,
+            menu.prices,
+            menu.limits,
+            sampling.levels,
+            grid,
+            phase_of(rounds, grid.shape[0]),
+            first,
+            grid.shape[1] / (last - first),
+            len(sampling.levels) - 1 if isinstance(sampling, Guarded) else -1,
+            sampling.share if isinstance(sampling, Guarded) else 0.0,
+            coins,
+            noise,
+            losses,
+            log_weights,
+            np.zeros((0, rounds)) if answers is None else answers,
+            np.zeros((0, rounds, 4)) if path is None else path,
+        )
         raise_if_ended_early(menu, ended, first_trial, -math.inf)
 
 

@@ -42,7 +42,7 @@ def test_a_refused_estimate_names_flags(dpcompose):
     game = ("--family", "pure:0.2", "--rounds", 5, "--epsilon", 0.5, "--trials", 10, "--jobs", 1)
     said = dpcompose("tail", "fixed-worst-case", *game, "--method", "plain")
     assert said.code == 3
-    assert "or --method tilted, steered, doob or splitting" in said.err
+    assert "or --method covering, tilted, steered or splitting" in said.err
 
 
 def test_the_library_itself_names_no_flag():

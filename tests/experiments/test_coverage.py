@@ -283,15 +283,23 @@ def made_by(law, narrower=1.0, asymptotic=False):
             lower = beta.ppf(0.025, hits, trials - hits + 1) if hits else 0.0
             upper = beta.ppf(0.975, hits + 1, trials - hits) if hits < trials else 1.0
             lower, upper = (value + (end - value) / narrower for end in (lower, upper))
-            method = "asymptotic, x" if asymptotic else "x"
-            return Estimate(value, lower, upper, 0.95, method, hits, trials, 0.1, 0.1)
+            ends = (0.0, 1.0) if asymptotic else (lower, upper)
+            return Estimate(
+                value=value, lower=ends[0], upper=ends[1], confidence=0.95, method="x", hits=hits,
+                effective_sample_size=trials, largest_weight_share=0.1,
+                relative_standard_error=0.1, lower_valid=not asymptotic,
+                upper_valid=not asymptotic, guess=(lower, upper) if asymptotic else None,
+            )  # fmt: skip
 
         streams = np.random.default_rng(seed).spawn(2)
         tail, delta = (
             one(bracket.lower, stream)
             for bracket, stream in zip((law.tail(epsilon), law.delta(epsilon)), streams)
         )
-        return RareEvent(epsilon, tail, delta, None, "plain", None, trials, 0.0, 0.0)
+        return RareEvent(
+            epsilon=epsilon, tail=tail, delta=delta, at_delta=None, method="plain", theta=None,
+            trials=trials, seconds=0.0, pilot_seconds=0.0,
+        )  # fmt: skip
 
     return estimator
 

@@ -40,15 +40,16 @@ def test_the_program_of_rare_events_reaches_what_it_says(tmp_path, capsys):
     # epsilon(1e-12) of this adversary is 1.88 to three digits, by exact recursion
     run(tmp_path, 3, trials=20_000)
     printed = capsys.readouterr().out
-    shape = rf"steered {WEIGHTED}\n{WEIGHTED}\n"
-    assert re.fullmatch(shape, printed)
-    assert abs(float(printed.split()[1]) - 1.88) < 0.02
+    exact, sampled = printed.splitlines()
+    assert re.fullmatch(rf"doob {WEIGHTED}", exact)
+    assert abs(float(exact.split()[1]) - 1.88) < 0.01
+    assert re.fullmatch(r"between .* and .*; a guess: \d.* promises nothing\)", sampled)
 
 
 def test_the_program_of_bounds_prints_what_each_grants_and_no_violation(tmp_path, capsys):
     run(tmp_path, 4)
     *granted, violated = capsys.readouterr().out.splitlines()
-    assert dict(line.split() for line in granted)["basic"] == "20.0"
+    assert dict(line.split() for line in granted)["basic"].startswith("20.0")
     assert violated == "[]"
 
 

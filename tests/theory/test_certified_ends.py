@@ -169,7 +169,9 @@ def test_the_divergence_of_bounded_range_is_the_supremum_rounded_up(epsilon, alp
     supremum = mpmath.log(moment) / theta
     found = bounded_range_renyi(epsilon, alpha)
     assert found >= supremum
-    assert found <= supremum * (1 + mpmath.mpf("1e-5")) or alpha * epsilon < 1e-3
+    # ln of a moment near 1 over theta: its rounding, some 1e-16, counts beside theta^2 epsilon^2
+    lost = 1e-5 + 1e-12 / (theta * e * e)
+    assert found <= supremum * (1 + mpmath.mpf(lost)) or alpha * epsilon < 1e-3
 
 
 def test_an_end_that_ignores_its_rounding_is_caught():
