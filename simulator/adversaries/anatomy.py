@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import copyreg
+import dataclasses
 import functools
 import importlib
 import importlib.util
@@ -70,7 +71,7 @@ _KEPT_BY_PYTHON = frozenset({
     "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__",
     "__annotate__", "__annotate_func__", "__annotations_cache__", "__dataclass_fields__",
     "__dataclass_params__", "__match_args__", "__abstractmethods__", "_abc_impl",
-    "__firstlineno__", "__static_attributes__", "__parameters__", "__orig_bases__",
+    "__firstlineno__", "__slotnames__", "__static_attributes__", "__parameters__", "__orig_bases__",
     "__subclasshook__", "__reduce_cython__",
 })  # fmt: skip
 _DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType)
@@ -253,8 +254,11 @@ def _namespace(value: Namespace) -> Anatomy:
 
 
 def _class(value: type, note: Note) -> Anatomy:
-    members = [(name, part) for name, part in sorted(vars(value).items())
-               if name not in _KEPT_BY_PYTHON]  # fmt: skip
+    members = [
+        (name, part)
+        for name, part in sorted(vars(value).items())
+        if name not in _KEPT_BY_PYTHON and not _is_made_by_dataclass(value, name, part)
+    ]
     if is_own_class(value):
         bases = [("base", base) for base in value.__bases__]
         return Anatomy(
@@ -264,6 +268,14 @@ def _class(value: type, note: Note) -> Anatomy:
         )  # fmt: skip
     patched = [(name, part) for name, part in members if _is_patched(part)]
     return Anatomy(name_of(value), patched)
+
+
+def _is_made_by_dataclass(value: type, name: str, part: Any) -> bool:
+    """Whether a method follows from the fields; a worker that is sent the class makes it anew."""
+    if name not in ("__repr__", "__setattr__", "__delattr__") or not is_dataclass(value):
+        return False
+    file = getattr(getattr(part, "__code__", None), "co_filename", "")
+    return file in ("<string>", dataclasses.__file__)
 
 
 def _is_patched(part: Any) -> bool:
