@@ -96,7 +96,7 @@ def enclosed_curve(width: float, rounds: int, cells: int, offset: float) -> Encl
     for _ in range(rounds):
         lower[inner] = np.maximum(lowest[inner], _best_on_lattice(lower, cells, width) / _UP)
         on_lattice = _best_on_lattice(upper, cells, width)
-        best = np.maximum(on_lattice, _best_in_cells(upper, cells, width))
+        best = np.maximum(on_lattice, best_in_cells(upper, cells, width))
         upper[inner] = np.minimum(best * _UP, 1.0)
     certain = np.minimum(upper[inner] + UNDERFLOW, 1.0)
     return EnclosedCurve(points[inner], lower[inner], certain)
@@ -128,7 +128,7 @@ def _best_on_lattice(values: Floats, cells: int, width: float) -> Floats:
     return best
 
 
-def _best_in_cells(values: Floats, cells: int, width: float) -> Floats:
+def best_in_cells(values: Floats, cells: int, width: float) -> Floats:
     """An upper bound on the chord objective over the inside of every cell of t (0 where none).
 
     In a cell, with v = e^(t_j - t) and F(v) (1 - e^-w) = beta - alpha v - gamma / v, the objective

@@ -44,7 +44,7 @@ class LossLattice:
         if not all(law.is_discrete and law.atom_losses.size for law, _ in parts.items):
             return None
         rises = [law.atom_losses - law.atom_losses[0] for law, _ in parts.items]
-        step = _common_step(np.concatenate(rises))
+        step = common_step(np.concatenate(rises))
         spans = [rise[-1] * count for rise, (_, count) in zip(rises, parts.items)]
         if step is None or sum(spans) / step >= MAX_POINTS:
             return None
@@ -58,7 +58,7 @@ class LossLattice:
         return cls(base, step, points, offsets, mismatch)
 
 
-def _common_step(rises: Floats) -> float | None:
+def common_step(rises: Floats) -> float | None:
     """Greatest step of which all rises are multiples up to rounding (Euclid, on the residues)."""
     rises = rises[rises > 0]
     if rises.size == 0:

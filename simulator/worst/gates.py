@@ -1,0 +1,227 @@
+"""What a filter lets an adversary ask, as the nodes of a game."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory.budgets import Budget, budget_of
+from simulator.theory.filters import Filter
+from simulator.theory.guarantees import Guarantee
+from simulator.theory.pld.loss_lattice import common_step
+from simulator.worst.arena import Arena, budgeted, chain, explored, require_an_end
+from simulator.worst.menu import Option
+
+FEW_NODES = 20_000
+_MARGIN = 1e-11
+"""Relative: rounding of a filter's own arithmetic, which depends on the order of the rounds."""
+
+
+@runtime_checkable
+class OwnFilter(Protocol):
+    """A filter of a user's: a state that starts at ``initial``, and a rule.
+
+    ``admit(state, guarantee)`` returns whether a round with that guarantee may run, and the state
+    after it. States are hashable, and finitely many are ever reached; or a state is one number that
+    grows as budget is spent, which the attribute ``monotone = True`` states: a larger state never
+    admits what a smaller one refuses.
+    """
+
+    initial: Any
+
+    def admit(self, state: Any, guarantee: Guarantee) -> tuple[bool, Any]:
+        """Whether the round may run, and the state after it."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The two arenas of a filter: what it certainly admits, and what it may admit."""
+
+    certain: Arena
+    possible: Arena
+
+
+def gate(
+    filter_: Filter | OwnFilter | None,
+    options: Sequence[Option],
+    rounds: int | None,
+    resolution: int,
+) -> Gate:
+    """Lay out a game's nodes.
+
+    Parameters
+    ----------
+    resolution : into how many units a budget is cut at least, where costs do not add up on a grid
+        of their own.
+
+    Raises
+    ------
+    InvalidInput : nothing ends the game.
+    NotApplicable : the filter cannot account for an option, or reaches too many states.
+    """
+    if filter_ is None:
+        require_rounds(rounds)
+        arena = chain(int(rounds or 0), len(options))
+        return Gate(arena, arena)
+    if not isinstance(filter_, Filter):
+        return _own(filter_, options, rounds, resolution)
+    if hasattr(filter_, "admits_composition"):
+        arena = _natural(filter_, options, rounds)
+        return Gate(arena, arena)
+    fixed = all(option.guarantee == option.least for option in options)
+    if fixed and len(options) <= 8:
+        try:
+            certain = _stepped(filter_, options, rounds, 1.0 + _MARGIN)
+            possible = _stepped(filter_, options, rounds, 1.0 - _MARGIN)
+            return Gate(certain, possible)
+        except NotApplicable:
+            pass
+    return _by_budget(filter_, options, rounds, resolution)
+
+
+def require_rounds(rounds: int | None) -> None:
+    """Raise InvalidInput where neither a filter nor a number of rounds ends the game."""
+    if rounds is None:
+        raise InvalidInput("nothing ends the game: give a number of rounds, or a filter")
+
+
+def _stepped(
+    filter_: Filter, options: Sequence[Option], rounds: int | None, scale: float
+) -> Arena:
+    """Every state that the filter's own step reaches, where all costs are ``scale`` times true.
+
+    A sum that is kept without rounding is taken as it is.
+    """
+    exact = filter_.name == "sum"
+    prices = [filter_.price(option.guarantee) for option in options]
+    if not exact:
+        prices = [(epsilon * scale, delta) for epsilon, delta in prices]
+    step = type(filter_).step
+    largest = [max(abs(x), 1e-300) for x in filter_.initial]
+    # the step is asked for its own states; they are kept under rounded ones
+    known: dict[Hashable, tuple[float, ...]] = {}
+
+    def rounded(state: tuple[float, ...]) -> Hashable:
+        key = tuple(
+            float(f"{x:.11e}") if abs(x) > 1e-13 * size else 0.0
+            for x, size in zip(state, _scales(state, largest))
+        )
+        known.setdefault(key, state)
+        return key
+
+    def admit(key: Any, option: int) -> Hashable | None:
+        admitted, after = step(known[key], *prices[option])
+        return rounded(after) if admitted else None
+
+    return explored(rounded(filter_.initial), len(options), admit, rounds, FEW_NODES)
+
+
+def _scales(state: Sequence[float], largest: Sequence[float]) -> list[float]:
+    """What each number of a state is measured against: the error of a sum, against the sum."""
+    top = max(max(abs(x) for x in state), max(largest))
+    return [top for _ in state]
+
+
+def _natural(filter_: Any, options: Sequence[Option], rounds: int | None) -> Arena:
+    """Count vectors, admitted by the filter's own decision."""
+    laws = [option.law for option in options]
+
+    def admit(counts: Any, option: int) -> Hashable | None:
+        after = (*counts[:option], counts[option] + 1, *counts[option + 1 :])
+        parts = tuple((law, count) for law, count in zip(laws, after) if count)
+        return after if filter_.admits_composition(parts) else None
+
+    return explored((0,) * len(options), len(options), admit, rounds, FEW_NODES)
+
+
+def _own(
+    filter_: OwnFilter, options: Sequence[Option], rounds: int | None, resolution: int
+) -> Gate:
+    if not isinstance(filter_, OwnFilter):
+        raise InvalidInput(
+            f"a filter has a state `initial` and a method admit(state, guarantee), {filter_!r} "
+            "has not"
+        )
+
+    def asked(state: Any, guarantee: Guarantee) -> Hashable | None:
+        admitted, after = filter_.admit(state, guarantee)
+        return after if admitted else None
+
+    unit = None
+    if getattr(filter_, "monotone", False):
+        unit = _unit(filter_, options, resolution)
+
+    def arena(up: bool) -> Arena:
+        def admit(state: Any, option: int) -> Hashable | None:
+            guarantee = options[option].guarantee if up else options[option].least
+            after = asked(state, guarantee)
+            if after is None or unit is None:
+                return after
+            exact = after / unit
+            near = round(exact)
+            if abs(exact - near) <= 1e-9:
+                return near * unit
+            return (math.ceil(exact) if up else math.floor(exact)) * unit
+
+        return explored(filter_.initial, len(options), admit, rounds, FEW_NODES)
+
+    if unit is None and any(option.guarantee != option.least for option in options):
+        raise NotApplicable(
+            "a filter of one's own prices a free parameter only where its state is a number that "
+            "grows: say so by monotone = True, or write fixed parameters into the menu"
+        )
+    certain = arena(up=True)
+    return Gate(certain, certain if unit is None else arena(up=False))
+
+
+def _unit(filter_: OwnFilter, options: Sequence[Option], resolution: int) -> float:
+    """The unit on which a state that is a number is kept: a common one of all costs, or a fine one.
+
+    Raises InvalidInput where a round costs nothing.
+    """
+    costs = []
+    for option in options:
+        for guarantee in (option.guarantee, option.least):
+            admitted, after = filter_.admit(filter_.initial, guarantee)
+            if admitted:
+                costs.append(float(after) - float(filter_.initial))
+    require_an_end(min(costs, default=1.0) > 0.0)
+    import numpy as np
+
+    common = common_step(np.array(costs)) if costs else 1.0
+    if common is not None and common >= min(costs, default=1.0) / 64:
+        return common
+    return min(costs) * 64 / max(resolution, 64)
+
+
+def _by_budget(
+    filter_: Filter, options: Sequence[Option], rounds: int | None, resolution: int
+) -> Gate:
+    """A filter that keeps one sum, its costs in whole units: rounded up, and rounded down."""
+    prices = [
+        (filter_.price(option.guarantee), filter_.price(option.least)) for option in options
+    ]
+    if any(leak > 0.0 for pair in prices for _, leak in pair):
+        raise NotApplicable(
+            f"the {filter_.name} filter keeps a second sum for the rounds' deltas, and the menu "
+            "brings it to more states than can be tried; leave out what has a delta"
+        )
+    budget: Budget = budget_of(filter_, max(pair[0][0] for pair in prices))
+    played = [budget.cost(pair[0][0]) for pair in prices]
+    least = [budget.cost(pair[1][0]) for pair in prices]
+    require_an_end(min(least) > 0.0)
+    import numpy as np
+
+    common = common_step(np.array(played + least))
+    if common is not None and budget.possible / common <= 8 * resolution:
+        unit = common
+    else:
+        unit = min(budget.possible / resolution, min(least))
+    up = [math.ceil(cost / unit * (1.0 - 1e-12) - 1e-9) for cost in played]
+    down = [math.floor(cost / unit * (1.0 + 1e-12) + 1e-9) for cost in least]
+    certain = budgeted(up, math.floor(budget.certain / unit + 1e-9), rounds)
+    possible = budgeted(down, math.floor(budget.possible / unit + 1e-9), rounds)
+    return Gate(certain, possible)
