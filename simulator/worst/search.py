@@ -20,6 +20,7 @@ from simulator.theory.pld import Bracket
 from simulator.theory.pld.loss_lattice import common_step
 from simulator.validation import experiment_number, finite, nonnegative, positive, whole
 from simulator.worst.arena import Arena
+from simulator.worst.fixed import dominating_delta, in_advance
 from simulator.worst.gates import Gate, OwnFilter, gate
 from simulator.worst.grid import (
     Grid,
@@ -135,6 +136,7 @@ class Pass:
     lower: Values
     loss_error: float
     layouts: list[NearestLayout]
+    spread: list[Layout]
 
     def delta(self, epsilon: float) -> Bracket:
         """Certified ends at one epsilon."""
@@ -154,7 +156,7 @@ def _reach(arena: Arena, amounts: Floats) -> float:
     return float(reach[arena.start])
 
 
-def _grid(
+def grid_for(
     step: float, epsilon: float, arena: Arena, layouts: list[Layout], options: list[Option]
 ) -> Grid:
     """Points for every loss that matters: all that can occur where these are few enough."""
@@ -185,22 +187,26 @@ def run(game: Game, epsilon: float, level: int) -> Pass:
     laws = [option.law for option in options]
     layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]
     near = [nearest(law, step) for law in laws]
-    grid = _grid(step, epsilon, doors.possible, layouts, options)
+    grid = grid_for(step, epsilon, doors.possible, layouts, options)
     require_size(
         grid.points, _alive(doors.possible), MEMORY, "take a coarser tolerance or a smaller game"
     )
     ranges = _ranges(game, options, step)
     keep = 2.0 * grid.points * doors.certain.nodes <= MEMORY / 2
     upper = upper_values(
-        doors.possible, grid, layouts, ranges, keep and exact and doors.possible is doors.certain
+        doors.possible,
+        grid,
+        layouts,
+        ranges,
+        keep_table=keep and exact and doors.possible is doors.certain,
     )
     if exact and doors.certain is doors.possible:
         lower = upper
     else:
-        lower = lower_values(doors.certain, grid, near, keep)
+        lower = lower_values(doors.certain, grid, near, keep_table=keep)
     depth = int(doors.possible.depth[doors.possible.start])
     error = depth * max(layout.loss_error for layout in layouts)
-    return Pass(step, options, doors.certain, upper, lower, error, near)
+    return Pass(step, options, doors.certain, upper, lower, error, near, layouts)
 
 
 def _alive(arena: Arena) -> int:
@@ -249,7 +255,7 @@ class WorstCase:
     @property
     def reached(self) -> bool:
         """Whether the ends are within the tolerance."""
-        return _close(self.delta, self.tolerance)
+        return close(self.delta, self.tolerance)
 
     @cached_property
     def curve(self) -> tuple[Floats, Floats, Floats]:
@@ -261,28 +267,54 @@ class WorstCase:
         return epsilons, np.array([e.lower for e in ends]), np.array([e.upper for e in ends])
 
     @cached_property
+    def _in_advance(self) -> tuple[Bracket | None, str]:
+        last = self.last
+        try:
+            found = in_advance(
+                self.game.menu,
+                self.game.rounds,
+                self.game.filter,
+                self.epsilon,
+                options=last.options,
+                layouts=last.spread,
+                near=last.layouts,
+                grid=last.upper.grid,
+            )
+        except (InvalidInput, NotApplicable) as error:
+            return None, str(error)
+        # fixing the choices in advance is one way to be adaptive
+        upper = min(found.upper, self.delta.upper)
+        return Bracket(min(found.lower, upper), upper), ""
+
+    @property
+    def non_adaptive(self) -> Bracket | None:
+        """Ends of the largest delta(epsilon) of choices fixed in advance; None if not computed."""
+        return self._in_advance[0]
+
+    @property
+    def non_adaptive_reason(self) -> str:
+        """Why :attr:`non_adaptive` is None, else the empty string."""
+        return self._in_advance[1]
+
+    @cached_property
+    def dominating(self) -> float | None:
+        """delta(epsilon) of the menu's dominating pair, composed; None with a filter."""
+        game = self.game
+        if game.filter is not None or game.rounds is None:
+            return None
+        return dominating_delta(
+            game.menu, game.rounds, self.epsilon, self.last.step, game.experiment
+        )
+
+    @property
+    def dominating_reason(self) -> str:
+        """Why :attr:`dominating` is None, else the empty string."""
+        return "" if self.dominating is not None else "a filter decides how many rounds there are"
+
+    @cached_property
     def policy(self) -> Policy:
         """The policy whose value is the lower end. Raises NotApplicable where it is too large."""
-        table = self.last.lower.table
-        if table is None:
-            raise NotApplicable("the policy of this game is too large to be kept; coarsen the game")
-        used = np.unique(table)
-        used = used[used >= 0]
-        renumbered = np.full(len(self.last.options) + 1, -1, dtype=np.int16)
-        renumbered[used] = np.arange(len(used))
-        chosen = [self.last.options[i] for i in used]
-        return Policy(
-            menu=tuple(option.challenge for option in chosen),
-            labels=tuple(option.label for option in chosen),
-            relation=self.game.relation,
-            experiment=self.game.experiment,
-            epsilon=self.epsilon,
-            grid=self.last.lower.grid,
-            follow=self.last.arena.follow[:, used],
-            table=renumbered[table],
-            states=self.last.arena.states,
-            layouts=tuple(self.last.layouts[i] for i in used),
-        )
+        return policy_of(self.last, self.epsilon, self.game)
 
     @property
     def adversary(self) -> Rule:
@@ -314,7 +346,34 @@ class WorstCase:
         return None if not promised else self.delta.lower / promised
 
 
-def _close(found: Bracket, tolerance: float) -> bool:
+def policy_of(last: Pass, epsilon: float, game: Game) -> Policy:
+    """The policy of a pass's lower end, begun at -epsilon.
+
+    Raises NotApplicable where it was too large to be kept.
+    """
+    table = last.lower.table
+    if table is None:
+        raise NotApplicable("the policy of this game is too large to be kept; coarsen the game")
+    used = np.unique(table)
+    used = used[used >= 0]
+    renumbered = np.full(len(last.options) + 1, -1, dtype=np.int16)
+    renumbered[used] = np.arange(len(used))
+    chosen = [last.options[i] for i in used]
+    return Policy(
+        menu=tuple(option.challenge for option in chosen),
+        labels=tuple(option.label for option in chosen),
+        relation=game.relation,
+        experiment=game.experiment,
+        epsilon=epsilon,
+        grid=last.lower.grid,
+        follow=last.arena.follow[:, used],
+        table=renumbered[table],
+        states=last.arena.states,
+        layouts=tuple(last.layouts[i] for i in used),
+    )
+
+
+def close(found: Bracket, tolerance: float) -> bool:
     return found.width <= tolerance * found.upper or found.upper <= 1e-300
 
 
@@ -359,7 +418,7 @@ def worst_case(
         if best is None or ends.lower >= found.lower:
             best = last
         found = found.meet(ends)
-        if _close(found, tolerance):
+        if close(found, tolerance):
             stopped = "tolerance"
             break
         if game.exact_step is not None and last.lower is last.upper:
