@@ -137,7 +137,11 @@ def _counted(
 
 
 def _ends(
-    arena: Arena, grid: Grid, layouts: Sequence[Layout], near: Sequence[NearestLayout], epsilon: float
+    arena: Arena,
+    grid: Grid,
+    layouts: Sequence[Layout],
+    near: Sequence[NearestLayout],
+    epsilon: float,
 ) -> Bracket:
     upper = upper_values(arena, grid, layouts)
     error = int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
@@ -220,5 +224,6 @@ def connected(first: int, x: Floats, heights: Floats) -> Layout:
     weights = under1 * x
     infinite = float(heights[-1])
     scale = (1.0 - infinite) / weights.sum()
-    return Layout(first, weights * min(max(scale, 1.0 - 1e-9), 1.0 + 1e-9), infinite, 0.0, 64 * UNIT)
-
+    return Layout(
+        first, weights * min(max(scale, 1.0 - 1e-9), 1.0 + 1e-9), infinite, 0.0, 64 * UNIT
+    )

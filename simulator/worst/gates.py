@@ -7,6 +7,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.budgets import Budget, budget_of
 from simulator.theory.filters import Filter
@@ -88,9 +90,7 @@ def require_rounds(rounds: int | None) -> None:
         raise InvalidInput("nothing ends the game: give a number of rounds, or a filter")
 
 
-def _stepped(
-    filter_: Filter, options: Sequence[Option], rounds: int | None, scale: float
-) -> Arena:
+def _stepped(filter_: Filter, options: Sequence[Option], rounds: int | None, scale: float) -> Arena:
     """Every state that the filter's own step reaches, where all costs are ``scale`` times true.
 
     A sum that is kept without rounding is taken as it is.
@@ -146,7 +146,7 @@ def _own(
             "has not"
         )
 
-    def asked(state: Any, guarantee: Guarantee) -> Hashable | None:
+    def asked(state: Any, guarantee: Guarantee) -> Any:
         admitted, after = filter_.admit(state, guarantee)
         return after if admitted else None
 
@@ -189,8 +189,6 @@ def _unit(filter_: OwnFilter, options: Sequence[Option], resolution: int) -> flo
             if admitted:
                 costs.append(float(after) - float(filter_.initial))
     require_an_end(min(costs, default=1.0) > 0.0)
-    import numpy as np
-
     common = common_step(np.array(costs)) if costs else 1.0
     if common is not None and common >= min(costs, default=1.0) / 64:
         return common
@@ -201,9 +199,7 @@ def _by_budget(
     filter_: Filter, options: Sequence[Option], rounds: int | None, resolution: int
 ) -> Gate:
     """A filter that keeps one sum, its costs in whole units: rounded up, and rounded down."""
-    prices = [
-        (filter_.price(option.guarantee), filter_.price(option.least)) for option in options
-    ]
+    prices = [(filter_.price(option.guarantee), filter_.price(option.least)) for option in options]
     if any(leak > 0.0 for pair in prices for _, leak in pair):
         raise NotApplicable(
             f"the {filter_.name} filter keeps a second sum for the rounds' deltas, and the menu "
@@ -213,8 +209,6 @@ def _by_budget(
     played = [budget.cost(pair[0][0]) for pair in prices]
     least = [budget.cost(pair[1][0]) for pair in prices]
     require_an_end(min(least) > 0.0)
-    import numpy as np
-
     common = common_step(np.array(played + least))
     if common is not None and budget.possible / common <= 8 * resolution:
         unit = common

@@ -309,7 +309,7 @@ def dominating_entry(family: Guarantee) -> Entry:
 
 
 def parse_family(text: str) -> tuple[Entry, ...]:
-    """The menu of a family, written as :func:`~simulator.theory.guarantees.parse_guarantee` reads."""
+    """Read a family, as ``pure:0.2``, and return the menu of its dominating pair."""
     return (dominating_entry(parse_guarantee(text)),)
 
 

@@ -22,12 +22,14 @@ from simulator.theory.guarantees import Guarantee
 from simulator.theory.pld import Bracket
 from simulator.validation import positive, whole
 from simulator.worst.arena import Arena, explored
+from simulator.worst.game import Game
 from simulator.worst.gates import FEW_NODES
 from simulator.worst.grid import Grid, nearest, on_lattice, spread
 from simulator.worst.menu import Open, entries
+from simulator.worst.passes import RIGHT, Pass, grid_for, policy_of
 from simulator.worst.policy import Policy
 from simulator.worst.recursion import lower_values, upper_values
-from simulator.worst.search import RIGHT, Game, Pass, close, grid_for, policy_of
+from simulator.worst.search import close
 
 
 class Odometer(Protocol):
@@ -117,9 +119,7 @@ def worst_odometer(
             break
     assert best is not None
     elapsed = time.perf_counter() - start
-    return WorstOdometer(
-        found, announced, tolerance, elapsed, stopped, policy_of(best, 0.0, game)
-    )
+    return WorstOdometer(found, announced, tolerance, elapsed, stopped, policy_of(best, 0.0, game))
 
 
 def _run(game: Game, odometer: Odometer, level: int) -> tuple[Pass, float]:
@@ -137,7 +137,8 @@ def _run(game: Game, odometer: Odometer, level: int) -> tuple[Pass, float]:
     upper = upper_values(arena, grid, layouts, thresholds=readings)
     lower = lower_values(arena, grid, near, thresholds=readings)
     error = int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
-    return Pass(step, options, arena, upper, lower, error, near, layouts), announced
+    last = Pass(step, options, arena, upper, lower, error, near, layouts, readings)
+    return last, announced
 
 
 def _spent(

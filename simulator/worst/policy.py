@@ -16,7 +16,7 @@ import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule
 from simulator.adversaries.people import ALICE, EVERYONE
-from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.data.databases import Relation
 from simulator.errors import NotApplicable
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
@@ -62,7 +62,11 @@ def reader(challenge: Challenge, relation: Relation, step: float, sign: float) -
 
     def place(loss: float) -> int:
         signed = sign * loss
-        return nearest_place(signed, step) if math.isfinite(signed) else int(math.copysign(FAR, signed))
+        return (
+            nearest_place(signed, step)
+            if math.isfinite(signed)
+            else int(math.copysign(FAR, signed))
+        )
 
     if mechanism.scalars.outcomes is not None:
         return Reader(tuple(place(pair.loss(a)) for a in mechanism.scalars.outcomes(pair.params)))
@@ -95,6 +99,8 @@ class Policy:
     table : int16, shape (nodes, points): the option to ask, CLOSED where the game is over.
     states : what the nodes stand for, where they have a name.
     layouts : the options' laws on the grid.
+    thresholds : float64, shape (nodes,): what the loss past epsilon is held against where the game
+        ends in a node; zero but for odometers, whose readings these are.
     """
 
     menu: tuple[Challenge, ...]
@@ -107,6 +113,7 @@ class Policy:
     table: np.ndarray
     states: tuple[Any, ...]
     layouts: tuple[NearestLayout, ...]
+    thresholds: np.ndarray
 
     @property
     def start(self) -> tuple[int, int]:
@@ -121,7 +128,9 @@ class Policy:
         bounded = [p.core.pure_epsilon for p in promises if math.isfinite(p.core.pure_epsilon)]
         epsilon = max(bounded)
         delta = max(p.hockey_stick(epsilon) for p in promises)
-        return ApproxDP(epsilon, min(delta * (1.0 + 1e-9), 0.5)) if delta else ApproxDP(epsilon, 0.0)
+        return (
+            ApproxDP(epsilon, min(delta * (1.0 + 1e-9), 0.5)) if delta else ApproxDP(epsilon, 0.0)
+        )
 
     @cached_property
     def rounds(self) -> int:
@@ -147,7 +156,7 @@ class Policy:
 
         ``reached``, shape (2, nodes, points), holds the probability in either experiment of being
         there (experiment 0 is the one searched); ``ended``, shape (2, 2), that of losing and of
-        winning in the end.
+        winning in the end, in experiment 1 times e^threshold.
         """
         nodes, points = self.table.shape
         reached = np.zeros((2, nodes, points))
@@ -161,10 +170,12 @@ class Policy:
         for node in range(nodes - 1, -1, -1):
             here = reached[:, node]
             places = np.flatnonzero(here.any(axis=0))
-            for place in places:
+            scale = math.exp(self.thresholds[node])
+            for place in places.tolist():
                 option = int(self.table[node, place])
                 if option == CLOSED:
-                    ended[:, int(z[place] > 0.0)] += here[:, place]
+                    wins = int(z[place] > self.thresholds[node])
+                    ended[:, wins] += here[:, place] * (1.0, scale)
                     continue
                 layout = self.layouts[option]
                 after = int(self.follow[node, option])
@@ -216,7 +227,7 @@ def step_of(policy: Policy, readers: list[Reader]) -> Callable[..., Any]:
             else:
                 inside = min(max(answer, lines[last, 0]), lines[last, 1])
                 steps = lines[last, 2] + (inside - lines[last, 0]) * lines[last, 3]
-                place += int(math.floor(steps + 0.5))
+                place += math.floor(steps + 0.5)
             node = follow[node, last]
             last = -1
         if 0 <= place < points:
