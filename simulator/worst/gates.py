@@ -45,6 +45,13 @@ class Gate:
     certain: Arena
     possible: Arena
 
+    @classmethod
+    def of(cls, certain: Arena, possible: Arena) -> Gate:
+        """The two arenas, which are one where they are equal: then the two ends may meet."""
+        if np.array_equal(certain.follow, possible.follow):
+            return cls(certain, certain)
+        return cls(certain, possible)
+
 
 def gate(
     filter_: Filter | OwnFilter | None,
@@ -78,7 +85,7 @@ def gate(
         try:
             certain = _stepped(filter_, options, rounds, 1.0 + _MARGIN)
             possible = _stepped(filter_, options, rounds, 1.0 - _MARGIN)
-            return Gate(certain, possible)
+            return Gate.of(certain, possible)
         except NotApplicable:
             pass
     return _by_budget(filter_, options, rounds, resolution)
@@ -174,7 +181,7 @@ def _own(
             "grows: say so by monotone = True, or write fixed parameters into the menu"
         )
     certain = arena(up=True)
-    return Gate(certain, certain if unit is None else arena(up=False))
+    return Gate.of(certain, certain if unit is None else arena(up=False))
 
 
 def _unit(filter_: OwnFilter, options: Sequence[Option], resolution: int) -> float:
@@ -218,4 +225,4 @@ def _by_budget(
     down = [math.floor(cost / unit * (1.0 + 1e-12) + 1e-9) for cost in least]
     certain = budgeted(up, math.floor(budget.certain / unit + 1e-9), rounds)
     possible = budgeted(down, math.floor(budget.possible / unit + 1e-9), rounds)
-    return Gate(certain, possible)
+    return Gate.of(certain, possible)

@@ -284,7 +284,8 @@ def lower_sweep(
         gain, won = both[:, start : start + length]
         chosen = np.full(length, CLOSED, dtype=np.int16)
         for option in np.flatnonzero(arena.follow[node] >= 0).tolist():
-            reached = layouts[option].value(*kept[int(arena.follow[node, option])], start, length)
+            value, value_won = kept[int(arena.follow[node, option])]
+            reached = layouts[option].value(value, value_won, start, length)
             better = reached >= gain
             np.copyto(gain, reached, where=better)
             chosen[better] = option

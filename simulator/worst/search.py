@@ -99,7 +99,7 @@ class WorstCase:
         if game.filter is not None or game.rounds is None:
             return None
         return dominating_delta(
-            game.menu, game.rounds, self.epsilon, self.last.step, game.experiment
+            game.menu, game.rounds, self.epsilon, self.last.step / 4, game.experiment
         )
 
     @property
