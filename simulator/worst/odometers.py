@@ -111,7 +111,7 @@ def worst_odometer(
         ends = last.delta(0.0)
         best = last if best is None or ends.lower >= found.lower else best
         found = found.meet(ends)
-        if close(found, tolerance):
+        if close(found, tolerance) or found.upper <= 1e-12 * announced:
             stopped = "tolerance"
             break
         now = time.perf_counter()

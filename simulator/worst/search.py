@@ -36,7 +36,8 @@ class WorstCase:
     delta : certified ends of the largest delta(epsilon).
     tolerance : the relative width that was wanted.
     seconds : what it took.
-    stopped : why no finer grid was tried: "tolerance", "time" or "size".
+    stopped : why no finer grid was tried: "tolerance", "time", or "rounding" where that alone keeps
+        the ends apart.
     passes : the last pass; its lower end belongs to a policy.
     """
 
@@ -191,12 +192,17 @@ def worst_case(
         if close(found, tolerance):
             stopped = "tolerance"
             break
-        if game.exact_step is not None and last.lower is last.upper:
-            stopped = "size"
+        if _only_rounding(found, best):
+            stopped = "rounding"
             break
     assert best is not None
     elapsed = time.perf_counter() - start
     return WorstCase(game, epsilon, found, tolerance, elapsed, stopped, best)
+
+
+def _only_rounding(found: Bracket, best: Pass) -> bool:
+    """Whether a finer grid would not help: all is exact already, or no play seems to win."""
+    return best.lower is best.upper or (found.lower == 0.0 and found.upper < 1e-14)
 
 
 def _passes(game: Game, epsilon: float, start: float, seconds: float) -> Iterator[Pass]:
