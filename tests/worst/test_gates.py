@@ -134,7 +134,8 @@ def test_a_filter_of_ones_own_with_finitely_many_states() -> None:
     truth = worst([response(e) for e in EPSILONS], 0.4, 4, admit=admit, state=own.initial)
     found = worst_case(MENU, filter=own, epsilon=0.4)
     assert found.delta.lower * (1 - 1e-11) <= truth <= found.delta.upper * (1 + 1e-11)
-    assert found.verdict is None and found.promised is None
+    assert found.verdict is None
+    assert found.promised is None
 
 
 class Endless:

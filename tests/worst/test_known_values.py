@@ -35,7 +35,8 @@ def test_laplace_gives_its_composed_law(experiment: int) -> None:
         "laplace:0.1,laplace:0.2", epsilon=1.0, rounds=30, experiment=experiment, tolerance=1e-3
     )
     exact = compose_laws([(LaplaceLaw(0.2), 30)]).delta(1.0)
-    assert found.delta.lower <= exact.upper and exact.lower <= found.delta.upper
+    assert found.delta.lower <= exact.upper
+    assert exact.lower <= found.delta.upper
     assert found.reached
 
 
@@ -51,7 +52,8 @@ def test_the_exponential_mechanism_lies_strictly_between() -> None:
     found = worst_case("exponential:1", epsilon=0.0, rounds=2, tolerance=1e-4)
     assert found.delta.lower == pytest.approx(0.303365, abs=1e-6)
     assert found.delta.lower <= 0.3033655 <= found.delta.upper
-    assert found.non_adaptive is not None and found.dominating is not None
+    assert found.non_adaptive is not None
+    assert found.dominating is not None
     assert found.non_adaptive.lower == pytest.approx(0.288317, abs=1e-6)
     assert found.dominating == pytest.approx(0.322606, abs=5e-6)
     # the policy asks t = 1/2, then 1/4 after +1/2 and 3/4 after -1/2
@@ -93,7 +95,8 @@ def test_the_gaussian_curves_budget_is_unsound_for_pure_mechanisms() -> None:
     assert gaussian_delta(0.05603**0.5, 1.0) == pytest.approx(1e-6, rel=2e-3)
     menu = [f"randomized-response:{0.01 * j:.2f}" for j in range(1, 21)]
     broken = worst_case(menu, filter=SquaresFilter(0.05603), epsilon=1.0, seconds=1.0)
-    assert broken.verdict == "broken" and broken.delta.lower > 1.2e-6
+    assert broken.verdict == "broken"
+    assert broken.delta.lower > 1.2e-6
     nearly = worst_case(menu, filter=SquaresFilter(0.0546), epsilon=1.0, seconds=1.0)
     assert 0.94e-6 < nearly.delta.lower < 1e-6
     assert nearly.delta.upper == pytest.approx(nearly.delta.lower, rel=1e-11)

@@ -73,13 +73,17 @@ def test_stopping_at_the_worst_moment(odometer: Hasty | MixtureOdometer) -> None
 def test_a_hasty_odometer_is_found_broken_and_the_mixture_is_sound() -> None:
     menu = "randomized-response:0.1,randomized-response:0.3"
     hasty = worst_odometer(menu, Hasty(1e-3, 0.6), 40)
-    assert hasty.verdict == "broken" and hasty.ratio.lower > 1.0
+    assert hasty.verdict == "broken"
+    assert hasty.ratio.lower > 1.0
     mixture = worst_odometer(menu, MixtureOdometer(1e-3), 40)
-    assert mixture.verdict == "sound" and mixture.ratio.upper < 1.0
+    assert mixture.verdict == "sound"
+    assert mixture.ratio.upper < 1.0
     noisy = worst_odometer("laplace:0.3", MixtureOdometer(1e-3), 40, tolerance=1e-2)
-    assert noisy.verdict == "sound" and noisy.delta.lower > 0.0
+    assert noisy.verdict == "sound"
+    assert noisy.delta.lower > 0.0
     few = worst_odometer("laplace:0.3", MixtureOdometer(1e-3), 5)  # it reads the plain sum
-    assert few.verdict == "sound" and few.delta.upper < 1e-14
+    assert few.verdict == "sound"
+    assert few.delta.upper < 1e-14
 
 
 def test_what_an_odometer_cannot_be_asked() -> None:

@@ -71,9 +71,11 @@ def test_a_policy_over_continuous_noise_is_played_plainly(experiment: int) -> No
     policy = found.policy
     result = simulate(policy.adversary, policy.family, policy.rounds, 40_000, seed=11)
     estimate = result.delta(0.5, experiment, confidence=1 - 1e-6)
-    assert estimate.lower <= found.delta.upper and found.delta.lower <= estimate.upper
+    assert estimate.lower <= found.delta.upper
+    assert found.delta.lower <= estimate.upper
     # and a policy of half the strength would be told apart
-    assert estimate.upper < 2 * found.delta.lower and estimate.lower > found.delta.lower / 2
+    assert estimate.upper < 2 * found.delta.lower
+    assert estimate.lower > found.delta.lower / 2
 
 
 def test_compiled_and_interpreted_policies_play_the_same() -> None:

@@ -116,7 +116,8 @@ def test_time_runs_out_with_the_ends_that_were_reached() -> None:
     found = worst_case(
         "laplace:0.3,gaussian:0.25", epsilon=0.5, rounds=10, tolerance=1e-9, seconds=0.3
     )
-    assert found.stopped == "time" and not found.reached
+    assert found.stopped == "time"
+    assert not found.reached
     assert 0.0 < found.delta.lower < found.delta.upper
 
 
@@ -125,11 +126,13 @@ def test_one_pass_serves_any_epsilon_off_the_grid() -> None:
     last = run(game, 0.5, 3)
     for epsilon in (0.1234, 0.77, 1.0):
         ends, alone = last.delta(epsilon), run(game, epsilon, 4).delta(epsilon)
-        assert ends.lower <= alone.upper and alone.lower <= ends.upper
+        assert ends.lower <= alone.upper
+        assert alone.lower <= ends.upper
         assert ends.width < 0.05 * ends.upper
 
 
 def test_beyond_the_largest_loss_nothing_is_left() -> None:
     found = worst_case("laplace:0.3", epsilon=2.0, rounds=5)
-    assert found.delta.lower == 0.0 and found.delta.upper < 1e-290
+    assert found.delta.lower == 0.0
+    assert found.delta.upper < 1e-290
     assert math.isclose(found.delta.upper, 0.0, abs_tol=1e-290)
