@@ -39,7 +39,8 @@ GAMES: dict[str, dict[str, Any]] = {
     },
     "renyi": {"menu": "randomized-response:0.2,approx:0.1,0", "filter": RenyiFilter(1.5, 1e-3)},
     "rogers": {
-        "menu": "randomized-response:0.15,randomized-response:0.3", "filter": RogersFilter(3.0, 1e-2),
+        "menu": "randomized-response:0.15,randomized-response:0.3",
+        "filter": RogersFilter(3.0, 1e-2),
     },
 }  # fmt: skip
 
