@@ -17,7 +17,7 @@ from simulator.theory.pld.loss_lattice import common_step
 from simulator.worst.arena import Arena, budgeted, chain, explored, require_an_end
 from simulator.worst.menu import Option
 
-FEW_NODES = 20_000
+FEW_NODES = 50_000
 _MARGIN = 1e-11
 """Relative: rounding of a filter's own arithmetic, which depends on the order of the rounds."""
 

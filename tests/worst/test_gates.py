@@ -153,7 +153,7 @@ class Growing(Endless):
 def test_a_filter_that_admits_for_ever_is_refused() -> None:
     with pytest.raises(InvalidInput, match="admits a mechanism for ever"):
         worst_case(MENU, filter=Endless(), epsilon=1.0)
-    with pytest.raises(NotApplicable, match="more than 20000 states"):
+    with pytest.raises(NotApplicable, match="more than 50000 states"):
         worst_case(MENU, filter=Growing(), epsilon=1.0)
     assert worst_case(MENU, filter=Endless(), rounds=3, epsilon=1.0).delta.upper > 0.0
     assert worst_case(MENU, filter=Growing(), rounds=3, epsilon=1.0).delta.upper > 0.0
