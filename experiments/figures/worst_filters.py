@@ -80,9 +80,7 @@ def budgets(specification: Mapping[str, Any]) -> dict[str, Any]:
     reach = round(16.0 / unit)
     grid = Grid(unit, -reach, 2 * reach, -epsilon + round(epsilon / unit) * unit)
     rounding = upper_rounding(arena, layouts)
-    values = [
-        Values(grid, value, None, rounding) for value in upper_sweep(arena, grid, layouts)
-    ]
+    values = [Values(grid, value, None, rounding) for value in upper_sweep(arena, grid, layouts)]
     curve = np.array([value.upper(epsilon) for value in values])
     rows = []
     for power in specification["budget_log10_deltas"]:

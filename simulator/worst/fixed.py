@@ -7,11 +7,12 @@ chooses between mechanisms): the two sides of adaptivity's price.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
+from simulator.data.databases import Relation
 from simulator.errors import NotApplicable
 from simulator.theory.bounds.bounded_range import non_adaptive_ends
 from simulator.theory.filters import Filter
@@ -19,7 +20,7 @@ from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 from simulator.theory.pld import Bracket, compose_laws
 from simulator.worst.arena import CLOSED, Arena, chain, explored
-from simulator.worst.gates import OwnFilter
+from simulator.worst.gates import OwnFilter, price_of
 from simulator.worst.grid import Grid, Layout, NearestLayout
 from simulator.worst.menu import AnyRange, Entry, Fixed, Open, Option
 from simulator.worst.recursion import (
@@ -42,6 +43,7 @@ def in_advance(
     filter_: Filter | OwnFilter | None,
     epsilon: float,
     *,
+    relation: Relation,
     options: Sequence[Option],
     layouts: Sequence[Layout],
     near: Sequence[NearestLayout],
@@ -62,7 +64,7 @@ def in_advance(
             return _ends(arena, grid, [layouts[place]], [near[place]], epsilon)
     if not all(isinstance(entry, Fixed) for entry in menu):
         raise NotApplicable("the best choice fixed in advance is not searched for free parameters")
-    arena = _counted(options, rounds, filter_)
+    arena = _counted(options, rounds, filter_, relation)
     if arena.nodes * float(grid.points) > MOST_NUMBERS:
         raise NotApplicable(
             f"there are {arena.nodes} ways to fix the choices in advance: too many to try"
@@ -105,34 +107,34 @@ def dominant(menu: Sequence[Entry]) -> int | None:
 
 
 def _counted(
-    options: Sequence[Option], rounds: int | None, filter_: Filter | OwnFilter | None
+    options: Sequence[Option],
+    rounds: int | None,
+    filter_: Filter | OwnFilter | None,
+    relation: Relation,
 ) -> Arena:
     """How often each option has been asked; whatever the order, as far as the filter admits it."""
-    own: dict[Hashable, Any] = {}
-
-    def count(counts: Any, option: int) -> tuple[int, ...]:
-        return (*counts[:option], counts[option] + 1, *counts[option + 1 :])
+    step: Callable[[Any, int], tuple[bool, Any]]
+    if filter_ is None:
+        initial, step = (), lambda state, option: (True, state)
+    elif isinstance(filter_, Filter):
+        prices = [price_of(filter_, option, relation) for option in options]
+        rule, initial = filter_.over_menu(prices)
+        step = lambda state, option: rule(state, *prices[option])  # noqa: E731
+    else:
+        own = filter_
+        initial = own.initial
+        step = lambda state, option: own.admit(state, options[option].guarantee)  # noqa: E731
+    origin = (0,) * len(options)
+    spent: dict[Hashable, Any] = {origin: initial}
 
     def admit(counts: Any, option: int) -> Hashable | None:
-        after = count(counts, option)
-        if filter_ is None:
-            return after
-        if hasattr(filter_, "admits_composition"):
-            parts = tuple((options[i].law, n) for i, n in enumerate(after) if n)
-            return after if filter_.admits_composition(parts) else None
-        guarantee = options[option].guarantee
-        if isinstance(filter_, Filter):
-            admitted, state = type(filter_).step(own[counts], *filter_.price(guarantee))
-        else:
-            admitted, state = filter_.admit(own[counts], guarantee)
+        admitted, state = step(spent[counts], option)
         if not admitted:
             return None
-        own.setdefault(after, state)
+        after = (*counts[:option], counts[option] + 1, *counts[option + 1 :])
+        spent.setdefault(after, state)
         return after
 
-    origin = (0,) * len(options)
-    if filter_ is not None:
-        own[origin] = filter_.initial
     return explored(origin, len(options), admit, rounds, MOST_VECTORS)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from simulator.data.databases import Relation
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.budgets import Budget, budget_of
 from simulator.theory.filters import Filter
@@ -58,6 +59,7 @@ def gate(
     options: Sequence[Option],
     rounds: int | None,
     resolution: int,
+    relation: Relation,
 ) -> Gate:
     """Lay out a game's nodes.
 
@@ -77,14 +79,14 @@ def gate(
         return Gate(arena, arena)
     if not isinstance(filter_, Filter):
         return _own(filter_, options, rounds, resolution)
-    if hasattr(filter_, "admits_composition"):
-        arena = _natural(filter_, options, rounds)
+    if not filter_.prices_vary:
+        arena = _stepped(filter_, options, rounds, relation)
         return Gate(arena, arena)
     fixed = all(option.guarantee == option.least for option in options)
     if fixed and len(options) <= 8:
         try:
-            certain = _stepped(filter_, options, rounds, 1.0 + _MARGIN)
-            possible = _stepped(filter_, options, rounds, 1.0 - _MARGIN)
+            certain = _stepped(filter_, options, rounds, relation, 1.0 + _MARGIN)
+            possible = _stepped(filter_, options, rounds, relation, 1.0 - _MARGIN)
             return Gate.of(certain, possible)
         except NotApplicable:
             pass
@@ -97,25 +99,44 @@ def require_rounds(rounds: int | None) -> None:
         raise InvalidInput("nothing ends the game: give a number of rounds, or a filter")
 
 
-def _stepped(filter_: Filter, options: Sequence[Option], rounds: int | None, scale: float) -> Arena:
+def price_of(filter_: Filter, option: Option, relation: Relation) -> tuple[float, float]:
+    """What the filter charges for an option, as it would in play.
+
+    Raises NotApplicable where it cannot account for it, or for a parameter that is left free.
+    """
+    if option.guarantee != option.least and not filter_.prices_vary:
+        raise NotApplicable(
+            f"the {filter_.name} filter cannot account for a free parameter; write fixed values "
+            "into the menu"
+        )
+    mechanism = option.challenge.mechanism
+    if mechanism.guarantee(relation) == option.guarantee:
+        return filter_.price_of(mechanism, relation)
+    return filter_.price(option.guarantee)
+
+
+def _stepped(
+    filter_: Filter,
+    options: Sequence[Option],
+    rounds: int | None,
+    relation: Relation,
+    scale: float = 1.0,
+) -> Arena:
     """Every state that the filter's own step reaches, where all costs are ``scale`` times true.
 
     A sum that is kept without rounding is taken as it is.
     """
-    exact = filter_.name == "sum"
-    prices = [filter_.price(option.guarantee) for option in options]
-    if not exact:
+    prices = [price_of(filter_, option, relation) for option in options]
+    if filter_.name != "sum":
         prices = [(epsilon * scale, delta) for epsilon, delta in prices]
-    step = type(filter_).step
-    largest = [max(abs(x), 1e-300) for x in filter_.initial]
+    step, initial = filter_.over_menu(prices)
+    largest = [max(abs(x), 1e-300) for x in initial]
     # the step is asked for its own states; they are kept under rounded ones
     known: dict[Hashable, tuple[float, ...]] = {}
 
     def rounded(state: tuple[float, ...]) -> Hashable:
-        key = tuple(
-            float(f"{x:.11e}") if abs(x) > 1e-13 * size else 0.0
-            for x, size in zip(state, _scales(state, largest))
-        )
+        top = max(*(abs(x) for x in state), *largest)
+        key = tuple(float(f"{x:.11e}") if abs(x) > 1e-13 * top else 0.0 for x in state)
         known.setdefault(key, state)
         return key
 
@@ -123,25 +144,7 @@ def _stepped(filter_: Filter, options: Sequence[Option], rounds: int | None, sca
         admitted, after = step(known[key], *prices[option])
         return rounded(after) if admitted else None
 
-    return explored(rounded(filter_.initial), len(options), admit, rounds, FEW_NODES)
-
-
-def _scales(state: Sequence[float], largest: Sequence[float]) -> list[float]:
-    """What each number of a state is measured against: the error of a sum, against the sum."""
-    top = max(max(abs(x) for x in state), max(largest))
-    return [top for _ in state]
-
-
-def _natural(filter_: Any, options: Sequence[Option], rounds: int | None) -> Arena:
-    """Count vectors, admitted by the filter's own decision."""
-    laws = [option.law for option in options]
-
-    def admit(counts: Any, option: int) -> Hashable | None:
-        after = (*counts[:option], counts[option] + 1, *counts[option + 1 :])
-        parts = tuple((law, count) for law, count in zip(laws, after) if count)
-        return after if filter_.admits_composition(parts) else None
-
-    return explored((0,) * len(options), len(options), admit, rounds, FEW_NODES)
+    return explored(rounded(initial), len(options), admit, rounds, FEW_NODES)
 
 
 def _own(

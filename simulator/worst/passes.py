@@ -95,7 +95,7 @@ def run(game: Game, epsilon: float, level: int) -> Pass:
     """Run one pass. Raises NotApplicable where it would not fit into memory."""
     step = game.step(level)
     options = game.options(step)
-    doors: Gate = gate(game.filter, options, game.rounds, 256 * 2**level)
+    doors: Gate = gate(game.filter, options, game.rounds, 256 * 2**level, game.relation)
     exact = game.exact_step is not None
     laws = [option.law for option in options]
     layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]

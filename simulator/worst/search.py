@@ -72,6 +72,7 @@ class WorstCase:
                 self.game.rounds,
                 self.game.filter,
                 self.epsilon,
+                relation=self.game.relation,
                 options=last.options,
                 layouts=last.spread,
                 near=last.layouts,

@@ -188,7 +188,7 @@ def test_arenas_agree() -> None:
 def test_possible_is_never_less_than_certain() -> None:
     game = Game("randomized-response:0.1..0.4", None, WhitehouseFilter(1.0, 1e-3))  # type: ignore[arg-type]
     options = game.options(0.05)
-    doors = gate(game.filter, options, None, 256)
+    doors = gate(game.filter, options, None, 256, game.relation)
     certain, possible = doors.certain, doors.possible
     for menu in itertools.product(range(len(options)), repeat=3):
         here, there = certain.start, possible.start
