@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator.errors import NotApplicable
-from simulator.seeds import generator
+from simulator.seeds import Pilot, Stream, generator
+from simulator.validation import whole
 from simulator.worst.arena import CLOSED
 from simulator.worst.grid import nearest_place
 
@@ -96,7 +97,8 @@ def play(policy: Policy, *, seed: int = 0, winning: bool = False) -> Play:
     node, place = policy.start
     if winning and not chances.win(node, place) > 0.0:
         raise NotApplicable("no play of this policy wins, so there is none to show")
-    draws, clock = generator(seed), policy.clock
+    draws = generator(whole("seed", seed, 0), 0, Stream.PILOT, Pilot.SHOWN + winning)
+    clock = Clock.of(policy)
     answers = [_answers(policy, option) for option in range(len(policy.menu))]
     loss, rounds = 0.0, []
     points = policy.grid.points
@@ -105,8 +107,10 @@ def play(policy: Policy, *, seed: int = 0, winning: bool = False) -> Play:
         after = int(policy.follow[node, option])
         gains, shifts, weights = answers[option]
         if winning:
-            ahead = [1.0 if math.isinf(g) else chances.win(after, place + s) for g, s in zip(gains, shifts)]
-            weights = weights * np.array(ahead)
+            weights = weights * [
+                1.0 if math.isinf(gain) else chances.win(after, place + shift)
+                for gain, shift in zip(gains, shifts)
+            ]
         weights = weights / weights.sum()
         drawn = int(draws.choice(len(weights), p=weights))
         rounds.append(Round(loss, float(clock.left[node]), option, gains[drawn]))

@@ -22,6 +22,7 @@ from simulator.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
 from simulator.theory.guarantees import ApproxDP, Guarantee
+from simulator.theory.laws import PrivacyLossLaw
 from simulator.validation import experiment_number
 from simulator.worst.chances import Chances
 from simulator.worst.grid import Grid, NearestLayout, nearest, nearest_place
@@ -137,20 +138,35 @@ class Policy:
         return ApproxDP(epsilon, min(delta * (1.0 + 1e-9), 0.5)) if delta else ApproxDP(epsilon, 0.0)
 
     @cached_property
-    def rounds(self) -> int:
-        """The largest number of rounds that it plays."""
+    def depth(self) -> np.ndarray:
+        """The largest number of rounds that it plays from each node, shape (nodes,)."""
         depth = np.zeros(len(self.follow), dtype=np.int64)
         for node, row in enumerate(self.follow):
             used = np.unique(self.table[node])
             after = row[used[used >= 0]]
             depth[node] = depth[after].max() + 1 if after.size else 0
-        return max(int(depth[-1]), 1)
+        return depth
+
+    @cached_property
+    def rounds(self) -> int:
+        """The largest number of rounds that it plays."""
+        return max(int(self.depth[-1]), 1)
+
+    def law(self, option: int) -> PrivacyLossLaw:
+        """The law of an option's loss, in the experiment that was searched."""
+        database_0, database_1, mechanism = self.menu[option]
+        law = mechanism.law(database_0, database_1, self.relation)
+        return law.reversed() if self.experiment else law
+
+    def reader(self, option: int) -> Reader:
+        """How the option's answers move it."""
+        sign = -1.0 if self.experiment else 1.0
+        return reader(self.menu[option], self.relation, self.grid.step, sign)
 
     @cached_property
     def adversary(self) -> Rule:
         """The rule, which compiles and plays like any other."""
-        sign = -1.0 if self.experiment else 1.0
-        readers = [reader(c, self.relation, self.grid.step, sign) for c in self.menu]
+        readers = [self.reader(option) for option in range(len(self.menu))]
         return Rule(
             step_of(self, readers), (*self.menu, IDLE), (*self.start, -1), name="worst-case"
         )
