@@ -54,6 +54,7 @@ class Pilot(IntEnum):
     STEERING = 200
     AIMING = 400
     WITNESSES = 600
+    SHOWN = 700
 
 
 def generator(root: int, task: int, stream: Stream, block: int) -> np.random.Generator:

@@ -36,7 +36,7 @@ Menu = tuple[int, ...]
 
 @lru_cache(maxsize=4096)
 def overshoot(menu: Menu, unit: float, epsilon: float, delta: float) -> float:
-    """The worst case over the promised delta, exact to rounding; 0 where it is too large to tell."""
+    """The worst case over the promised delta; 0 where the menu has too many states to tell."""
     names = [f"randomized-response:{unit * multiple:.10g}" for multiple in menu]
     try:
         found = worst_case(names, filter=NaturalFilter(epsilon, delta), epsilon=epsilon)

@@ -24,6 +24,7 @@ COMMANDS = {
     "claims": "claims",
     "run": "run",
     "tail": "tail",
+    "worst": "worst",
 }
 """Each command, and the module of this package that holds a function of that name."""
 

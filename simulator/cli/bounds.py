@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any
 
 import click
 
 from simulator.cli import options
-from simulator.cli.output import number, print_json, print_table
+from simulator.cli.output import end, number, print_json, print_table
 from simulator.theory import calibrate as ladder
 from simulator.theory.comparison import MECHANISMS, compare
 from simulator.theory.guarantees import BoundedRange, GaussianDP, Guarantee, PureDP
 
 ROUND_DELTA = 1e-10
-
-
-def end(value: float, rounding: str) -> str:
-    """A certain end to eight digits, rounded so that it stays certain."""
-    if not math.isfinite(value):
-        return number(value, 8)
-    return number(float(Context(prec=8, rounding=rounding).create_decimal(value)), 8)
 
 
 class Schedule(click.ParamType):

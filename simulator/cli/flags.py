@@ -19,8 +19,10 @@ FLAGS = {
         "out",
         "relation",
         "rounds",
+        "seconds",
         "seed",
         "theta",
+        "tolerance",
         "trials",
     )
 }

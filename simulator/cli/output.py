@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+from simulator.theory.pld import Bracket
 
 
 def print_json(value: Any) -> None:
@@ -48,3 +51,15 @@ def print_table(
 def number(value: float, digits: int = 4) -> str:
     """A number for people to read."""
     return f"{value:.{digits}g}"
+
+
+def end(value: float, rounding: str) -> str:
+    """A certain end to eight digits, rounded so that it stays certain."""
+    if not math.isfinite(value):
+        return number(value, 8)
+    return number(float(Context(prec=8, rounding=rounding).create_decimal(value)), 8)
+
+
+def certain(bracket: Bracket) -> str:
+    """``[lower, upper]``, both certain as printed."""
+    return f"[{end(bracket.lower, ROUND_FLOOR)}, {end(bracket.upper, ROUND_CEILING)}]"

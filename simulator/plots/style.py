@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -118,15 +118,26 @@ def save(figure: Figure, stem: str | PathLike[str]) -> tuple[Path, Path]:
     The files hold no date and no program's name: the same figure gives the same bytes. Raises
     :class:`InvalidInput` when they cannot be written.
     """
-    return _save(figure, Path(f"{stem}.svg"), {"Date": None, "Creator": None}), _save(
-        figure, Path(f"{stem}.png"), {"Software": None}
-    )
+    return save_as(figure, Path(f"{stem}.svg")), save_as(figure, Path(f"{stem}.png"))
 
 
-def _save(figure: Figure, path: Path, metadata: Mapping[str, None]) -> Path:
+_METADATA: dict[str, dict[str, None]] = {
+    ".svg": {"Date": None, "Creator": None},
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+FORMATS = tuple(_METADATA)
+"""How the name of a picture may end."""
+
+
+def save_as(figure: Figure, path: str | PathLike[str]) -> Path:
+    """Write one file, as :func:`save` does, in the format that its name ends in: see FORMATS."""
+    path = Path(path)
+    if path.suffix not in FORMATS:
+        raise InvalidInput(f"a picture ends in one of {', '.join(FORMATS)}, not {str(path)!r}")
     content = io.BytesIO()
     with matplotlib.rc_context(fname=_STYLE):
-        figure.savefig(content, format=path.suffix[1:], metadata=dict(metadata))
+        figure.savefig(content, format=path.suffix[1:], metadata=_METADATA[path.suffix])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.getvalue())

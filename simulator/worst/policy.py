@@ -7,22 +7,36 @@ says. Where the table says nothing the game is over for it, and it asks both dat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule
 from simulator.adversaries.people import ALICE, EVERYONE
-from simulator.data.databases import Relation
-from simulator.errors import NotApplicable
+from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
 from simulator.theory.guarantees import ApproxDP, Guarantee
-from simulator.worst.arena import CLOSED
-from simulator.worst.grid import Grid, NearestLayout, nearest_place
+from simulator.theory.laws import PrivacyLossLaw
+from simulator.validation import experiment_number
+from simulator.worst.chances import Chances
+from simulator.worst.grid import Grid, NearestLayout, nearest, nearest_place
+from simulator.worst.saved import (
+    Written,
+    packed,
+    program,
+    read,
+    relation_named,
+    unpacked,
+    writable,
+    write,
+    written,
+)
 
 IDLE = Challenge(EVERYONE, EVERYONE, RandomizedResponse(ALICE, 1e-3))
 """What is asked when the game is over: two equal databases, whose answers tell nothing."""
@@ -133,73 +147,117 @@ class Policy:
         )
 
     @cached_property
-    def rounds(self) -> int:
-        """The largest number of rounds that it plays."""
+    def depth(self) -> np.ndarray:
+        """The largest number of rounds that it plays from each node, shape (nodes,)."""
         depth = np.zeros(len(self.follow), dtype=np.int64)
         for node, row in enumerate(self.follow):
             used = np.unique(self.table[node])
             after = row[used[used >= 0]]
             depth[node] = depth[after].max() + 1 if after.size else 0
-        return max(int(depth[-1]), 1)
+        return depth
+
+    @cached_property
+    def rounds(self) -> int:
+        """The largest number of rounds that it plays."""
+        return max(int(self.depth[-1]), 1)
+
+    def law(self, option: int) -> PrivacyLossLaw:
+        """The law of an option's loss, in the experiment that was searched."""
+        database_0, database_1, mechanism = self.menu[option]
+        law = mechanism.law(database_0, database_1, self.relation)
+        return law.reversed() if self.experiment else law
+
+    def reader(self, option: int) -> Reader:
+        """How the option's answers move it."""
+        sign = -1.0 if self.experiment else 1.0
+        return reader(self.menu[option], self.relation, self.grid.step, sign)
 
     @cached_property
     def adversary(self) -> Rule:
         """The rule, which compiles and plays like any other."""
-        sign = -1.0 if self.experiment else 1.0
-        readers = [reader(c, self.relation, self.grid.step, sign) for c in self.menu]
+        readers = [self.reader(option) for option in range(len(self.menu))]
         return Rule(
             step_of(self, readers), (*self.menu, IDLE), (*self.start, -1), name="worst-case"
         )
 
-    def forward(self) -> tuple[np.ndarray, np.ndarray]:
-        """Play it through by probability: (reached, ended).
-
-        ``reached``, shape (2, nodes, points), holds the probability in either experiment of being
-        there (experiment 0 is the one searched); ``ended``, shape (2, 2), that of losing and of
-        winning in the end, in experiment 1 times e^threshold.
-        """
-        nodes, points = self.table.shape
-        reached = np.zeros((2, nodes, points))
-        ended = np.zeros((2, 2))
-        reached[:, self.start[0], self.start[1]] = 1.0
-        z = self.grid.z
-        masses = [
-            (lay.law.weights, lay.tilted * np.exp(-_shifts(lay) * self.grid.step))
-            for lay in self.layouts
-        ]
-        for node in range(nodes - 1, -1, -1):
-            here = reached[:, node]
-            places = np.flatnonzero(here.any(axis=0))
-            scale = math.exp(self.thresholds[node])
-            for place in places.tolist():
-                option = int(self.table[node, place])
-                if option == CLOSED:
-                    wins = int(z[place] > self.thresholds[node])
-                    ended[:, wins] += here[:, place] * (1.0, scale)
-                    continue
-                layout = self.layouts[option]
-                after = int(self.follow[node, option])
-                first = place + layout.law.first
-                for b in range(2):
-                    flow = here[b, place] * np.asarray(masses[option][b], dtype=float)
-                    low, high = max(first, 0), min(first + len(flow), points)
-                    inside = slice(low - first, max(high - first, low - first))
-                    reached[b, after, low : max(high, low)] += flow[inside]
-                    ended[b, 0] += flow[: max(low - first, 0)].sum()
-                    ended[b, 1] += flow[max(high - first, 0) :].sum()
-                ended[0, 1] += here[0, place] * layout.law.infinite
-                ended[1, 0] += here[1, place] * max(0.0, 1.0 - float(masses[option][1].sum()))
-        return reached, ended
+    @cached_property
+    def chances(self) -> Chances:
+        """How likely it is to be anywhere, and to win from there."""
+        return Chances(self)
 
     @property
     def value(self) -> float:
-        """Its delta(epsilon), by :meth:`forward`: a witness of the search."""
-        ended = self.forward()[1]
+        """Its delta(epsilon), played through by probability: a witness of the search."""
+        ended = self.chances.forward[1]
         return float(ended[0, 1] - math.exp(self.epsilon) * ended[1, 1])
 
+    def save(self, path: str | Path, header: Sequence[str] = ()) -> Path:
+        """Write a new Python file that defines the policy as the rule ``worst_case``.
 
-def _shifts(layout: NearestLayout) -> np.ndarray:
-    return layout.law.first + np.arange(len(layout.law.weights))
+        Parameters
+        ----------
+        header : lines of a comment at its top.
+
+        Raises
+        ------
+        InvalidInput : the file exists, cannot be written, or does not end in ``.py``.
+        NotApplicable : a mechanism of the menu that has no name in a menu's text.
+        """
+        target = writable(path)
+        values: list[tuple[str, Any]] = [
+            ("menu", tuple(written(challenge) for challenge in self.menu)),
+            ("labels", self.labels),
+            ("relation", str(self.relation)),
+            ("experiment", self.experiment),
+            ("epsilon", self.epsilon),
+            ("grid", (self.grid.step, self.grid.first, self.grid.points, self.grid.offset)),
+            ("follow", packed(self.follow)),
+            ("table", packed(self.table)),
+        ]
+        return write(
+            target, program(header or (f"A policy over {len(self.labels)} mechanisms.",), values)
+        )
+
+    @classmethod
+    def read(
+        cls,
+        *,
+        menu: Sequence[Written],
+        labels: Sequence[str],
+        relation: str,
+        experiment: int,
+        epsilon: float,
+        grid: tuple[float, int, int, float],
+        follow: str,
+        table: str,
+    ) -> Policy:
+        """The policy that :meth:`save` has written; its nodes have no names.
+
+        Raises InvalidInput for values that do not go together.
+        """
+        neighbours, challenges = relation_named(relation), tuple(read(entry) for entry in menu)
+        points, ways = Grid(*grid), unpacked(follow)
+        moves = unpacked(table).astype(np.int16)
+        shapes = (len(ways), points.points), (len(moves), len(challenges))
+        if (moves.shape, ways.shape) != shapes or len(labels) != len(challenges):
+            raise InvalidInput("the saved policy is damaged: its tables do not fit its menu")
+        layouts = []
+        for database_0, database_1, mechanism in challenges:
+            law = mechanism.law(database_0, database_1, neighbours)
+            layouts.append(nearest(law.reversed() if experiment else law, points.step))
+        return cls(
+            menu=challenges,
+            labels=tuple(labels),
+            relation=neighbours,
+            experiment=experiment_number(experiment),
+            epsilon=epsilon,
+            grid=points,
+            follow=ways,
+            table=moves,
+            states=(),
+            layouts=tuple(layouts),
+            thresholds=np.zeros(len(ways)),
+        )
 
 
 def step_of(policy: Policy, readers: list[Reader]) -> Callable[..., Any]:

@@ -1,0 +1,46 @@
+"""What a search has found, as the comment at the top of a saved policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simulator.theory.filters import Filter
+from simulator.worst.saved import NAME
+
+if TYPE_CHECKING:
+    from simulator.worst.search import Game, WorstCase
+
+
+def game_lines(game: Game) -> list[tuple[str, str]]:
+    """(name, value) for what defines a game."""
+    lines = [("menu", ", ".join(entry.name for entry in game.menu))]
+    if game.filter is not None:
+        own = type(game.filter).__name__
+        lines.append(("filter", str(game.filter) if isinstance(game.filter, Filter) else own))
+    if game.rounds is not None:
+        lines.append(("rounds", f"at most {game.rounds}"))
+    lines += [("relation", str(game.relation)), ("experiment", str(game.experiment))]
+    return lines
+
+
+def header(found: WorstCase, path: Path) -> tuple[str, ...]:
+    """The comment: the game, the bracket, and how to play the policy of a file."""
+    policy = found.policy
+    where = f"{path.name}:{NAME} --family {policy.family} --rounds {policy.rounds}"
+    facts = [
+        *game_lines(found.game),
+        ("epsilon", f"{found.epsilon!r}"),
+        ("delta", f"the worst adversary's lies in [{found.delta.lower!r}, {found.delta.upper!r}]"),
+        ("", f"this one gets {policy.value:.12g}"),
+    ]
+    return (
+        "The worst adaptive adversary of a game, as a search has found it.",
+        "",
+        *(f"{name:<11} {value}".rstrip() for name, value in facts),
+        "",
+        "To play it:",
+        f"  dpcompose run {where} --trials 100000 --epsilon {found.epsilon!r}",
+        f"  dpcompose tail {where} --epsilon {found.epsilon!r} --experiment {found.game.experiment}",
+        f"or in Python: from {path.stem} import policy, {NAME}",
+    )

@@ -1,0 +1,166 @@
+"""A policy as a picture: which move at which loss so far, and with how much left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.plots.policy import FEW_MOVES, plot_policy
+from simulator.plots.style import FORMATS, paper_figure, save_as
+from simulator.worst.arena import CLOSED
+from simulator.worst.plays import Clock, Play, play
+
+if TYPE_CHECKING:
+    from simulator.worst.policy import Policy
+
+CELLS = 400
+"""Of a picture along either axis, at most."""
+LEFT_OUT = 1e-6
+"""Places are left out whose probability is less than this share of the policy's delta."""
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyMap:
+    """The likeliest move by loss and clock.
+
+    Attributes
+    ----------
+    losses : edges of the cells along the loss so far, shape (columns + 1,).
+    left : edges along the clock, shape (rows + 1,).
+    moves : shape (rows, columns): an option, or -1 where the policy has no move to make.
+    clock : what runs down.
+    """
+
+    losses: np.ndarray
+    left: np.ndarray
+    moves: np.ndarray
+    clock: Clock
+
+
+def policy_map(policy: Policy) -> PolicyMap:
+    """Lay out the places that a policy reaches. Raises NotApplicable where it makes no move."""
+    clock = Clock.of(policy)
+    reached, _ = policy.chances.forward
+    first, end = policy.chances.spans
+    floor = LEFT_OUT * max(policy.value, 0.0)
+    places, nodes, options, weights = [], [], [], []
+    for node in range(len(first)):
+        here = reached[node][0]
+        row = policy.table[node, first[node] : max(end[node], first[node])]
+        shown = np.flatnonzero((here > floor) & (row != CLOSED))
+        places.append(first[node] + shown)
+        nodes.append(np.full(len(shown), node))
+        options.append(row[shown].astype(np.int64))
+        weights.append(here[shown])
+    place, node = np.concatenate(places), np.concatenate(nodes)
+    option, weight = np.concatenate(options), np.concatenate(weights)
+    if not place.size:
+        raise NotApplicable("the policy makes no move, so there is nothing to draw")
+    row_edges, rows = _binned(clock.left[node])
+    column_edges, columns = _columns(place)
+    tally = np.zeros((len(row_edges) - 1, len(column_edges) - 1, len(policy.menu)))
+    np.add.at(tally, (rows, columns, option), weight)
+    moves = np.where(tally.max(axis=2) > 0.0, tally.argmax(axis=2), -1)
+    loss = policy.grid.z[0] + policy.epsilon + column_edges * policy.grid.step
+    return PolicyMap(loss, row_edges, _filled(moves), clock)
+
+
+def _binned(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(edges, bins): cells around each value, or equal ones where there are too many values."""
+    distinct = np.unique(values)
+    if len(distinct) > CELLS:
+        edges = np.linspace(distinct[0], distinct[-1], CELLS + 1)
+    else:
+        gaps = np.diff(distinct)
+        beside = float(gaps.min()) if gaps.size else 1.0
+        middles = 0.5 * (distinct[1:] + distinct[:-1])
+        edges = np.array([distinct[0] - beside / 2, *middles, distinct[-1] + beside / 2])
+    return edges, np.clip(np.searchsorted(edges, values, "right") - 1, 0, len(edges) - 2)
+
+
+def _columns(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(edges in steps of the grid, bins) for grid points."""
+    low, high = int(places.min()), int(places.max())
+    wide = -(-(high - low + 1) // CELLS)
+    bins = (places - low) // wide
+    return low - 0.5 + wide * np.arange(int(bins.max()) + 2), bins
+
+
+def _filled(moves: np.ndarray) -> np.ndarray:
+    """Widen each cell to the middle between its neighbours, as far as its row's least gap."""
+    found = np.full_like(moves, -1)
+    for row, filled in zip(moves, found):
+        known = np.flatnonzero(row >= 0)
+        if not known.size:
+            continue
+        gap = int(np.diff(known).min()) if known.size > 1 else 1
+        reach = max(gap // 2, len(row) // 120)
+        places = np.arange(len(row))
+        after = np.clip(np.searchsorted(known, places), 0, known.size - 1)
+        before = np.maximum(after - (known[after] > places), 0)
+        nearer = np.abs(known[after] - places) < np.abs(known[before] - places)
+        nearest = np.where(nearer, known[after], known[before])
+        close = np.abs(nearest - places) <= reach
+        filled[close] = row[nearest[close]]
+    return found
+
+
+def drawable(path: str | PathLike[str]) -> Path:
+    """Return the path; raise InvalidInput unless a picture can be written there."""
+    found = Path(path)
+    if found.suffix not in FORMATS:
+        raise InvalidInput(f"a picture ends in one of {', '.join(FORMATS)}, not {str(path)!r}")
+    if not found.parent.is_dir():
+        raise InvalidInput(f"no folder {str(found.parent)!r} to write the picture in")
+    if found.is_dir():
+        raise InvalidInput(f"{found} is a folder, not a picture")
+    return found
+
+
+def draw(policy: Policy, path: str | PathLike[str], *, seed: int = 0) -> Path:
+    """Draw the policy with a typical and a winning play into a file, and return its path.
+
+    Raises InvalidInput for a path that cannot be written, and NotApplicable where nothing is
+    reached or no play wins.
+    """
+    target = drawable(path)
+    shown = policy_map(policy)
+    plays = {"typical play": play(policy, seed=seed)}
+    if policy.chances.win(*policy.start) > 0.0:
+        plays["winning play"] = play(policy, seed=seed, winning=True)
+    names, scale = _scale(policy.labels)
+    share = shown.clock.name == "budget left"
+    with paper_figure(width=4.6, height=3.4) as (figure, axes):
+        plot_policy(
+            axes, shown.losses, shown.left * (100.0 if share else 1.0), shown.moves, names,
+            values=scale, logarithmic=scale is not None and scale[0].startswith("ε"),
+            epsilon=policy.epsilon,
+            paths={name: _path(drawn, share) for name, drawn in plays.items()},
+            ylabel=f"{shown.clock.name}{' (%)' if share else ''}",
+        )  # fmt: skip
+        return save_as(figure, target)
+
+
+def _path(drawn: Play, share: bool) -> tuple[np.ndarray, np.ndarray]:
+    losses = np.array([*(r.loss for r in drawn.rounds), drawn.loss])
+    left = np.array([*(r.left for r in drawn.rounds), drawn.left])
+    finite = np.isfinite(losses)
+    return losses[finite], left[finite] * (100.0 if share else 1.0)
+
+
+def _scale(labels: Sequence[str]) -> tuple[list[str], tuple[str, np.ndarray] | None]:
+    """(labels, what a colour bar shows): a parameter where many options differ in nothing else."""
+    if len(labels) <= FEW_MOVES:
+        return list(labels), None
+    split = [label.rpartition("@" if "@" in label else ":") for label in labels]
+    if len({name for name, _, _ in split}) > 1:
+        return list(labels), ("mechanism", np.arange(len(labels), dtype=float))
+    name = split[0][0]
+    symbol = f"t of {name}" if "@" in labels[0] else f"ε of {name}"
+    return list(labels), (symbol, np.array([float(number) for _, _, number in split]))
