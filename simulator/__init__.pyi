@@ -44,6 +44,7 @@ from .theory.bounds import BoundOnComposition, bound, bounds_for
 from .theory.composition import Composition
 from .theory.filters import (
     Filter,
+    NaturalFilter,
     RenyiFilter,
     RogersFilter,
     SumFilter,
@@ -99,6 +100,7 @@ __all__ = [
     "LocalSensitivityMedian",
     "Mechanism",
     "NameAndShame",
+    "NaturalFilter",
     "NotApplicable",
     "PostProcessed",
     "PureDP",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 
-from experiments.benchmarks import accuracy, engine, peers, rare
+from experiments.benchmarks import accuracy, engine, peers, rare, worst
 from experiments.benchmarks.measure import Line
 from experiments.stages import RESULTS, rounded
 from simulator.store.files import write_json
@@ -30,6 +30,7 @@ def main() -> None:
         *engine.BENCHMARKS,
         *accuracy.BENCHMARKS,
         *rare.BENCHMARKS,
+        *worst.BENCHMARKS,
         *peers.BENCHMARKS,
     )
     lines = []

@@ -118,6 +118,14 @@ class Mechanism(ABC):
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
         """The guarantee this mechanism promises under ``relation``."""
 
+    def worst_law(self, relation: Relation = ADD_REMOVE) -> PrivacyLossLaw | None:
+        """Exact law of the privacy loss on the worst pair of neighbours.
+
+        It dominates that of every other pair. None where no such law is known, or where it is the
+        dominating pair of the guarantee.
+        """
+        return None
+
     @abstractmethod
     def sample(
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE

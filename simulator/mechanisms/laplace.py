@@ -20,7 +20,7 @@ from simulator.mechanisms.base import (
     largest,
 )
 from simulator.mechanisms.values import NO_LOSS, checked_vectors, refuse_scores
-from simulator.queries import Query
+from simulator.queries import Query, ScalarQuery
 from simulator.theory.guarantees import PureDP
 from simulator.theory.laws import LaplaceLaw, PrivacyLossLaw
 
@@ -181,6 +181,15 @@ class Laplace(ScalarMechanism):
     def guarantee(self, relation: Relation = ADD_REMOVE) -> PureDP:
         """epsilon-DP."""
         return PureDP(largest(self.epsilon))
+
+    def worst_law(self, relation: Relation = ADD_REMOVE) -> PrivacyLossLaw | None:
+        """Of a query with one number the Laplace law at full shift.
+
+        A smaller shift is harder to see. A vector may move in many coordinates: None.
+        """
+        if isinstance(self.query, ScalarQuery):
+            return LaplaceLaw(self.guarantee(relation).epsilon)
+        return None
 
     def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
         """(value 0, value 1, sensitivity)."""

@@ -1,7 +1,7 @@
 """What the family allows at most: an upper end that holds whatever a sample has missed.
 
-The least of all bounds on k rounds of the family, and of what a filter promises. It holds for any
-adaptive adversary whose mechanisms keep their promises, in both experiments.
+The least of all bounds on k rounds of the family, and of what a filter provably keeps. It holds for
+any adaptive adversary whose mechanisms keep their promises, in both experiments.
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ def _bounds(family: Guarantee, rounds: int) -> tuple[BoundOnComposition, ...]:
 def _delta(family: Guarantee, rounds: int, filter_: Filter | None, epsilon: float) -> float:
     if epsilon < 0.0:
         return 1.0
-    least = 1.0
-    if filter_ is not None and epsilon >= filter_.epsilon:
-        least = filter_.delta
+    least = 1.0 if filter_ is None else filter_.bounds_delta(epsilon)
     for bound in _bounds(family, rounds):
         try:
             least = min(least, bound.delta(epsilon).upper)
@@ -65,9 +63,7 @@ def _delta(family: Guarantee, rounds: int, filter_: Filter | None, epsilon: floa
 
 @lru_cache(maxsize=256)
 def _epsilon(family: Guarantee, rounds: int, filter_: Filter | None, delta: float) -> float:
-    least = math.inf
-    if filter_ is not None and delta >= filter_.delta:
-        least = filter_.epsilon
+    least = math.inf if filter_ is None else filter_.bounds_epsilon(delta)
     for bound in _bounds(family, rounds):
         try:
             least = min(least, bound.epsilon(delta).upper)

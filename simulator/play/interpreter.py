@@ -63,7 +63,7 @@ class Prepared:
         pair = admit(challenge, s.family, s.relation)
         checked = Challenge(*challenge)
         guarantee = checked.mechanism.guarantee(s.relation)
-        price = (0.0, 0.0) if s.filter is None else s.filter.price(guarantee)
+        price = (0.0, 0.0) if s.filter is None else s.filter.price_of(checked.mechanism, s.relation)
         if self.exchanged:
             pair = admit((checked[1], checked[0], checked[2]), s.family, s.relation)
         if len(self.known) >= MAX_PREPARED:

@@ -146,9 +146,9 @@ def priced(
     """What a filter charges for a round with this mechanism; nothing without a filter."""
     if filter_ is None:
         return 0.0, 0.0
-    price = filter_.price(mechanism.guarantee(relation))
+    price = filter_.price_of(mechanism, relation)
     parameter = mechanism.parameter
-    if isinstance(parameter, Free) and price != (parameter.high, 0.0):
+    if isinstance(parameter, Free) and (not filter_.prices_vary or price != (parameter.high, 0.0)):
         raise NotApplicable(
             f"the {filter_.name} filter cannot account for a free {mechanism.parameter_name} of "
             f"{type(mechanism).__name__} in a compiled rule; write fixed values into the menu"

@@ -36,11 +36,14 @@ def no_filter(state: tuple[float], epsilon: float, delta: float) -> tuple[bool, 
     return True, state
 
 
-def gate(filter_: Filter | None, compile_: Compile) -> tuple[Callable[..., Any], tuple[float, ...]]:
-    """A filter's step and its state before the first round."""
+def gate(
+    menu: Menu, filter_: Filter | None, compile_: Compile
+) -> tuple[Callable[..., Any], tuple[float, ...]]:
+    """A filter's step for the menu and its state before the first round."""
     if filter_ is None:
         return compile_(no_filter), (0.0,)
-    return compile_(type(filter_).step), filter_.initial
+    step, unspent = filter_.over_menu([(epsilon, delta) for epsilon, delta in menu.prices.tolist()])
+    return compile_(step), unspent
 
 
 def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Callable[..., Any]:
@@ -49,7 +52,7 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
     prepare = dispatch([kind.prepare for kind in menu.kinds], compile_)
     sample = dispatch([kind.sample for kind in menu.kinds], compile_)
     loss_of = dispatch([kind.loss for kind in menu.kinds], compile_)
-    admit, unspent = gate(filter_, compile_)
+    admit, unspent = gate(menu, filter_, compile_)
     initial = menu.rule.state
     any_free = menu.any_free
     read = row_reader(menu.params.shape[1], compile_)

@@ -47,7 +47,7 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
     tilt = dispatch([tilt_of(kind) for kind in menu.kinds], compile_)
     sample = dispatch([sampler_of(kind) for kind in menu.kinds], compile_)
     loss_of = dispatch([kind.loss for kind in menu.kinds], compile_)
-    admit, unspent = gate(filter_, compile_)
+    admit, unspent = gate(menu, filter_, compile_)
     initial = menu.rule.state
     any_free = menu.any_free
     read = row_reader(menu.params.shape[1], compile_)

@@ -79,7 +79,7 @@ def plot_policy(
     axes.set_xlabel("loss so far")
     axes.set_ylabel(ylabel)
     columns = 3 if max(len(str(handle.get_label())) for handle in handles) <= 18 else 2
-    axes.figure.legend(  # type: ignore[union-attr]
+    axes.figure.legend(
         handles=handles, loc="outside lower center", ncols=min(len(handles), columns)
     )
 
@@ -118,7 +118,7 @@ def _by_value(
         x, y, shown, cmap="viridis", norm=norm(scale.min(), scale.max()), rasterized=True, zorder=0
     )
     bar = axes.figure.colorbar(mesh, ax=axes, label=name, pad=0.02)
-    bar.outline.set_linewidth(0.4)  # type: ignore[operator]
+    bar.outline.set_linewidth(0.4)
     if logarithmic:
         ticks = scale.min() * np.geomspace(1.0, scale.max() / scale.min(), 5)
         bar.set_ticks(ticks, labels=[f"{tick:.2g}" for tick in ticks])

@@ -19,6 +19,7 @@ from simulator.theory.concentration import (
 from simulator.theory.filters import (
     FILTERS,
     Filter,
+    NaturalFilter,
     RenyiFilter,
     RogersFilter,
     RunningFilter,
@@ -74,6 +75,7 @@ __all__ = [
     "LaplaceLaw",
     "MixedLaw",
     "MixtureOdometer",
+    "NaturalFilter",
     "PiecewiseTradeOff",
     "PrivacyLossLaw",
     "PureDP",

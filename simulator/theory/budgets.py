@@ -66,8 +66,10 @@ def _(filter_: SumFilter, largest: float) -> Budget:
 @budget_of.register
 def _(filter_: WhitehouseFilter, largest: float) -> Budget:
     log_inverse = -math.log(filter_.delta - filter_.rounds_delta)
-    root = 2.0 * filter_.epsilon / (
-        math.sqrt(2.0 * log_inverse) + math.sqrt(2.0 * (log_inverse + filter_.epsilon))
+    root = (
+        2.0
+        * filter_.epsilon
+        / (math.sqrt(2.0 * log_inverse) + math.sqrt(2.0 * (log_inverse + filter_.epsilon)))
     )
     return _about(lambda epsilon: epsilon * epsilon, root * root, root * root)
 

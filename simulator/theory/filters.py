@@ -7,17 +7,14 @@ nothing, and a cheaper one may still be admitted after it.
 
 from __future__ import annotations
 
-import inspect
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
 
 from scipy.optimize import brentq, minimize_scalar
 
-from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory.filter_interface import Filter, RunningFilter, State
 from simulator.theory.filter_rules import (
     UP,
     renyi_step,
@@ -27,115 +24,8 @@ from simulator.theory.filter_rules import (
     zcdp_step,
 )
 from simulator.theory.guarantees import Guarantee, PureDP
-from simulator.theory.parameters import positive
+from simulator.theory.natural_filter import NaturalFilter
 from simulator.theory.renyi_divergence import pure_renyi, renyi_to_epsilon
-from simulator.validation import probability_below_one
-
-State = tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Filter(ABC):
-    """What is promised for the whole interaction; immutable, see :meth:`fresh`.
-
-    Attributes:
-        epsilon: the promised epsilon, above 0.
-        delta: the promised delta of the whole, in [0, 1).
-        rounds_delta: the part of ``delta`` set aside for the rounds' own deltas. The sum and the
-            rogers filter fix that part themselves: all of delta, and half of it. They take 0 for
-            it, or that very part, and refuse another.
-
-    A subclass gives ``name``, a short string; ``initial``, the state before the first round, a
-    tuple of floats; and ``step = staticmethod(rule)``, where ``rule(state, epsilon, delta)``
-    returns ``(admitted, new_state)`` and is a plain scalar function, which numba compiles.
-    """
-
-    epsilon: float
-    delta: float = 0.0
-    rounds_delta: float = 0.0
-    name: ClassVar[str]
-    source: ClassVar[str]
-    step: ClassVar[Callable[..., tuple[bool, Any]]]
-
-    def __post_init__(self) -> None:
-        kind = type(self)
-        if not isinstance(getattr(kind, "name", None), str):
-            raise InvalidInput(f'the filter {kind.__name__} needs a class attribute name = "..."')
-        if not isinstance(inspect.getattr_static(kind, "step", None), staticmethod):
-            raise InvalidInput(
-                f"the filter {kind.__name__} needs step = staticmethod(rule), where "
-                "rule(state, epsilon, delta) returns (admitted, new_state)"
-            )
-        object.__setattr__(self, "epsilon", positive("a filter's epsilon", self.epsilon))
-        for name in ("delta", "rounds_delta"):
-            number = probability_below_one(f"a filter's {name}", getattr(self, name))
-            object.__setattr__(self, name, number)
-        if not 0.0 <= self.rounds_delta <= self.delta < 1.0:
-            raise InvalidInput(
-                f"a filter needs 0 <= rounds_delta <= delta < 1, not {self.rounds_delta!r} and "
-                f"{self.delta!r}"
-            )
-        self._check()
-
-    def __str__(self) -> str:
-        return f"{self.name}:{self.epsilon!r},{self.delta!r},{self.rounds_delta!r}"
-
-    @property
-    @abstractmethod
-    def initial(self) -> State:
-        """The state before the first round, budgets included, for ``step``."""
-
-    def _fixes_rounds_delta(self, part: float) -> None:
-        """Raise InvalidInput when a part other than the one this filter can keep is asked for."""
-        if self.rounds_delta not in (0.0, part):
-            raise InvalidInput(
-                f"the {self.name} filter sets aside {part!r} of its delta for the rounds' own "
-                f"deltas, and cannot keep rounds_delta = {self.rounds_delta!r}; leave it out"
-            )
-
-    def _check(self) -> None:
-        if not self.delta > self.rounds_delta:
-            raise InvalidInput(f"the {self.name} filter needs delta above rounds_delta")
-
-    def price(self, guarantee: Guarantee) -> tuple[float, float]:
-        """The (epsilon, delta) at which ``step`` accounts for a round with that guarantee.
-
-        Raises NotApplicable for a guarantee that the filter cannot account for.
-        """
-        epsilon = guarantee.core.pure_epsilon
-        if not math.isfinite(epsilon):
-            raise NotApplicable(f"the {self.name} filter cannot account for {guarantee}")
-        return epsilon, guarantee.leak
-
-    def fresh(self) -> RunningFilter:
-        """A filter with nothing spent."""
-        return RunningFilter(self)
-
-
-class RunningFilter:
-    """A filter in use: the promise and what has been spent of it."""
-
-    def __init__(self, spec: Filter) -> None:
-        self.spec = spec
-        self.state: State = spec.initial
-
-    def admits(self, guarantee: Guarantee) -> bool:
-        """Whether a round with that guarantee may run now. Changes nothing."""
-        return type(self.spec).step(self.state, *self.spec.price(guarantee))[0]
-
-    def spend(self, guarantee: Guarantee) -> None:
-        """Account for a round about to run. Raises Breach, with nothing spent, if not admitted."""
-        admitted, state = type(self.spec).step(self.state, *self.spec.price(guarantee))
-        if not admitted:
-            raise Breach(
-                f"the {self.spec.name} filter does not admit {guarantee}: what is left of "
-                f"({self.spec.epsilon:g}, {self.spec.delta:g}) is too little; ask for less or stop"
-            )
-        self.state = state
-
-    def fresh(self) -> RunningFilter:
-        """The same promise with nothing spent."""
-        return RunningFilter(self.spec)
 
 
 class SumFilter(Filter):
@@ -297,7 +187,15 @@ class RenyiFilter(Filter):
 
 
 FILTERS: dict[str, type[Filter]] = {
-    kind.name: kind for kind in (SumFilter, RogersFilter, WhitehouseFilter, ZCDPFilter, RenyiFilter)
+    kind.name: kind
+    for kind in (
+        SumFilter,
+        RogersFilter,
+        WhitehouseFilter,
+        ZCDPFilter,
+        RenyiFilter,
+        NaturalFilter,
+    )
 }
 """The filters that :func:`parse_filter` knows, by name."""
 
@@ -317,3 +215,18 @@ def parse_filter(text: str) -> Filter:
     if len(numbers) > 3:
         raise InvalidInput(f"filter {text!r}: at most epsilon, delta and rounds_delta")
     return FILTERS[name](*numbers)
+
+
+__all__ = [
+    "FILTERS",
+    "Filter",
+    "NaturalFilter",
+    "RenyiFilter",
+    "RogersFilter",
+    "RunningFilter",
+    "State",
+    "SumFilter",
+    "WhitehouseFilter",
+    "ZCDPFilter",
+    "parse_filter",
+]

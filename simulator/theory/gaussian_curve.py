@@ -19,6 +19,7 @@ _CURVE_UP = 1.0 + 2.0**-42
 _UNDERFLOW = 1e-307
 #: Beyond it the normal tail is below the smallest double.
 _FAR = 40.0
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -95,11 +96,10 @@ def _mills_drop(low: float, gap: float) -> float:
     """
     if gap > 1:
         return float(_mills(np.array(low)) - _mills(np.array(low + gap)))
-    nodes, weights = np.polynomial.legendre.leggauss(24)
-    t = low + gap * (nodes + 1) / 2
+    t = low + gap * (_NODES + 1) / 2
     # Far out 1 - t m(t) cancels; there its continued fraction (depth 60) is exact to rounding.
     slope = np.where(t < 6, 1 - t * _mills(t), _mills_slope_far(np.maximum(t, 6.0)))
-    return float(gap / 2 * weights @ slope)
+    return float(gap / 2 * _WEIGHTS @ slope)
 
 
 def _mills_slope_far(t: Floats) -> Floats:

@@ -196,13 +196,25 @@ def log_responses(epsilon: float, rounds: int, failures: Floats) -> tuple[Floats
     return log_binomial(*law), log_binomial_error(*law)
 
 
+def _group(epsilon: float, rounds: int) -> tuple[Floats, Floats, Floats]:
+    """How many answers are untruthful, the log-probabilities, and bounds on their errors."""
+    return _small_group(epsilon, rounds) if rounds < 1000 else _new_group(epsilon, rounds)
+
+
+def _new_group(epsilon: float, rounds: int) -> tuple[Floats, Floats, Floats]:
+    failures = np.arange(rounds + 1, dtype=np.float64)
+    return failures, *log_responses(epsilon, rounds, failures)
+
+
+_small_group = lru_cache(maxsize=512)(_new_group)  # 12 MB at most
+
+
 @lru_cache(maxsize=2)
 def mixed_atoms(parts: tuple[tuple[float, int], ...]) -> LossAtoms:
     """The positive atoms of several groups (epsilon, rounds): prod(rounds + 1) before the cut."""
     losses, log_mass, log_error = np.zeros(1), np.zeros(1), np.zeros(1)
     for epsilon, rounds in parts:
-        failures = np.arange(rounds + 1, dtype=np.float64)
-        group_mass, group_error = log_responses(epsilon, rounds, failures)
+        failures, group_mass, group_error = _group(epsilon, rounds)
         losses = np.add.outer(losses, (rounds - 2.0 * failures) * epsilon).ravel()
         log_mass = np.add.outer(log_mass, group_mass).ravel()
         log_error = np.add.outer(log_error, group_error).ravel() + UNIT * np.abs(log_mass)

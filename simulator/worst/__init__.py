@@ -1,0 +1,22 @@
+"""The worst adaptive adversary: certified worst cases of menus, filters and odometers."""
+
+from simulator.worst.game import Game
+from simulator.worst.gates import OwnFilter
+from simulator.worst.menu import Entry, entries, parse_family, parse_menu
+from simulator.worst.odometers import WorstOdometer, worst_odometer
+from simulator.worst.policy import Policy
+from simulator.worst.search import WorstCase, worst_case
+
+__all__ = [
+    "Entry",
+    "Game",
+    "OwnFilter",
+    "Policy",
+    "WorstCase",
+    "WorstOdometer",
+    "entries",
+    "parse_family",
+    "parse_menu",
+    "worst_case",
+    "worst_odometer",
+]

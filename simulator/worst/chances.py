@@ -78,7 +78,8 @@ class Chances:
         """(reached, ended): the probabilities of being there in both experiments.
 
         ``reached[node]`` has shape (2, points of the node's span); ``ended``, shape (2, 2), has
-        for each experiment the probability of losing and of winning in the end.
+        for each experiment the probability of losing and of winning in the end; in experiment 1
+        it is times e^threshold.
         """
         policy, (first, end) = self.policy, self.spans
         points = policy.grid.points
@@ -89,11 +90,14 @@ class Chances:
         for node in range(len(first) - 1, -1, -1):
             here, row = reached[node], policy.table[node]
             over = row[first[node] : end[node]] == CLOSED
-            won = policy.grid.z[first[node] : end[node]] > 0.0
-            ended += np.stack((here[:, over & ~won].sum(1), here[:, over & won].sum(1)), axis=1)
+            won = policy.grid.z[first[node] : end[node]] > policy.thresholds[node]
+            stopped = np.stack((here[:, over & ~won].sum(1), here[:, over & won].sum(1)), axis=1)
+            ended += stopped * np.array([[1.0], [np.exp(policy.thresholds[node])]])
             for option, low, high in self._moves(node, first[node], end[node]):
                 layout, after = policy.layouts[option], policy.follow[node, option]
-                asked = np.where(row[low:high] == option, here[:, low - first[node] :][:, : high - low], 0.0)
+                asked = np.where(
+                    row[low:high] == option, here[:, low - first[node] :][:, : high - low], 0.0
+                )
                 begin = low + layout.law.first
                 for b in range(2):
                     flow = _convolved(asked[b], laws[option][b])
@@ -114,7 +118,8 @@ class Chances:
         found: list[np.ndarray] = []
         for node in range(len(first)):
             begin = first[node]
-            won = (policy.grid.z[begin : max(end[node], begin)] > 0.0).astype(float)
+            z = policy.grid.z[begin : max(end[node], begin)]
+            won = (z > policy.thresholds[node]).astype(float)
             row = policy.table[node]
             for option, low, high in self._moves(node, begin, end[node]):
                 law, after = policy.layouts[option].law, policy.follow[node, option]

@@ -9,7 +9,8 @@ from simulator.theory.filters import Filter
 from simulator.worst.saved import NAME
 
 if TYPE_CHECKING:
-    from simulator.worst.search import Game, WorstCase
+    from simulator.worst.game import Game
+    from simulator.worst.search import WorstCase
 
 
 def game_lines(game: Game) -> list[tuple[str, str]]:
@@ -27,10 +28,11 @@ def game_lines(game: Game) -> list[tuple[str, str]]:
 def header(found: WorstCase, path: Path) -> tuple[str, ...]:
     """The comment: the game, the bracket, and how to play the policy of a file."""
     policy = found.policy
+    epsilon, game = found.epsilon, found.game
     where = f"{path.name}:{NAME} --family {policy.family} --rounds {policy.rounds}"
     facts = [
-        *game_lines(found.game),
-        ("epsilon", f"{found.epsilon!r}"),
+        *game_lines(game),
+        ("epsilon", f"{epsilon!r}"),
         ("delta", f"the worst adversary's lies in [{found.delta.lower!r}, {found.delta.upper!r}]"),
         ("", f"this one gets {policy.value:.12g}"),
     ]
@@ -40,7 +42,7 @@ def header(found: WorstCase, path: Path) -> tuple[str, ...]:
         *(f"{name:<11} {value}".rstrip() for name, value in facts),
         "",
         "To play it:",
-        f"  dpcompose run {where} --trials 100000 --epsilon {found.epsilon!r}",
-        f"  dpcompose tail {where} --epsilon {found.epsilon!r} --experiment {found.game.experiment}",
+        f"  dpcompose run {where} --trials 100000 --epsilon {epsilon!r}",
+        f"  dpcompose tail {where} --epsilon {epsilon!r} --experiment {game.experiment}",
         f"or in Python: from {path.stem} import policy, {NAME}",
     )

@@ -7,6 +7,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
+from simulator.data.databases import Relation
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.budgets import Budget, budget_of
 from simulator.theory.filters import Filter
@@ -15,7 +18,7 @@ from simulator.theory.pld.loss_lattice import common_step
 from simulator.worst.arena import Arena, budgeted, chain, explored, require_an_end
 from simulator.worst.menu import Option
 
-FEW_NODES = 20_000
+FEW_NODES = 50_000
 _MARGIN = 1e-11
 """Relative: rounding of a filter's own arithmetic, which depends on the order of the rounds."""
 
@@ -43,12 +46,20 @@ class Gate:
     certain: Arena
     possible: Arena
 
+    @classmethod
+    def of(cls, certain: Arena, possible: Arena) -> Gate:
+        """The two arenas, which are one where they are equal: then the two ends may meet."""
+        if np.array_equal(certain.follow, possible.follow):
+            return cls(certain, certain)
+        return cls(certain, possible)
+
 
 def gate(
     filter_: Filter | OwnFilter | None,
     options: Sequence[Option],
     rounds: int | None,
     resolution: int,
+    relation: Relation,
 ) -> Gate:
     """Lay out a game's nodes.
 
@@ -68,15 +79,15 @@ def gate(
         return Gate(arena, arena)
     if not isinstance(filter_, Filter):
         return _own(filter_, options, rounds, resolution)
-    if hasattr(filter_, "admits_composition"):
-        arena = _natural(filter_, options, rounds)
+    if not filter_.prices_vary:
+        arena = _stepped(filter_, options, rounds, relation)
         return Gate(arena, arena)
     fixed = all(option.guarantee == option.least for option in options)
     if fixed and len(options) <= 8:
         try:
-            certain = _stepped(filter_, options, rounds, 1.0 + _MARGIN)
-            possible = _stepped(filter_, options, rounds, 1.0 - _MARGIN)
-            return Gate(certain, possible)
+            certain = _stepped(filter_, options, rounds, relation, 1.0 + _MARGIN)
+            possible = _stepped(filter_, options, rounds, relation, 1.0 - _MARGIN)
+            return Gate.of(certain, possible)
         except NotApplicable:
             pass
     return _by_budget(filter_, options, rounds, resolution)
@@ -88,27 +99,44 @@ def require_rounds(rounds: int | None) -> None:
         raise InvalidInput("nothing ends the game: give a number of rounds, or a filter")
 
 
+def price_of(filter_: Filter, option: Option, relation: Relation) -> tuple[float, float]:
+    """What the filter charges for an option, as it would in play.
+
+    Raises NotApplicable where it cannot account for it, or for a parameter that is left free.
+    """
+    if option.guarantee != option.least and not filter_.prices_vary:
+        raise NotApplicable(
+            f"the {filter_.name} filter cannot account for a free parameter; write fixed values "
+            "into the menu"
+        )
+    mechanism = option.challenge.mechanism
+    if mechanism.guarantee(relation) == option.guarantee:
+        return filter_.price_of(mechanism, relation)
+    return filter_.price(option.guarantee)
+
+
 def _stepped(
-    filter_: Filter, options: Sequence[Option], rounds: int | None, scale: float
+    filter_: Filter,
+    options: Sequence[Option],
+    rounds: int | None,
+    relation: Relation,
+    scale: float = 1.0,
 ) -> Arena:
     """Every state that the filter's own step reaches, where all costs are ``scale`` times true.
 
     A sum that is kept without rounding is taken as it is.
     """
-    exact = filter_.name == "sum"
-    prices = [filter_.price(option.guarantee) for option in options]
-    if not exact:
+    prices = [price_of(filter_, option, relation) for option in options]
+    if filter_.name != "sum":
         prices = [(epsilon * scale, delta) for epsilon, delta in prices]
-    step = type(filter_).step
-    largest = [max(abs(x), 1e-300) for x in filter_.initial]
+    step, initial = filter_.over_menu(prices)
+    largest = [max(abs(x), 1e-300) for x in initial]
     # the step is asked for its own states; they are kept under rounded ones
     known: dict[Hashable, tuple[float, ...]] = {}
 
     def rounded(state: tuple[float, ...]) -> Hashable:
-        key = tuple(
-            float(f"{x:.11e}") if abs(x) > 1e-13 * size else 0.0
-            for x, size in zip(state, _scales(state, largest))
-        )
+        top = max(*(abs(x) for x in state), *largest)
+        key = tuple(float(f"{x:.11e}") if abs(x) > 1e-13 * top else 0.0 for x in state)
         known.setdefault(key, state)
         return key
 
@@ -116,25 +144,7 @@ def _stepped(
         admitted, after = step(known[key], *prices[option])
         return rounded(after) if admitted else None
 
-    return explored(rounded(filter_.initial), len(options), admit, rounds, FEW_NODES)
-
-
-def _scales(state: Sequence[float], largest: Sequence[float]) -> list[float]:
-    """What each number of a state is measured against: the error of a sum, against the sum."""
-    top = max(max(abs(x) for x in state), max(largest))
-    return [top for _ in state]
-
-
-def _natural(filter_: Any, options: Sequence[Option], rounds: int | None) -> Arena:
-    """Count vectors, admitted by the filter's own decision."""
-    laws = [option.law for option in options]
-
-    def admit(counts: Any, option: int) -> Hashable | None:
-        after = (*counts[:option], counts[option] + 1, *counts[option + 1 :])
-        parts = tuple((law, count) for law, count in zip(laws, after) if count)
-        return after if filter_.admits_composition(parts) else None
-
-    return explored((0,) * len(options), len(options), admit, rounds, FEW_NODES)
+    return explored(rounded(initial), len(options), admit, rounds, FEW_NODES)
 
 
 def _own(
@@ -146,7 +156,7 @@ def _own(
             "has not"
         )
 
-    def asked(state: Any, guarantee: Guarantee) -> Hashable | None:
+    def asked(state: Any, guarantee: Guarantee) -> Any:
         admitted, after = filter_.admit(state, guarantee)
         return after if admitted else None
 
@@ -174,7 +184,7 @@ def _own(
             "grows: say so by monotone = True, or write fixed parameters into the menu"
         )
     certain = arena(up=True)
-    return Gate(certain, certain if unit is None else arena(up=False))
+    return Gate.of(certain, certain if unit is None else arena(up=False))
 
 
 def _unit(filter_: OwnFilter, options: Sequence[Option], resolution: int) -> float:
@@ -189,8 +199,6 @@ def _unit(filter_: OwnFilter, options: Sequence[Option], resolution: int) -> flo
             if admitted:
                 costs.append(float(after) - float(filter_.initial))
     require_an_end(min(costs, default=1.0) > 0.0)
-    import numpy as np
-
     common = common_step(np.array(costs)) if costs else 1.0
     if common is not None and common >= min(costs, default=1.0) / 64:
         return common
@@ -201,9 +209,7 @@ def _by_budget(
     filter_: Filter, options: Sequence[Option], rounds: int | None, resolution: int
 ) -> Gate:
     """A filter that keeps one sum, its costs in whole units: rounded up, and rounded down."""
-    prices = [
-        (filter_.price(option.guarantee), filter_.price(option.least)) for option in options
-    ]
+    prices = [(filter_.price(option.guarantee), filter_.price(option.least)) for option in options]
     if any(leak > 0.0 for pair in prices for _, leak in pair):
         raise NotApplicable(
             f"the {filter_.name} filter keeps a second sum for the rounds' deltas, and the menu "
@@ -213,8 +219,6 @@ def _by_budget(
     played = [budget.cost(pair[0][0]) for pair in prices]
     least = [budget.cost(pair[1][0]) for pair in prices]
     require_an_end(min(least) > 0.0)
-    import numpy as np
-
     common = common_step(np.array(played + least))
     if common is not None and budget.possible / common <= 8 * resolution:
         unit = common
@@ -224,4 +228,4 @@ def _by_budget(
     down = [math.floor(cost / unit * (1.0 + 1e-12) + 1e-9) for cost in least]
     certain = budgeted(up, math.floor(budget.certain / unit + 1e-9), rounds)
     possible = budgeted(down, math.floor(budget.possible / unit + 1e-9), rounds)
-    return Gate(certain, possible)
+    return Gate.of(certain, possible)

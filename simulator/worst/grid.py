@@ -17,14 +17,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator.errors import NotApplicable
 from simulator.theory.laws import PrivacyLossLaw
-from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.loss_lattice import common_step
+
+Line = NDArray[Any]
+"""Numbers on a grid: float64, or more digits than that where all losses lie on the grid."""
 
 FEW = 24
 """A law on at most so many points is applied point by point."""
@@ -44,13 +48,37 @@ class Grid:
     offset: float = 0.0
 
     @cached_property
-    def z(self) -> Floats:
+    def z(self) -> Line:
         """Every point, ascending, shape (points,)."""
         return self.outside(0, self.points)
 
-    def outside(self, start: int, count: int) -> Floats:
+    def outside(self, start: int, count: int) -> Line:
         """The points from the ``start``-th on, which may lie before or beyond the grid."""
         return (self.first + start + np.arange(count)) * self.step + self.offset
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights at ``first`` steps from a point and on."""
+
+    first: int
+    weights: Line
+
+    @cached_property
+    def places(self) -> list[int]:
+        """Where they are not zero."""
+        return [int(place) for place in np.flatnonzero(self.weights)]
+
+    def sum(self, padded: Line, start: int, points: int) -> Line:
+        """Sum over c of weights[c] padded[start + j + first + c], for every j < points."""
+        start += self.first
+        if len(self.places) > FEW:
+            span = padded[start : start + points + len(self.weights) - 1]
+            return np.correlate(span, self.weights, "valid")
+        total = np.zeros(points, dtype=self.weights.dtype)
+        for place in self.places:
+            total += self.weights[place] * padded[start + place : start + place + points]
+        return total
 
 
 @dataclass(frozen=True)
@@ -65,36 +93,29 @@ class Layout:
     """
 
     first: int
-    weights: Floats
+    weights: Line
     infinite: float
     loss_error: float = 0.0
-    weight_error: float = 8 * UNIT
+    weight_error: float = 64 * UNIT
 
     @property
     def reach(self) -> tuple[int, int]:
         """The least and the greatest shift, in steps."""
         return self.first, self.first + len(self.weights) - 1
 
-    def mean(self, padded: Floats, pad: int, points: int) -> Floats:
-        """Expectation at each of ``points`` points of values that reach ``pad`` beyond them."""
-        return self.infinite + weighted(self.first, self.weights, padded, pad, points)
-
     @cached_property
+    def _weights(self) -> Weights:
+        return Weights(self.first, self.weights)
+
+    def mean(self, padded: Line, start: int, points: int) -> Line:
+        """Expectation of the values, beginning at each of ``points`` points from ``start`` on."""
+        found = self._weights.sum(padded, start, points)
+        return found + self.infinite if self.infinite else found
+
+    @property
     def terms(self) -> int:
         """How many terms a mean adds up."""
-        return int(np.count_nonzero(self.weights)) + 1
-
-
-def weighted(first: int, weights: Floats, padded: Floats, pad: int, points: int) -> Floats:
-    """Sum over c of weights[c] padded[pad + j + first + c], for every j < points."""
-    start = pad + first
-    places = np.flatnonzero(weights)
-    if len(places) > FEW:
-        return np.correlate(padded[start : start + points + len(weights) - 1], weights, "valid")
-    total = np.zeros(points, dtype=weights.dtype)
-    for place in places:
-        total += weights[place] * padded[start + place : start + place + points]
-    return total
+        return len(self._weights.places) + 1
 
 
 @dataclass(frozen=True)
@@ -109,11 +130,28 @@ class NearestLayout:
     """
 
     law: Layout
-    tilted: Floats
-    gained: Floats
+    tilted: Line
+    gained: Line
+
+    @cached_property
+    def _tilted(self) -> Weights:
+        return Weights(self.law.first, self.tilted)
+
+    @cached_property
+    def _gained(self) -> Weights | None:
+        return Weights(self.law.first, self.gained) if self.gained.any() else None
+
+    def value(self, values: Line, won: Line, start: int, points: int) -> Line:
+        """Expectation of the values, where each loss is off its point."""
+        found = self.law.mean(values, start, points)
+        return found if self._gained is None else found + self._gained.sum(won, start, points)
+
+    def won(self, won: Line, start: int, points: int) -> Line:
+        """Expectation of e^-z times the chance of winning in experiment 1."""
+        return self._tilted.sum(won, start, points)
 
 
-def pieces(law: PrivacyLossLaw, edges: Floats) -> tuple[Floats, Floats]:
+def pieces(law: PrivacyLossLaw, edges: Line) -> tuple[Line, Line]:
     """Masses in experiments 0 and 1 of the law's continuous part between the edges."""
     if law.is_discrete:
         return np.zeros(len(edges) - 1), np.zeros(len(edges) - 1)

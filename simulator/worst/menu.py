@@ -215,6 +215,13 @@ def about_alice(mechanism: ScalarMechanism) -> Challenge:
     return Challenge(WITHOUT_ALICE, EVERYONE, mechanism)
 
 
+def as_neighbours(challenge: Challenge, relation: Relation) -> Challenge:
+    """The challenge; one on Alice's two databases on neighbours under the relation."""
+    if challenge[:2] != (WITHOUT_ALICE, EVERYONE) or relation.are_neighbours(*challenge[:2]):
+        return challenge
+    return challenge._replace(database_0=WITHOUT_ALICE.add("others"))
+
+
 def _gaussian(mu: float) -> Gaussian:
     return Gaussian(ALICE, 1.0 / mu)
 
@@ -309,7 +316,7 @@ def dominating_entry(family: Guarantee) -> Entry:
 
 
 def parse_family(text: str) -> tuple[Entry, ...]:
-    """The menu of a family, written as :func:`~simulator.theory.guarantees.parse_guarantee` reads."""
+    """Read a family, as ``pure:0.2``, and return the menu of its dominating pair."""
     return (dominating_entry(parse_guarantee(text)),)
 
 

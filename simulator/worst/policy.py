@@ -17,7 +17,7 @@ import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule
 from simulator.adversaries.people import ALICE, EVERYONE
-from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.data.databases import Relation
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
@@ -26,6 +26,7 @@ from simulator.theory.laws import PrivacyLossLaw
 from simulator.validation import experiment_number
 from simulator.worst.chances import Chances
 from simulator.worst.grid import Grid, NearestLayout, nearest, nearest_place
+from simulator.worst.menu import as_neighbours
 from simulator.worst.saved import (
     Written,
     packed,
@@ -76,7 +77,11 @@ def reader(challenge: Challenge, relation: Relation, step: float, sign: float) -
 
     def place(loss: float) -> int:
         signed = sign * loss
-        return nearest_place(signed, step) if math.isfinite(signed) else int(math.copysign(FAR, signed))
+        return (
+            nearest_place(signed, step)
+            if math.isfinite(signed)
+            else int(math.copysign(FAR, signed))
+        )
 
     if mechanism.scalars.outcomes is not None:
         return Reader(tuple(place(pair.loss(a)) for a in mechanism.scalars.outcomes(pair.params)))
@@ -109,6 +114,8 @@ class Policy:
     table : int16, shape (nodes, points): the option to ask, CLOSED where the game is over.
     states : what the nodes stand for, where they have a name.
     layouts : the options' laws on the grid.
+    thresholds : float64, shape (nodes,): what the loss past epsilon is held against where the game
+        ends in a node; zero but for odometers, whose readings these are.
     """
 
     menu: tuple[Challenge, ...]
@@ -121,6 +128,11 @@ class Policy:
     table: np.ndarray
     states: tuple[Any, ...]
     layouts: tuple[NearestLayout, ...]
+    thresholds: np.ndarray
+
+    def __post_init__(self) -> None:
+        asked = tuple(as_neighbours(challenge, self.relation) for challenge in self.menu)
+        object.__setattr__(self, "menu", asked)
 
     @property
     def start(self) -> tuple[int, int]:
@@ -135,7 +147,9 @@ class Policy:
         bounded = [p.core.pure_epsilon for p in promises if math.isfinite(p.core.pure_epsilon)]
         epsilon = max(bounded)
         delta = max(p.hockey_stick(epsilon) for p in promises)
-        return ApproxDP(epsilon, min(delta * (1.0 + 1e-9), 0.5)) if delta else ApproxDP(epsilon, 0.0)
+        return (
+            ApproxDP(epsilon, min(delta * (1.0 + 1e-9), 0.5)) if delta else ApproxDP(epsilon, 0.0)
+        )
 
     @cached_property
     def depth(self) -> np.ndarray:
@@ -196,7 +210,7 @@ class Policy:
         """
         target = writable(path)
         values: list[tuple[str, Any]] = [
-            ("menu", tuple(written(challenge) for challenge in self.menu)),
+            ("menu", tuple(written(challenge, self.relation) for challenge in self.menu)),
             ("labels", self.labels),
             ("relation", str(self.relation)),
             ("experiment", self.experiment),
@@ -205,7 +219,11 @@ class Policy:
             ("follow", packed(self.follow)),
             ("table", packed(self.table)),
         ]
-        return write(target, program(header or (f"A policy over {len(self.labels)} mechanisms.",), values))
+        if self.thresholds.any():
+            values.append(("thresholds", tuple(float(x) for x in self.thresholds)))
+        return write(
+            target, program(header or (f"A policy over {len(self.labels)} mechanisms.",), values)
+        )
 
     @classmethod
     def read(
@@ -219,16 +237,21 @@ class Policy:
         grid: tuple[float, int, int, float],
         follow: str,
         table: str,
+        thresholds: Sequence[float] | None = None,
     ) -> Policy:
         """The policy that :meth:`save` has written; its nodes have no names.
 
+        ``thresholds`` is left out where all are zero.
+
         Raises InvalidInput for values that do not go together.
         """
-        neighbours, challenges = relation_named(relation), tuple(read(entry) for entry in menu)
-        points, ways = Grid(*grid), unpacked(follow)
+        neighbours, points, ways = relation_named(relation), Grid(*grid), unpacked(follow)
+        challenges = tuple(read(entry, neighbours) for entry in menu)
         moves = unpacked(table).astype(np.int16)
-        shapes = (len(ways), points.points), (len(moves), len(challenges))
-        if (moves.shape, ways.shape) != shapes or len(labels) != len(challenges):
+        nodes = len(ways)
+        shapes = (nodes, points.points), (nodes, len(challenges)), (nodes,)
+        held_against = np.zeros(nodes) if thresholds is None else np.array(thresholds)
+        if (moves.shape, ways.shape, held_against.shape) != shapes or len(labels) != len(menu):
             raise InvalidInput("the saved policy is damaged: its tables do not fit its menu")
         layouts = []
         for database_0, database_1, mechanism in challenges:
@@ -245,6 +268,7 @@ class Policy:
             table=moves,
             states=(),
             layouts=tuple(layouts),
+            thresholds=held_against,
         )
 
 
@@ -273,7 +297,7 @@ def step_of(policy: Policy, readers: list[Reader]) -> Callable[..., Any]:
             else:
                 inside = min(max(answer, lines[last, 0]), lines[last, 1])
                 steps = lines[last, 2] + (inside - lines[last, 0]) * lines[last, 3]
-                place += int(math.floor(steps + 0.5))
+                place += math.floor(steps + 0.5)
             node = follow[node, last]
             last = -1
         if 0 <= place < points:

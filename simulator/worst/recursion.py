@@ -15,16 +15,15 @@ experiments, so it is the value of a policy that exists and can be played.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 from simulator.theory.range_recursion import best_in_cells
-from simulator.worst.arena import Arena
-from simulator.worst.grid import Grid, Layout, NearestLayout, weighted
+from simulator.worst.arena import CLOSED, Arena
+from simulator.worst.grid import Grid, Layout, Line, NearestLayout
 
 UNDERFLOW = 1e-300
 
@@ -44,7 +43,7 @@ class Range:
     options: tuple[int, ...]
 
 
-def payoff(z: Floats) -> Floats:
+def payoff(z: Line) -> Line:
     """(1 - e^-z)_+, what the loss z past epsilon is worth at the end."""
     return np.maximum(0.0, -np.expm1(-np.maximum(z, 0.0)))
 
@@ -64,8 +63,8 @@ class Values:
     """
 
     grid: Grid
-    value: Floats
-    won: Floats | None
+    value: Line
+    won: Line | None
     rounding: float
     table: np.ndarray | None = None
 
@@ -106,101 +105,195 @@ def upper_values(
     grid: Grid,
     layouts: Sequence[Layout],
     ranges: Sequence[Range] = (),
+    *,
+    thresholds: Line | None = None,
     keep_table: bool = False,
 ) -> Values:
-    """Run the recursion with outward laws. See the module."""
+    """The start's values by the recursion with outward laws. See the module.
+
+    ``thresholds``, shape (nodes,), is what the loss is held against where the adversary stops in a
+    node, in nats beyond the grid's zero; zero everywhere by default.
+    """
+    table = _empty_table(arena, grid) if keep_table else None
+    *_, value = upper_sweep(arena, grid, layouts, ranges, thresholds=thresholds, table=table)
+    return Values(grid, value, None, upper_rounding(arena, layouts, ranges), table)
+
+
+def upper_rounding(arena: Arena, layouts: Sequence[Layout], ranges: Sequence[Range] = ()) -> float:
+    """The relative error of values after every round of the longest play."""
+    terms = max(layout.terms for layout in layouts) + (12 if ranges else 0)
+    each = (terms + 2) * float(np.finfo(layouts[0].weights.dtype).eps)
+    each += max(layout.weight_error for layout in layouts)
+    return (int(arena.depth[arena.start]) + 1) * each + 16 * UNIT
+
+
+def upper_sweep(
+    arena: Arena,
+    grid: Grid,
+    layouts: Sequence[Layout],
+    ranges: Sequence[Range] = (),
+    *,
+    thresholds: Line | None = None,
+    table: np.ndarray | None = None,
+) -> Iterator[Line]:
+    """Yield every node's values, the start's last; fill ``table`` with the best options."""
     pad = max([_beside(layouts), *(r.cells for r in ranges)])
-    ending = payoff(grid.z).astype(layouts[0].weights.dtype)
-    right = np.exp(-grid.outside(grid.points, pad)).astype(ending.dtype)
-    uses = arena.uses
-    kept: dict[int, Floats] = {}
+    above = np.zeros(arena.nodes) if thresholds is None else thresholds
+    right = np.exp(-grid.outside(grid.points, pad)).astype(layouts[0].weights.dtype)
+    kept = Kept(arena)
+    window = Windows(arena, grid, layouts, thresholds)
     least = np.ones(arena.nodes)  # E1 of what remains of a certain win
     duals = [float(layout.weights @ np.exp(-_steps(layout, grid))) for layout in layouts]
-    duals = [1.0 if abs(dual - 1.0) < 1e-13 else dual for dual in duals]
-    table = np.full((arena.nodes, grid.points), -1, dtype=np.int16) if keep_table else None
+    duals = [1.0 if abs(dual - 1.0) < 1e-13 else min(dual, 1.0) for dual in duals]
     for node in range(arena.nodes):
-        best = ending.copy()
-        chosen = None if table is None else table[node]
-        worst = 1.0
-        for option in _open(arena, node):
+        best = payoff(grid.z - above[node]).astype(right.dtype)
+        worst = math.exp(above[node])
+        here = window[node]
+        length = here.stop - here.start
+        for option in np.flatnonzero(arena.follow[node] >= 0).tolist():
             after = int(arena.follow[node, option])
-            reached = layouts[option].mean(kept[after], pad, grid.points)
-            worst = min(worst, least[after] * min(duals[option], 1.0))
-            if chosen is None:
-                np.maximum(best, reached, out=best)
+            reached = layouts[option].mean(kept[after], pad + here.start, length)
+            worst = min(worst, least[after] * duals[option])
+            if table is None:
+                np.maximum(best[here], reached, out=best[here])
             else:
-                better = reached >= best  # playing on is never worse than stopping
-                best[better] = reached[better]
-                chosen[better] = option
+                better = reached >= best[here]  # playing on is never worse than stopping
+                best[here][better] = reached[better]
+                table[node, here][better] = option
         for free in ranges:
-            for after in {int(arena.follow[node, option]) for option in free.options} - {-1}:
+            for after in {int(arena.follow[node, option]) for option in free.options} - {CLOSED}:
                 inside = best_in_cells(kept[after][::-1], free.cells, free.width)[::-1]
                 start = pad - free.cells
-                assert start >= 0
-                trimmed = inside[start : start + grid.points] if start else inside
-                np.maximum(best, trimmed, out=best)
+                np.maximum(best, inside[start : start + grid.points], out=best)
         least[node] = worst
         np.minimum(best, 1.0, out=best)
-        kept[node] = np.concatenate((np.full(pad, best[0]), best, 1.0 - worst * right))
-        _release(arena, node, uses, kept)
-    value = kept[arena.start][pad : pad + grid.points]
-    terms = max(layout.terms for layout in layouts) + (12 if ranges else 0)
-    each = (terms + 2) * float(np.finfo(value.dtype).eps)
-    each += max(layout.weight_error for layout in layouts)
-    rounding = (int(arena.depth[arena.start]) + 1) * each + 16 * UNIT
-    return Values(grid, value, None, rounding, table)
+        kept.store(node, np.concatenate((np.full(pad, best[0]), best, 1.0 - worst * right)))
+        yield best
 
 
-def _steps(layout: Layout, grid: Grid) -> Floats:
+def _steps(layout: Layout, grid: Grid) -> Line:
     return (layout.first + np.arange(len(layout.weights))) * grid.step
 
 
-def _open(arena: Arena, node: int) -> list[int]:
-    return [int(option) for option in np.flatnonzero(arena.follow[node] >= 0)]
+def _empty_table(arena: Arena, grid: Grid) -> np.ndarray:
+    return np.full((arena.nodes, grid.points), CLOSED, dtype=np.int16)
 
 
-def _release(arena: Arena, node: int, uses: np.ndarray, kept: dict[int, Floats]) -> None:
-    """Let go of the values that no later node asks for."""
-    for after in arena.follow[node]:
-        if after >= 0:
-            uses[after] -= 1
-            if uses[after] == 0:
-                del kept[int(after)]
+class Windows:
+    """The points of each node where rounds can still change anything.
+
+    To the left of it no play wins, to the right none loses; where a loss may be infinite, or a stop
+    is held against a reading, that is nowhere certain and every point counts.
+    """
+
+    def __init__(
+        self, arena: Arena, grid: Grid, layouts: Sequence[Layout], thresholds: Line | None
+    ) -> None:
+        self.grid = grid
+        self.whole = thresholds is not None or any(
+            layout.infinite
+            or abs(float(layout.weights.sum()) - 1.0) > 1e-12
+            or abs(float(layout.weights @ np.exp(-_steps(layout, grid))) - 1.0) > 1e-12
+            for layout in layouts
+        )
+        self.up = reaches(arena, np.array([layout.reach[1] for layout in layouts]))
+        self.down = reaches(arena, np.array([-layout.reach[0] for layout in layouts]))
+        self.zero = -grid.first - grid.offset / grid.step
+
+    def __getitem__(self, node: int) -> slice:
+        if self.whole:
+            return slice(0, self.grid.points)
+        start = max(math.floor(self.zero - self.up[node]) - 2, 0)
+        stop = min(math.ceil(self.zero + self.down[node]) + 3, self.grid.points)
+        return slice(start, max(stop, start))
+
+
+def reaches(arena: Arena, amounts: Line) -> Line:
+    """The largest sum, along any play from each node, of one amount for each option."""
+    reach = np.zeros(arena.nodes)
+    for node in range(arena.nodes):
+        follow = arena.follow[node]
+        here = follow >= 0
+        if here.any():
+            reach[node] = float((amounts[here] + reach[follow[here]]).max())
+    return reach
+
+
+class Kept:
+    """The values of the nodes that a later node still asks for."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
+        self.uses = arena.uses
+        self.values: dict[int, Line] = {}
+
+    def __getitem__(self, node: int) -> Line:
+        return self.values[node]
+
+    def store(self, node: int, values: Line) -> None:
+        """Keep a node's values, and let go of those that only it asked for."""
+        if self.uses[node]:
+            self.values[node] = values
+        for after in self.arena.follow[node]:
+            if after >= 0:
+                self.uses[after] -= 1
+                if self.uses[after] == 0:
+                    del self.values[int(after)]
 
 
 def lower_values(
-    arena: Arena, grid: Grid, layouts: Sequence[NearestLayout], keep_table: bool = True
+    arena: Arena,
+    grid: Grid,
+    layouts: Sequence[NearestLayout],
+    *,
+    thresholds: Line | None = None,
+    keep_table: bool = True,
 ) -> Values:
-    """Follow the best policy that remembers grid points. See the module."""
+    """The start's values under the best policy that remembers grid points. See the module."""
+    table = _empty_table(arena, grid) if keep_table else None
+    *_, (value, won) = lower_sweep(arena, grid, layouts, thresholds=thresholds, table=table)
+    return Values(grid, value, won, lower_rounding(arena, layouts), table)
+
+
+def lower_rounding(arena: Arena, layouts: Sequence[NearestLayout]) -> float:
+    """The error of a value after every round, relative to the chance of winning."""
+    terms = max(layout.law.terms for layout in layouts)
+    return 2 * (int(arena.depth[arena.start]) + 1) * (terms + 64) * UNIT
+
+
+def lower_sweep(
+    arena: Arena,
+    grid: Grid,
+    layouts: Sequence[NearestLayout],
+    *,
+    thresholds: Line | None = None,
+    table: np.ndarray | None = None,
+) -> Iterator[tuple[Line, Line]]:
+    """Yield every node's values and e^-z times the chance of winning in experiment 1."""
     pad = _beside([layout.law for layout in layouts])
-    z = grid.outside(-pad, grid.points + 2 * pad)
-    ending, ending_won = payoff(z), np.where(z > 0.0, np.exp(-np.maximum(z, 0.0)), 0.0)
-    uses = arena.uses
-    kept: dict[int, Floats] = {}
-    table = np.full((arena.nodes, grid.points), -1, dtype=np.int16) if keep_table else None
+    above = np.zeros(arena.nodes) if thresholds is None else thresholds
+    line = grid.outside(-pad, grid.points + 2 * pad)
+    kept = Kept(arena)
+    window = Windows(arena, grid, [layout.law for layout in layouts], thresholds)
     inner = slice(pad, pad + grid.points)
     for node in range(arena.nodes):
-        best, best_won = ending.copy(), ending_won.copy()
-        gain, won = best[inner], best_won[inner]
-        for option in _open(arena, node):
+        z = line - above[node]
+        both = np.stack((payoff(z), np.where(z > 0.0, np.exp(-np.maximum(z, 0.0)), 0.0)))
+        here = window[node]
+        start, length = pad + here.start, here.stop - here.start
+        gain, won = both[:, start : start + length]
+        chosen = np.full(length, CLOSED, dtype=np.int16)
+        for option in np.flatnonzero(arena.follow[node] >= 0).tolist():
             value, value_won = kept[int(arena.follow[node, option])]
-            layout = layouts[option]
-            law = layout.law
-            reached = law.mean(value, pad, grid.points)
-            reached += weighted(law.first, layout.gained, value_won, pad, grid.points)
+            reached = layouts[option].value(value, value_won, start, length)
             better = reached >= gain
-            if not better.any():
-                continue
-            reached_won = weighted(law.first, layout.tilted, value_won, pad, grid.points)
-            gain[better] = reached[better]
-            won[better] = reached_won[better]
-            if table is not None:
-                table[node][better] = option
+            np.copyto(gain, reached, where=better)
+            chosen[better] = option
+        for option in np.unique(chosen[chosen >= 0]).tolist():
+            reached = layouts[option].won(kept[int(arena.follow[node, option])][1], start, length)
+            np.copyto(won, reached, where=chosen == option)
+        if table is not None:
+            table[node, here] = chosen
         np.maximum(gain, 0.0, out=gain)
-        kept[node] = np.stack((best, best_won))
-        _release(arena, node, uses, kept)
-    terms = max(layout.law.terms for layout in layouts)
-    rounding = 2 * (int(arena.depth[arena.start]) + 1) * (terms + 8) * UNIT
-    value, won = (row[inner] for row in kept[arena.start])
-    return Values(grid, value, won, rounding, table)
-
+        kept.store(node, both)
+        yield both[0, inner], both[1, inner]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -17,210 +16,13 @@ from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.filters import Filter
 from simulator.theory.laws.base import Floats
 from simulator.theory.pld import Bracket
-from simulator.theory.pld.loss_lattice import common_step
-from simulator.validation import experiment_number, finite, nonnegative, positive, whole
-from simulator.worst.arena import Arena
-from simulator.worst.gates import Gate, OwnFilter, gate
-from simulator.worst.grid import (
-    Grid,
-    Layout,
-    NearestLayout,
-    lattice_step,
-    nearest,
-    on_lattice,
-    require_size,
-    spread,
-    support,
-)
+from simulator.validation import finite, nonnegative, positive
+from simulator.worst.fixed import dominating_delta, in_advance
+from simulator.worst.game import Game
+from simulator.worst.gates import OwnFilter
+from simulator.worst.menu import entries
+from simulator.worst.passes import Pass, policy_of, run
 from simulator.worst.policy import Policy
-from simulator.worst.menu import AnyRange, Entry, Fixed, Option, entries
-from simulator.worst.recursion import Range, Values, lower_values, upper_values
-
-MEMORY = 8e8
-"""Bytes that one pass may take."""
-RIGHT = 40.0
-"""Nats past epsilon beyond which a win is certain to every digit of a double."""
-FINEST = 60_000
-"""Points that one pass may take where the grid may be chosen."""
-
-
-@dataclass(frozen=True)
-class Game:
-    """What is searched: a menu, what ends the game, and the experiment.
-
-    Parameters
-    ----------
-    menu : entries, or anything that :func:`~simulator.worst.menu.entries` takes.
-    rounds : how many mechanisms may run at most; None where the filter ends the game.
-    filter : a privacy filter of this package, or one of the user's own
-        (:class:`~simulator.worst.gates.OwnFilter`); None for no filter.
-    experiment : 0 for delta of (P0, P1), 1 for that of (P1, P0).
-    relation : when two databases are neighbours.
-    """
-
-    menu: tuple[Entry, ...]
-    rounds: int | None = None
-    filter: Filter | OwnFilter | None = None
-    experiment: int = 0
-    relation: Relation = ADD_REMOVE
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "menu", entries(self.menu, self.relation))
-        object.__setattr__(self, "experiment", experiment_number(self.experiment))
-        if self.rounds is not None:
-            object.__setattr__(self, "rounds", whole("rounds", self.rounds))
-        if self.rounds is None and self.filter is None:
-            raise InvalidInput("nothing ends the game: give a number of rounds, or a filter")
-
-    @cached_property
-    def exact_step(self) -> float | None:
-        """The lattice that holds every loss; None where there is none."""
-        if not all(entry.exact for entry in self.menu):
-            return None
-        return lattice_step([entry.law for entry in self.menu if isinstance(entry, Fixed)])
-
-    @cached_property
-    def coarsest(self) -> float:
-        """A grid step to begin with, in nats, where losses do not lie on a lattice."""
-        scales = []
-        for entry in self.menu:
-            if isinstance(entry, Fixed):
-                spread_of_law = math.sqrt(min(entry.law.variance, 1e4))
-                finite_losses = entry.lengths or (math.inf,)
-                scales.append(min(max(spread_of_law, 1e-9), max(finite_losses)) / 8)
-            else:
-                scales.append(max(entry.lengths) / 16)
-        return min(scales)
-
-    def step(self, level: int) -> float:
-        """The grid step of a level: each has half the step of the one before, or less."""
-        if self.exact_step is not None:
-            return self.exact_step
-        wanted = self.coarsest / 2**level
-        lengths = np.array([length for entry in self.menu for length in entry.lengths])
-        base = common_step(lengths) if lengths.size else None
-        if base is None or base < wanted / 4:
-            return wanted
-        return base / math.ceil(base / wanted - 1e-9)
-
-    def options(self, step: float) -> list[Option]:
-        """Everything that may be asked on a grid; the laws are those of the experiment."""
-        found = [
-            option for i, entry in enumerate(self.menu) for option in entry.options(i, step)
-        ]
-        if self.experiment == 0:
-            return found
-        return [
-            Option(o.label, o.entry, o.law.reversed(), o.guarantee, o.least, o.challenge)
-            for o in found
-        ]
-
-
-@dataclass(frozen=True)
-class Pass:
-    """One pass over a grid: both ends of the whole curve.
-
-    Attributes
-    ----------
-    step : the grid's step, in nats.
-    options : what could be asked.
-    arena : the nodes of the lower end, which its policy lives on.
-    upper, lower : the values, and the errors of the losses that go with them.
-    """
-
-    step: float
-    options: list[Option]
-    arena: Arena
-    upper: Values
-    lower: Values
-    loss_error: float
-    layouts: list[NearestLayout]
-
-    def delta(self, epsilon: float) -> Bracket:
-        """Certified ends at one epsilon."""
-        lower = self.lower.lower(epsilon, self.loss_error if self.lower.won is None else 0.0)
-        upper = self.upper.upper(epsilon, self.loss_error)
-        return Bracket(min(lower, upper), upper)
-
-
-def _reach(arena: Arena, amounts: Floats) -> float:
-    """The largest sum of one amount for each option along any play."""
-    reach = np.zeros(arena.nodes)
-    for node in range(arena.nodes):
-        follow = arena.follow[node]
-        open_ = follow >= 0
-        if open_.any():
-            reach[node] = float((amounts[open_] + reach[follow[open_]]).max())
-    return float(reach[arena.start])
-
-
-def _grid(
-    step: float, epsilon: float, arena: Arena, layouts: list[Layout], options: list[Option]
-) -> Grid:
-    """Points for every loss that matters: all that can occur where these are few enough."""
-    up = _reach(arena, np.array([float(layout.reach[1]) for layout in layouts]))
-    down = _reach(arena, np.array([float(-layout.reach[0]) for layout in layouts]))
-    variances = [min(option.law.variance, 1e6) for option in options]
-    if any(option.law.infinite_mass for option in options):
-        low_high = [support(option.law) for option in options]
-        variances = [max(a * a, b * b) for a, b in low_high]
-    margin = 12.0 * math.sqrt(_reach(arena, np.array(variances))) / step
-    start = epsilon / step
-    right = int(min(down, RIGHT / step)) + 2
-    left = int(up) + 2
-    if left + right > FINEST:
-        left = int(min(left, start + margin + max(-min(lay.reach[0] for lay in layouts), 1)))
-    left = max(left, int(start) + 2)
-    # -epsilon is a grid point: z_j = -epsilon + n step
-    shift = -epsilon + round(start) * step
-    return Grid(step, -left, left + right + 1, shift)
-
-
-def run(game: Game, epsilon: float, level: int) -> Pass:
-    """Run one pass. Raises NotApplicable where it would not fit into memory."""
-    step = game.step(level)
-    options = game.options(step)
-    doors: Gate = gate(game.filter, options, game.rounds, 256 * 2**level)
-    exact = game.exact_step is not None
-    laws = [option.law for option in options]
-    layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]
-    near = [nearest(law, step) for law in laws]
-    grid = _grid(step, epsilon, doors.possible, layouts, options)
-    require_size(
-        grid.points, _alive(doors.possible), MEMORY, "take a coarser tolerance or a smaller game"
-    )
-    ranges = _ranges(game, options, step)
-    keep = 2.0 * grid.points * doors.certain.nodes <= MEMORY / 2
-    upper = upper_values(
-        doors.possible, grid, layouts, ranges, keep and exact and doors.possible is doors.certain
-    )
-    if exact and doors.certain is doors.possible:
-        lower = upper
-    else:
-        lower = lower_values(doors.certain, grid, near, keep)
-    depth = int(doors.possible.depth[doors.possible.start])
-    error = depth * max(layout.loss_error for layout in layouts)
-    return Pass(step, options, doors.certain, upper, lower, error, near)
-
-
-def _alive(arena: Arena) -> int:
-    """How many nodes' values are held at once, at most."""
-    last = np.full(arena.nodes, -1, dtype=np.int64)
-    rows, columns = np.nonzero(arena.follow >= 0)
-    np.maximum.at(last, arena.follow[rows, columns], rows)
-    alive = np.zeros(arena.nodes + 2, dtype=np.int64)
-    np.add.at(alive, np.arange(arena.nodes), 1)
-    np.add.at(alive, np.maximum(last, np.arange(arena.nodes)) + 1, -1)
-    return int(np.cumsum(alive).max())
-
-
-def _ranges(game: Game, options: list[Option], step: float) -> list[Range]:
-    found = []
-    for place, entry in enumerate(game.menu):
-        if isinstance(entry, AnyRange):
-            own = tuple(i for i, option in enumerate(options) if option.entry == place)
-            found.append(Range(entry.width, round(entry.width / step), own))
-    return found
 
 
 @dataclass(frozen=True)
@@ -234,7 +36,8 @@ class WorstCase:
     delta : certified ends of the largest delta(epsilon).
     tolerance : the relative width that was wanted.
     seconds : what it took.
-    stopped : why no finer grid was tried: "tolerance", "time" or "size".
+    stopped : why no finer grid was tried: "tolerance", "time", or "rounding" where that alone keeps
+        the ends apart.
     passes : the last pass; its lower end belongs to a policy.
     """
 
@@ -249,7 +52,7 @@ class WorstCase:
     @property
     def reached(self) -> bool:
         """Whether the ends are within the tolerance."""
-        return _close(self.delta, self.tolerance)
+        return close(self.delta, self.tolerance)
 
     @cached_property
     def curve(self) -> tuple[Floats, Floats, Floats]:
@@ -261,28 +64,55 @@ class WorstCase:
         return epsilons, np.array([e.lower for e in ends]), np.array([e.upper for e in ends])
 
     @cached_property
+    def _in_advance(self) -> tuple[Bracket | None, str]:
+        last = self.last
+        try:
+            found = in_advance(
+                self.game.menu,
+                self.game.rounds,
+                self.game.filter,
+                self.epsilon,
+                relation=self.game.relation,
+                options=last.options,
+                layouts=last.spread,
+                near=last.layouts,
+                grid=last.upper.grid,
+            )
+        except (InvalidInput, NotApplicable) as error:
+            return None, str(error)
+        # fixing the choices in advance is one way to be adaptive
+        upper = min(found.upper, self.delta.upper)
+        return Bracket(min(found.lower, upper), upper), ""
+
+    @property
+    def non_adaptive(self) -> Bracket | None:
+        """Ends of the largest delta(epsilon) of choices fixed in advance; None if not computed."""
+        return self._in_advance[0]
+
+    @property
+    def non_adaptive_reason(self) -> str:
+        """Why :attr:`non_adaptive` is None, else the empty string."""
+        return self._in_advance[1]
+
+    @cached_property
+    def dominating(self) -> float | None:
+        """delta(epsilon) of the menu's dominating pair, composed; None with a filter."""
+        game = self.game
+        if game.filter is not None or game.rounds is None:
+            return None
+        return dominating_delta(
+            game.menu, game.rounds, self.epsilon, self.last.step / 4, game.experiment
+        )
+
+    @property
+    def dominating_reason(self) -> str:
+        """Why :attr:`dominating` is None, else the empty string."""
+        return "" if self.dominating is not None else "a filter decides how many rounds there are"
+
+    @cached_property
     def policy(self) -> Policy:
         """The policy whose value is the lower end. Raises NotApplicable where it is too large."""
-        table = self.last.lower.table
-        if table is None:
-            raise NotApplicable("the policy of this game is too large to be kept; coarsen the game")
-        used = np.unique(table)
-        used = used[used >= 0]
-        renumbered = np.full(len(self.last.options) + 1, -1, dtype=np.int16)
-        renumbered[used] = np.arange(len(used))
-        chosen = [self.last.options[i] for i in used]
-        return Policy(
-            menu=tuple(option.challenge for option in chosen),
-            labels=tuple(option.label for option in chosen),
-            relation=self.game.relation,
-            experiment=self.game.experiment,
-            epsilon=self.epsilon,
-            grid=self.last.lower.grid,
-            follow=self.last.arena.follow[:, used],
-            table=renumbered[table],
-            states=self.last.arena.states,
-            layouts=tuple(self.last.layouts[i] for i in used),
-        )
+        return policy_of(self.last, self.epsilon, self.game)
 
     @property
     def adversary(self) -> Rule:
@@ -314,7 +144,8 @@ class WorstCase:
         return None if not promised else self.delta.lower / promised
 
 
-def _close(found: Bracket, tolerance: float) -> bool:
+def close(found: Bracket, tolerance: float) -> bool:
+    """Whether the ends are within the tolerance of each other, or both nothing."""
     return found.width <= tolerance * found.upper or found.upper <= 1e-300
 
 
@@ -354,29 +185,32 @@ def worst_case(
     start = time.perf_counter()
     found, best = Bracket(0.0, 1.0), None
     stopped = "time"
-    for level, last in _passes(game, epsilon, start, seconds):
+    for last in _passes(game, epsilon, start, seconds):
         ends = last.delta(epsilon)
         if best is None or ends.lower >= found.lower:
             best = last
         found = found.meet(ends)
-        if _close(found, tolerance):
+        if close(found, tolerance):
             stopped = "tolerance"
             break
-        if game.exact_step is not None and last.lower is last.upper:
-            stopped = "size"
+        if _only_rounding(found, best):
+            stopped = "rounding"
             break
     assert best is not None
     elapsed = time.perf_counter() - start
     return WorstCase(game, epsilon, found, tolerance, elapsed, stopped, best)
 
 
-def _passes(
-    game: Game, epsilon: float, start: float, seconds: float
-) -> Iterator[tuple[int, Pass]]:
+def _only_rounding(found: Bracket, best: Pass) -> bool:
+    """Whether a finer grid would not help: all is exact already, or no play seems to win."""
+    return best.lower is best.upper or (found.lower == 0.0 and found.upper < 1e-14)
+
+
+def _passes(game: Game, epsilon: float, start: float, seconds: float) -> Iterator[Pass]:
     """Passes over finer and finer grids, as long as the next one is likely to end in time."""
     for level in range(12):
         before = time.perf_counter()
-        yield level, run(game, epsilon, level)
+        yield run(game, epsilon, level)
         took = time.perf_counter() - before
         if time.perf_counter() - start + 5.0 * took > seconds:
             return

@@ -172,6 +172,23 @@ def non_adaptive_delta(width: float, rounds: int, epsilon: float) -> float:
     return _best_candidate(width, rounds, epsilon)[0]
 
 
+def non_adaptive_ends(width: float, rounds: int, epsilon: float) -> tuple[float, float]:
+    """Certain ends of the largest delta(epsilon) over all k + 1 candidates, epsilon >= 0.
+
+    Raises NotApplicable for more than 2000 rounds.
+    """
+    if rounds > 2000:
+        raise NotApplicable(f"{rounds} rounds have too many candidates to try; at most 2000")
+    lower = upper = 0.0
+    for jump in range(rounds + 1):
+        t = min(width, max(0.0, (epsilon + jump * width) / (rounds + 1.0)))
+        atoms = _repeated_pair(width, rounds, t)
+        if atoms is not None and epsilon < rounds * width:
+            low, high = atoms.delta_bracket(epsilon)
+            lower, upper = max(lower, low), max(upper, high)
+    return lower, upper
+
+
 def _certain_delta(width: float, rounds: int, epsilon: float) -> float:
     """What the best candidate certainly reaches, its own rounding taken off."""
     if epsilon >= rounds * width:

@@ -1,0 +1,72 @@
+"""The worst-case search: processor time of whole games, the width reached, and the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from experiments.benchmarks.measure import Line, fresh
+
+_PROGRAM = """
+import json, resource, time
+from simulator.worst import worst_case, Game, entries
+from simulator.worst.passes import run
+from simulator.theory.filters import parse_filter
+
+class Squares:
+    monotone, initial = True, 0.0
+    def admit(self, state, guarantee):
+        after = state + guarantee.pure_epsilon ** 2
+        fits = after <= 0.035 * (1 + 1e-12)
+        return fits, after if fits else state
+
+run(Game(entries("laplace:0.1"), 2), 1.0, 0)
+start = time.process_time()
+{game}
+seconds = time.process_time() - start
+print(json.dumps({{
+    "seconds": seconds,
+    "lower": ends.lower,
+    "upper": ends.upper,
+    "nodes": last.arena.nodes,
+    "points": last.upper.grid.points,
+    "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+}}))
+"""
+
+_LATTICE = """
+menu = ",".join(f"randomized-response:{e}" for e in (0.05, 0.1, 0.15, 0.2))
+last = run(Game(entries(menu), 1000), 10.0, 0)
+ends = last.delta(10.0)
+"""
+
+_FREE = """
+last = run(Game(entries("randomized-response:0.005..0.2"), None, Squares()), 1.0, 0)
+assert abs(last.step - 0.005) < 1e-12
+ends = last.delta(1.0)
+"""
+
+_NATURAL = """
+menu = ",".join(f"randomized-response:{e}" for e in (0.025, 0.1, 0.2))
+found = worst_case(menu, filter=parse_filter("natural:1,1e-5"), epsilon=1.0)
+last, ends = found.last, found.delta
+"""
+
+
+def games() -> Iterator[Line]:
+    """Each game in a process of its own, compilation of nothing, imports left out."""
+    wanted = {
+        "k = 1000, four entries on a lattice": (_LATTICE, 2.0),
+        "free parameter, sum of squares .035 by .005": (_FREE, 5.0),
+        "natural filter, three mechanisms": (_NATURAL, 2.0),
+    }
+    largest = 0.0
+    for name, (game, target) in wanted.items():
+        detail = fresh(_PROGRAM.format(game=game))
+        largest = max(largest, detail["gigabytes"])
+        yield Line(
+            f"worst case, {name}", detail["seconds"], "s", target, at_least=False, detail=detail
+        )
+    yield Line("worst case, memory of the largest", largest, "GB", 1.0, at_least=False)
+
+
+BENCHMARKS = (games,)

@@ -1,0 +1,88 @@
+"""What is searched: a menu, what ends the game, and the experiment."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.errors import InvalidInput
+from simulator.theory.filters import Filter
+from simulator.theory.pld.loss_lattice import common_step
+from simulator.validation import experiment_number, whole
+from simulator.worst.gates import OwnFilter
+from simulator.worst.grid import lattice_step
+from simulator.worst.menu import Entry, Fixed, Option, entries
+
+
+@dataclass(frozen=True)
+class Game:
+    """What is searched: a menu, what ends the game, and the experiment.
+
+    Parameters
+    ----------
+    menu : entries, or anything that :func:`~simulator.worst.menu.entries` takes.
+    rounds : how many mechanisms may run at most; None where the filter ends the game.
+    filter : a privacy filter of this package, or one of the user's own
+        (:class:`~simulator.worst.gates.OwnFilter`); None for no filter.
+    experiment : 0 for delta of (P0, P1), 1 for that of (P1, P0).
+    relation : when two databases are neighbours.
+    """
+
+    menu: tuple[Entry, ...]
+    rounds: int | None = None
+    filter: Filter | OwnFilter | None = None
+    experiment: int = 0
+    relation: Relation = ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "menu", entries(self.menu, self.relation))
+        object.__setattr__(self, "experiment", experiment_number(self.experiment))
+        if self.rounds is not None:
+            object.__setattr__(self, "rounds", whole("rounds", self.rounds))
+        if self.rounds is None and self.filter is None:
+            raise InvalidInput("nothing ends the game: give a number of rounds, or a filter")
+
+    @cached_property
+    def exact_step(self) -> float | None:
+        """The lattice that holds every loss; None where there is none."""
+        if not all(entry.exact for entry in self.menu):
+            return None
+        return lattice_step([entry.law for entry in self.menu if isinstance(entry, Fixed)])
+
+    @cached_property
+    def coarsest(self) -> float:
+        """A grid step to begin with, in nats, where losses do not lie on a lattice."""
+        scales = []
+        for entry in self.menu:
+            if isinstance(entry, Fixed):
+                spread_of_law = math.sqrt(min(entry.law.variance, 1e4))
+                finite_losses = entry.lengths or (math.inf,)
+                scales.append(min(max(spread_of_law, 1e-9), max(finite_losses)) / 8)
+            else:
+                scales.append(max(entry.lengths) / 16)
+        return min(scales)
+
+    def step(self, level: int) -> float:
+        """The grid step of a level: each has half the step of the one before, or less."""
+        if self.exact_step is not None:
+            return self.exact_step
+        wanted = self.coarsest / 2**level
+        lengths = np.array([length for entry in self.menu for length in entry.lengths])
+        base = common_step(lengths) if lengths.size else None
+        if base is None or base < wanted / 4:
+            return wanted
+        return base / math.ceil(base / wanted - 1e-9)
+
+    def options(self, step: float) -> list[Option]:
+        """Everything that may be asked on a grid; the laws are those of the experiment."""
+        found = [option for i, entry in enumerate(self.menu) for option in entry.options(i, step)]
+        if self.experiment == 0:
+            return found
+        return [
+            Option(o.label, o.entry, o.law.reversed(), o.guarantee, o.least, o.challenge)
+            for o in found
+        ]

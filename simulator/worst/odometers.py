@@ -1,0 +1,169 @@
+"""Odometers on trial: the worst that an adversary gets who may stop when it suits it.
+
+An odometer announces (epsilon, delta) at every moment. What is announced when the adversary stops
+is to hold then: E0[(1 - e^(epsilon - loss))_+] at most delta, over every way of choosing mechanisms
+and of stopping. The recursion is that of :mod:`simulator.worst.recursion` on the loss itself, with
+a stop in every node that is held against the reading there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from simulator.adversaries.contract import Rule
+from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory.guarantees import Guarantee
+from simulator.theory.pld import Bracket
+from simulator.validation import positive, whole
+from simulator.worst.arena import Arena, explored
+from simulator.worst.game import Game
+from simulator.worst.gates import FEW_NODES
+from simulator.worst.grid import Grid, nearest, on_lattice, spread
+from simulator.worst.menu import Open, entries
+from simulator.worst.passes import RIGHT, Pass, grid_for, policy_of
+from simulator.worst.policy import Policy
+from simulator.worst.recursion import lower_values, upper_values
+from simulator.worst.search import close
+
+
+class Odometer(Protocol):
+    """What is asked of an odometer: readings that depend on what was spent, in any order."""
+
+    def fresh(self) -> Any:
+        """An odometer at zero, with ``spend(guarantee)``, ``epsilon`` and ``delta``."""
+
+
+@dataclass(frozen=True)
+class WorstOdometer:
+    """The answer.
+
+    Attributes
+    ----------
+    delta : ends of the largest E0[(1 - e^(reading - loss))_+] at the moment of stopping.
+    announced : the delta that the odometer announces.
+    tolerance, seconds, stopped : as of :class:`~simulator.worst.search.WorstCase`.
+    policy : one that attains the lower end; it stops by asking nothing more.
+    """
+
+    delta: Bracket
+    announced: float
+    tolerance: float
+    seconds: float
+    stopped: str
+    policy: Policy = field(repr=False)
+
+    @property
+    def ratio(self) -> Bracket:
+        """Ends of the true delta over the announced one: above 1 the odometer is broken."""
+        return Bracket(self.delta.lower / self.announced, self.delta.upper / self.announced)
+
+    @property
+    def verdict(self) -> str:
+        """Whether it keeps its promise: sound, broken or undecided."""
+        if self.delta.lower > self.announced:
+            return "broken"
+        return "sound" if self.delta.upper <= self.announced else "undecided"
+
+    @property
+    def adversary(self) -> Rule:
+        """The policy as a rule over a menu."""
+        return self.policy.adversary
+
+
+def worst_odometer(
+    menu: str | Iterable[Any],
+    odometer: Odometer,
+    rounds: int,
+    *,
+    relation: Relation = ADD_REMOVE,
+    experiment: int = 0,
+    tolerance: float = 1e-3,
+    seconds: float = 60.0,
+) -> WorstOdometer:
+    """Enclose what the worst adversary gets at the moment it stops, of at most ``rounds`` rounds.
+
+    Parameters
+    ----------
+    menu : as for :func:`~simulator.worst.search.worst_case`, with fixed parameters.
+    odometer : one of this package, or any with the same methods; its reading may depend on how
+        often each guarantee was spent, not on the order.
+
+    Raises
+    ------
+    NotApplicable : a free parameter, too many states, or an announced delta that changes.
+    """
+    tolerance, seconds = positive("tolerance", tolerance), positive("seconds", seconds)
+    game = Game(entries(menu, relation), whole("rounds", rounds), None, experiment, relation)
+    if any(isinstance(entry, Open) for entry in game.menu):
+        raise NotApplicable("an odometer is searched over fixed parameters only")
+    start = time.perf_counter()
+    found, best = Bracket(0.0, 1.0), None
+    stopped = "time"
+    for level in range(12):
+        before = time.perf_counter()
+        last, announced = _run(game, odometer, level)
+        ends = last.delta(0.0)
+        best = last if best is None or ends.lower >= found.lower else best
+        found = found.meet(ends)
+        if close(found, tolerance) or found.upper <= 1e-12 * announced:
+            stopped = "tolerance"
+            break
+        now = time.perf_counter()
+        if now - start + 5.0 * (now - before) > seconds:
+            break
+    assert best is not None
+    elapsed = time.perf_counter() - start
+    return WorstOdometer(found, announced, tolerance, elapsed, stopped, policy_of(best, 0.0, game))
+
+
+def _run(game: Game, odometer: Odometer, level: int) -> tuple[Pass, float]:
+    step = game.step(level)
+    options = game.options(step)
+    promises = [option.guarantee for option in options]
+    arena, readings, announced = _spent(odometer, promises, int(game.rounds or 0))
+    laws = [option.law for option in options]
+    exact = game.exact_step is not None
+    layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]
+    near = [nearest(law, step) for law in laws]
+    plain = grid_for(step, 0.0, arena, layouts, options)
+    beyond = int(min(float(readings.max()) + RIGHT, 1e6) / step) + 2
+    grid = Grid(step, plain.first, -plain.first + min(plain.points, beyond) + 1)
+    upper = upper_values(arena, grid, layouts, thresholds=readings)
+    lower = lower_values(arena, grid, near, thresholds=readings)
+    error = int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
+    last = Pass(step, options, arena, upper, lower, error, near, layouts, readings)
+    return last, announced
+
+
+def _spent(
+    odometer: Odometer, promises: list[Guarantee], rounds: int
+) -> tuple[Arena, np.ndarray, float]:
+    """Nodes by how often each guarantee was spent, the reading in each, the delta in all."""
+
+    def admit(counts: Any, option: int) -> Hashable | None:
+        if sum(counts) == rounds:
+            return None
+        return (*counts[:option], counts[option] + 1, *counts[option + 1 :])
+
+    arena = explored((0,) * len(promises), len(promises), admit, None, FEW_NODES)
+    readings = np.empty(arena.nodes)
+    deltas = np.empty(arena.nodes)
+    for node, counts in enumerate(arena.states):
+        running = odometer.fresh()
+        for promise, times in zip(promises, counts):
+            for _ in range(times):
+                running.spend(promise)
+        readings[node], deltas[node] = running.epsilon, running.delta
+    if not np.isfinite(readings).all() or (readings < 0.0).any():
+        raise InvalidInput("an odometer's reading must be finite and at least 0")
+    if deltas.max() > deltas.min() * (1.0 + 1e-12):
+        raise NotApplicable(
+            "the announced delta grows with the rounds' own deltas; name mechanisms without delta"
+        )
+    return arena, readings, float(deltas.max())

@@ -1,0 +1,170 @@
+"""One pass over a grid: both ends of the whole curve of a game, and the policy of the lower one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.errors import NotApplicable
+from simulator.theory.laws.base import Floats
+from simulator.theory.pld import Bracket
+from simulator.worst.arena import Arena
+from simulator.worst.game import Game
+from simulator.worst.gates import Gate, gate
+from simulator.worst.grid import (
+    Grid,
+    Layout,
+    NearestLayout,
+    nearest,
+    on_lattice,
+    require_size,
+    spread,
+    support,
+)
+from simulator.worst.menu import AnyRange, Option
+from simulator.worst.policy import Policy
+from simulator.worst.recursion import Range, Values, lower_values, reaches, upper_values
+
+MEMORY = 8e8
+"""Bytes that one pass may take."""
+RIGHT = 40.0
+"""Nats past epsilon beyond which a win is certain to every digit of a double."""
+FINEST = 60_000
+"""Points that one pass may take where the grid may be chosen."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass over a grid: both ends of the whole curve.
+
+    Attributes
+    ----------
+    step : the grid's step, in nats.
+    options : what could be asked.
+    arena : the nodes of the lower end, which its policy lives on.
+    upper, lower : the values, and the errors of the losses that go with them.
+    """
+
+    step: float
+    options: list[Option]
+    arena: Arena
+    upper: Values
+    lower: Values
+    loss_error: float
+    layouts: list[NearestLayout]
+    spread: list[Layout]
+    thresholds: Floats | None = None
+
+    def delta(self, epsilon: float) -> Bracket:
+        """Certified ends at one epsilon."""
+        lower = self.lower.lower(epsilon, self.loss_error if self.lower.won is None else 0.0)
+        upper = self.upper.upper(epsilon, self.loss_error)
+        return Bracket(min(lower, upper), upper)
+
+
+def _reach(arena: Arena, amounts: Sequence[float]) -> float:
+    return float(reaches(arena, np.array(amounts, dtype=np.float64))[arena.start])
+
+
+def grid_for(
+    step: float, epsilon: float, arena: Arena, layouts: list[Layout], options: list[Option]
+) -> Grid:
+    """Points for every loss that matters: all that can occur where these are few enough."""
+    up = _reach(arena, [layout.reach[1] for layout in layouts])
+    down = _reach(arena, [-layout.reach[0] for layout in layouts])
+    variances = [min(option.law.variance, 1e6) for option in options]
+    if any(option.law.infinite_mass for option in options):
+        low_high = [support(option.law) for option in options]
+        variances = [max(a * a, b * b) for a, b in low_high]
+    margin = 12.0 * math.sqrt(_reach(arena, variances)) / step
+    start = epsilon / step
+    right = int(min(down, RIGHT / step)) + 2
+    left = int(up) + 2
+    if left + right > FINEST:
+        left = int(min(left, start + margin + max(-min(lay.reach[0] for lay in layouts), 1)))
+    left = max(left, int(start) + 2)
+    # -epsilon is a grid point: z_j = -epsilon + n step
+    shift = -epsilon + round(start) * step
+    return Grid(step, -left, left + right + 1, shift)
+
+
+def run(game: Game, epsilon: float, level: int) -> Pass:
+    """Run one pass. Raises NotApplicable where it would not fit into memory."""
+    step = game.step(level)
+    options = game.options(step)
+    doors: Gate = gate(game.filter, options, game.rounds, 256 * 2**level, game.relation)
+    exact = game.exact_step is not None
+    laws = [option.law for option in options]
+    layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]
+    near = [nearest(law, step) for law in laws]
+    grid = grid_for(step, epsilon, doors.possible, layouts, options)
+    require_size(
+        grid.points, _alive(doors.possible), MEMORY, "take a coarser tolerance or a smaller game"
+    )
+    ranges = _ranges(game, options, step)
+    keep = 2.0 * grid.points * doors.certain.nodes <= MEMORY / 2
+    upper = upper_values(
+        doors.possible,
+        grid,
+        layouts,
+        ranges,
+        keep_table=keep and exact and doors.possible is doors.certain,
+    )
+    if exact and doors.certain is doors.possible:
+        lower = upper
+    else:
+        lower = lower_values(doors.certain, grid, near, keep_table=keep)
+    depth = int(doors.possible.depth[doors.possible.start])
+    error = depth * max(layout.loss_error for layout in layouts)
+    return Pass(step, options, doors.certain, upper, lower, error, near, layouts)
+
+
+def _alive(arena: Arena) -> int:
+    """How many nodes' values are held at once, at most."""
+    last = np.full(arena.nodes, -1, dtype=np.int64)
+    rows, columns = np.nonzero(arena.follow >= 0)
+    np.maximum.at(last, arena.follow[rows, columns], rows)
+    alive = np.zeros(arena.nodes + 2, dtype=np.int64)
+    np.add.at(alive, np.arange(arena.nodes), 1)
+    np.add.at(alive, np.maximum(last, np.arange(arena.nodes)) + 1, -1)
+    return int(np.cumsum(alive).max())
+
+
+def _ranges(game: Game, options: list[Option], step: float) -> list[Range]:
+    found = []
+    for place, entry in enumerate(game.menu):
+        if isinstance(entry, AnyRange):
+            own = tuple(i for i, option in enumerate(options) if option.entry == place)
+            found.append(Range(entry.width, round(entry.width / step), own))
+    return found
+
+
+def policy_of(last: Pass, epsilon: float, game: Game) -> Policy:
+    """The policy of a pass's lower end, begun at -epsilon.
+
+    Raises NotApplicable where it was too large to be kept.
+    """
+    table = last.lower.table
+    if table is None:
+        raise NotApplicable("the policy of this game is too large to be kept; coarsen the game")
+    used = np.unique(table)
+    used = used[used >= 0]
+    renumbered = np.full(len(last.options) + 1, -1, dtype=np.int16)
+    renumbered[used] = np.arange(len(used))
+    chosen = [last.options[i] for i in used]
+    return Policy(
+        menu=tuple(option.challenge for option in chosen),
+        labels=tuple(option.label for option in chosen),
+        relation=game.relation,
+        experiment=game.experiment,
+        epsilon=epsilon,
+        grid=last.lower.grid,
+        follow=last.arena.follow[:, used],
+        table=renumbered[table],
+        states=last.arena.states,
+        layouts=tuple(last.layouts[i] for i in used),
+        thresholds=np.zeros(last.arena.nodes) if last.thresholds is None else last.thresholds,
+    )
