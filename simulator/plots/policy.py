@@ -78,7 +78,7 @@ def plot_policy(
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.set_xlabel("loss so far")
     axes.set_ylabel(ylabel)
-    columns = 3 if max(len(str(handle.get_label())) for handle in handles) <= 18 else 2
+    columns = 3 if max(len(str(handle.get_label())) for handle in handles) <= 20 else 2
     axes.figure.legend(
         handles=handles, loc="outside lower center", ncols=min(len(handles), columns)
     )
