@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -137,7 +138,7 @@ def worst(
     estimate, trouble = None, None
     try:  # the answer is printed, whatever becomes of what was asked beside it
         if save_to is not None:
-            found.policy.save(save_to, header(found, save_to))
+            found.policy.save(save_to, header(found, save_to, commands(found, save_to)))
         if plot_to is not None:
             draw(found.policy, plot_to, seed=seed)
         if play is not None:
@@ -157,6 +158,17 @@ def worst(
             raise trouble
         click.echo(f"error: {trouble}", err=True)
     return 1 if found.verdict == "broken" else 0
+
+
+def commands(found: WorstCase, path: Path) -> tuple[str, str]:
+    """How the commands run and tail play the policy of a file."""
+    policy = found.policy
+    game = f"{path.name}:{NAME} --family {policy.family} --rounds {policy.rounds}"
+    game += f" --relation {policy.relation} --epsilon {found.epsilon!r}"
+    return (
+        f"dpcompose run {game} --trials 100000",
+        f"dpcompose tail {game} --experiment {policy.experiment}",
+    )
 
 
 def plain(found: WorstCase, estimate: Estimate | None) -> dict[str, Any]:

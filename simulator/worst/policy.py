@@ -101,7 +101,7 @@ def reader(challenge: Challenge, relation: Relation, step: float, sign: float) -
     return Reader((), low - far, high + far, (at_low - slope * far) / step, slope / step)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Policy:
     """A policy over a menu.
 

@@ -49,9 +49,11 @@ def test_a_loaded_policy_is_the_one_that_was_saved(name, tmp_path):
     assert losses[0].std() > 0.0
 
 
-def test_a_file_is_run_by_the_commands(dpcompose, tmp_path):
+@pytest.mark.parametrize("relation", ["add/remove-one", "replace-one"])
+def test_a_file_is_run_by_the_commands(dpcompose, tmp_path, relation):
     path = tmp_path / "found.py"
     game = ("--menu", "randomized-response:0.1,approx:0.3,1e-3", "--rounds", 5, "--epsilon", 0.4)
+    game += ("--relation", relation)
     found = dpcompose("worst", *game, "--save", path, "--json").json
     text = path.read_text()
     header = [line for line in text.splitlines() if line.startswith("#")]
