@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -25,7 +26,7 @@ from simulator.worst.transcript import transcript as told
 STOPPED = {
     "tolerance": "the ends are within the tolerance",
     "time": "the time was up; --seconds and --tolerance say how long and how near",
-    "size": "no finer grid brings the ends closer",
+    "rounding": "only rounding keeps the ends apart",
 }
 """Why no finer grid was tried."""
 
@@ -111,9 +112,9 @@ def worst(
       dpcompose worst --menu randomized-response:0.025,randomized-response:0.2 \
           --filter whitehouse:1,1e-5 --epsilon 1 --play 100000 --save worst.py --plot worst.png
 
-    No adversary of the game gets more than the upper end, and the one that was found gets the lower
-    end. It plays like any other: --play simulates it, --save writes it as a rule for `dpcompose run`
-    and `tail`, --plot draws what it asks at which loss, --transcript puts two plays into words.
+    No adversary of the game gets more than the upper end; the one that was found gets the lower
+    one. It plays like any other: --play simulates it, --save writes it as a rule for the commands
+    run and tail, --plot draws what it asks at which loss, --transcript puts two plays into words.
 
     Where a filter promises a delta at this epsilon the verdict is `sound`, `broken` or, where the
     promise lies between the ends, `undecided`. Exits 1 where a filter is broken.
@@ -137,7 +138,7 @@ def worst(
     estimate, trouble = None, None
     try:  # the answer is printed, whatever becomes of what was asked beside it
         if save_to is not None:
-            found.policy.save(save_to, header(found, save_to))
+            found.policy.save(save_to, header(found, save_to, commands(found, save_to)))
         if plot_to is not None:
             draw(found.policy, plot_to, seed=seed)
         if play is not None:
@@ -159,31 +160,27 @@ def worst(
     return 1 if found.verdict == "broken" else 0
 
 
-def beside(found: WorstCase) -> tuple[Bracket | None, str | None, float | None, str | None]:
-    """What stands beside the answer: non-adaptive and dominating, each with a reason if missing."""
-    missing = "not computed"
-    non_adaptive = getattr(found, "non_adaptive", None)
-    dominating = getattr(found, "dominating", None)
-    reason = getattr(found, "non_adaptive_reason", missing) or missing
-    why = getattr(found, "dominating_reason", missing) or missing
+def commands(found: WorstCase, path: Path) -> tuple[str, str]:
+    """How the commands run and tail play the policy of a file."""
+    policy = found.policy
+    game = f"{path.name}:{NAME} --family {policy.family} --rounds {policy.rounds}"
+    game += f" --relation {policy.relation} --epsilon {found.epsilon!r}"
     return (
-        non_adaptive,
-        reason if non_adaptive is None else None,
-        dominating,
-        why if dominating is None else None,
+        f"dpcompose run {game} --trials 100000",
+        f"dpcompose tail {game} --experiment {policy.experiment}",
     )
 
 
 def plain(found: WorstCase, estimate: Estimate | None) -> dict[str, Any]:
     """The answer as plain values."""
-    non_adaptive, reason, dominating, why = beside(found)
+    non_adaptive = found.non_adaptive
     return {
         "epsilon": found.epsilon,
         "delta": ends(found.delta),
         "non_adaptive": None if non_adaptive is None else ends(non_adaptive),
-        "non_adaptive_reason": reason,
-        "dominating": dominating,
-        "dominating_reason": why,
+        "non_adaptive_reason": found.non_adaptive_reason or None,
+        "dominating": found.dominating,
+        "dominating_reason": found.dominating_reason or None,
         "promised": found.promised,
         "verdict": found.verdict,
         "ratio": found.ratio,
@@ -205,12 +202,17 @@ def ends(bracket: Bracket) -> dict[str, float]:
 
 def show(found: WorstCase, estimate: Estimate | None) -> None:
     """Print the answer for people."""
-    non_adaptive, reason, dominating, why = beside(found)
-    promised = found.promised
+    non_adaptive, dominating, promised = found.non_adaptive, found.dominating, found.promised
+    missing = f"not computed: {found.non_adaptive_reason}"
     lines = [
         (f"delta({number(found.epsilon, 7)})", certain(found.delta)),
-        ("non-adaptive", f"none: {reason}" if non_adaptive is None else certain(non_adaptive)),
-        ("dominating pairs", f"none: {why}" if dominating is None else number(dominating, 8)),
+        ("non-adaptive", missing if non_adaptive is None else certain(non_adaptive)),
+        (
+            "dominating pairs",
+            f"not computed: {found.dominating_reason}"
+            if dominating is None
+            else number(dominating, 8),
+        ),
     ]
     if found.game.filter is not None:
         granted = "nothing at this epsilon" if promised is None else number(promised, 8)

@@ -62,7 +62,7 @@ def plot_policy(
     if values is None:
         handles += _by_name(axes, x, y, cells, labels)
     else:
-        _by_value(axes, x, y, cells, values, logarithmic)
+        _by_value(axes, (x, y), cells, values, logarithmic=logarithmic)
     halo = [patheffects.withStroke(linewidth=2.8, foreground="white")]
     for (name, (at, rest)), (colour, dashes) in zip((paths or {}).items(), _PATHS):
         along, height = curves(name, at, rest)
@@ -78,8 +78,8 @@ def plot_policy(
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.set_xlabel("loss so far")
     axes.set_ylabel(ylabel)
-    columns = 3 if max(len(str(handle.get_label())) for handle in handles) <= 18 else 2
-    axes.figure.legend(  # type: ignore[union-attr]
+    columns = 3 if max(len(str(handle.get_label())) for handle in handles) <= 20 else 2
+    axes.figure.legend(
         handles=handles, loc="outside lower center", ncols=min(len(handles), columns)
     )
 
@@ -103,10 +103,10 @@ def _by_name(
 
 def _by_value(
     axes: Axes,
-    x: np.ndarray,
-    y: np.ndarray,
+    edges: tuple[np.ndarray, np.ndarray],
     cells: np.ndarray,
     values: tuple[str, ArrayLike],
+    *,
     logarithmic: bool,
 ) -> None:
     """Draw the cells by a number of their move, with a colour bar."""
@@ -115,10 +115,15 @@ def _by_value(
     shown = np.ma.masked_array(scale[np.maximum(cells, 0)], cells < 0)
     norm = LogNorm if logarithmic else Normalize
     mesh = axes.pcolormesh(
-        x, y, shown, cmap="viridis", norm=norm(scale.min(), scale.max()), rasterized=True, zorder=0
+        *edges,
+        shown,
+        cmap="viridis",
+        norm=norm(scale.min(), scale.max()),
+        rasterized=True,
+        zorder=0,
     )
     bar = axes.figure.colorbar(mesh, ax=axes, label=name, pad=0.02)
-    bar.outline.set_linewidth(0.4)  # type: ignore[operator]
+    bar.outline.set_linewidth(0.4)
     if logarithmic:
         ticks = scale.min() * np.geomspace(1.0, scale.max() / scale.min(), 5)
         bar.set_ticks(ticks, labels=[f"{tick:.2g}" for tick in ticks])

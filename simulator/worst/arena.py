@@ -63,6 +63,7 @@ class Arena:
 
 def chain(rounds: int, options: int) -> Arena:
     """Every option is open in each of ``rounds`` rounds."""
+    _require_nodes(rounds + 1)
     follow = np.repeat(np.arange(-1, rounds, dtype=np.int32)[:, None], options, axis=1)
     return Arena(follow)
 

@@ -79,8 +79,8 @@ class Chances:
         """(reached, ended): the probabilities of being there in both experiments.
 
         ``reached[node]`` has shape (2, points of the node's span); ``ended``, shape (2, 2), has
-        for each experiment the probability of losing and of winning in the end; that of winning in
-        experiment 1 is taken e^threshold times, with the threshold where the game ended.
+        for each experiment the probability of losing and of winning in the end; in experiment 1
+        it is times e^threshold.
         """
         policy, (first, end) = self.policy, self.spans
         points = policy.grid.points
@@ -91,10 +91,9 @@ class Chances:
         for node in range(len(first) - 1, -1, -1):
             here, row = reached[node], policy.table[node]
             over = row[first[node] : end[node]] == CLOSED
-            threshold = policy.thresholds[node]
-            won = policy.grid.z[first[node] : end[node]] > threshold
-            ended[:, 0] += here[:, over & ~won].sum(1)
-            ended[:, 1] += here[:, over & won].sum(1) * (1.0, math.exp(threshold))
+            won = policy.grid.z[first[node] : end[node]] > policy.thresholds[node]
+            stopped = np.stack((here[:, over & ~won].sum(1), here[:, over & won].sum(1)), axis=1)
+            ended += stopped * np.array([[1.0], [np.exp(policy.thresholds[node])]])
             for option, low, high in self._moves(node, first[node], end[node]):
                 layout, after = policy.layouts[option], policy.follow[node, option]
                 asked = np.where(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,8 @@ from simulator.theory.filters import Filter
 from simulator.worst.saved import NAME
 
 if TYPE_CHECKING:
-    from simulator.worst.search import Game, WorstCase
+    from simulator.worst.game import Game
+    from simulator.worst.search import WorstCase
 
 
 def game_lines(game: Game) -> list[tuple[str, str]]:
@@ -24,13 +26,12 @@ def game_lines(game: Game) -> list[tuple[str, str]]:
     return lines
 
 
-def header(found: WorstCase, path: Path) -> tuple[str, ...]:
-    """The comment: the game, the bracket, and how to play the policy of a file."""
-    policy = found.policy
-    where = f"{path.name}:{NAME} --family {policy.family} --rounds {policy.rounds}"
+def header(found: WorstCase, path: Path, more: Sequence[str] = ()) -> tuple[str, ...]:
+    """The comment: the game, the bracket, how to play the policy of a file, ``more`` of that."""
+    policy, epsilon, game = found.policy, found.epsilon, found.game
     facts = [
-        *game_lines(found.game),
-        ("epsilon", f"{found.epsilon!r}"),
+        *game_lines(game),
+        ("epsilon", f"{epsilon!r}"),
         ("delta", f"the worst adversary's lies in [{found.delta.lower!r}, {found.delta.upper!r}]"),
         ("", f"this one gets {policy.value:.12g}"),
     ]
@@ -39,8 +40,9 @@ def header(found: WorstCase, path: Path) -> tuple[str, ...]:
         "",
         *(f"{name:<11} {value}".rstrip() for name, value in facts),
         "",
-        "To play it:",
-        f"  dpcompose run {where} --trials 100000 --epsilon {found.epsilon!r}",
-        f"  dpcompose tail {where} --epsilon {found.epsilon!r} --experiment {found.game.experiment}",
-        f"or in Python: from {path.stem} import policy, {NAME}",
+        f"It plays {policy.rounds} rounds at most, in the family {policy.family}. To play it:",
+        f"  from {path.stem} import policy, {NAME}",
+        f"  estimate_rare({NAME}, policy.family, policy.rounds, trials=100_000,",
+        f"                epsilon={epsilon!r}, experiment={game.experiment}, relation=policy.relation)",
+        *(f"  {line}" for line in more),
     )

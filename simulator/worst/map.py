@@ -50,22 +50,20 @@ def policy_map(policy: Policy) -> PolicyMap:
     first, end = policy.chances.spans
     floor = LEFT_OUT * max(policy.value, 0.0)
     places, nodes, options, weights = [], [], [], []
-    for node in range(len(first)):
-        here = reached[node][0]
+    for node, (here, _) in enumerate(reached):
         row = policy.table[node, first[node] : max(end[node], first[node])]
         shown = np.flatnonzero((here > floor) & (row != CLOSED))
         places.append(first[node] + shown)
         nodes.append(np.full(len(shown), node))
         options.append(row[shown].astype(np.int64))
         weights.append(here[shown])
-    place, node = np.concatenate(places), np.concatenate(nodes)
-    option, weight = np.concatenate(options), np.concatenate(weights)
+    place = np.concatenate(places)
     if not place.size:
         raise NotApplicable("the policy makes no move, so there is nothing to draw")
-    row_edges, rows = _binned(clock.left[node])
+    row_edges, rows = _binned(clock.left[np.concatenate(nodes)])
     column_edges, columns = _columns(place)
     tally = np.zeros((len(row_edges) - 1, len(column_edges) - 1, len(policy.menu)))
-    np.add.at(tally, (rows, columns, option), weight)
+    np.add.at(tally, (rows, columns, np.concatenate(options)), np.concatenate(weights))
     moves = np.where(tally.max(axis=2) > 0.0, tally.argmax(axis=2), -1)
     loss = policy.grid.z[0] + policy.epsilon + column_edges * policy.grid.step
     return PolicyMap(loss, row_edges, _filled(moves), clock)
@@ -140,7 +138,7 @@ def draw(policy: Policy, path: str | PathLike[str], *, seed: int = 0) -> Path:
         plot_policy(
             axes, shown.losses, shown.left * (100.0 if share else 1.0), shown.moves, names,
             values=scale, logarithmic=scale is not None and scale[0].startswith("ε"),
-            epsilon=policy.epsilon,
+            epsilon=None if policy.thresholds.any() else policy.epsilon,
             paths={name: _path(drawn, share) for name, drawn in plays.items()},
             ylabel=f"{shown.clock.name}{' (%)' if share else ''}",
         )  # fmt: skip

@@ -215,6 +215,13 @@ def about_alice(mechanism: ScalarMechanism) -> Challenge:
     return Challenge(WITHOUT_ALICE, EVERYONE, mechanism)
 
 
+def as_neighbours(challenge: Challenge, relation: Relation) -> Challenge:
+    """The challenge; one on Alice's two databases on neighbours under the relation."""
+    if challenge[:2] != (WITHOUT_ALICE, EVERYONE) or relation.are_neighbours(*challenge[:2]):
+        return challenge
+    return challenge._replace(database_0=WITHOUT_ALICE.add("others"))
+
+
 def _gaussian(mu: float) -> Gaussian:
     return Gaussian(ALICE, 1.0 / mu)
 

@@ -48,12 +48,14 @@ class Play:
     ----------
     loss : in the end.
     left : of the clock in the end.
-    won : whether the loss is above epsilon.
+    threshold : what the loss is held against: epsilon, or the reading of an odometer.
+    won : whether the loss is above it.
     """
 
     rounds: tuple[Round, ...]
     loss: float
     left: float
+    threshold: float
     won: bool
 
 
@@ -116,10 +118,12 @@ def play(policy: Policy, *, seed: int = 0, winning: bool = False) -> Play:
         rounds.append(Round(loss, float(clock.left[node]), option, gains[drawn]))
         loss += gains[drawn]
         if math.isinf(loss):
-            return Play(tuple(rounds), loss, float(clock.left[after]), True)
+            left = float(clock.left[after])
+            return Play(tuple(rounds), loss, left, policy.epsilon + policy.thresholds[after], True)
         node, place = after, place + shifts[drawn]
-    won = place >= points or (place >= 0 and float(policy.grid.z[place]) > 0.0)
-    return Play(tuple(rounds), loss, float(clock.left[node]), won)
+    beyond = float(policy.thresholds[node])
+    won = place >= points or (place >= 0 and float(policy.grid.z[place]) > beyond)
+    return Play(tuple(rounds), loss, float(clock.left[node]), policy.epsilon + beyond, won)
 
 
 def _answers(policy: Policy, option: int) -> tuple[list[float], list[int], np.ndarray]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from simulator.adversaries.contract import Challenge, Rule
 from simulator.adversaries.people import ALICE, EVERYONE
-from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.data.databases import Relation
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
@@ -26,6 +26,7 @@ from simulator.theory.laws import PrivacyLossLaw
 from simulator.validation import experiment_number
 from simulator.worst.chances import Chances
 from simulator.worst.grid import Grid, NearestLayout, nearest, nearest_place
+from simulator.worst.menu import as_neighbours
 from simulator.worst.saved import (
     Written,
     packed,
@@ -100,7 +101,7 @@ def reader(challenge: Challenge, relation: Relation, step: float, sign: float) -
     return Reader((), low - far, high + far, (at_low - slope * far) / step, slope / step)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Policy:
     """A policy over a menu.
 
@@ -128,6 +129,10 @@ class Policy:
     states: tuple[Any, ...]
     layouts: tuple[NearestLayout, ...]
     thresholds: np.ndarray
+
+    def __post_init__(self) -> None:
+        asked = tuple(as_neighbours(challenge, self.relation) for challenge in self.menu)
+        object.__setattr__(self, "menu", asked)
 
     @property
     def start(self) -> tuple[int, int]:
@@ -205,7 +210,7 @@ class Policy:
         """
         target = writable(path)
         values: list[tuple[str, Any]] = [
-            ("menu", tuple(written(challenge) for challenge in self.menu)),
+            ("menu", tuple(written(challenge, self.relation) for challenge in self.menu)),
             ("labels", self.labels),
             ("relation", str(self.relation)),
             ("experiment", self.experiment),
@@ -214,6 +219,8 @@ class Policy:
             ("follow", packed(self.follow)),
             ("table", packed(self.table)),
         ]
+        if self.thresholds.any():
+            values.append(("thresholds", tuple(float(x) for x in self.thresholds)))
         return write(
             target, program(header or (f"A policy over {len(self.labels)} mechanisms.",), values)
         )
@@ -230,16 +237,21 @@ class Policy:
         grid: tuple[float, int, int, float],
         follow: str,
         table: str,
+        thresholds: Sequence[float] | None = None,
     ) -> Policy:
         """The policy that :meth:`save` has written; its nodes have no names.
 
+        ``thresholds`` is left out where all are zero.
+
         Raises InvalidInput for values that do not go together.
         """
-        neighbours, challenges = relation_named(relation), tuple(read(entry) for entry in menu)
-        points, ways = Grid(*grid), unpacked(follow)
+        neighbours, points, ways = relation_named(relation), Grid(*grid), unpacked(follow)
+        challenges = tuple(read(entry, neighbours) for entry in menu)
         moves = unpacked(table).astype(np.int16)
-        shapes = (len(ways), points.points), (len(moves), len(challenges))
-        if (moves.shape, ways.shape) != shapes or len(labels) != len(challenges):
+        nodes = len(ways)
+        shapes = (nodes, points.points), (nodes, len(challenges)), (nodes,)
+        held_against = np.zeros(nodes) if thresholds is None else np.array(thresholds)
+        if (moves.shape, ways.shape, held_against.shape) != shapes or len(labels) != len(menu):
             raise InvalidInput("the saved policy is damaged: its tables do not fit its menu")
         layouts = []
         for database_0, database_1, mechanism in challenges:
@@ -256,7 +268,7 @@ class Policy:
             table=moves,
             states=(),
             layouts=tuple(layouts),
-            thresholds=np.zeros(len(ways)),
+            thresholds=held_against,
         )
 
 

@@ -26,7 +26,7 @@ from simulator.mechanisms import (
     RandomizedResponse,
 )
 from simulator.mechanisms.table import Table
-from simulator.worst.menu import Fixed, about_alice, parse_entry
+from simulator.worst.menu import Fixed, about_alice, as_neighbours, parse_entry
 
 NAME = "worst_case"
 """What the rule is called in its file."""
@@ -63,14 +63,14 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def written(challenge: Challenge) -> Written:
+def written(challenge: Challenge, relation: Relation) -> Written:
     """Write a challenge so that :func:`read` gives it back, to the bit.
 
     Raises NotApplicable for one that has no such text.
     """
     mechanism = challenge.mechanism
     for candidate in _candidates(mechanism):
-        if read(candidate) == challenge:
+        if read(candidate, relation) == challenge:
             return candidate
     raise NotApplicable(
         f"{mechanism!r} has no name in a menu, so a policy over it cannot be saved; keep the "
@@ -98,18 +98,21 @@ def _candidates(mechanism: Any) -> list[Written]:
     return []
 
 
-def read(entry: Written) -> Challenge:
-    """The challenge of a written menu entry. Raises InvalidInput for what is none."""
+def read(entry: Written, relation: Relation) -> Challenge:
+    """The challenge of a written menu entry, on neighbours under the relation.
+
+    Raises InvalidInput for what is none.
+    """
     if isinstance(entry, str):
         found = parse_entry(entry)
         if not isinstance(found, Fixed):
             raise InvalidInput(
                 f"a saved menu holds mechanisms with nothing left open, not {entry!r}"
             )
-        return found.challenge
+        return as_neighbours(found.challenge, relation)
     if not isinstance(entry, tuple) or len(entry) != 2:
         raise InvalidInput(f"a saved menu holds names and tables, not {entry!r}")
-    return about_alice(Table(ALICE, tuple(entry[0]), tuple(entry[1])))
+    return as_neighbours(about_alice(Table(ALICE, tuple(entry[0]), tuple(entry[1]))), relation)
 
 
 def packed(numbers: np.ndarray) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from simulator.mechanisms import ScalarMechanism
+from simulator.mechanisms.base import ScalarPair
 from simulator.worst.plays import Clock, Play, Round, play
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class Run:
 def transcript(policy: Policy, *, seed: int = 0) -> str:
     """Tell a typical play, drawn as it comes, and one drawn among those that win.
 
-    Raises NotApplicable where no play wins or the probabilities do not fit into memory.
+    Raises NotApplicable where the probabilities do not fit into memory.
     """
     clock = Clock.of(policy)
     where = f"in experiment {policy.experiment}"
@@ -54,6 +56,9 @@ def transcript(policy: Policy, *, seed: int = 0) -> str:
     )
     parts: list[str] = []
     for title, winning in zip(titles, (False, True)):
+        if winning and not chance > 0.0:
+            parts.append(f"No play wins {where}.")
+            break
         shown = play(policy, seed=seed, winning=winning)
         parts += [title, *(f"  {line}" for line in told(policy, clock, shown)), ""]
     if not all(policy.law(option).is_discrete for option in range(len(policy.menu))):
@@ -86,7 +91,7 @@ def told(policy: Policy, clock: Clock, shown: Play) -> list[str]:
     count = len(shown.rounds)
     lines.append(
         f"{'wins' if shown.won else 'loses'} after {count} round{'' if count == 1 else 's'}: "
-        f"loss {_loss(shown.loss)}, {beside} epsilon {policy.epsilon:g}"
+        f"loss {_loss(shown.loss)}, {beside} {shown.threshold:.6g}"
         + (f"; {clock.words(shown.left)}" if shown.left > 0 and not math.isinf(shown.loss) else "")
     )
     return lines
@@ -150,7 +155,9 @@ def answer(policy: Policy, option: int, gained: float) -> str:
     """``answer 1, `` where one answer has that loss, else nothing."""
     database_0, database_1, mechanism = policy.menu[option]
     pair = mechanism.pair(database_0, database_1, policy.relation)
-    if getattr(mechanism, "scalars", None) is None or mechanism.scalars.outcomes is None:
+    if not isinstance(mechanism, ScalarMechanism) or not isinstance(pair, ScalarPair):
+        return ""
+    if mechanism.scalars.outcomes is None:
         return ""
     sign = -1.0 if policy.experiment else 1.0
     fitting = [

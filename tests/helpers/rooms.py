@@ -82,9 +82,9 @@ ROOMS = (
     ),
     Room(
         8,
-        ("rare", "verification", "claims"),
-        "measures for rare events; bounds held against adversaries; the claims of the sources "
-        "as checks, a folder per source",
+        ("rare", "worst", "verification", "claims"),
+        "measures for rare events; worst adaptive adversaries, searched, certified and played; "
+        "bounds held against adversaries; the claims of the sources as checks, a folder per source",
     ),
     Room(
         9,
@@ -99,7 +99,7 @@ FLOORS = {"simulator": 0} | {name: room.floor for room in ROOMS for name in room
 
 PACKAGES = {
     "theory", "estimation", "store", "plots", "data", "queries", "mechanisms", "adversaries",
-    "play", "run", "rare", "claims", "cli",
+    "play", "run", "rare", "worst", "claims", "cli",
 }  # fmt: skip
 """The rooms that are folders; the others are single files."""
 
