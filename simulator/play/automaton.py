@@ -177,6 +177,7 @@ class _Enumeration:
         self.answers: list[Answers] = []
         self.ways_seen = 0
         self.nodes_seen = 0
+        self.check = None if menu.rule.of_library else np.random.Generator(np.random.SFC64(0))
 
     def across_rounds(self) -> Automaton:
         """One node for all rounds that a rule can be in a state, found in order of the first."""
@@ -304,12 +305,7 @@ class _Enumeration:
 
     def _ways(self, state: Any, first: int, last: int, answer: Any) -> Iterator[Way]:
         entries = len(self.menu.kind)
-        check = (
-            None
-            if self.menu.rule.of_library
-            else np.random.Generator(np.random.SFC64(self.ways_seen))
-        )
-        for way in ways(self.menu.rule.step, state, (first, last), answer, check):
+        for way in ways(self.menu.rule.step, state, (first, last), answer, self.check):
             self.ways_seen += 1
             if self.ways_seen > MOST_WAYS:
                 raise NotApplicable(

@@ -36,6 +36,7 @@ class TracedCoins:
         self.script = script
         self.drawn: list[tuple[Line, Callable[[float], float]]] = []
         self.factor = 1.0
+        self.used = False
 
     @property
     def probability(self) -> float:
@@ -46,6 +47,7 @@ class TracedCoins:
         return product
 
     def _line(self, low: float, high: float, cumulated: Callable[[float], float]) -> Unknown:
+        self.used = True
         line = Line(self.script, "coin", low, high)
         self.drawn.append((line, cumulated))
         return Unknown(line)
@@ -84,6 +86,7 @@ class TracedCoins:
                     "be enumerated"
                 )
             )
+        self.used = True
         self.factor /= last - first
         return first + self.script.choose(last - first)
 
@@ -132,8 +135,10 @@ def ways(
     their number, NotApplicable where the ways cannot be enumerated.
     """
     first, last = rounds
+    tosses = False
 
     def run(script: Script) -> Way | None:
+        nonlocal tosses
         number = Line(script, "round", first - 0.5, last + 0.5, spacing=1.0, origin=float(first))
         given = isinstance(answer, tuple)
         spacing, origin = answer if isinstance(answer, tuple) else (0.0, 0.0)
@@ -154,6 +159,7 @@ def ways(
             ) from error
         if script.refused is not None:
             raise script.refused
+        tosses = tosses or coins.used
         probability = coins.probability
         if probability <= 0.0 or number.high - number.low < 0.5:
             return None
@@ -170,7 +176,7 @@ def ways(
 
     found = [way for way in every_run(run) if way is not None]
     if check is not None:
-        compare_with_numbers(step, state, found, answer, check)
+        compare_with_numbers(step, state, found, answer, check, tosses)
     yield from found
 
 
@@ -180,14 +186,16 @@ def compare_with_numbers(
     found: list[Way],
     answer: float | tuple[float, float],
     rng: np.random.Generator,
+    tosses: bool,
 ) -> None:
     """Take the step on numbers within each way; raises NotApplicable where it goes another.
 
-    Types, texts and the rounding of doubles are not seen by comparisons of unknown numbers.
+    Types, texts and the rounding of doubles are not seen by comparisons of unknown numbers. With
+    one number for an answer, once is enough where the step ``tosses`` no coins.
     """
     for way in found[:MOST_COMPARED]:
         for i in {way.first, way.last}:
-            for value in numbers_within(way, answer, rng):
+            for value in numbers_within(way, answer, rng, DRAWS if tosses else 1):
                 after, move, *rest = step(state, i, value, rng)
                 parameter = float(rest[0]) if rest else math.nan
                 went = plain_state(after), whole_move(move)
@@ -212,11 +220,11 @@ def is_nan(state: Any) -> bool:
 
 
 def numbers_within(
-    way: Way, answer: float | tuple[float, float], rng: np.random.Generator
+    way: Way, answer: float | tuple[float, float], rng: np.random.Generator, tosses: int
 ) -> list[float]:
-    """The answer, or some that lie in a way's interval."""
+    """The answer, so many times, or some that lie in a way's interval."""
     if not isinstance(answer, tuple):
-        return [answer] * DRAWS
+        return [answer] * tosses
     spacing, origin = answer
     low, high = way.low, way.high
     drawn = []
