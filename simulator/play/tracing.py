@@ -104,14 +104,15 @@ class Way(NamedTuple):
 
     Attributes
     ----------
-    state, move, parameter : what it returned; the parameter is NaN where it gave none.
+    state, move, parameter : what it returned; the parameter is NaN where it gave none. The move is
+        an int where it is whole.
     first, last : the rounds for which it goes so, both included.
     low, high : the interval of the answer; infinite where it was not looked at.
     probability : of the adversary's coins.
     """
 
     state: Any
-    move: int
+    move: float
     parameter: float
     first: int
     last: int
@@ -149,7 +150,7 @@ def ways(
             result = step(state, i, Unknown(line) if given else answer, coins)
             after, move, *rest = result
             parameter = float(rest[0]) if rest else math.nan
-            move = whole_move(move)
+            move = plain_move(move)
         except (NotApplicable, RoundMatters, KeyboardInterrupt):
             raise
         except BaseException as error:  # anybody's code, on numbers that it has not met
@@ -198,7 +199,7 @@ def compare_with_numbers(
             for value in numbers_within(way, answer, rng, DRAWS if tosses else 1):
                 after, move, *rest = step(state, i, value, rng)
                 parameter = float(rest[0]) if rest else math.nan
-                went = plain_state(after), whole_move(move)
+                went = plain_state(after), plain_move(move)
                 if is_nan(went[0]):
                     continue
                 if not any(
@@ -242,12 +243,18 @@ def numbers_within(
     return drawn
 
 
-def whole_move(move: Any) -> int:
-    """The move as a whole number; raises NotApplicable for a fraction."""
+def plain_move(move: Any) -> float:
+    """The move as a plain number, an int where it is whole; raises NotApplicable if not known."""
+    if not isinstance(move, Unknown) and not math.isfinite(move):
+        return float(move)
     number = math.floor(move)
-    if number != move:
-        raise NotApplicable(f"the rule made the move {move!r}, which is no index into its menu")
-    return number
+    if number == move:
+        return number
+    if isinstance(move, Unknown):
+        raise NotApplicable(
+            f"the rule makes its {move.line.name} its move, which then takes infinitely many values"
+        )
+    return float(move)
 
 
 def plain_state(state: Any) -> Any:

@@ -80,7 +80,7 @@ COMPLAINTS = {
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_rule_that_cannot_be_enumerated(dpcompose, adversary_file, monkeypatch, name):
-    monkeypatch.setattr("simulator.play.automaton.MOST_NODES", 500)
+    monkeypatch.setattr("simulator.play.closing.MOST_NODES", 500)
     mine = adversary_file(MENU + RULES[name], "mine")
     complaint = dpcompose(
         "tail", mine, "--family", "pure:0.1", "--rounds", 14, "--trials", 100, "--epsilon", 0.9,
