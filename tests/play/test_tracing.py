@@ -112,7 +112,6 @@ def test_the_ways_agree_with_the_step_on_numbers_that_are_known():
     (lambda state, i, answer, coins: ([1], 0), "no number or tuple"),
     (lambda state, i, answer, coins: (state, int(np.isnan(answer))), "TypeError"),
     (lambda state, i, answer, coins: (state, [0, 1][7]), "IndexError"),
-    (lambda state, i, answer, coins: (state, 0.5), "no index"),
 ])  # fmt: skip
 def test_what_cannot_be_enumerated_is_refused_in_one_line(step, why):
     with pytest.raises(NotApplicable, match=why) as refused:
