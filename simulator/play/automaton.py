@@ -213,7 +213,7 @@ class _Enumeration:
             ]
             for answer, mass, loss in answers if i < last else ():
                 handed = self._handed(entry, answer, loss)
-                for way in self._ways(state, i + 1, last, handed, node):
+                for way in self._ways(state, i + 1, last, handed, node=node):
                     follow = arrive(way, spent, way.first)
                     # before its first round a node is not reached: its ways need no cut there
                     first = way.first if way.first > i + 1 else 1
@@ -300,7 +300,7 @@ class _Enumeration:
         return (1.0, float(self.params[entry][0])) if kind.whole else (0.0, 0.0)
 
     def _ways(
-        self, state: Any, first: int, last: int, answer: Any, node: int | None = None
+        self, state: Any, first: int, last: int, answer: Any, *, node: int | None = None
     ) -> Iterator[Way]:
         """The ways from a state; those off the menu out of a ``node`` are kept, to be looked into.
 

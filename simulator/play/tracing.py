@@ -177,7 +177,7 @@ def ways(
 
     found = [way for way in every_run(run) if way is not None]
     if check is not None:
-        compare_with_numbers(step, state, found, answer, check, tosses)
+        compare_with_numbers(step, state, found, answer, check, tosses=tosses)
     yield from found
 
 
@@ -187,6 +187,7 @@ def compare_with_numbers(
     found: list[Way],
     answer: float | tuple[float, float],
     rng: np.random.Generator,
+    *,
     tosses: bool,
 ) -> None:
     """Take the step on numbers within each way; raises NotApplicable where it goes another.
