@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp, ndtri
+from scipy.special import log_ndtr, ndtri
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.mechanisms.base import (
@@ -65,6 +65,23 @@ LEAST_DIVIDED = 1e-2
 # deviations from the mean; reflected so that the upper end is the farther one
 
 
+NARROW = 1e-5
+_LOG_ROOT = 0.5 * math.log(2.0 * math.pi)
+
+
+def log_normal_between(low: float, high: float) -> float:
+    """Return ln Pr[low < z < high] of a standard normal z, with its digits in both tails."""
+    if low < 0.0 < high:
+        return math.log(0.5 * (math.erf(high * math.sqrt(0.5)) + math.erf(-low * math.sqrt(0.5))))
+    near, far = min(abs(low), abs(high)), max(abs(low), abs(high))
+    if not near < far:
+        return -math.inf
+    if (far - near) * max(near, 1.0) < NARROW:  # a difference of two tails would lose its digits
+        return math.log(far - near) - 0.5 * (0.5 * (near + far)) ** 2 - _LOG_ROOT
+    upper, beyond = float(log_ndtr(-near)), float(log_ndtr(-far))
+    return upper + math.log(-math.expm1(beyond - upper))
+
+
 def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> None:
     mu = (params[0] - params[1]) / params[2]
     mean = params[0] + theta * (params[0] - params[1])
@@ -72,17 +89,13 @@ def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> No
     sign = 1.0
     if -a > b:
         a, b, sign = -b, -a, -1.0
-    upper, lower = float(log_ndtr(-a)), float(log_ndtr(-b))  # upper tails keep their digits
-    if a < 0.0:
-        share = math.log(-math.expm1(float(logsumexp([log_ndtr(a), lower]))))
-    else:
-        share = upper + math.log(-math.expm1(lower - upper)) if lower < upper else -math.inf
+    share = log_normal_between(a, b)
     piece[0] = 0.5 * theta * (1.0 + theta) * mu * mu + share
     piece[1], piece[2] = mean, sign
     piece[3] = 1.0 if share > math.log(LEAST_DIVIDED) else 0.0
     piece[4], piece[5] = a, b
     if piece[3]:
-        above = math.exp(upper) - math.exp(share) * np.arange(1, STRIPS) / STRIPS
+        above = math.exp(float(log_ndtr(-a))) - math.exp(share) * np.arange(1, STRIPS) / STRIPS
         piece[5 : 4 + STRIPS] = -ndtri(above)
         piece[4 + STRIPS] = b
 

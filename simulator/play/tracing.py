@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from scipy.special import ndtr
 
 from simulator.errors import NotApplicable
+from simulator.mechanisms.gaussian import log_normal_between
 from simulator.play.unknown import (
     MOST_CELLS,
     Line,
@@ -34,7 +34,7 @@ class TracedCoins:
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        self.drawn: list[tuple[Line, Callable[[float], float]]] = []
+        self.drawn: list[tuple[Line, Callable[[float, float], float]]] = []
         self.factor = 1.0
         self.used = False
 
@@ -42,19 +42,19 @@ class TracedCoins:
     def probability(self) -> float:
         """The probability of all that was decided."""
         product = self.factor
-        for line, cumulated in self.drawn:
-            product *= cumulated(line.high) - cumulated(line.low)
+        for line, between in self.drawn:
+            product *= between(line.low, line.high)
         return product
 
-    def _line(self, low: float, high: float, cumulated: Callable[[float], float]) -> Unknown:
+    def _line(self, low: float, high: float, between: Callable[[float, float], float]) -> Unknown:
         self.used = True
         line = Line(self.script, "coin", low, high)
-        self.drawn.append((line, cumulated))
+        self.drawn.append((line, between))
         return Unknown(line)
 
     def random(self) -> Unknown:
         """Uniform on [0, 1)."""
-        return self._line(0.0, 1.0, float)
+        return self._line(0.0, 1.0, lambda low, high: high - low)
 
     def uniform(self, low: float = 0.0, high: float = 1.0) -> Unknown:
         """Uniform on [low, high)."""
@@ -62,7 +62,9 @@ class TracedCoins:
 
     def standard_normal(self) -> Unknown:
         """Standard normal."""
-        return self._line(-math.inf, math.inf, lambda x: float(ndtr(x)))
+        return self._line(
+            -math.inf, math.inf, lambda low, high: math.exp(log_normal_between(low, high))
+        )
 
     def normal(self, loc: float = 0.0, scale: float = 1.0) -> Unknown:
         """Normal."""
@@ -70,7 +72,7 @@ class TracedCoins:
 
     def standard_exponential(self) -> Unknown:
         """Exponential of rate 1."""
-        return self._line(0.0, math.inf, lambda x: -math.expm1(-x))
+        return self._line(0.0, math.inf, lambda low, high: -math.exp(-low) * math.expm1(low - high))
 
     def exponential(self, scale: float = 1.0) -> Unknown:
         """Exponential with mean ``scale``."""

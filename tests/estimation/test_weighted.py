@@ -243,6 +243,17 @@ def test_no_tilt_bounds_delta_by_one():
     assert delta_log_bound(0.0, 0.0, 3.0) == 0.0
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("trials", [1, 2])
+def test_very_few_trials_set_no_limits_and_give_no_warning(trials):
+    losses, weights = np.full(trials, 5.0), np.full(trials, -3.0)
+    found = weighted_epsilon(
+        losses, weights, 1e-2, log_bound=lambda _: -3.0, minimum_hits=1, largest_share=1.0
+    )
+    assert found.lower <= found.value <= found.upper
+    assert found.lower == 0.0 or trials > 1
+
+
 def test_a_wrong_bound_is_found_out():
     losses, log_weights = tilted_play(THETA, 2000)
     with pytest.raises(InvalidInput, match="passes its stated bound"):

@@ -100,6 +100,18 @@ def test_pieces_have_the_mass_of_the_tilted_law(name, exchanged, theta):
 
 
 @pytest.mark.parametrize("name", ["Laplace", "Gaussian"])
+@pytest.mark.parametrize("theta", [0.0, 0.25])
+def test_a_narrow_piece_keeps_the_digits_of_its_mass(name, theta):
+    mechanism, family = LINES[name]
+    rule = Rule(lambda s, i, a, c: (s, 0), (ask(mechanism),))
+    kind, params = mechanism.scalars, Menu.of(rule, family, ADD_REMOVE, None).params[0].tolist()
+    half, piece, centre = 2.0**-44, np.zeros(kind.piece_width), -theta
+    kind.piece(tuple(params), theta, centre - half, centre + half, piece)
+    p0, p1 = (log_density(name, mechanism, value, centre) for value in params[:2])
+    assert piece[0] == pytest.approx(p0 + theta * (p0 - p1) + math.log(2.0 * half), abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["Laplace", "Gaussian"])
 @pytest.mark.parametrize(
     ("low", "high"),
     [(-math.inf, math.inf), (-0.4, 0.3), (0.2, 5.0), (6.0, math.inf), (-9.0, -8.9), (3.0, 30.0)],

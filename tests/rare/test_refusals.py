@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from simulator import GaussianDP, InvalidInput, NotApplicable, PureDP, Refusal, Rule
 from simulator.adversaries.registry import make
 from simulator.play.specification import Specification
-from simulator.rare import METHODS, enumerate_states
+from simulator.rare import METHODS, enumerate_states, estimate_rare
 from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST, estimated, graph_of
 from tests.helpers.small_games import unlisted
 
@@ -75,6 +75,15 @@ def test_a_measure_tilted_too_far_is_contradicted(epsilon, theta):
     low, high = re.search(r"between (\S+) and (\S+);", str(refused.value)).groups()
     assert float(low) <= exact <= float(high)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("theta", [100.0, 1e4, 1e5])
+def test_a_theta_too_large_by_decades_is_contradicted(theta):
+    """Of 1000 rounds 951 are won with probability 2.7e-74, all of them with e^-313."""
+    family = PureDP(1.0)
+    adversary = make("fixed-worst-case", family, 1000)
+    with pytest.raises(Refusal, match=r"its paths are not those that count"):
+        estimate_rare(adversary, family, 1000, 1000, epsilon=900.0, method="tilted", theta=theta)
 
 
 @pytest.mark.parametrize(
