@@ -33,7 +33,9 @@ class OwnFilter(Protocol):
     admits what a smaller one refuses.
     """
 
-    initial: Any
+    @property
+    def initial(self) -> Any:
+        """The state before the first round."""
 
     def admit(self, state: Any, guarantee: Guarantee) -> tuple[bool, Any]:
         """Whether the round may run, and the state after it."""
