@@ -19,7 +19,7 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots test check claims nightly bench coverage lint clean
+.PHONY: help install plots test check claims nightly bench coverage worst lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -72,6 +72,9 @@ bench: $(READY)   ## measure speed and accuracy, into results/benchmarks.json
 
 coverage: $(READY)   ## count how often intervals of rare events miss, into results/coverage.json and .md
 	$(BIN)/python -m experiments.coverage
+
+worst: plots   ## write down what the search for worst adversaries has found, into results/worst/
+	$(BIN)/python -m experiments.worst_texts
 
 lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff check .

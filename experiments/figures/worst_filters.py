@@ -32,7 +32,7 @@ SPECIFICATION: dict[str, Any] = {
     },
     "budget_log10_deltas": [-3, -4, -5, -6, -7, -8, -9, -10],
     "tolerance": 1e-3,
-    "seconds": 10.0,
+    "seconds": 600.0,
     "budget_epsilon": 1.0,
     "budget_unit": 0.01,
     "budget_top": 0.2,
