@@ -80,9 +80,18 @@ def refuse_if_leaks_matter(leak: float, value: float, seen: int) -> None:
 
 
 def allowing_for(estimate: Estimate, leak: float, seen: int) -> Estimate:
-    """The estimate of a probability, its upper ends raised by the leak; raises Refusal."""
+    """The estimate of a probability, its upper ends raised by the leak, and at most 1 throughout.
+
+    Raises Refusal.
+    """
     refuse_if_leaks_matter(leak, estimate.value, seen)
     guess = estimate.guess
     if guess is not None:
-        guess = guess[0], min(1.0, guess[1] + leak)
-    return replace(estimate, upper=min(1.0, estimate.upper + leak), guess=guess)
+        guess = min(1.0, guess[0]), min(1.0, guess[1] + leak)
+    return replace(
+        estimate,
+        value=min(1.0, estimate.value),  # a mean of weights may pass 1
+        lower=min(1.0, estimate.lower),
+        upper=min(1.0, estimate.upper + leak),
+        guess=guess,
+    )

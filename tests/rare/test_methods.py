@@ -38,6 +38,13 @@ def test_the_methods_agree_with_the_exact_answer(method, b):
     assert_holds(event.delta, exact.delta(4.3))
 
 
+def test_a_probability_is_at_most_one_though_a_mean_of_weights_may_pass_it():
+    family, rounds = PureDP(0.2), 20
+    adversary = make("double-when-behind", family, rounds)
+    found = estimated(adversary, -6.0, 500, "guarded", family=family, rounds=rounds, seed=0)
+    assert found.tail.lower <= found.tail.value <= found.tail.upper <= 1.0
+
+
 @pytest.mark.parametrize("b", [0, 1])
 def test_the_methods_agree_on_an_adversary_that_retreats_first(b):
     exact = graph_of(FEIGNING, b)
