@@ -254,12 +254,15 @@ class Moments:
     def leak(self) -> float:
         """Pr_b[L = infinity], exact but for rounding."""
         a = self.automaton
+        log_masses, _ = self.log_masses(0.0)  # of the pieces of continuous answers as well
         value: np.ndarray = np.zeros(0)
         for i in range(a.rounds - 1, -1, -1):
             segment = int(a.segment_of[i])
             leaves = a.segments[segment]
             after = value[leaves.follow] if i < a.rounds - 1 else np.zeros(len(leaves))
-            terms = leaves.mass * np.where(np.isposinf(leaves.loss), 1.0, after)
+            terms = np.exp(log_masses[segment]) * after
+            infinite = np.isinf(leaves.loss)
+            terms[infinite] = np.where(leaves.loss > 0.0, leaves.mass, 0.0)[infinite]
             value = np.bincount(self.of_leaf[segment], terms, minlength=leaves.nodes)
         first, chances = a.start
         return float(chances @ value[first])

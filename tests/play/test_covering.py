@@ -342,6 +342,35 @@ def test_infinite_losses_are_known_and_added():
     assert found.lower > moments.leak
 
 
+@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("b", [0, 1])
+def test_infinite_losses_after_a_continuous_answer(name, b):
+    """A leaky round is asked for in half of all plays, or in some other share, by a comparison."""
+    noise, family = LINES[name]
+    menu = (ask(noise), ask(LeakyRandomizedResponse(ALICE, 0.1, 1e-4)))
+
+    def after_a_high_answer(state, i, answer, coins):
+        return state, 1 if i > 0 and answer > 1.5 else 0
+
+    rule = Rule(after_a_high_answer, menu, 0, "after")
+    delta = 0.25 if isinstance(family, GaussianDP) else 1e-4
+    moments = engine(rule, ApproxDP(2.0, delta), 2, b).moments
+    above = above_both(name, noise, b)
+    assert 0.1 < above < 0.6
+    assert moments.leak == pytest.approx(1e-4 * above, rel=1e-9)
+
+
+def above_both(name, noise, b):
+    """Pr[answer > 1.5] where the count is ``b``, from the textbook."""
+    distance = 1.5 - b
+    if name == "Gaussian":
+        return 0.5 * math.erfc(distance / (noise.sigma * math.sqrt(2.0)))
+    if name == "Laplace":
+        return 0.5 * math.exp(-noise.epsilon * distance)
+    ratio = math.exp(-noise.epsilon)  # mass (1 - r)/(1 + r) r^|z| at z
+    return ratio ** (2 - b) / (1.0 + ratio)
+
+
 def test_a_filter_and_a_free_parameter_are_part_of_the_state():
     menu = (ask(RandomizedResponse(ALICE, Free(0.1, 0.5))),)
 
