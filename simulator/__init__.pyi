@@ -25,6 +25,7 @@ from .mechanisms import (
     ScalarMechanism,
     Scalars,
     SmoothSensitivityMedian,
+    Table,
     TwoPartyCount,
 )
 from .play.views import Replay, View, replay
@@ -63,6 +64,7 @@ from .theory.guarantees import (
     parse_guarantee,
 )
 from .verification import Check, verify
+from .worst import WorstCase, worst_case, worst_odometer
 
 __version__: str
 
@@ -122,11 +124,13 @@ __all__ = [
     "SmoothSensitivityMedian",
     "Steered",
     "SumFilter",
+    "Table",
     "Tilted",
     "TwoPartyCount",
     "View",
     "WhitehouseFilter",
     "WorkerLost",
+    "WorstCase",
     "ZCDPFilter",
     "__version__",
     "bound",
@@ -145,4 +149,6 @@ __all__ = [
     "score_query",
     "simulate",
     "verify",
+    "worst_case",
+    "worst_odometer",
 ]

@@ -15,6 +15,7 @@ from simulator.mechanisms.post_processed import Cells, PostProcessed, Recoded
 from simulator.mechanisms.published import JustAFew, NameAndShame
 from simulator.mechanisms.randomized_response import RandomizedResponse
 from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
+from simulator.mechanisms.table import Table
 from simulator.mechanisms.two_party import TwoPartyCount
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "ScalarMechanism",
     "Scalars",
     "SmoothSensitivityMedian",
+    "Table",
     "TwoPartyCount",
     "lloyd_centres",
 ]
