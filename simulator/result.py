@@ -90,8 +90,8 @@ class Result:
         """Pr[L > threshold] in experiment 0, or Pr[-L > threshold] in experiment 1.
 
         A loss that equals the threshold but for rounding is not above it (:mod:`simulator.ties`).
-        Raises Refusal where a weighted sample rests on too few hits or one dominating weight, or
-        where infinite losses that it does not reach may outweigh what it found.
+        Raises Refusal where a weighted sample has no hit, or where infinite losses that it does
+        not reach may outweigh what it found.
         """
         threshold, experiment = point("threshold", threshold), experiment_number(experiment)
         open_probability("confidence", confidence)
@@ -170,10 +170,12 @@ class Result:
         if leak == 0.0:
             return found
         with_all = invert(delta - leak)
-        guess = found.guess
-        if guess is not None and with_all.guess is not None:
-            guess = guess[0], with_all.guess[1]
-        return replace(found, upper=with_all.upper, guess=guess)
+        found = replace(found, upper=with_all.upper)
+        if with_all.no_guess:
+            return found.without_guess(with_all.no_guess)
+        if found.guess is None or with_all.guess is None:
+            return found
+        return replace(found, guess=(found.guess[0], with_all.guess[1]))
 
     def with_leaks(self, found: Estimate, experiment: int) -> Estimate:
         """A weighted estimate with the infinite losses that its sample does not have.

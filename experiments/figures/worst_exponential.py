@@ -17,10 +17,10 @@ TITLE = "the adaptivity gap of the exponential mechanism, certified from both si
 
 SPECIFICATION: dict[str, Any] = {
     "widths": [0.1, 0.5, 1.0, 2.0],
-    "rounds": [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64],
+    "rounds": [2, 3, 4, 6, 8, 12, 16, 24, 32],
     "deltas": [1e-2, 1e-6],
-    "tolerance": 5e-4,
-    "seconds": 12.0,
+    "tolerance": 2e-3,
+    "seconds": 5.0,
     "source": "Dong, Durfee and Rogers 2020: the recursion, and the best choice fixed in advance",
 }
 
@@ -58,8 +58,11 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def gap(point: Mapping[str, float], end: str) -> float:
-    """By how many per cent an end of the adaptive delta is above the best fixed one."""
-    return 100.0 * (point[end] / point["fixed"] - 1.0)
+    """By how many per cent an end of the adaptive delta is above the best fixed one.
+
+    Never below it: a fixed choice is a policy too, which the grid of the search may just miss.
+    """
+    return max(100.0 * (point[end] / point["fixed"] - 1.0), 0.0)
 
 
 def draw(data: Mapping[str, Any]) -> Figure:
@@ -76,7 +79,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
                 axes.fill_between(rounds, lower, upper, color=look["color"], alpha=0.3, lw=0)
                 axes.plot(rounds, lower, label=rf"$\varepsilon_0$ = {curve['width']:g}", **look)
             axes.set_xscale("log", base=2)
-            axes.xaxis.set_major_locator(FixedLocator([1, 2, 4, 8, 16, 32, 64]))
+            axes.xaxis.set_major_locator(FixedLocator([2, 4, 8, 16, 32]))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axes.xaxis.set_minor_locator(NullLocator())
             axes.set_xlabel("rounds $k$")

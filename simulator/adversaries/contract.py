@@ -111,6 +111,11 @@ def off_menu(name: str, move: float) -> str:
     return f"{name} made the move {shown}, which is not on its menu"
 
 
+def out_of_range(name: str, parameter: float) -> str:
+    """Say that a rule chose a parameter outside the interval that its menu entry leaves free."""
+    return f"{name} chose the parameter {parameter}, outside what its menu entry allows"
+
+
 def rule(
     menu: Any, state: Any = 0.0, name: str = ""
 ) -> Callable[[Callable[..., tuple[Any, ...]]], Rule]:

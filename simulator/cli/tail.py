@@ -27,6 +27,7 @@ SHOWN = (
     "lower_valid",
     "upper_valid",
     "guess",
+    "no_guess",
 )
 
 
@@ -87,9 +88,9 @@ def tail(
 
     Exact where a rule's states and losses can be enumerated; else answers are drawn from laws
     tilted towards large losses, and every trial is weighted for it. Both ends of an interval hold
-    at every number of trials; an asymptotic one beside them is printed as a guess. An estimate that
-    rests on too few trials, or on one of them, is refused with exit code 3 and a line on what to
-    try.
+    at every number of trials; an asymptotic one beside them is printed as a guess, and left out
+    where it would rest on too few trials, or on one of them. An event that no trial reached is
+    refused with exit code 3 and a line on what to try.
     """
     event = estimate_rare(
         find_adversary(adversary, family, rounds), family, rounds, trials,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,9 @@ class Estimate:
     ``confidence`` is the coverage of the two-sided interval, ``method`` names how it was made.
     ``lower_valid`` and ``upper_valid`` say of each end whether it keeps its confidence at every
     sample size, whatever the sample may have missed. ``guess`` is an asymptotic interval beside
-    them, or None: it promises nothing, for a sample cannot know of paths that it never took.
+    them, or None: it promises nothing, for a sample cannot know of paths that it never took. Where
+    the sample is too poor, ``no_guess`` says why: then ``value``, the mean of the sample, is
+    none either, and is left out of what is printed.
 
     ``hits`` counts the trials that contribute; ``effective_sample_size`` is (ΣX)²/ΣX² for weighted
     samples and the number of trials for plain ones; ``largest_weight_share`` is the largest
@@ -38,24 +40,34 @@ class Estimate:
     lower_valid: bool = True
     upper_valid: bool = True
     guess: tuple[float, float] | None = None
+    no_guess: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Fields by name, fit for strict JSON: None stands for a figure that is not finite."""
+        """Fields by name, fit for strict JSON: None stands for a figure that is not finite.
+
+        So it does for a value that is not even a guess.
+        """
         named = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.no_guess:
+            named["value"] = None
         if self.guess is not None:
             named["guess"] = dict(zip(("lower", "upper"), map(_finite_or_none, self.guess)))
         return {name: _finite_or_none(entry) for name, entry in named.items()}
 
     def __str__(self) -> str:
         percent = f"{100 * self.confidence:.10g}"
+        ends = f"between {self.lower:.3g} and {self.upper:.3g} ({percent}%, {self.method})"
+        if self.no_guess:
+            return f"{ends}; no guess: {self.no_guess}"
         if self.guess is None:
             value, lower, upper = _aligned(self.value, self.lower, self.upper)
             return f"{value} [{lower}, {upper}] ({percent}%, {self.method})"
         value, lower, upper = _aligned(self.value, *self.guess)
-        return (
-            f"between {self.lower:.3g} and {self.upper:.3g} ({percent}%, {self.method}); "
-            f"a guess: {value} [{lower}, {upper}] (asymptotic, promises nothing)"
-        )
+        return f"{ends}; a guess: {value} [{lower}, {upper}] (asymptotic, promises nothing)"
+
+    def without_guess(self, why: str) -> Estimate:
+        """The valid ends alone, where there is a guess that is to be refused."""
+        return self if self.guess is None else replace(self, guess=None, no_guess=why)
 
 
 def estimate_of_mean(

@@ -127,7 +127,7 @@ class Inversion:
         starts = np.unique(np.append(starts, self.start))
         moments = np.array([self._moments(int(end)) for end in starts[:-1]]).T
         seen = starts[:-1].astype(np.float64)
-        above, below = bet_sizes(seen, moments, trials - self.start, self.alpha)
+        above, below = bet_sizes(seen, moments, max(trials - self.start, 1), self.alpha)
         open_ = starts[:-1] >= self.start
         return Bets(starts, np.where(open_, above, 0.0), np.where(open_, below, 0.0))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ VALID_ENDS = "betting below, the family's curve above"
 negative, the upper is what the family allows at most."""
 
 MINIMUM_HITS = 30
-"""Fewer contributing trials than this are refused: no law of large numbers yet."""
+"""Fewer contributing trials than this give no guess: no law of large numbers yet."""
 LARGEST_SHARE = 0.2
 """One trial may contribute at most this share of the sum: beyond, it is the estimate."""
 
@@ -67,24 +68,45 @@ class LogMean:
             relative_error=math.sqrt(spread) / total,
         )
 
-    def refuse_if_unreliable(self, minimum_hits: int, largest_share: float) -> None:
-        """Raise Refusal when hits are few, one weight dominates, or the value is no float."""
-        if self.hits < max(minimum_hits, 1):
+    def guess(
+        self,
+        limits: Callable[[], tuple[float, float]],
+        *,
+        bounded: bool,
+        minimum_hits: int,
+        largest_share: float,
+    ) -> tuple[tuple[float, float] | None, str]:
+        """Asymptotic ``limits`` to stand beside the valid ends; or None, and why there are none.
+
+        The valid ends are given in any case. Where the weights are ``bounded`` in advance they need
+        nothing beside them; else there is no guess where hits are few or one weight dominates.
+        Raises Refusal where nothing was measured: no hit at all, or a value that is no float.
+        """
+        if self.hits == 0:
+            needed = 1 if bounded else max(minimum_hits, 1)
             raise Refusal(
-                f"{self.hits} of {self.trials} trials hit the event, {max(minimum_hits, 1)} are "
-                'needed: try more trials, another theta, or method="steered" or "doob"'
-            )
-        if self.largest_share > largest_share:
-            raise Refusal(
-                f"one trial carries {100 * self.largest_share:.0f}% of the estimate "
-                f"({100 * largest_share:.0f}% allowed): try another theta, more trials, or "
-                'method="steered" or "doob"'
+                f"0 of {self.trials} trials hit the event, {needed} are needed: try more trials, "
+                'another theta, or method="steered" or "doob"'
             )
         if self.log_value < _SMALLEST_LOG:
             raise Refusal(
                 f"the estimate is e^{self.log_value:.0f}, below the smallest float: "
                 "ask for a less extreme epsilon"
             )
+        if bounded:
+            return None, ""
+        if self.hits < minimum_hits:
+            return None, (
+                f"{self.hits} of {self.trials} trials hit the event, {minimum_hits} are needed: "
+                'try more trials, another theta, or method="steered" or "doob"'
+            )
+        if self.largest_share > largest_share:
+            return None, (
+                f"one trial carries {100 * self.largest_share:.0f}% of the estimate "
+                f"({100 * largest_share:.0f}% allowed): try another theta, more trials, or "
+                'method="steered" or "doob"'
+            )
+        return limits(), ""
 
     def asymptotic_limits(self, alpha: float) -> tuple[float, float]:
         """Limits, error ``alpha`` per side: Student with the effective sample's degrees of freedom.
@@ -101,6 +123,7 @@ class LogMean:
         confidence: float,
         method: str,
         guess: tuple[float, float] | None = None,
+        no_guess: str = "",
     ) -> Estimate:
         """The Estimate with the given valid limits and this summary's figures."""
         value = math.exp(self.log_value)
@@ -115,4 +138,5 @@ class LogMean:
             largest_weight_share=self.largest_share,
             relative_standard_error=self.relative_error,
             guess=guess,
+            no_guess=no_guess,
         )

@@ -6,7 +6,8 @@ means, which needs only that weights are not negative: a path that is never draw
 too low (Waudby-Smith and Ramdas 2023). The upper one is the least of what betting on W f / B
 gives, where W f <= B is known in advance, and of a ceiling that the caller knows, such as the exact
 curve of the family. Where these ends are far apart an asymptotic interval stands beside them, as a
-guess. Values that rest on too few hits, or on one dominating weight, are refused.
+guess. Where it would rest on too few hits, or on one dominating weight, the guess is left out, and
+the valid ends remain; nothing is said of a sample without a hit.
 """
 
 from __future__ import annotations
@@ -61,9 +62,9 @@ def weighted_tail(
     ``losses`` and ``log_weights`` = ln dP_b/dQ, b the experiment, have shape (trials,); ``rounds``
     says what rounding adds, see :func:`simulator.estimation.tail`.
     ``log_bound`` is ln B with W·1{L > threshold} <= B known in advance, see
-    :func:`tail_log_bound`; ``ceiling`` a number that the truth does not exceed. Raises
-    InvalidInput, and Refusal with fewer than ``minimum_hits`` (one, where the bound is useful) or a
-    weight beyond ``largest_share`` of the sum.
+    :func:`tail_log_bound`; ``ceiling`` a number that the truth does not exceed. Without a useful
+    bound there is no guess with fewer than ``minimum_hits`` or a weight beyond ``largest_share`` of
+    the sum. Raises InvalidInput, and Refusal without a hit.
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
@@ -161,14 +162,17 @@ def log_sample_estimate(
     alpha = error_level(confidence) / 2.0
     summary = LogMean.of(log_sample)
     bounded = log_bound is not None and useful(log_bound, summary.log_value, log_sample.size)
-    summary.refuse_if_unreliable(1 if bounded else minimum_hits, 1.0 if bounded else largest_share)
-    guess = None
-    if not bounded:
-        limits = summary.asymptotic_limits(alpha)
-        guess = limits[0], min(limits[1], max(ceiling, math.exp(summary.log_value)))
+
+    def limits() -> tuple[float, float]:
+        low, high = summary.asymptotic_limits(alpha)
+        return low, min(high, max(ceiling, math.exp(summary.log_value)))
+
+    guess, no_guess = summary.guess(
+        limits, bounded=bounded, minimum_hits=minimum_hits, largest_share=largest_share
+    )
     if log_bound is None:
         ends = weighted_lower_limit(log_sample, alpha), ceiling
-        return summary.estimate(ends, confidence, VALID_ENDS, guess)
+        return summary.estimate(ends, confidence, VALID_ENDS, guess, no_guess)
     scaled = scaled_by_bound(log_sample, finite("log_bound", log_bound))
     # which of two lower limits is the better depends on the sample: each has half of the error
     lower = max(
@@ -176,9 +180,8 @@ def log_sample_estimate(
         weighted_lower_limit(log_sample, alpha / 2.0),
     )
     upper = min(unscaled(betting_upper(scaled, alpha), log_bound), ceiling)
-    return summary.estimate(
-        (lower, upper), confidence, f"{METHOD}, weights bounded in advance", guess
-    )
+    method = f"{METHOD}, weights bounded in advance"
+    return summary.estimate((lower, upper), confidence, method, guess, no_guess)
 
 
 def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:

@@ -52,8 +52,9 @@ def weighted_epsilon(
     W (1 - e^{ε-L})₊ that is known in advance (for tilted play
     ``lambda e: delta_log_bound(theta, psi_bar, e)``), and is at most ``ceiling``, an ε known to be
     at or above the truth. Without a useful bound there is a guess: the ε whose asymptotic interval
-    for δ(ε) contains ``delta``. Raises InvalidInput; NotApplicable when no finite ε will do;
-    Refusal when the sample at the value itself is unreliable.
+    for δ(ε) contains ``delta``, left out with fewer than ``minimum_hits`` at the value itself or a
+    weight beyond ``largest_share``. Raises InvalidInput; NotApplicable when no finite ε will do;
+    Refusal without a hit.
     """
     signed = signed_losses(losses, experiment)
     log_w = checked_log_weights(log_weights, signed.size)
@@ -66,15 +67,18 @@ def weighted_epsilon(
         )
     summary = LogMean.of(log_excess(signed, log_w, point))
     bounded = log_bound is not None and useful(log_bound(point), log_delta, signed.size)
-    summary.refuse_if_unreliable(1 if bounded else minimum_hits, 1.0 if bounded else largest_share)
+
+    def limits() -> tuple[float, float]:
+        low, high = _asymptotic_limits(signed, log_w, log_delta, alpha, point)
+        return low, min(high, max(ceiling, point))
+
+    guess, no_guess = summary.guess(
+        limits, bounded=bounded, minimum_hits=minimum_hits, largest_share=largest_share
+    )
     lower, upper = _betting_limits(
         signed, log_w, log_delta=log_delta, alpha=alpha, point=point, log_bound=log_bound
     )
     slack = tolerance(point, whole("rounds", rounds))
-    guess = None
-    if not bounded:
-        guess = _asymptotic_limits(signed, log_w, log_delta, alpha, point)
-        guess = guess[0], min(guess[1], max(ceiling, point))
     method = VALID_ENDS
     if log_bound is not None:
         method = f"{METHOD}, test inversion, weights bounded in advance"
@@ -89,6 +93,7 @@ def weighted_epsilon(
         largest_weight_share=summary.largest_share,
         relative_standard_error=relative_error_of_epsilon(signed, log_w, point),
         guess=guess,
+        no_guess=no_guess,
     )
 
 

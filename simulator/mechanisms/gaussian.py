@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import log_ndtr, ndtri
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.mechanisms.base import (
@@ -55,9 +55,31 @@ def _sample_tilted(params: Numbers, tilted: Numbers, noise: np.random.Generator)
     return tilted[1] + params[2] * noise.standard_normal()
 
 
-# piece: ln mass, mean, and the thresholds in standard deviations from it, reflected where both lie
-# below, with the sign that reflects back; the rate of an exponential proposal, 0 for a normal one
-# and -1 for a uniform one
+STRIPS = 128
+"""Parts of equal probability that a piece is divided into; a power of two."""
+LEAST_DIVIDED = 1e-2
+"""Probability of a piece from which on the ends of its strips keep their digits."""
+
+# piece: ln mass, mean, the sign that reflects back, whether it is divided into strips, and the ends
+# of the strips (of the whole piece, in the first two places, where it is not divided), in standard
+# deviations from the mean; reflected so that the upper end is the farther one
+
+
+NARROW = 1e-5
+_LOG_ROOT = 0.5 * math.log(2.0 * math.pi)
+
+
+def log_normal_between(low: float, high: float) -> float:
+    """Return ln Pr[low < z < high] of a standard normal z, with its digits in both tails."""
+    if low < 0.0 < high:
+        return math.log(0.5 * (math.erf(high * math.sqrt(0.5)) + math.erf(-low * math.sqrt(0.5))))
+    near, far = min(abs(low), abs(high)), max(abs(low), abs(high))
+    if not near < far:
+        return -math.inf
+    if (far - near) * max(near, 1.0) < NARROW:  # a difference of two tails would lose its digits
+        return math.log(far - near) - 0.5 * (0.5 * (near + far)) ** 2 - _LOG_ROOT
+    upper, beyond = float(log_ndtr(-near)), float(log_ndtr(-far))
+    return upper + math.log(-math.expm1(beyond - upper))
 
 
 def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> None:
@@ -65,36 +87,43 @@ def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> No
     mean = params[0] + theta * (params[0] - params[1])
     a, b = (low - mean) / params[2], (high - mean) / params[2]
     sign = 1.0
-    if b < 0.0:
+    if -a > b:
         a, b, sign = -b, -a, -1.0
-    upper, lower = float(log_ndtr(-a)), float(log_ndtr(-b))  # upper tails keep their digits
-    if a < 0.0:
-        share = math.log(-math.expm1(float(logsumexp([log_ndtr(a), lower]))))
-    else:
-        share = upper + math.log(-math.expm1(lower - upper)) if lower < upper else -math.inf
+    share = log_normal_between(a, b)
     piece[0] = 0.5 * theta * (1.0 + theta) * mu * mu + share
-    piece[1], piece[2], piece[3], piece[4] = mean, a, b, sign
-    piece[5] = 0.0 if a <= 0.5 else 0.5 * (a + math.sqrt(a * a + 4.0))
-    if (b - a) * max(a, 1.0) < 2.0:
-        piece[5] = -1.0
+    piece[1], piece[2] = mean, sign
+    piece[3] = 1.0 if share > math.log(LEAST_DIVIDED) else 0.0
+    piece[4], piece[5] = a, b
+    if piece[3]:
+        above = math.exp(float(log_ndtr(-a))) - math.exp(share) * np.arange(1, STRIPS) / STRIPS
+        piece[5 : 4 + STRIPS] = -ndtri(above)
+        piece[4 + STRIPS] = b
 
 
 def _sample_piece(params: Any, pieces: Any, row: int, noise: np.random.Generator) -> float:
-    # truncated normal by rejection, with the proposal that fits the piece (Robert 1995)
-    a, b, rate = pieces[row, 2], pieces[row, 3], pieces[row, 5]
-    least = max(a, 0.0)
+    place, strip = noise.random(), 0
+    if pieces[row, 3] > 0.0:
+        place *= STRIPS
+        strip = int(place)
+        place -= strip
+    a, b = pieces[row, 4 + strip], pieces[row, 5 + strip]
+    least = max(a, -b, 0.0)  # the distance from the mean
+    # a truncated normal by rejection, with the proposal that fits the part (Robert 1995)
     z, kept = 0.0, False
     while not kept:
-        if rate == 0.0:  # wide, around the mean
-            z = noise.standard_normal()
-            kept = a < z < b
-        elif rate < 0.0:  # flat enough for a uniform proposal
-            z = a + (b - a) * noise.random()
-            kept = noise.random() <= math.exp(0.5 * (least * least - z * z))
+        if (b - a) * least < 2.0:  # flat enough for a uniform proposal
+            z = a + (b - a) * place
+            fall = 0.5 * (z * z - least * least)
         else:
-            z = a + noise.standard_exponential() / rate
-            kept = z < b and noise.random() <= math.exp(-0.5 * (z - rate) * (z - rate))
-    return float(pieces[row, 1] + params[2] * pieces[row, 4] * z)
+            rate = 0.5 * (least + math.sqrt(least * least + 4.0))
+            far = least + noise.standard_exponential() / rate
+            z = far if a + b > 0.0 else -far
+            fall = 0.5 * (far - rate) * (far - rate) if a < z < b else math.inf
+        u = noise.random()
+        kept = u <= 1.0 - fall or u <= math.exp(-fall)
+        if not kept:
+            place = noise.random()
+    return float(pieces[row, 1] + params[2] * pieces[row, 2] * z)
 
 
 GAUSSIAN = Scalars(
@@ -106,7 +135,7 @@ GAUSSIAN = Scalars(
     tilt_width=lambda params: 2,
     tilt=_tilt,
     sample_tilted=_sample_tilted,
-    piece_width=6,
+    piece_width=5 + STRIPS,
     piece=_piece,
     sample_piece=_sample_piece,
 )

@@ -10,15 +10,16 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from simulator.errors import NotApplicable
+from simulator.errors import Breach, NotApplicable
 from simulator.mechanisms import Scalars
+from simulator.play.closing import INSTEAD, Census
 from simulator.play.menu import Menu
 from simulator.play.plain_kernel import no_filter
 from simulator.play.repeating import comparable, global_states
@@ -26,7 +27,6 @@ from simulator.play.tracing import Way, ways
 from simulator.play.unknown import RoundMatters
 from simulator.theory.filters import Filter
 
-MOST_NODES = 200_000
 MOST_WAYS = 3_000_000
 SMALL, FEW_ROUNDS = 4000, 8
 """An enumeration with so many ways is repeated whole, a larger one over so many rounds."""
@@ -124,8 +124,9 @@ def automaton_of(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
     """Enumerate the states of the menu's rule within so many rounds.
 
     Raises NotApplicable where they cannot be enumerated: the rule keeps a continuous answer or
-    coin as a number, or has more than ``MOST_NODES`` states, or a mechanism's answers are neither
-    finitely many nor cut by comparisons into pieces of known probability.
+    coin as a number, or has too many states, or a mechanism has infinitely many answers, of no
+    known probability between two thresholds. Raises Breach for a move that is not on the menu
+    where some play makes it.
     """
     before = comparable(global_states())
     found = _enumerated(menu, rounds, filter_)
@@ -176,7 +177,9 @@ class _Enumeration:
         self.prices: list[tuple[float, float]] = []
         self.answers: list[Answers] = []
         self.ways_seen = 0
-        self.nodes_seen = 0
+        self.census = Census(rounds)
+        self.off_menu: list[tuple[int, Way, str]] = []
+        self.check = None if menu.rule.of_library else np.random.Generator(np.random.SFC64(0))
 
     def across_rounds(self) -> Automaton:
         """One node for all rounds that a rule can be in a state, found in order of the first."""
@@ -189,8 +192,8 @@ class _Enumeration:
         def arrive(way: Way, spent: Any, i: int) -> int:
             key = way.state, self._entry(way.move, way.parameter), spent
             node = numbers.setdefault(key, len(numbers))
+            self.census.count(i, node == len(first_round))
             if node == len(first_round):
-                self._count_node(i)
                 first_round.append(self.rounds)
             if i < first_round[node]:
                 first_round[node] = i
@@ -209,7 +212,8 @@ class _Enumeration:
                 for _, mass, loss in answers
             ]
             for answer, mass, loss in answers if i < last else ():
-                for way in self._ways(state, i + 1, last, self._handed(entry, answer, loss)):
+                handed = self._handed(entry, answer, loss)
+                for way in self._ways(state, i + 1, last, handed, node=node):
                     follow = arrive(way, spent, way.first)
                     # before its first round a node is not reached: its ways need no cut there
                     first = way.first if way.first > i + 1 else 1
@@ -219,6 +223,8 @@ class _Enumeration:
                     )  # fmt: skip
         nodes = len(numbers)
         outs.sort(key=lambda out: out.node)
+        if self.off_menu:
+            self._raise_if_played(start[0].tolist(), outs)
         first, until = np.array([(o.first, o.last) for o in outs] or [(1, last)]).T
         edges = sorted({0, last} | {f - 1 for f in first.tolist()} | set(until.tolist()))
         segments = []
@@ -236,8 +242,7 @@ class _Enumeration:
 
         def arrive(way: Way, spent: Any, i: int) -> int:
             key = way.state, self._entry(way.move, way.parameter), spent
-            if key not in here:
-                self._count_node(i)
+            self.census.count(i, key not in here)
             return here.setdefault(key, len(here))
 
         start = self._start(lambda way: arrive(way, self.unspent, 0))
@@ -250,7 +255,8 @@ class _Enumeration:
                     if i + 1 == self.rounds:
                         outs.append(Out(node, i, i, 0, entry, loss, mass, -math.inf, math.inf))
                         continue
-                    for way in self._ways(state, i + 1, i + 1, self._handed(entry, answer, loss)):
+                    handed = self._handed(entry, answer, loss)
+                    for way in self._ways(state, i + 1, i + 1, handed):
                         outs.append(
                             Out(node, i, i, arrive(way, spent, i + 1), entry, loss,
                                 mass * way.probability, way.low, way.high)
@@ -279,15 +285,6 @@ class _Enumeration:
             segments=tuple(segments),
         )
 
-    def _count_node(self, i: int) -> None:
-        self.nodes_seen += 1
-        if self.nodes_seen > MOST_NODES:
-            raise NotApplicable(
-                f"more than {MOST_NODES} states of the rule were found within {i + 1} of "
-                f"{self.rounds} rounds and they do not close: keep less in the state (a float that "
-                "adds up answers takes a new value each time: count them instead)"
-            )
-
     def _answered(self, entry: int, spent: Any) -> tuple[int, Any, Answers]:
         """What a node's move leads to: itself or -1 where refused, what is spent, the answers."""
         admitted, spent = self.admit(spent, *self.prices[entry])
@@ -302,37 +299,57 @@ class _Enumeration:
         kind = self.menu.kinds[self.kind[entry]]
         return (1.0, float(self.params[entry][0])) if kind.whole else (0.0, 0.0)
 
-    def _ways(self, state: Any, first: int, last: int, answer: Any) -> Iterator[Way]:
-        entries = len(self.menu.kind)
-        check = (
-            None
-            if self.menu.rule.of_library
-            else np.random.Generator(np.random.SFC64(self.ways_seen))
-        )
-        for way in ways(self.menu.rule.step, state, (first, last), answer, check):
+    def _ways(
+        self, state: Any, first: int, last: int, answer: Any, *, node: int | None = None
+    ) -> Iterator[Way]:
+        """The ways from a state; those off the menu out of a ``node`` are kept, to be looked into.
+
+        Raises Breach for such a way without a node: then a play takes it for certain.
+        """
+        for way in ways(self.menu.rule.step, state, (first, last), answer, self.check):
             self.ways_seen += 1
             if self.ways_seen > MOST_WAYS:
                 raise NotApplicable(
-                    f"the rule has more than {MOST_WAYS} ways through its step: the bound of its "
-                    "family is used instead"
+                    f"the rule has more than {MOST_WAYS} ways through its step: {INSTEAD}"
                 )
-            if not 0 <= way.move < entries:
-                raise NotApplicable(f"the rule may make the move {way.move}, not on its menu")
-            yield way
+            complaint = self.menu.complaint(way.move, way.parameter)
+            if not complaint:
+                yield way
+                continue
+            complaint += after(state, way, answer)
+            if node is None:
+                raise Breach(f"round {way.first + 1}: {complaint}")
+            self.off_menu.append((node, way, complaint))
 
-    def _entry(self, move: int, parameter: float) -> int:
+    def _raise_if_played(self, live: Iterable[int], outs: list[Out]) -> None:
+        """Raise Breach for the first way off the menu that some play takes, as the play does.
+
+        A node stands for its state in every round, also in some that no play is in it.
+        """
+        ways_of: dict[int, list[Out]] = {}
+        for out in outs:
+            ways_of.setdefault(out.node, []).append(out)
+        for i in range(1, self.rounds):
+            live = set(live)
+            for node, way, complaint in self.off_menu:
+                if node in live and way.first <= i <= way.last:
+                    raise Breach(f"round {i + 1}: {complaint}")
+            live = {
+                out.follow
+                for node in live
+                for out in ways_of.get(node, ())
+                if out.first <= i <= out.last
+            }
+
+    def _entry(self, move: float, parameter: float) -> int:
         """The number of a move with the parameter that it gives a free entry."""
-        menu = self.menu
+        menu, move = self.menu, int(move)
         free = menu.is_free(move)
         key = move, parameter if free else 0.0
         if key not in self.entries:
             kind, params = menu.kinds[menu.kind[move]], menu.params[move].copy()
             price = tuple(menu.prices[move].tolist())
             if free:
-                if not menu.low[move] <= parameter <= menu.high[move]:
-                    raise NotApplicable(
-                        f"the rule may choose the parameter {parameter}, outside its menu entry"
-                    )
                 kind.prepare(menu.rows[move], parameter, params)
                 price = parameter, price[1]
             self.entries[key] = len(self.kind)
@@ -341,6 +358,13 @@ class _Enumeration:
             self.prices.append(price)
             self.answers.append(answers_of(kind, tuple(params.tolist())))
         return self.entries[key]
+
+
+def after(state: Any, way: Way, answer: float | tuple[float, float]) -> str:
+    """Where a way was taken, for an error."""
+    if isinstance(answer, tuple):
+        return f", in the state {state!r} after an answer between {way.low:g} and {way.high:g}"
+    return f", in the state {state!r}" + ("" if math.isnan(answer) else f" after {answer:g}")
 
 
 def leaves_of(outs: list[Out], nodes: int) -> Leaves:

@@ -66,14 +66,21 @@ def covering_engine(specification: Specification, b: int) -> CoveringEngine:
     s = specification
     if not isinstance(s.adversary, Rule):
         raise NotApplicable("a generator's states cannot be enumerated: write a rule over a menu")
-    return _covering_engine(Played.of(s), s.rounds, b)
+    found = _covering_engine(Played.of(s), s.rounds, b)
+    if isinstance(found, str):
+        raise NotApplicable(found)
+    return found
 
 
 @lru_cache(maxsize=16)
-def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine:
+def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine | str:
+    """The engine, or why there is none: to find that out may take seconds, and is asked again."""
     rule, family, relation, filter_ = played.terms
     menu = Menu.of(rule, family, relation, filter_, exchanged=bool(b))
-    return CoveringEngine(menu, rounds, filter_)
+    try:
+        return CoveringEngine(menu, rounds, filter_)
+    except NotApplicable as error:
+        return str(error)
 
 
 def play_covering(specification: Specification, b: int, block: int) -> Outcome:

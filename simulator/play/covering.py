@@ -38,8 +38,6 @@ MOST_CELLS = 40_000_000
 """Cells of the table of a measure, rounds times leaves: 320 MB."""
 LEAST = 1e-100
 """H of a node over the largest, down to which products keep their digits."""
-CHUNK = 4096
-"""Trials that are walked together."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +49,15 @@ class Backward:
     log_moment : ln E[e^{theta L}; L finite].
     start_shares : the probability of each node before round 0.
     shares : for each round the probability of each leaf of its segment, given the node.
-    pieces : for each leaf of each segment the numbers that describe a continuous answer.
+    pieces : a row of numbers for each piece of a continuous answer.
+    piece_of : for each leaf of all segments the row of its piece.
     """
 
     log_moment: float
     start_shares: np.ndarray
     shares: tuple[np.ndarray, ...]
     pieces: np.ndarray
+    piece_of: np.ndarray
 
 
 class Moments:
@@ -75,33 +75,43 @@ class Moments:
             nodes: np.ndarray = np.flatnonzero(np.diff(leaves.starts))
             self.occupied.append((nodes, leaves.starts[nodes]))
 
-    def log_masses(self, theta: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    @cached_property
+    def cuts(self) -> tuple[dict[tuple[int, float, float], int], np.ndarray]:
+        """The pieces of continuous answers, (entry, low, high), by number; and those of leaves."""
+        numbers: dict[tuple[int, float, float], int] = {}
+        of_leaf = []
+        for leaves in self.automaton.segments:
+            numbered = np.zeros(len(leaves), dtype=np.int64)
+            for place in np.flatnonzero(np.isnan(leaves.loss)).tolist():
+                key = int(leaves.entry[place]), float(leaves.low[place]), float(leaves.high[place])
+                numbered[place] = numbers.setdefault(key, len(numbers))
+            of_leaf.append(numbered)
+        return numbers, np.concatenate(of_leaf)
+
+    def log_masses(self, theta: float) -> tuple[list[np.ndarray], np.ndarray]:
         """ln(p e^{theta loss}) of every leaf of every segment, -inf for an infinite loss; and rows.
 
-        A row of numbers describes the piece of a continuous answer to its sampler.
+        A row of numbers describes a piece of a continuous answer to its sampler.
         """
         a = self.automaton
-        width = max(kind.piece_width for kind in a.kinds)
-        known: dict[tuple[int, float, float], np.ndarray] = {}
-        found, rows = [], []
+        numbers, of_leaf = self.cuts
+        pieces = np.zeros((len(numbers), max(kind.piece_width for kind in a.kinds)))
+        for row, (entry, low, high) in zip(pieces, numbers):
+            kind = a.kinds[a.kind[entry]]
+            assert kind.piece is not None
+            kind.piece(tuple(a.params[entry].tolist()), theta, low, high, row)
+        found = []
+        before = 0
         for leaves in a.segments:
             atoms = np.isfinite(leaves.loss)
             logs = np.log(leaves.mass) + np.where(atoms, theta * np.where(atoms, leaves.loss, 0), 0)
             logs[np.isinf(leaves.loss)] = -math.inf
-            pieces = np.zeros((len(leaves), width))
-            for place in np.flatnonzero(np.isnan(leaves.loss)):
-                entry = int(leaves.entry[place])
-                key = entry, float(leaves.low[place]), float(leaves.high[place])
-                if key not in known:
-                    kind = a.kinds[a.kind[entry]]
-                    assert kind.piece is not None
-                    known[key] = np.zeros(width)
-                    kind.piece(tuple(a.params[entry].tolist()), theta, *key[1:], known[key])
-                pieces[place] = known[key]
-                logs[place] += known[key][0]
+            cut = np.flatnonzero(np.isnan(leaves.loss))
+            if cut.size:
+                logs[cut] += pieces[of_leaf[before + cut], 0]
+            before += len(leaves)
             found.append(logs)
-            rows.append(pieces)
-        return found, rows
+        return found, pieces
 
     def log_moment(self, theta: float) -> float:
         """Return ln E[e^{theta L}; L finite]; the last few are kept."""
@@ -169,7 +179,7 @@ class Moments:
         a = self.automaton
         if not keep and a.rounds >= 64 and max(leaves.nodes for leaves in a.segments) <= 64:
             with contextlib.suppress(FloatingPointError):
-                return Backward(self._quick_moment(logs), np.zeros(0), (), np.zeros(0))
+                return Backward(self._quick_moment(logs), np.zeros(0), (), pieces, self.cuts[1])
         try:
             log_values, shares = self._scaled(logs, keep)
         except FloatingPointError:  # states of one rule may lie hundreds of decades apart
@@ -180,7 +190,7 @@ class Moments:
         if log_moment == -math.inf:
             raise NotApplicable("no play of this adversary has a finite loss")
         start = np.exp(at_start - log_moment)
-        return Backward(log_moment, start, tuple(shares[::-1]), np.concatenate(pieces))
+        return Backward(log_moment, start, tuple(shares[::-1]), pieces, self.cuts[1])
 
     def _scaled(self, logs: list[np.ndarray], keep: bool) -> tuple[np.ndarray, list[np.ndarray]]:
         """Ln H before round 0 and the shares, with H over its largest value; quick.
@@ -312,27 +322,25 @@ def covering_kernel(kinds: tuple[Scalars, ...], width: int) -> Callable[..., Any
     pick = compile_(picked)
 
     def kernel(  # type: ignore[no-untyped-def]
-        kind, params, begin, begin_share, place, starts, follow, entry, loss, pieces, share,
-        noise, losses,
+        kind, params, begin, begin_share, place, starts, follow, entry, loss, piece_of, pieces,
+        share, noise, losses,
     ):  # fmt: skip
-        # round by round over a chunk of trials: a round's part of the table stays in the cache
-        nodes = np.empty(CHUNK, dtype=np.int64)
-        for beginning in range(0, losses.shape[0], CHUNK):
-            chunk = losses[beginning : beginning + CHUNK]
-            for t in range(chunk.shape[0]):
-                nodes[t] = begin[pick(begin_share, 0, begin.shape[0], noise.random())]
-                chunk[t] = 0.0
-            for i in range(place.shape[0]):
-                cells, at, rows = place[i, 0], place[i, 1], place[i, 2]
-                for t in range(chunk.shape[0]):
-                    first = starts[at + nodes[t]]
-                    last = starts[at + nodes[t] + 1]
-                    row = rows + pick(share, cells + first, cells + last, noise.random()) - cells
-                    one = loss[row]
-                    if one != one:
-                        one = draw_loss(entry[row], kind, params, pieces, row, noise)
-                    chunk[t] += one
-                    nodes[t] = follow[row]
+        # round by round over all trials: a round's part of the table is read from memory once
+        nodes = np.empty(losses.shape[0], dtype=np.int64)
+        for t in range(losses.shape[0]):
+            nodes[t] = begin[pick(begin_share, 0, begin.shape[0], noise.random())]
+            losses[t] = 0.0
+        for i in range(place.shape[0]):
+            cells, at, rows = place[i, 0], place[i, 1], place[i, 2]
+            for t in range(losses.shape[0]):
+                first = starts[at + nodes[t]]
+                last = starts[at + nodes[t] + 1]
+                row = rows + pick(share, cells + first, cells + last, noise.random()) - cells
+                one = loss[row]
+                if one != one:
+                    one = draw_loss(entry[row], kind, params, pieces, piece_of[row], noise)
+                losses[t] += one
+                nodes[t] = follow[row]
 
     return compile_(kernel)
 
@@ -386,7 +394,7 @@ class CoveringEngine:
         ]
         return (
             a.kind, a.params, a.start[0], made.start_shares, place.astype(np.int64),
-            *joined, made.pieces, np.concatenate(made.shares),
+            *joined, made.piece_of, made.pieces, np.concatenate(made.shares),
         )  # fmt: skip
 
     def play(self, theta: float, noise: np.random.Generator, signed: np.ndarray) -> None:

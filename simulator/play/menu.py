@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from simulator.adversaries.contract import Challenge, Rule, check_challenge
+from simulator.adversaries.contract import Challenge, Rule, check_challenge, off_menu, out_of_range
 from simulator.data.databases import Relation
 from simulator.errors import Breach, DpcomposeError, NotApplicable
 from simulator.mechanisms import Free, ScalarMechanism, Scalars
@@ -119,6 +119,15 @@ class Menu:
     def is_free(self, entry: int) -> bool:
         """Whether the entry leaves its parameter to the rule."""
         return not math.isnan(self.low[entry])
+
+    def complaint(self, move: float, parameter: float) -> str:
+        """What is wrong with a move and the parameter that it gives a free entry; or ""."""
+        if not (move == move // 1 and 0 <= move < len(self.kind)):
+            return off_menu(self.rule.name, move)
+        entry = int(move)
+        if self.is_free(entry) and not self.low[entry] <= parameter <= self.high[entry]:
+            return out_of_range(self.rule.name, parameter)
+        return ""
 
     def challenge(self, entry: int, parameter: float) -> Challenge:
         """The entry's challenge; a free one with its parameter fixed to ``parameter``."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.adversaries.contract import Rule, off_menu
+from simulator.adversaries.contract import Rule, off_menu, out_of_range
 from simulator.data.databases import Relation
 from simulator.errors import Breach
 from simulator.play.compiling import (
@@ -200,9 +200,7 @@ def raise_if_ended_early(menu: Menu, ending: Ending, first_trial: int, impossibl
     if status == OFF_MENU:
         found = Breach(off_menu(name, parameter))
     elif status == OUT_OF_RANGE:
-        found = Breach(
-            f"{name} chose the parameter {parameter}, outside what its menu entry allows"
-        )
+        found = Breach(out_of_range(name, parameter))
     elif status == IMPOSSIBLE:
         found = Breach(f"{name} was given an answer that cannot occur there, now or earlier")
     else:

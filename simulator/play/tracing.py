@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from scipy.special import ndtr
 
 from simulator.errors import NotApplicable
+from simulator.mechanisms.gaussian import log_normal_between
 from simulator.play.unknown import (
     MOST_CELLS,
     Line,
@@ -34,25 +34,27 @@ class TracedCoins:
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        self.drawn: list[tuple[Line, Callable[[float], float]]] = []
+        self.drawn: list[tuple[Line, Callable[[float, float], float]]] = []
         self.factor = 1.0
+        self.used = False
 
     @property
     def probability(self) -> float:
         """The probability of all that was decided."""
         product = self.factor
-        for line, cumulated in self.drawn:
-            product *= cumulated(line.high) - cumulated(line.low)
+        for line, between in self.drawn:
+            product *= between(line.low, line.high)
         return product
 
-    def _line(self, low: float, high: float, cumulated: Callable[[float], float]) -> Unknown:
+    def _line(self, low: float, high: float, between: Callable[[float, float], float]) -> Unknown:
+        self.used = True
         line = Line(self.script, "coin", low, high)
-        self.drawn.append((line, cumulated))
+        self.drawn.append((line, between))
         return Unknown(line)
 
     def random(self) -> Unknown:
         """Uniform on [0, 1)."""
-        return self._line(0.0, 1.0, float)
+        return self._line(0.0, 1.0, lambda low, high: high - low)
 
     def uniform(self, low: float = 0.0, high: float = 1.0) -> Unknown:
         """Uniform on [low, high)."""
@@ -60,7 +62,9 @@ class TracedCoins:
 
     def standard_normal(self) -> Unknown:
         """Standard normal."""
-        return self._line(-math.inf, math.inf, lambda x: float(ndtr(x)))
+        return self._line(
+            -math.inf, math.inf, lambda low, high: math.exp(log_normal_between(low, high))
+        )
 
     def normal(self, loc: float = 0.0, scale: float = 1.0) -> Unknown:
         """Normal."""
@@ -68,7 +72,7 @@ class TracedCoins:
 
     def standard_exponential(self) -> Unknown:
         """Exponential of rate 1."""
-        return self._line(0.0, math.inf, lambda x: -math.expm1(-x))
+        return self._line(0.0, math.inf, lambda low, high: -math.exp(-low) * math.expm1(low - high))
 
     def exponential(self, scale: float = 1.0) -> Unknown:
         """Exponential with mean ``scale``."""
@@ -84,6 +88,7 @@ class TracedCoins:
                     "be enumerated"
                 )
             )
+        self.used = True
         self.factor /= last - first
         return first + self.script.choose(last - first)
 
@@ -101,14 +106,15 @@ class Way(NamedTuple):
 
     Attributes
     ----------
-    state, move, parameter : what it returned; the parameter is NaN where it gave none.
+    state, move, parameter : what it returned; the parameter is NaN where it gave none. The move is
+        an int where it is whole.
     first, last : the rounds for which it goes so, both included.
     low, high : the interval of the answer; infinite where it was not looked at.
     probability : of the adversary's coins.
     """
 
     state: Any
-    move: int
+    move: float
     parameter: float
     first: int
     last: int
@@ -132,8 +138,10 @@ def ways(
     their number, NotApplicable where the ways cannot be enumerated.
     """
     first, last = rounds
+    tosses = False
 
     def run(script: Script) -> Way | None:
+        nonlocal tosses
         number = Line(script, "round", first - 0.5, last + 0.5, spacing=1.0, origin=float(first))
         given = isinstance(answer, tuple)
         spacing, origin = answer if isinstance(answer, tuple) else (0.0, 0.0)
@@ -144,7 +152,7 @@ def ways(
             result = step(state, i, Unknown(line) if given else answer, coins)
             after, move, *rest = result
             parameter = float(rest[0]) if rest else math.nan
-            move = whole_move(move)
+            move = plain_move(move)
         except (NotApplicable, RoundMatters, KeyboardInterrupt):
             raise
         except BaseException as error:  # anybody's code, on numbers that it has not met
@@ -154,6 +162,7 @@ def ways(
             ) from error
         if script.refused is not None:
             raise script.refused
+        tosses = tosses or coins.used
         probability = coins.probability
         if probability <= 0.0 or number.high - number.low < 0.5:
             return None
@@ -170,7 +179,7 @@ def ways(
 
     found = [way for way in every_run(run) if way is not None]
     if check is not None:
-        compare_with_numbers(step, state, found, answer, check)
+        compare_with_numbers(step, state, found, answer, check, tosses=tosses)
     yield from found
 
 
@@ -180,17 +189,20 @@ def compare_with_numbers(
     found: list[Way],
     answer: float | tuple[float, float],
     rng: np.random.Generator,
+    *,
+    tosses: bool,
 ) -> None:
     """Take the step on numbers within each way; raises NotApplicable where it goes another.
 
-    Types, texts and the rounding of doubles are not seen by comparisons of unknown numbers.
+    Types, texts and the rounding of doubles are not seen by comparisons of unknown numbers. With
+    one number for an answer, once is enough where the step ``tosses`` no coins.
     """
     for way in found[:MOST_COMPARED]:
         for i in {way.first, way.last}:
-            for value in numbers_within(way, answer, rng):
+            for value in numbers_within(way, answer, rng, DRAWS if tosses else 1):
                 after, move, *rest = step(state, i, value, rng)
                 parameter = float(rest[0]) if rest else math.nan
-                went = plain_state(after), whole_move(move)
+                went = plain_state(after), plain_move(move)
                 if is_nan(went[0]):
                     continue
                 if not any(
@@ -212,11 +224,11 @@ def is_nan(state: Any) -> bool:
 
 
 def numbers_within(
-    way: Way, answer: float | tuple[float, float], rng: np.random.Generator
+    way: Way, answer: float | tuple[float, float], rng: np.random.Generator, tosses: int
 ) -> list[float]:
-    """The answer, or some that lie in a way's interval."""
+    """The answer, so many times, or some that lie in a way's interval."""
     if not isinstance(answer, tuple):
-        return [answer] * DRAWS
+        return [answer] * tosses
     spacing, origin = answer
     low, high = way.low, way.high
     drawn = []
@@ -234,12 +246,18 @@ def numbers_within(
     return drawn
 
 
-def whole_move(move: Any) -> int:
-    """The move as a whole number; raises NotApplicable for a fraction."""
+def plain_move(move: Any) -> float:
+    """The move as a plain number, an int where it is whole; raises NotApplicable if not known."""
+    if not isinstance(move, Unknown) and not math.isfinite(move):
+        return float(move)
     number = math.floor(move)
-    if number != move:
-        raise NotApplicable(f"the rule made the move {move!r}, which is no index into its menu")
-    return number
+    if number == move:
+        return number
+    if isinstance(move, Unknown):
+        raise NotApplicable(
+            f"the rule makes its {move.line.name} its move, which then takes infinitely many values"
+        )
+    return float(move)
 
 
 def plain_state(state: Any) -> Any:

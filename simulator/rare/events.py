@@ -20,6 +20,7 @@ from simulator.rare.rehearsal import plain
 from simulator.rare.selection import Question, chosen, name_of
 from simulator.rare.splitting import split
 from simulator.rare.witness import refuse_if_contradicted
+from simulator.run.progress import Progress
 from simulator.run.simulate import run
 from simulator.store import RunStore
 from simulator.theory.filters import Filter
@@ -135,7 +136,8 @@ def estimate_rare(
     if method == "auto" and theta is None and out is None:
         with contextlib.suppress(NotApplicable):
             return by_doob(question, start, nodes=NODES_OF_AUTO)
-    sampling = chosen(question, method, theta)
+    with Progress(False) as bar:
+        sampling = chosen(question, method, theta, bar.notice)
     pilot_seconds = time.perf_counter() - start
     final = replace(s, sampling=sampling)
     if out is None:

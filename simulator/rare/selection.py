@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from scipy.optimize import minimize_scalar
 
+from simulator.adversaries.contract import Rule
 from simulator.errors import NotApplicable, Refusal
 from simulator.estimation import delta_log_bound
 from simulator.estimation.weighted import useful
@@ -66,8 +68,13 @@ NAMES: dict[type, str] = {
 }
 
 
-def chosen(question: Question, method: str, theta: float | None) -> Sampling | None:
-    """The measure to draw the final sample from; None for the experiment itself."""
+def chosen(
+    question: Question, method: str, theta: float | None, notice: Callable[[str], None]
+) -> Sampling | None:
+    """The measure to draw the final sample from; None for the experiment itself.
+
+    ``notice`` takes a line that says why ``auto`` could not enumerate a rule.
+    """
     if method == "plain":
         return None
     if theta is not None:
@@ -76,9 +83,11 @@ def chosen(question: Question, method: str, theta: float | None) -> Sampling | N
     if method in ("auto", "covering"):
         try:
             return covering(question)
-        except NotApplicable:
+        except NotApplicable as error:
             if method == "covering":
                 raise
+            if isinstance(s.adversary, Rule) and not s.adversary.of_library:
+                notice(f"{s.adversary.name} cannot be enumerated: {error}")
     try:
         epsilon, start = question.aimed()
         if method == "tilted":

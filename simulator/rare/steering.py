@@ -57,7 +57,7 @@ def steer(
         played = rehearse(
             specification, b, sampling, trials, number=Pilot.STEERING + stage, keep_rounds=True
         )
-        level = float(np.quantile(played.signed, 1.0 - ELITE))
+        level = elite_level(played.signed)
         hits = np.count_nonzero(played.signed > beyond(epsilon, specification.rounds))
         if level >= epsilon or hits > 0.5 * ELITE * trials:
             level = epsilon
@@ -94,7 +94,7 @@ def aim(
             specification, b, sampling, trials, number=Pilot.AIMING + stage, keep_rounds=True
         )
         found = point_epsilon(played.signed, played.log_weights, math.log(delta))
-        level = float(np.quantile(played.signed, 1.0 - ELITE))
+        level = elite_level(played.signed)
         if found <= level:
             return found, sampling
         weights = elite_weights(played, level)
@@ -105,6 +105,13 @@ def aim(
         f"no stage of steering made epsilon({delta:g}) typical: ask for a larger delta, or at an "
         "epsilon"
     )
+
+
+def elite_level(signed: np.ndarray) -> float:
+    """The loss that an ELITE share of the trials pass; an infinite one counts as the largest."""
+    finite = signed[np.isfinite(signed)]
+    largest = float(finite.max()) if finite.size else 0.0  # quantiles of infinities are NaN
+    return float(np.quantile(np.minimum(signed, largest), 1.0 - ELITE))
 
 
 def elite_weights(played: Rehearsal, level: float) -> np.ndarray:

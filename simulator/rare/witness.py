@@ -20,6 +20,10 @@ from simulator.rare.rehearsal import affordable, rehearse
 from simulator.seeds import Pilot
 
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75)
+FAR_SHARES = (0.03, 0.01, 1e-3, 1e-4, 1e-5)
+"""Of a theta that is too large by decades, a tenth is too large as well."""
+MILDEST = 0.1
+"""Below this theta a far share is hardly other than the experiment itself."""
 ERROR = 1e-6
 """Probability that one witness contradicts an interval that holds the truth, at most."""
 
@@ -38,7 +42,8 @@ def refuse_if_contradicted(
     levels = specification.sampling.levels
     theta = float(levels[np.argmax(np.abs(levels))])
     few = affordable(TRIALS, specification.rounds)
-    for number, share in enumerate(SHARES, start=Pilot.WITNESSES):
+    far = [share for share in FAR_SHARES if share * abs(theta) >= MILDEST]
+    for number, share in enumerate((*SHARES, *far), start=Pilot.WITNESSES):
         milder = Tilted(share * theta)
         trials = few if share else affordable(specification.trials, specification.rounds)
         try:

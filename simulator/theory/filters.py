@@ -1,8 +1,8 @@
 """Privacy filters: asked before a query runs, and refusing without running it.
 
-The adversary may choose every round's epsilon and delta as it goes; whatever it does, a filter's
-whole interaction keeps (``epsilon``, ``delta``)-differential privacy. A refused round costs
-nothing, and a cheaper one may still be admitted after it.
+The adversary may choose every round's epsilon and delta as it goes; whatever it does, the whole
+interaction under a filter that is ``proved`` keeps (``epsilon``, ``delta``)-differential privacy. A
+refused round costs nothing, and a cheaper one may still be admitted after it.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def law_of(epsilon: float, delta: float) -> PrivacyLossLaw:
 _law_of = lru_cache(maxsize=4096)(law_of)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def _after(state: State, epsilon: float, delta: float) -> State | None:
     """The state after one more round at a price; None where it does not fit."""
     if epsilon == 0.0 and delta == 0.0:
@@ -161,7 +161,7 @@ def _after(state: State, epsilon: float, delta: float) -> State | None:
 # The certified decision.
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 15)
 def _keeps(parts: Parts, epsilon: float, delta: float) -> bool:
     limit = delta * AS_COMPUTED
     used = tuple((law, count) for law, count in parts if count and not _harmless(law))

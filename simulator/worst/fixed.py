@@ -114,8 +114,9 @@ def _counted(
 ) -> Arena:
     """How often each option has been asked; whatever the order, as far as the filter admits it."""
     step: Callable[[Any, int], tuple[bool, Any]]
+    initial: Any = ()
     if filter_ is None:
-        initial, step = (), lambda state, option: (True, state)
+        step = lambda state, option: (True, state)  # noqa: E731
     elif isinstance(filter_, Filter):
         prices = [price_of(filter_, option, relation) for option in options]
         rule, initial = filter_.over_menu(prices)

@@ -139,21 +139,16 @@ def upper_sweep(
     """Yield every node's values, the start's last; fill ``table`` with the best options."""
     pad = max([_beside(layouts), *(r.cells for r in ranges)])
     above = np.zeros(arena.nodes) if thresholds is None else thresholds
-    right = np.exp(-grid.outside(grid.points, pad)).astype(layouts[0].weights.dtype)
+    kind = layouts[0].weights.dtype
     kept = Kept(arena)
     window = Windows(arena, grid, layouts, thresholds)
-    least = np.ones(arena.nodes)  # E1 of what remains of a certain win
-    duals = [float(layout.weights @ np.exp(-_steps(layout, grid))) for layout in layouts]
-    duals = [1.0 if abs(dual - 1.0) < 1e-13 else min(dual, 1.0) for dual in duals]
     for node in range(arena.nodes):
-        best = payoff(grid.z - above[node]).astype(right.dtype)
-        worst = math.exp(above[node])
+        best = payoff(grid.z - above[node]).astype(kind)
         here = window[node]
         length = here.stop - here.start
         for option in np.flatnonzero(arena.follow[node] >= 0).tolist():
             after = int(arena.follow[node, option])
             reached = layouts[option].mean(kept[after], pad + here.start, length)
-            worst = min(worst, least[after] * duals[option])
             if table is None:
                 np.maximum(best[here], reached, out=best[here])
             else:
@@ -165,10 +160,19 @@ def upper_sweep(
                 inside = best_in_cells(kept[after][::-1], free.cells, free.width)[::-1]
                 start = pad - free.cells
                 np.maximum(best, inside[start : start + grid.points], out=best)
-        least[node] = worst
         np.minimum(best, 1.0, out=best)
-        kept.store(node, np.concatenate((np.full(pad, best[0]), best, 1.0 - worst * right)))
+        kept.store(node, extended(best, grid, pad))
         yield best
+
+
+def extended(values: Line, grid: Grid, pad: int) -> Line:
+    """Upper values with ``pad`` more on either side.
+
+    To the left the value only falls; to the right it is below the chord in e^-z to 1 at e^-z = 0.
+    """
+    beyond = np.exp(-grid.step * np.arange(1, pad + 1)).astype(values.dtype)
+    right = 1.0 - (1.0 - values[-1]) * beyond
+    return np.concatenate((np.full(pad, values[0]), values, right))
 
 
 def _steps(layout: Layout, grid: Grid) -> Line:

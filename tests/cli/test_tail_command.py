@@ -23,6 +23,24 @@ def test_run_and_tail_agree_with_the_exact_tail(dpcompose):
 BEHIND = ("tail", "double-when-behind", "--family", "pure:0.5", "--rounds", 20, "--trials", 6000)
 
 
+def test_a_sample_too_poor_for_a_guess_prints_its_valid_ends(dpcompose):
+    """Tilted the other way, one trial outweighs the rest: the ends remain, and the reason."""
+    arguments = ("tail", "fixed-worst-case", "--family", "gaussian:1", "--rounds", 20,
+                 "--trials", 3000, "--epsilon", 0, "--jobs", 1, "--method", "tilted",
+                 "--theta=-1", "--seed", 1)  # fmt: skip
+    lines = dpcompose(*arguments).out.splitlines()
+    assert sum("between" in line and "; no guess: one trial" in line for line in lines) == 2
+    found = dpcompose(*arguments, "--json").json
+    for name in ("tail", "delta"):
+        entry = found[name]
+        assert entry["value"] is None
+        assert entry["guess"] is None
+        assert entry["no_guess"].startswith("one trial carries")
+        assert entry["lower_valid"]
+        assert entry["upper_valid"]
+        assert 0.0 <= entry["lower"] < entry["upper"] <= 1.0
+
+
 def test_a_guess_is_printed_as_one(dpcompose):
     arguments = (*BEHIND, "--seed", 1, "--epsilon", 0.5, "--jobs", 1, "--method", "steered")
     event = dpcompose(*arguments, "--json").json
@@ -80,7 +98,7 @@ COMPLAINTS = {
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_rule_that_cannot_be_enumerated(dpcompose, adversary_file, monkeypatch, name):
-    monkeypatch.setattr("simulator.play.automaton.MOST_NODES", 500)
+    monkeypatch.setattr("simulator.play.closing.MOST_NODES", 500)
     mine = adversary_file(MENU + RULES[name], "mine")
     complaint = dpcompose(
         "tail", mine, "--family", "pure:0.1", "--rounds", 14, "--trials", 100, "--epsilon", 0.9,

@@ -67,8 +67,9 @@ def test_refusals():
         splitting_product([100, 0], [1000, 200], minimum_hits=0)
     with pytest.raises(Refusal):
         splitting_runs(np.zeros(50))
-    with pytest.raises(Refusal):
-        splitting_runs([1.0] + [1e-9] * 49)
+    dominated = splitting_runs([1.0] + [1e-9] * 49)
+    assert (dominated.guess, dominated.upper) == (None, 1.0)
+    assert "one trial carries" in dominated.no_guess
 
 
 @pytest.mark.parametrize(

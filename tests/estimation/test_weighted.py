@@ -179,18 +179,40 @@ class TestRefusals:
             with pytest.raises(Refusal):
                 estimator(losses, losses, 5.0, minimum_hits=0)
 
-    def test_few_hits(self):
-        losses = np.where(np.arange(1000) < 29, 1.0, 0.0)
-        with pytest.raises(Refusal, match="29 of 1000"):
-            weighted_tail(losses, np.zeros(1000), 0.5)
-        losses[29] = 1.0
-        assert weighted_tail(losses, np.zeros(1000), 0.5).hits == 30
+    def test_few_hits_leave_the_valid_ends(self):
+        losses = np.where(np.arange(1000) % 34 == 0, 1.0, 0.0)
+        losses[0] = 0.0
+        few = weighted_tail(losses, np.zeros(1000), 0.5, ceiling=0.3)
+        assert (few.hits, few.guess, few.upper) == (29, None, 0.3)
+        assert 0.0 < few.lower < few.value
+        assert few.no_guess.startswith("29 of 1000 trials hit the event, 30 are needed")
+        losses[0] = 1.0
+        enough = weighted_tail(losses, np.zeros(1000), 0.5)
+        assert enough.hits == 30
+        assert enough.guess is not None
+        assert not enough.no_guess
 
-    def test_one_dominating_weight(self):
-        log_weights = np.zeros(100)
-        log_weights[3] = 5.0
-        with pytest.raises(Refusal, match=r"one trial carries 60% .* \(20% allowed\)"):
-            weighted_tail(np.ones(100), log_weights, 0.5)
+    @pytest.mark.parametrize("bounded", [False, True])
+    def test_one_dominating_weight_leaves_the_valid_ends(self, bounded):
+        """Also where a bound is known that is of no use: a value at it would outweigh all."""
+        log_weights = np.full(100, -5.0)
+        log_weights[3] = 0.0
+        bound = 10.0 if bounded else None
+        found = weighted_tail(np.ones(100), log_weights, 0.5, log_bound=bound)
+        assert found.guess is None
+        assert found.no_guess.startswith("one trial carries 60% of the estimate (20% allowed)")
+        assert 0.0 <= found.lower < found.value < found.upper == 1.0
+        assert found.as_dict()["value"] is None
+        assert str(found).startswith(f"between {found.lower:.3g} and 1 (95%, betting")
+        assert "; no guess: one trial carries 60%" in str(found)
+
+    def test_a_dominating_weight_in_epsilon_leaves_the_valid_ends(self):
+        log_weights = np.full(100, -9.0)
+        log_weights[3] = 0.0
+        found = weighted_epsilon(np.full(100, 2.0), log_weights, 1e-3, ceiling=5.0)
+        assert found.guess is None
+        assert "one trial carries" in found.no_guess
+        assert 0.0 <= found.lower <= found.value <= found.upper == 5.0
 
     def test_epsilon_from_a_sample_that_sees_nothing(self):
         with pytest.raises(Refusal):
@@ -219,6 +241,17 @@ def test_the_delta_bound_is_attained(theta):
 
 def test_no_tilt_bounds_delta_by_one():
     assert delta_log_bound(0.0, 0.0, 3.0) == 0.0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("trials", [1, 2])
+def test_very_few_trials_set_no_limits_and_give_no_warning(trials):
+    losses, weights = np.full(trials, 5.0), np.full(trials, -3.0)
+    found = weighted_epsilon(
+        losses, weights, 1e-2, log_bound=lambda _: -3.0, minimum_hits=1, largest_share=1.0
+    )
+    assert found.lower <= found.value <= found.upper
+    assert found.lower == 0.0 or trials > 1
 
 
 def test_a_wrong_bound_is_found_out():

@@ -22,6 +22,7 @@ from simulator import (
     SumFilter,
     simulate,
 )
+from simulator.play.block import engine_for
 from simulator.play.ceilings import delta_ceiling, epsilon_ceiling
 from simulator.play.menu import Menu
 from simulator.play.plain_kernel import Engine
@@ -74,7 +75,7 @@ def play(adversary, trials=100, family=FAMILY, rounds=ROUNDS, **others):
 def test_compiled_interpreted_and_generated_play_is_the_same_to_the_bit():
     compiled, plain = play(MIXED, keep_views=200), play(generated(MIXED), keep_views=200)
     interpreted = Engine.build(MIXED, FAMILY, ADD_REMOVE, SPEC, compiled=False)
-    machine = Engine.build(MIXED, FAMILY, ADD_REMOVE, SPEC)
+    machine = engine_for(compiled.specification)
     refused = 0
     for one, other in zip(compiled.views, plain.views, strict=True):
         np.testing.assert_array_equal(one.answers, other.answers)

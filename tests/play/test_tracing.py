@@ -84,6 +84,24 @@ def test_coins_are_branches_with_their_probabilities(draw, chance):
     assert taken == pytest.approx(chance, abs=1e-15)
 
 
+@pytest.mark.parametrize(("draw", "chance"), [
+    (lambda coins: coins.standard_normal() > 6.0, 0.5 * math.erfc(6.0 * math.sqrt(0.5))),
+    (lambda coins: coins.standard_normal() < -9.0, 0.5 * math.erfc(9.0 * math.sqrt(0.5))),
+    (lambda coins: coins.normal(1.0, 2.0) >= 25.0, 0.5 * math.erfc(12.0 * math.sqrt(0.5))),
+    (lambda coins: abs(coins.standard_normal()) < 1e-13, 1e-13 * math.sqrt(2.0 / math.pi)),
+    (lambda coins: 8.0 < coins.standard_normal() < 8.0 + 2.0**-40,
+     math.exp(-32.0 - 8.0 * 2.0**-41) * 2.0**-40 / math.sqrt(2.0 * math.pi)),
+    (lambda coins: coins.standard_exponential() > 45.0, math.exp(-45.0)),
+    (lambda coins: coins.exponential(2.0) < 2e-15, 1e-15),
+    (lambda coins: 30.0 < coins.standard_exponential() < 30.0 + 2.0**-40,
+     math.exp(-30.0) * 2.0**-40),
+])  # fmt: skip
+def test_a_rare_coin_keeps_its_digits(draw, chance):
+    all_ways = found(lambda s, i, a, coins: (s, int(draw(coins))), 0.0)
+    taken = math.fsum(way.probability for way in all_ways if way.move)
+    assert taken == pytest.approx(chance, rel=1e-11)
+
+
 def test_the_ways_agree_with_the_step_on_numbers_that_are_known():
     def step(state, i, answer, coins):
         if abs(answer) > 1.5 and i != 4:
@@ -112,7 +130,6 @@ def test_the_ways_agree_with_the_step_on_numbers_that_are_known():
     (lambda state, i, answer, coins: ([1], 0), "no number or tuple"),
     (lambda state, i, answer, coins: (state, int(np.isnan(answer))), "TypeError"),
     (lambda state, i, answer, coins: (state, [0, 1][7]), "IndexError"),
-    (lambda state, i, answer, coins: (state, 0.5), "no index"),
 ])  # fmt: skip
 def test_what_cannot_be_enumerated_is_refused_in_one_line(step, why):
     with pytest.raises(NotApplicable, match=why) as refused:

@@ -188,14 +188,14 @@ def threshold_coin(state, i, _answer, coins):
 
 
 @pytest.mark.parametrize(("step", "mechanism", "complaint"), [
-    (not_closing, RandomizedResponse(ALICE, 0.1), r"more than 500 states .* do not close: keep"),
+    (not_closing, RandomizedResponse(ALICE, 0.1), r"501 states .* do not close: .* family instead"),
     (accumulating, Laplace(ALICE, 0.1), "answer as a number in its state.*: keep what was"),
     (keeping_a_coin, RandomizedResponse(ALICE, 0.1), "as a number in its state.*: keep what was"),
 ], ids=["not closing", "accumulating", "coin kept"])  # fmt: skip
 def test_rules_that_cannot_be_enumerated_say_why_in_one_line(
     step, mechanism, complaint, monkeypatch
 ):
-    monkeypatch.setattr("simulator.play.automaton.MOST_NODES", 500)
+    monkeypatch.setattr("simulator.play.closing.MOST_NODES", 500)
     rule = Rule(step, on_alice(mechanism), 0.0)
     with pytest.raises(NotApplicable, match=complaint) as refused:
         estimated(rule, 0.9, 500, "covering", rounds=14, family=PureDP(0.1))

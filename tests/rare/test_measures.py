@@ -1,12 +1,25 @@
 """The one class of tilted measures, and the pilot that chooses one."""
 
+import math
 import pickle
 
+import numpy as np
 import pytest
 
 import simulator
-from simulator import InvalidInput, Steered, Tilted
+from simulator import (
+    ApproxDP,
+    Challenge,
+    InvalidInput,
+    LeakyRandomizedResponse,
+    Rule,
+    Steered,
+    Tilted,
+)
+from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.play import sampling
+from simulator.rare import estimate_rare
+from simulator.rare.steering import elite_level
 from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST
 
 
@@ -27,3 +40,20 @@ def test_the_pilot_chooses_what_was_wanted():
     for given in ({}, {"epsilon": 1.0, "delta": 0.1}):
         with pytest.raises(InvalidInput, match="give the epsilon to aim at, or the delta"):
             Tilted.pilot(WORST, FAMILY, ROUNDS, **given)
+
+
+def test_an_elite_of_infinite_losses_is_aimed_at():
+    """delta(0) is 0.85 and infinite losses alone have 0.65: epsilon(0.66) is 3.577156."""
+    leaky = LeakyRandomizedResponse(ALICE, 0.5, 0.1)
+    adversary = Rule(
+        lambda state, i, answer, coins: (state, 0), (Challenge(WITHOUT_ALICE, EVERYONE, leaky),)
+    )
+    family = ApproxDP(0.5, 0.1)
+    found = estimate_rare(adversary, family, 10, 2000, delta=0.66, method="tilted").at_delta
+    assert found.lower < 3.577156 < found.upper
+
+
+def test_the_level_of_an_elite_is_finite():
+    assert elite_level(np.arange(1001.0)) == pytest.approx(900.0)
+    assert elite_level(np.array([1.0, 3.0, math.inf, math.inf])) == 3.0
+    assert elite_level(np.array([math.inf, math.inf])) == 0.0

@@ -128,7 +128,7 @@ def generator_of(rule):
 def test_auto_trusts_no_single_theta_where_large_losses_come_by_a_detour():
     def auto(adversary):
         s = Specification(adversary, FAMILY, 40, 2000, sampling=Tilted(0.0))
-        return chosen(Question(s, 0, 0.72, None, 0.9), "auto", None)
+        return chosen(Question(s, 0, 0.72, None, 0.9), "auto", None, print)
 
     assert isinstance(auto(BEHIND), Covering)
     guarded = auto(generator_of(BEHIND))

@@ -4,11 +4,12 @@ import math
 import re
 
 import pytest
+from scipy.special import ndtr
 
 from simulator import GaussianDP, InvalidInput, NotApplicable, PureDP, Refusal, Rule
 from simulator.adversaries.registry import make
 from simulator.play.specification import Specification
-from simulator.rare import METHODS, enumerate_states
+from simulator.rare import METHODS, enumerate_states, estimate_rare
 from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST, estimated, graph_of
 from tests.helpers.small_games import unlisted
 
@@ -50,12 +51,19 @@ def test_too_few_hits_are_refused_with_what_to_try():
         estimated(WORST, 9.1, 1000, "tilted", theta=0.0)
 
 
-def test_a_dominating_weight_is_refused():
+def test_a_dominating_weight_leaves_the_valid_ends():
     """Tilted the other way a Gaussian's weights e^{-theta L} have no bound on the event."""
     family = GaussianDP(1.0)
     adversary = make("fixed-worst-case", family, ROUNDS)
-    with pytest.raises(Refusal, match=r"one trial carries .* try another theta"):
-        estimated(adversary, 0.0, 3000, "tilted", theta=-1.0, family=family)
+    event = estimated(adversary, 0.0, 3000, "tilted", theta=-1.0, family=family)
+    mu = math.sqrt(ROUNDS)
+    for found, truth in (
+        (event.tail, ndtr(0.5 * mu)),
+        (event.delta, ndtr(0.5 * mu) - ndtr(-0.5 * mu)),
+    ):
+        assert found.guess is None
+        assert "try another theta" in found.no_guess
+        assert 0.0 <= found.lower <= truth <= found.upper <= 1.0
 
 
 @pytest.mark.parametrize(("epsilon", "theta"), [(0.1, 6.0), (0.1, 40.0), (6.2, 20.0)])
@@ -67,6 +75,15 @@ def test_a_measure_tilted_too_far_is_contradicted(epsilon, theta):
     low, high = re.search(r"between (\S+) and (\S+);", str(refused.value)).groups()
     assert float(low) <= exact <= float(high)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("theta", [100.0, 1e4, 1e5])
+def test_a_theta_too_large_by_decades_is_contradicted(theta):
+    """Of 1000 rounds 951 are won with probability 2.7e-74, all of them with e^-313."""
+    family = PureDP(1.0)
+    adversary = make("fixed-worst-case", family, 1000)
+    with pytest.raises(Refusal, match=r"its paths are not those that count"):
+        estimate_rare(adversary, family, 1000, 1000, epsilon=900.0, method="tilted", theta=theta)
 
 
 @pytest.mark.parametrize(
