@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.errors import InvalidInput
+from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.filters import Filter
 from simulator.theory.pld.loss_lattice import common_step
 from simulator.validation import experiment_number, whole
 from simulator.worst.gates import OwnFilter
 from simulator.worst.grid import lattice_step
-from simulator.worst.menu import Entry, Fixed, Option, entries
+from simulator.worst.menu import AnyRange, Entry, Fixed, Open, Option, entries
 
 
 @dataclass(frozen=True)
@@ -70,19 +70,38 @@ class Game:
         """The grid step of a level: each has half the step of the one before, or less."""
         if self.exact_step is not None:
             return self.exact_step
-        wanted = self.coarsest / 2**level
-        lengths = np.array([length for entry in self.menu for length in entry.lengths])
-        base = common_step(lengths) if lengths.size else None
-        if base is None or base < wanted / 4:
-            return wanted
-        return base / math.ceil(base / wanted - 1e-9)
+        return self.fitted(self.coarsest / 2**level)
+
+    def fitted(self, wanted: float) -> float:
+        """A step of at most ``wanted`` of which the menu's lengths are multiples, if they can be.
+
+        The widths of mechanisms of bounded range must be; raises NotApplicable where they cannot.
+        """
+        lengths = [length for entry in self.menu for length in entry.lengths]
+        widths = [entry.width for entry in self.menu if isinstance(entry, AnyRange)]
+        for kept in (lengths, widths):
+            base = common_step(np.array(kept)) if kept else None
+            if base is not None and base >= wanted / 4:
+                return base / math.ceil(base / wanted - 1e-9)
+        if widths:
+            raise NotApplicable(
+                "the ranges of the menu's exponential mechanisms share no grid: "
+                f"{', '.join(map(str, widths))}; take ranges that are multiples of one number"
+            )
+        return wanted
 
     def options(self, step: float) -> list[Option]:
         """Everything that may be asked on a grid; the laws are those of the experiment."""
         found = [option for i, entry in enumerate(self.menu) for option in entry.options(i, step)]
+        return self.seen(found)
+
+    def seen(self, options: list[Option]) -> list[Option]:
+        """The options with their laws in the experiment that is searched."""
         if self.experiment == 0:
-            return found
-        return [
-            Option(o.label, o.entry, o.law.reversed(), o.guarantee, o.least, o.challenge)
-            for o in found
-        ]
+            return options
+        return [replace(option, law=option.law.reversed()) for option in options]
+
+    @property
+    def priced_freely(self) -> bool:
+        """Whether a filter charges for a parameter that the adversary chooses."""
+        return self.filter is not None and any(isinstance(entry, Open) for entry in self.menu)

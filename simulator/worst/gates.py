@@ -62,6 +62,8 @@ def gate(
     rounds: int | None,
     resolution: int,
     relation: Relation,
+    *,
+    unit: float | None = None,
 ) -> Gate:
     """Lay out a game's nodes.
 
@@ -69,6 +71,7 @@ def gate(
     ----------
     resolution : into how many units a budget is cut at least, where costs do not add up on a grid
         of their own.
+    unit : of a budget, in place of that; then only what the filter may admit is laid out.
 
     Raises
     ------
@@ -80,7 +83,7 @@ def gate(
         arena = chain(int(rounds or 0), len(options))
         return Gate(arena, arena)
     if not isinstance(filter_, Filter):
-        return _own(filter_, options, rounds, resolution)
+        return _own(filter_, options, rounds, resolution, unit)
     if not filter_.prices_vary:
         arena = _stepped(filter_, options, rounds, relation)
         return Gate(arena, arena)
@@ -92,7 +95,7 @@ def gate(
             return Gate.of(certain, possible)
         except NotApplicable:
             pass
-    return _by_budget(filter_, options, rounds, resolution)
+    return _by_budget(filter_, options, rounds, resolution, unit)
 
 
 def require_rounds(rounds: int | None) -> None:
@@ -150,7 +153,11 @@ def _stepped(
 
 
 def _own(
-    filter_: OwnFilter, options: Sequence[Option], rounds: int | None, resolution: int
+    filter_: OwnFilter,
+    options: Sequence[Option],
+    rounds: int | None,
+    resolution: int,
+    unit: float | None = None,
 ) -> Gate:
     if not isinstance(filter_, OwnFilter):
         raise InvalidInput(
@@ -162,8 +169,8 @@ def _own(
         admitted, after = filter_.admit(state, guarantee)
         return after if admitted else None
 
-    unit = None
-    if getattr(filter_, "monotone", False):
+    only_possible = unit is not None
+    if unit is None and getattr(filter_, "monotone", False):
         unit = _unit(filter_, options, resolution)
 
     def arena(up: bool) -> Arena:
@@ -181,12 +188,32 @@ def _own(
         return explored(filter_.initial, len(options), admit, rounds, FEW_NODES)
 
     if unit is None and any(option.guarantee != option.least for option in options):
-        raise NotApplicable(
-            "a filter of one's own prices a free parameter only where its state is a number that "
-            "grows: say so by monotone = True, or write fixed parameters into the menu"
-        )
+        raise NotApplicable(FREE_NEEDS_A_SUM)
+    if only_possible:
+        possible = arena(up=False)
+        return Gate(possible, possible)
     certain = arena(up=True)
     return Gate.of(certain, certain if unit is None else arena(up=False))
+
+
+def cost_of(filter_: Filter | OwnFilter, guarantee: Guarantee, largest: Guarantee) -> float:
+    """What a round costs of the one sum that the filter keeps; ``largest`` is the dearest promise.
+
+    Infinite where the filter would not admit it even as the first. Raises NotApplicable for a
+    filter that keeps no such sum.
+    """
+    if isinstance(filter_, Filter):
+        return budget_of(filter_, filter_.price(largest)[0]).cost(filter_.price(guarantee)[0])
+    if not getattr(filter_, "monotone", False):
+        raise NotApplicable(FREE_NEEDS_A_SUM)
+    admitted, after = filter_.admit(filter_.initial, guarantee)
+    return float(after) - float(filter_.initial) if admitted else math.inf
+
+
+FREE_NEEDS_A_SUM = (
+    "a filter of one's own prices a free parameter only where its state is a number that grows: "
+    "say so by monotone = True, or write fixed parameters into the menu"
+)
 
 
 def _unit(filter_: OwnFilter, options: Sequence[Option], resolution: int) -> float:
@@ -208,7 +235,11 @@ def _unit(filter_: OwnFilter, options: Sequence[Option], resolution: int) -> flo
 
 
 def _by_budget(
-    filter_: Filter, options: Sequence[Option], rounds: int | None, resolution: int
+    filter_: Filter,
+    options: Sequence[Option],
+    rounds: int | None,
+    resolution: int,
+    unit: float | None = None,
 ) -> Gate:
     """A filter that keeps one sum, its costs in whole units: rounded up, and rounded down."""
     prices = [(filter_.price(option.guarantee), filter_.price(option.least)) for option in options]
@@ -222,12 +253,16 @@ def _by_budget(
     least = [budget.cost(pair[1][0]) for pair in prices]
     require_an_end(min(least) > 0.0)
     common = common_step(np.array(played + least))
-    if common is not None and budget.possible / common <= 8 * resolution:
+    only_possible = unit is not None
+    if unit is None and common is not None and budget.possible / common <= 8 * resolution:
         unit = common
-    else:
+    elif unit is None:
         unit = min(budget.possible / resolution, min(least))
     up = [math.ceil(cost / unit * (1.0 - 1e-12) - 1e-9) for cost in played]
     down = [math.floor(cost / unit * (1.0 + 1e-12) + 1e-9) for cost in least]
+    # a cost that is a whole number but for rounding is not rounded down: room for all of them
+    possible = budgeted(down, math.floor(budget.possible / unit + 1e-3), rounds)
+    if only_possible:
+        return Gate(possible, possible)
     certain = budgeted(up, math.floor(budget.certain / unit + 1e-9), rounds)
-    possible = budgeted(down, math.floor(budget.possible / unit + 1e-9), rounds)
     return Gate.of(certain, possible)

@@ -45,7 +45,7 @@ from simulator.theory.laws import (
 from simulator.validation import positive
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Option:
     """One thing to ask.
 
@@ -118,7 +118,16 @@ class Fixed(Entry):
 
     def options(self, place: int, step: float) -> list[Option]:
         """The mechanism itself."""
-        return [Option(self.name, place, self.law, self.promise, self.promise, self.challenge)]
+        return [
+            Option(
+                label=self.name,
+                entry=place,
+                law=self.law,
+                guarantee=self.promise,
+                least=self.promise,
+                challenge=self.challenge,
+            )
+        ]
 
 
 @dataclass(frozen=True)
@@ -168,13 +177,21 @@ class Open(Entry):
         if points[-1] < self.high * (1.0 - 1e-9):
             points.append(self.high)
         points[0], points[-1] = self.low, self.high
-        found = []
-        for below, epsilon in zip([self.low, *points], points):
-            law, challenge = self.law_of(epsilon), self.challenge_of(epsilon)
-            kind = self.name.partition(":")[0]
-            promises = self.promise_of(epsilon), self.promise_of(below)
-            found.append(Option(f"{kind}:{epsilon:.6g}", place, law, *promises, challenge))
-        return found
+        return [
+            self.option(place, epsilon, below)
+            for below, epsilon in zip([self.low, *points], points)
+        ]
+
+    def option(self, place: int, epsilon: float, below: float) -> Option:
+        """One epsilon, which stands for all from ``below`` on."""
+        return Option(
+            label=f"{self.name.partition(':')[0]}:{epsilon:.6g}",
+            entry=place,
+            law=self.law_of(epsilon),
+            guarantee=self.promise_of(epsilon),
+            least=self.promise_of(below),
+            challenge=self.challenge_of(epsilon),
+        )
 
 
 @dataclass(frozen=True)
@@ -206,7 +223,16 @@ class AnyRange(Entry):
             law = bounded_range_law(self.width, self.width * j / cells)
             label = f"{self.name}@{self.width * j / cells:.6g}"
             table = about_alice(Table.of_law(ALICE, law))
-            found.append(Option(label, place, law, self.guarantee, self.guarantee, table))
+            found.append(
+                Option(
+                    label=label,
+                    entry=place,
+                    law=law,
+                    guarantee=self.guarantee,
+                    least=self.guarantee,
+                    challenge=table,
+                )
+            )
         return found
 
 

@@ -39,7 +39,7 @@ class Odometer(Protocol):
         """An odometer at zero, with ``spend(guarantee)``, ``epsilon`` and ``delta``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WorstOdometer:
     """The answer.
 
@@ -119,7 +119,14 @@ def worst_odometer(
             break
     assert best is not None
     elapsed = time.perf_counter() - start
-    return WorstOdometer(found, announced, tolerance, elapsed, stopped, policy_of(best, 0.0, game))
+    return WorstOdometer(
+        delta=found,
+        announced=announced,
+        tolerance=tolerance,
+        seconds=elapsed,
+        stopped=stopped,
+        policy=policy_of(best, 0.0, game),
+    )
 
 
 def _run(game: Game, odometer: Odometer, level: int) -> tuple[Pass, float]:
@@ -137,7 +144,17 @@ def _run(game: Game, odometer: Odometer, level: int) -> tuple[Pass, float]:
     upper = upper_values(arena, grid, layouts, thresholds=readings)
     lower = lower_values(arena, grid, near, thresholds=readings)
     error = int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
-    last = Pass(step, options, arena, upper, lower, error, near, layouts, readings)
+    last = Pass(
+        step=step,
+        options=options,
+        arena=arena,
+        upper=upper,
+        lower=lower,
+        loss_error=error,
+        layouts=near,
+        spread=layouts,
+        thresholds=readings,
+    )
     return last, announced
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from simulator.errors import NotApplicable
 from simulator.theory.laws.base import Floats
 from simulator.theory.pld import Bracket
+from simulator.ties import beyond
 from simulator.worst.arena import Arena
+from simulator.worst.cells import unit_of, upper_options
 from simulator.worst.game import Game
 from simulator.worst.gates import Gate, gate
 from simulator.worst.grid import (
@@ -24,7 +26,7 @@ from simulator.worst.grid import (
     spread,
     support,
 )
-from simulator.worst.menu import AnyRange, Option
+from simulator.worst.menu import AnyRange, Open, Option
 from simulator.worst.policy import Policy
 from simulator.worst.recursion import Range, Values, lower_values, reaches, upper_values
 
@@ -36,7 +38,7 @@ FINEST = 60_000
 """Points that one pass may take where the grid may be chosen."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pass:
     """One pass over a grid: both ends of the whole curve.
 
@@ -45,7 +47,11 @@ class Pass:
     step : the grid's step, in nats.
     options : what could be asked.
     arena : the nodes of the lower end, which its policy lives on.
-    upper, lower : the values, and the errors of the losses that go with them.
+    upper, lower : the values of both ends.
+    loss_error : how far the loss of a whole play lies from its points, at most.
+    layouts, spread : the options' laws on the grid, by nearest points and spread outward.
+    thresholds : of the lower end's nodes, for an odometer.
+    largest : no play loses more, in nats; at or beyond it delta(epsilon) is 0.
     """
 
     step: float
@@ -57,9 +63,13 @@ class Pass:
     layouts: list[NearestLayout]
     spread: list[Layout]
     thresholds: Floats | None = None
+    largest: float = math.inf
 
     def delta(self, epsilon: float) -> Bracket:
         """Certified ends at one epsilon."""
+        rounds = int(self.arena.depth[self.arena.start])
+        if self.largest <= beyond(epsilon, max(rounds, 1)):
+            return Bracket(0.0, 0.0)
         lower = self.lower.lower(epsilon, self.loss_error if self.lower.won is None else 0.0)
         upper = self.upper.upper(epsilon, self.loss_error)
         return Bracket(min(lower, upper), upper)
@@ -91,8 +101,14 @@ def grid_for(
     return Grid(step, -left, left + right + 1, shift)
 
 
-def run(game: Game, epsilon: float, level: int) -> Pass:
-    """Run one pass. Raises NotApplicable where it would not fit into memory."""
+def run(game: Game, epsilon: float, level: int, before: Pass | None = None) -> Pass:
+    """Run one pass. Raises NotApplicable where it would not fit into memory.
+
+    ``before`` is the pass of a coarser level: where a parameter is free under a filter its lower
+    end is taken over once that is fine enough.
+    """
+    if game.priced_freely:
+        return _free(game, epsilon, level, before)
     step = game.step(level)
     options = game.options(step)
     doors: Gate = gate(game.filter, options, game.rounds, 256 * 2**level, game.relation)
@@ -100,26 +116,93 @@ def run(game: Game, epsilon: float, level: int) -> Pass:
     laws = [option.law for option in options]
     layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]
     near = [nearest(law, step) for law in laws]
-    grid = grid_for(step, epsilon, doors.possible, layouts, options)
-    require_size(
-        grid.points, _alive(doors.possible), MEMORY, "take a coarser tolerance or a smaller game"
-    )
-    ranges = _ranges(game, options, step)
-    keep = 2.0 * grid.points * doors.certain.nodes <= MEMORY / 2
+    grid = _fitting(step, epsilon, doors.possible, layouts, options)
+    keep = _kept(grid, doors.certain)
     upper = upper_values(
         doors.possible,
         grid,
         layouts,
-        ranges,
+        _ranges(game, options, step),
         keep_table=keep and exact and doors.possible is doors.certain,
     )
     if exact and doors.certain is doors.possible:
         lower = upper
     else:
         lower = lower_values(doors.certain, grid, near, keep_table=keep)
-    depth = int(doors.possible.depth[doors.possible.start])
-    error = depth * max(layout.loss_error for layout in layouts)
-    return Pass(step, options, doors.certain, upper, lower, error, near, layouts)
+    error = _loss_error(doors.possible, layouts)
+    return Pass(
+        step=step,
+        options=options,
+        arena=doors.certain,
+        upper=upper,
+        lower=lower,
+        loss_error=error,
+        layouts=near,
+        spread=layouts,
+        largest=_largest(doors.possible, layouts, step),
+    )
+
+
+FINE_ENOUGH = 2
+"""The level of a free game's lower end: its parameters are so near that more gain little."""
+
+
+def _free(game: Game, epsilon: float, level: int, before: Pass | None) -> Pass:
+    """One pass of a game whose free parameters a filter charges for: each end on its own grid."""
+    unit = unit_of(game, level)
+    least = min(entry.low for entry in game.menu if isinstance(entry, Open))
+    fine = game.fitted(min(least / 4.0, game.coarsest) / 2.0 ** ((level + 1) // 2))
+    cells = upper_options(game, fine, unit, level)
+    possible = gate(game.filter, cells, game.rounds, 0, game.relation, unit=unit).possible
+    layouts = [spread(option.law, fine) for option in cells]
+    grid = _fitting(fine, epsilon, possible, layouts, cells)
+    upper = upper_values(possible, grid, layouts, _ranges(game, cells, fine))
+    error, largest = _loss_error(possible, layouts), _largest(possible, layouts, fine)
+    if before is not None and level > FINE_ENOUGH:
+        return replace(before, upper=upper, loss_error=error, largest=largest)
+    step = game.step(level)
+    options = game.options(step)
+    near = [nearest(option.law, step) for option in options]
+    certain = gate(game.filter, options, game.rounds, 256 * 2**level, game.relation).certain
+    spreads = [spread(option.law, step) for option in options]
+    line = _fitting(step, epsilon, certain, spreads, options)
+    lower = lower_values(certain, line, near, keep_table=_kept(line, certain))
+    return Pass(
+        step=step,
+        options=options,
+        arena=certain,
+        upper=upper,
+        lower=lower,
+        loss_error=error,
+        layouts=near,
+        spread=spreads,
+        largest=largest,
+    )
+
+
+def _fitting(
+    step: float, epsilon: float, arena: Arena, layouts: list[Layout], options: list[Option]
+) -> Grid:
+    """The grid, if its values fit into memory."""
+    grid = grid_for(step, epsilon, arena, layouts, options)
+    require_size(grid.points, _alive(arena), MEMORY, "take a coarser tolerance or a smaller game")
+    return grid
+
+
+def _kept(grid: Grid, arena: Arena) -> bool:
+    """Whether the policy's table may be kept."""
+    return 2.0 * grid.points * arena.nodes <= MEMORY / 2
+
+
+def _largest(arena: Arena, layouts: list[Layout], step: float) -> float:
+    """The largest loss of any play, in nats, as it is laid out."""
+    if any(layout.infinite for layout in layouts):
+        return math.inf
+    return _reach(arena, [layout.reach[1] for layout in layouts]) * step
+
+
+def _loss_error(arena: Arena, layouts: list[Layout]) -> float:
+    return int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
 
 
 def _alive(arena: Arena) -> int:

@@ -25,7 +25,7 @@ from simulator.worst.passes import Pass, policy_of, run
 from simulator.worst.policy import Policy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WorstCase:
     """The answer: what the worst adaptive adversary gets.
 
@@ -198,7 +198,15 @@ def worst_case(
             break
     assert best is not None
     elapsed = time.perf_counter() - start
-    return WorstCase(game, epsilon, found, tolerance, elapsed, stopped, best)
+    return WorstCase(
+        game=game,
+        epsilon=epsilon,
+        delta=found,
+        tolerance=tolerance,
+        seconds=elapsed,
+        stopped=stopped,
+        last=best,
+    )
 
 
 def _only_rounding(found: Bracket, best: Pass) -> bool:
@@ -207,10 +215,20 @@ def _only_rounding(found: Bracket, best: Pass) -> bool:
 
 
 def _passes(game: Game, epsilon: float, start: float, seconds: float) -> Iterator[Pass]:
-    """Passes over finer and finer grids, as long as the next one is likely to end in time."""
+    """Passes over finer and finer grids, as long as the next one is likely to end in time.
+
+    The first must fit into memory; a finer one that does not ends the search.
+    """
+    last: Pass | None = None
     for level in range(12):
         before = time.perf_counter()
-        yield run(game, epsilon, level)
+        try:
+            last = run(game, epsilon, level, last)
+        except NotApplicable:
+            if last is None:
+                raise
+            return
+        yield last
         took = time.perf_counter() - before
         if time.perf_counter() - start + 5.0 * took > seconds:
             return

@@ -55,7 +55,7 @@ def test_a_broken_filter_exits_1_and_the_play_agrees(dpcompose):
 
 
 def test_a_promise_between_the_ends_is_undecided(dpcompose):
-    game = ("--menu", "randomized-response:0.1..0.4", "--filter", "zcdp:1,1e-3", "--epsilon", 1)
+    game = ("--menu", "randomized-response:0.05..0.4", "--filter", "renyi:1,1e-3", "--epsilon", 1)
     answer = dpcompose("worst", *game, "--seconds", 1e-9, "--json")
     found = answer.json
     assert found["delta"]["lower"] < 1e-3 < found["delta"]["upper"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from typing import Any
 
@@ -21,7 +22,11 @@ from simulator.theory.filters import (
 from simulator.theory.guarantees import Guarantee, PureDP
 from simulator.worst import Game, worst_case
 from simulator.worst.arena import budgeted, chain, explored
+from simulator.worst.cells import unit_of, upper_options
 from simulator.worst.gates import gate
+from simulator.worst.grid import spread
+from simulator.worst.passes import grid_for, run
+from simulator.worst.recursion import upper_values
 from tests.worst.brute_force import response, worst
 
 EPSILONS = (0.3, 0.5)
@@ -196,3 +201,43 @@ def test_possible_is_never_less_than_certain() -> None:
             here = certain.follow[here, option] if here >= 0 else -1
             there = possible.follow[there, option] if there >= 0 else -1
             assert here < 0 or there >= 0
+
+
+def test_a_sound_filter_with_a_free_parameter_is_found_sound() -> None:
+    """Finer and finer passes, whose number does not depend on the machine."""
+    filter_ = ZCDPFilter(1.0, 1e-4)
+    game = Game("randomized-response:0.05..0.3", None, filter_)  # type: ignore[arg-type]
+    last, uppers = None, []
+    for level in range(4):
+        last = run(game, 1.0, level, last)
+        uppers.append(last.delta(1.0).upper)
+    assert uppers[0] > uppers[1] > uppers[2] > uppers[3]
+    assert uppers[2] < filter_.delta  # sound
+    assert last is not None
+    fine = worst_case(
+        [f"randomized-response:{0.05 * j:.2f}" for j in range(1, 7)], filter=filter_, epsilon=1.0
+    )
+    assert fine.delta.lower <= last.delta(1.0).lower < uppers[3] < 2.0 * last.delta(1.0).lower
+
+
+def test_cells_that_paid_for_their_upper_end_would_fall_below() -> None:
+    """The upper end of a free parameter can fail: priced fairly it is no bound."""
+    filter_ = ZCDPFilter(2.0, 1e-2)
+    game = Game("randomized-response:0.2..0.6", None, filter_)  # type: ignore[arg-type]
+    unit = unit_of(game, 0)
+    cells = upper_options(game, 0.05, unit, 0)
+    fair = [dataclasses.replace(cell, least=cell.guarantee) for cell in cells]
+    ends = []
+    for options in (cells, fair):
+        arena = gate(filter_, options, None, 0, game.relation, unit=unit).possible
+        layouts = [spread(option.law, 0.05) for option in options]
+        grid = grid_for(0.05, 0.4, arena, layouts, options)
+        ends.append(upper_values(arena, grid, layouts).upper(0.4))
+    truth = worst_case(game.menu, filter=filter_, epsilon=0.4, seconds=4.0).delta.lower
+    assert ends[1] < truth <= ends[0]
+
+
+def test_nothing_is_lost_beyond_the_largest_loss() -> None:
+    found = worst_case("laplace:0.5", filter=SumFilter(1.0), epsilon=1.0)
+    assert found.delta.upper == 0.0
+    assert found.verdict == "sound"
