@@ -118,11 +118,12 @@ def run(game: Game, epsilon: float, level: int, before: Pass | None = None) -> P
     near = [nearest(law, step) for law in laws]
     grid = _fitting(step, epsilon, doors.possible, layouts, options)
     keep = _kept(grid, doors.certain)
+    ranges = _ranges(game, options, step)
     upper = upper_values(
         doors.possible,
         grid,
         layouts,
-        _ranges(game, options, step),
+        ranges,
         keep_table=keep and exact and doors.possible is doors.certain,
     )
     if exact and doors.certain is doors.possible:
@@ -139,7 +140,7 @@ def run(game: Game, epsilon: float, level: int, before: Pass | None = None) -> P
         loss_error=error,
         layouts=near,
         spread=layouts,
-        largest=_largest(doors.possible, layouts, step),
+        largest=_largest(doors.possible, layouts, ranges, step),
     )
 
 
@@ -156,8 +157,9 @@ def _free(game: Game, epsilon: float, level: int, before: Pass | None) -> Pass:
     possible = gate(game.filter, cells, game.rounds, 0, game.relation, unit=unit).possible
     layouts = [spread(option.law, fine) for option in cells]
     grid = _fitting(fine, epsilon, possible, layouts, cells)
-    upper = upper_values(possible, grid, layouts, _ranges(game, cells, fine))
-    error, largest = _loss_error(possible, layouts), _largest(possible, layouts, fine)
+    ranges = _ranges(game, cells, fine)
+    upper = upper_values(possible, grid, layouts, ranges)
+    error, largest = _loss_error(possible, layouts), _largest(possible, layouts, ranges, fine)
     if before is not None and level > FINE_ENOUGH:
         return replace(before, upper=upper, loss_error=error, largest=largest)
     step = game.step(level)
@@ -194,11 +196,15 @@ def _kept(grid: Grid, arena: Arena) -> bool:
     return 2.0 * grid.points * arena.nodes <= MEMORY / 2
 
 
-def _largest(arena: Arena, layouts: list[Layout], step: float) -> float:
+def _largest(arena: Arena, layouts: list[Layout], ranges: Sequence[Range], step: float) -> float:
     """The largest loss of any play, in nats, as it is laid out."""
     if any(layout.infinite for layout in layouts):
         return math.inf
-    return _reach(arena, [layout.reach[1] for layout in layouts]) * step
+    tops = [layout.reach[1] for layout in layouts]
+    for free in ranges:  # losses up to the width itself, which no option on the grid has
+        for option in free.options:
+            tops[option] = free.cells
+    return _reach(arena, tops) * step
 
 
 def _loss_error(arena: Arena, layouts: list[Layout]) -> float:

@@ -241,3 +241,10 @@ def test_nothing_is_lost_beyond_the_largest_loss() -> None:
     found = worst_case("laplace:0.5", filter=SumFilter(1.0), epsilon=1.0)
     assert found.delta.upper == 0.0
     assert found.verdict == "sound"
+
+
+def test_the_largest_loss_of_a_range_is_its_width() -> None:
+    """No option on the grid loses the whole width, but some t between them nearly does."""
+    last = run(Game("exponential:1", 2), 1.99, 0)  # type: ignore[arg-type]
+    assert last.largest == pytest.approx(2.0)
+    assert last.delta(1.99).upper > 0.0
