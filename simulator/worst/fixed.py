@@ -196,6 +196,7 @@ def dominating_delta(
     if unbounded:
         while max(curve(top) for curve in curves) > 1e-20 + max(curve(1e9) for curve in curves):
             top = 1.25 * top + step
+    step = max(step, top / 2000)
     places = np.arange(-math.ceil(top / step) - 1, math.ceil(top / step) + 2)
     x = np.exp(places * step)
     heights = np.array([max(curve(place * step) for curve in curves) for place in places])
