@@ -101,14 +101,26 @@ def grid_for(
     return Grid(step, -left, left + right + 1, shift)
 
 
-def run(game: Game, epsilon: float, level: int, before: Pass | None = None) -> Pass:
-    """Run one pass. Raises NotApplicable where it would not fit into memory.
+def run(
+    game: Game,
+    epsilon: float,
+    level: int,
+    before: Pass | None = None,
+    *,
+    allowed: float = math.inf,
+) -> Pass:
+    """Run one pass.
 
-    ``before`` is the pass of a coarser level: where a parameter is free under a filter its lower
-    end is taken over once that is fine enough.
+    Parameters
+    ----------
+    before : the pass of a coarser level: where a parameter is free under a filter its lower end is
+        taken over once that is fine enough.
+    allowed : the time that each end may take, in seconds, by an estimate of the work.
+
+    Raises NotApplicable where it would not fit into memory, or into that time.
     """
     if game.priced_freely:
-        return _free(game, epsilon, level, before)
+        return _free(game, epsilon, level, before, allowed)
     step = game.step(level)
     options = game.options(step)
     doors: Gate = gate(game.filter, options, game.rounds, 256 * 2**level, game.relation)
@@ -116,7 +128,7 @@ def run(game: Game, epsilon: float, level: int, before: Pass | None = None) -> P
     laws = [option.law for option in options]
     layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]
     near = [nearest(law, step) for law in laws]
-    grid = _fitting(step, epsilon, doors.possible, layouts, options)
+    grid = _fitting(step, epsilon, doors.possible, layouts, options, allowed=allowed)
     keep = _kept(grid, doors.certain)
     ranges = _ranges(game, options, step)
     upper = upper_values(
@@ -148,7 +160,7 @@ FINE_ENOUGH = 2
 """The level of a free game's lower end: its parameters are so near that more gain little."""
 
 
-def _free(game: Game, epsilon: float, level: int, before: Pass | None) -> Pass:
+def _free(game: Game, epsilon: float, level: int, before: Pass | None, allowed: float) -> Pass:
     """One pass of a game whose free parameters a filter charges for: each end on its own grid."""
     unit = unit_of(game, level)
     least = min(entry.low for entry in game.menu if isinstance(entry, Open))
@@ -156,7 +168,7 @@ def _free(game: Game, epsilon: float, level: int, before: Pass | None) -> Pass:
     cells = upper_options(game, fine, unit, level)
     possible = gate(game.filter, cells, game.rounds, 0, game.relation, unit=unit).possible
     layouts = [spread(option.law, fine) for option in cells]
-    grid = _fitting(fine, epsilon, possible, layouts, cells)
+    grid = _fitting(fine, epsilon, possible, layouts, cells, allowed=allowed)
     ranges = _ranges(game, cells, fine)
     upper = upper_values(possible, grid, layouts, ranges)
     error, largest = _loss_error(possible, layouts), _largest(possible, layouts, ranges, fine)
@@ -167,7 +179,7 @@ def _free(game: Game, epsilon: float, level: int, before: Pass | None) -> Pass:
     near = [nearest(option.law, step) for option in options]
     certain = gate(game.filter, options, game.rounds, 256 * 2**level, game.relation).certain
     spreads = [spread(option.law, step) for option in options]
-    line = _fitting(step, epsilon, certain, spreads, options)
+    line = _fitting(step, epsilon, certain, spreads, options, allowed=allowed)
     lower = lower_values(certain, line, near, keep_table=_kept(line, certain))
     return Pass(
         step=step,
@@ -182,12 +194,29 @@ def _free(game: Game, epsilon: float, level: int, before: Pass | None) -> Pass:
     )
 
 
+PACE = 3e8
+"""Terms of the recursion that are added up in a second, about."""
+
+
 def _fitting(
-    step: float, epsilon: float, arena: Arena, layouts: list[Layout], options: list[Option]
+    step: float,
+    epsilon: float,
+    arena: Arena,
+    layouts: list[Layout],
+    options: list[Option],
+    *,
+    allowed: float,
 ) -> Grid:
-    """The grid, if its values fit into memory."""
+    """The grid, if its values fit into memory and its sums into the time allowed."""
     grid = grid_for(step, epsilon, arena, layouts, options)
     require_size(grid.points, _alive(arena), MEMORY, "take a coarser tolerance or a smaller game")
+    asked = (arena.follow >= 0).sum(axis=0)
+    terms = float(asked @ np.array([layout.terms for layout in layouts])) * grid.points
+    if terms / PACE > allowed:
+        raise NotApplicable(
+            f"the game would take about {terms / PACE:.0f} s ({arena.nodes} states by "
+            f"{grid.points} losses); allow more seconds, or take fewer rounds or mechanisms"
+        )
     return grid
 
 

@@ -38,7 +38,7 @@ class WorstCase:
     seconds : what it took.
     stopped : why no finer grid was tried: "tolerance", "time", or "rounding" where that alone keeps
         the ends apart.
-    passes : the last pass; its lower end belongs to a policy.
+    last : the pass with the largest lower end, which belongs to a policy.
     """
 
     game: Game
@@ -214,6 +214,10 @@ def _only_rounding(found: Bracket, best: Pass) -> bool:
     return best.lower is best.upper or (found.lower == 0.0 and found.upper < 1e-14)
 
 
+PATIENCE = 10.0
+"""A pass that is likely to take so many times the seconds allowed is not begun."""
+
+
 def _passes(game: Game, epsilon: float, start: float, seconds: float) -> Iterator[Pass]:
     """Passes over finer and finer grids, as long as the next one is likely to end in time.
 
@@ -223,7 +227,7 @@ def _passes(game: Game, epsilon: float, start: float, seconds: float) -> Iterato
     for level in range(12):
         before = time.perf_counter()
         try:
-            last = run(game, epsilon, level, last)
+            last = run(game, epsilon, level, last, allowed=PATIENCE * seconds)
         except NotApplicable:
             if last is None:
                 raise

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from simulator.errors import NotApplicable
 from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw
 from simulator.worst import Game, worst_case
 from simulator.worst.arena import chain
@@ -136,3 +137,8 @@ def test_beyond_the_largest_loss_nothing_is_left() -> None:
     assert found.delta.lower == 0.0
     assert found.delta.upper < 1e-290
     assert math.isclose(found.delta.upper, 0.0, abs_tol=1e-290)
+
+
+def test_a_game_that_would_take_far_too_long_is_not_begun() -> None:
+    with pytest.raises(NotApplicable, match="would take about .* s .* states by .* losses"):
+        worst_case("laplace:0.01", epsilon=20.0, rounds=50_000, seconds=1.0)
