@@ -15,7 +15,7 @@ from simulator.theory.pld.loss_lattice import common_step
 from simulator.validation import experiment_number, whole
 from simulator.worst.gates import OwnFilter
 from simulator.worst.grid import lattice_step
-from simulator.worst.menu import Entry, Fixed, Option, entries
+from simulator.worst.menu import AnyRange, Entry, Fixed, Option, entries
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,8 @@ class Game:
         lengths = np.array([length for entry in self.menu for length in entry.lengths])
         base = common_step(lengths) if lengths.size else None
         if base is None or base < wanted / 4:
-            return wanted
+            widths = [entry.width for entry in self.menu if isinstance(entry, AnyRange)]
+            base = max([wanted, *widths])
         return base / math.ceil(base / wanted - 1e-9)
 
     def options(self, step: float) -> list[Option]:

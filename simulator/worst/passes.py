@@ -104,7 +104,7 @@ def run(game: Game, epsilon: float, level: int) -> Pass:
     require_size(
         grid.points, _alive(doors.possible), MEMORY, "take a coarser tolerance or a smaller game"
     )
-    ranges = _ranges(game, options, step)
+    ranges = ranges_of(game, options, step)
     keep = 2.0 * grid.points * doors.certain.nodes <= MEMORY / 2
     upper = upper_values(
         doors.possible,
@@ -133,12 +133,15 @@ def _alive(arena: Arena) -> int:
     return int(np.cumsum(alive).max())
 
 
-def _ranges(game: Game, options: list[Option], step: float) -> list[Range]:
+def ranges_of(game: Game, options: list[Option], step: float) -> list[Range]:
+    """What a menu leaves open between the losses on the grid."""
     found = []
     for place, entry in enumerate(game.menu):
         if isinstance(entry, AnyRange):
             own = tuple(i for i, option in enumerate(options) if option.entry == place)
-            found.append(Range(entry.width, round(entry.width / step), own))
+            # where the step does not divide the width, a wider range holds it
+            cells = math.ceil(entry.width / step - 1e-9)
+            found.append(Range(max(entry.width, cells * step), cells, own))
     return found
 
 
