@@ -15,6 +15,7 @@ from simulator.worst import worst_case, worst_odometer
 from simulator.worst.arena import chain
 from simulator.worst.grid import Grid, on_lattice
 from simulator.worst.recursion import Windows
+from tests.worst.brute_force import response
 
 
 class Total:
@@ -138,3 +139,41 @@ def test_a_leak_in_experiment_1_alone_leaves_no_window() -> None:
     )
     layout = on_lattice(law, 0.25)
     assert Windows(chain(3, 1), Grid(0.25, -4, 9), [layout], None).whole
+
+
+class Ordered:
+    """The larger one at first opens the smaller one twice; the smaller one at first, the larger."""
+
+    initial = ()
+
+    def admit(self, state: tuple[float, ...], guarantee: Guarantee) -> tuple[bool, Any]:
+        """Remember all of it."""
+        after = (*state, guarantee.pure_epsilon)
+        whole = ((0.3, 0.5), (0.5, 0.3, 0.3))
+        return any(after == play[: len(after)] for play in whole), after
+
+
+class Behind(Ordered):
+    """The larger one only behind the smaller one."""
+
+    def admit(self, state: tuple[float, ...], guarantee: Guarantee) -> tuple[bool, Any]:
+        """Remember all of it."""
+        after = (*state, guarantee.pure_epsilon)
+        return after == (0.3, 0.5)[: len(after)], after
+
+
+@pytest.mark.parametrize("rounds", [None, 3, 7])
+@pytest.mark.parametrize(
+    ("filter_", "best"), [(Ordered(), (0.5, 0.3, 0.3)), (Behind(), (0.3, 0.5))]
+)
+def test_choices_fixed_in_advance_in_an_order_that_matters(
+    filter_: Ordered, best: tuple[float, ...], rounds: int | None
+) -> None:
+    menu = ["randomized-response:0.3", "randomized-response:0.5"]
+    found = worst_case(menu, filter=filter_, rounds=rounds, epsilon=0.4)
+    composed = [(1.0, 1.0)]
+    for epsilon in best:
+        composed = [(p * a, q * b) for p, q in composed for a, b in zip(*response(epsilon))]
+    exact = math.fsum(max(0.0, p - math.exp(0.4) * q) for p, q in composed)
+    assert found.non_adaptive is not None
+    assert found.non_adaptive.lower * (1 - 1e-11) <= exact <= found.non_adaptive.upper * (1 + 1e-11)
