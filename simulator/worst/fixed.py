@@ -121,6 +121,8 @@ def _counted(
         prices = [price_of(filter_, option, relation) for option in options]
         rule, initial = filter_.over_menu(prices)
         step = lambda state, option: rule(state, *prices[option])  # noqa: E731
+    elif not getattr(filter_, "monotone", False):
+        return _in_every_order(filter_, options, rounds)
     else:
         own = filter_
         initial = own.initial
@@ -133,10 +135,27 @@ def _counted(
         if not admitted:
             return None
         after = (*counts[:option], counts[option] + 1, *counts[option + 1 :])
-        spent.setdefault(after, state)
+        if after not in spent or state < spent[after]:  # the order that leaves most
+            spent[after] = state
         return after
 
     return explored(origin, len(options), admit, rounds, MOST_VECTORS)
+
+
+def _in_every_order(filter_: OwnFilter, options: Sequence[Option], rounds: int | None) -> Arena:
+    """How often each option has been asked, where what is admitted may depend on the order."""
+
+    def admit(place: Any, option: int) -> Hashable | None:
+        counts, state = place
+        admitted, after = filter_.admit(state, options[option].guarantee)
+        if not admitted:
+            return None
+        return (*counts[:option], counts[option] + 1, *counts[option + 1 :]), after
+
+    origin = (0,) * len(options)
+    found = explored((origin, filter_.initial), len(options), admit, rounds, MOST_VECTORS)
+    places = (place[1] if isinstance(place[0], int) else place for place in found.states)
+    return Arena(found.follow, tuple(counts for counts, _ in places))
 
 
 def _ends(
@@ -160,10 +179,11 @@ def _one_order(arena: Arena, options: int) -> Arena:
     place = {vector: node for node, vector in enumerate(vectors)}
     follow = np.full((len(vectors), options), CLOSED, dtype=np.int32)
     for vector, node in place.items():
-        option = next((i for i, n in enumerate(vector) if n), None)
-        if option is not None:
+        for option in np.flatnonzero(vector).tolist():
             before = (*vector[:option], vector[option] - 1, *vector[option + 1 :])
-            follow[node, option] = place[before]
+            if before in place:  # some order admits it
+                follow[node, option] = place[before]
+                break
     return Arena(follow)
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.errors import InvalidInput
 from simulator.theory.filters import Filter
 from simulator.theory.pld.loss_lattice import common_step
 from simulator.validation import experiment_number, whole
@@ -75,20 +75,14 @@ class Game:
     def fitted(self, wanted: float) -> float:
         """A step of at most ``wanted`` of which the menu's lengths are multiples, if they can be.
 
-        The widths of mechanisms of bounded range must be; raises NotApplicable where they cannot.
+        Else the widest range of an exponential mechanism is one.
         """
         lengths = [length for entry in self.menu for length in entry.lengths]
-        widths = [entry.width for entry in self.menu if isinstance(entry, AnyRange)]
-        for kept in (lengths, widths):
-            base = common_step(np.array(kept)) if kept else None
-            if base is not None and base >= wanted / 4:
-                return base / math.ceil(base / wanted - 1e-9)
-        if widths:
-            raise NotApplicable(
-                "the ranges of the menu's exponential mechanisms share no grid: "
-                f"{', '.join(map(str, widths))}; take ranges that are multiples of one number"
-            )
-        return wanted
+        base = common_step(np.array(lengths)) if lengths else None
+        if base is None or base < wanted / 4:
+            widths = [entry.width for entry in self.menu if isinstance(entry, AnyRange)]
+            base = max([wanted, *widths])
+        return base / math.ceil(base / wanted - 1e-9)
 
     def options(self, step: float) -> list[Option]:
         """Everything that may be asked on a grid; the laws are those of the experiment."""

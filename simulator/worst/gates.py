@@ -14,11 +14,14 @@ from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.budgets import Budget, budget_of
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
+from simulator.theory.outward import UNIT
 from simulator.theory.pld.loss_lattice import common_step
 from simulator.worst.arena import Arena, budgeted, chain, explored, require_an_end
 from simulator.worst.menu import Option
 
 FEW_NODES = 50_000
+FEW_SUMS = 2_000
+"""Sums in one order or another that are told apart to the last bit, where no more are reached."""
 _MARGIN = 1e-11
 """Relative: rounding of a filter's own arithmetic, which depends on the order of the rounds."""
 
@@ -165,12 +168,13 @@ def _own(
             "has not"
         )
 
+    monotone = bool(getattr(filter_, "monotone", False))
+
     def asked(state: Any, guarantee: Guarantee) -> Any:
-        admitted, after = filter_.admit(state, guarantee)
-        return after if admitted else None
+        return _asked(filter_, state, guarantee, monotone)
 
     only_possible = unit is not None
-    if unit is None and getattr(filter_, "monotone", False):
+    if unit is None and monotone:
         unit = _unit(filter_, options, resolution)
 
     def arena(up: bool) -> Arena:
@@ -180,18 +184,36 @@ def _own(
             if after is None or unit is None:
                 return after
             exact = after / unit
-            near = round(exact)
-            if abs(exact - near) <= 1e-9:
-                return near * unit
-            return (math.ceil(exact) if up else math.floor(exact)) * unit
+            count = round(exact)
+            if abs(exact - count) > 1e-9:
+                count = math.ceil(exact) if up else math.floor(exact)
+            # the filter's own sum has rounded once per round, one way or the other
+            error = 2 * UNIT * (abs(count) + 1)
+            return count * unit * (1.0 + error if up else 1.0 - error)
 
         return explored(filter_.initial, len(options), admit, rounds, FEW_NODES)
+
+    def as_summed() -> Arena:
+        """The filter's own states, which are exact, where these are few."""
+        return explored(
+            filter_.initial,
+            len(options),
+            lambda state, option: asked(state, options[option].guarantee),
+            rounds,
+            FEW_SUMS,
+        )
 
     if unit is None and any(option.guarantee != option.least for option in options):
         raise NotApplicable(FREE_NEEDS_A_SUM)
     if only_possible:
         possible = arena(up=False)
         return Gate(possible, possible)
+    if unit is not None and all(option.guarantee == option.least for option in options):
+        try:
+            own = as_summed()
+            return Gate(own, own)
+        except NotApplicable:
+            pass
     certain = arena(up=True)
     return Gate.of(certain, certain if unit is None else arena(up=False))
 
@@ -206,14 +228,36 @@ def cost_of(filter_: Filter | OwnFilter, guarantee: Guarantee, largest: Guarante
         return budget_of(filter_, filter_.price(largest)[0]).cost(filter_.price(guarantee)[0])
     if not getattr(filter_, "monotone", False):
         raise NotApplicable(FREE_NEEDS_A_SUM)
-    admitted, after = filter_.admit(filter_.initial, guarantee)
-    return float(after) - float(filter_.initial) if admitted else math.inf
+    after = _asked(filter_, filter_.initial, guarantee, True)
+    return math.inf if after is None else float(after) - float(filter_.initial)
 
 
 FREE_NEEDS_A_SUM = (
     "a filter of one's own prices a free parameter only where its state is a number that grows: "
     "say so by monotone = True, or write fixed parameters into the menu"
 )
+
+
+def _asked(filter_: OwnFilter, state: Any, guarantee: Guarantee, monotone: bool) -> Any:
+    """The state after a round, None where it is refused; raises InvalidInput for a broken rule."""
+    answer = filter_.admit(state, guarantee)
+    if not (isinstance(answer, tuple) and len(answer) == 2):
+        raise InvalidInput(
+            f"a filter's admit returns (whether the round may run, the state), not {answer!r}"
+        )
+    admitted, after = answer
+    if not admitted:
+        return None
+    if after is None or not isinstance(after, Hashable):
+        raise InvalidInput(f"a filter's states are hashable and not None, {after!r} is not")
+    if monotone:
+        real = isinstance(after, int | float | np.number)
+        if not (real and math.isfinite(after) and after >= state):  # type: ignore[arg-type]
+            raise InvalidInput(
+                f"a monotone filter's state is a finite number that grows, not {state!r} and "
+                f"then {after!r}"
+            )
+    return after
 
 
 def _unit(filter_: OwnFilter, options: Sequence[Option], resolution: int) -> float:
@@ -224,8 +268,8 @@ def _unit(filter_: OwnFilter, options: Sequence[Option], resolution: int) -> flo
     costs = []
     for option in options:
         for guarantee in (option.guarantee, option.least):
-            admitted, after = filter_.admit(filter_.initial, guarantee)
-            if admitted:
+            after = _asked(filter_, filter_.initial, guarantee, monotone=True)
+            if after is not None:
                 costs.append(float(after) - float(filter_.initial))
     require_an_end(min(costs, default=1.0) > 0.0)
     common = common_step(np.array(costs)) if costs else 1.0

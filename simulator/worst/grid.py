@@ -90,6 +90,7 @@ class Layout:
     infinite : mass at an infinite loss.
     loss_error : how far a loss lies from the point that carries it, where it counts as on it.
     weight_error : the relative error of the weights, at most.
+    leaks : whether an answer is impossible in one of the experiments.
     """
 
     first: int
@@ -97,6 +98,7 @@ class Layout:
     infinite: float
     loss_error: float = 0.0
     weight_error: float = 64 * UNIT
+    leaks: bool = False
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -175,6 +177,10 @@ def _quantile(tail) -> float:  # type: ignore[no-untyped-def]
     return float(x)
 
 
+def _leaks(law: PrivacyLossLaw) -> bool:
+    return law.infinite_mass > 0.0 or law.dual_infinite_mass > 0.0
+
+
 def on_lattice(law: PrivacyLossLaw, step: float) -> Layout:
     """Lay out a law whose losses are all multiples of the step, to more digits than a double has.
 
@@ -188,7 +194,7 @@ def on_lattice(law: PrivacyLossLaw, step: float) -> Layout:
     losses = np.asarray(law.atom_losses, dtype=np.longdouble)
     error = float(np.abs(losses - places * np.longdouble(step)).max(initial=0.0))
     weight_error = UNIT * (1.0 + 3.0 * float(np.abs(logs).max(initial=0.0)))
-    return Layout(first, weights, law.infinite_mass, error, weight_error)
+    return Layout(first, weights, law.infinite_mass, error, weight_error, _leaks(law))
 
 
 def spread(law: PrivacyLossLaw, step: float) -> Layout:
@@ -203,12 +209,15 @@ def spread(law: PrivacyLossLaw, step: float) -> Layout:
         under0, under1 = pieces(law, points)
         # on the cell from z to z + step the masses w of its ends have w + w' = m0 and
         # w e^-z + w' e^-(z + step) = m1
-        lower = under1 * np.exp(points[:-1]) - under0 * math.exp(-step)
+        with np.errstate(over="ignore", invalid="ignore"):
+            lower = under1 * np.exp(points[:-1]) - under0 * math.exp(-step)
+        # where that overflows all is moved to the right
+        lower = np.where(np.isfinite(lower), lower, 0.0)
         lower = np.clip(lower / -math.expm1(-step), 0.0, under0)
         weights[:-1] += lower
         weights[1:] += under0 - lower
         above0, above1 = (float(m[0]) for m in pieces(law, np.array([points[-1], np.inf])))
-        kept = min(above1 * math.exp(points[-1]), above0)
+        kept = min(above1 * math.exp(min(points[-1], 700.0)), above0)
         weights[-1] += kept
         infinite += above0 - kept
         weights[0] += float(pieces(law, np.array([-np.inf, points[0]]))[0][0])
@@ -225,7 +234,7 @@ def spread(law: PrivacyLossLaw, step: float) -> Layout:
         share = math.expm1(-rise) / math.expm1(-step)
         weights[below + 1] += math.exp(log_mass) * share
         weights[below] += math.exp(log_mass) * (1.0 - share)
-    return Layout(first, weights, infinite, error)
+    return Layout(first, weights, infinite, error, leaks=_leaks(law))
 
 
 def nearest_place(loss: float, step: float) -> int:
@@ -245,7 +254,10 @@ def nearest(law: PrivacyLossLaw, step: float) -> NearestLayout:
         edges = (np.arange(first, last + 2) - 0.5) * step
         edges[0], edges[-1] = -np.inf, np.inf
         under0, under1 = pieces(law, edges)
-        scaled = under1 * np.exp(places * step)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = under1 * np.exp(places * step)
+        # where that overflows, the most that it can be
+        scaled = np.where(np.isfinite(scaled), scaled, under0 * math.exp(0.5 * step))
         mass += under0
         tilted += scaled
         gained += under0 - scaled
@@ -255,7 +267,8 @@ def nearest(law: PrivacyLossLaw, step: float) -> NearestLayout:
         mass[place] += math.exp(log_mass)
         tilted[place] += math.exp(log_mass - residue)
         gained[place] += math.exp(log_mass) * -math.expm1(-residue)
-    return NearestLayout(Layout(first, mass, law.infinite_mass), tilted, gained)
+    layout = Layout(first, mass, law.infinite_mass, leaks=_leaks(law))
+    return NearestLayout(layout, tilted, gained)
 
 
 MAX_CELLS = 4_000_000

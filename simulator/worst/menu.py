@@ -217,7 +217,7 @@ class AnyRange(Entry):
 
     def options(self, place: int, step: float) -> list[Option]:
         """The pairs with losses t and t - width for t on the grid."""
-        cells = round(self.width / step)
+        cells = max(round(self.width / step), 2)
         found = []
         for j in range(1, cells):
             law = bounded_range_law(self.width, self.width * j / cells)

@@ -26,7 +26,7 @@ from simulator.worst.game import Game
 from simulator.worst.gates import FEW_NODES
 from simulator.worst.grid import Grid, nearest, on_lattice, spread
 from simulator.worst.menu import Open, entries
-from simulator.worst.passes import RIGHT, Pass, grid_for, policy_of
+from simulator.worst.passes import RIGHT, Pass, grid_for, policy_of, ranges_of
 from simulator.worst.policy import Policy
 from simulator.worst.recursion import lower_values, upper_values
 from simulator.worst.search import close
@@ -134,6 +134,7 @@ def _run(game: Game, odometer: Odometer, level: int) -> tuple[Pass, float]:
     options = game.options(step)
     promises = [option.guarantee for option in options]
     arena, readings, announced = _spent(odometer, promises, int(game.rounds or 0))
+    ranges = ranges_of(game, options, step)
     laws = [option.law for option in options]
     exact = game.exact_step is not None
     layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]
@@ -141,7 +142,7 @@ def _run(game: Game, odometer: Odometer, level: int) -> tuple[Pass, float]:
     plain = grid_for(step, 0.0, arena, layouts, options)
     beyond = int(min(float(readings.max()) + RIGHT, 1e6) / step) + 2
     grid = Grid(step, plain.first, -plain.first + min(plain.points, beyond) + 1)
-    upper = upper_values(arena, grid, layouts, thresholds=readings)
+    upper = upper_values(arena, grid, layouts, ranges, thresholds=readings)
     lower = lower_values(arena, grid, near, thresholds=readings)
     error = int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
     last = Pass(
@@ -162,18 +163,21 @@ def _spent(
     odometer: Odometer, promises: list[Guarantee], rounds: int
 ) -> tuple[Arena, np.ndarray, float]:
     """Nodes by how often each guarantee was spent, the reading in each, the delta in all."""
+    kinds = list(dict.fromkeys(promises))
+    kind_of = [kinds.index(promise) for promise in promises]
 
     def admit(counts: Any, option: int) -> Hashable | None:
         if sum(counts) == rounds:
             return None
-        return (*counts[:option], counts[option] + 1, *counts[option + 1 :])
+        kind = kind_of[option]
+        return (*counts[:kind], counts[kind] + 1, *counts[kind + 1 :])
 
-    arena = explored((0,) * len(promises), len(promises), admit, None, FEW_NODES)
+    arena = explored((0,) * len(kinds), len(promises), admit, None, FEW_NODES)
     readings = np.empty(arena.nodes)
     deltas = np.empty(arena.nodes)
     for node, counts in enumerate(arena.states):
         running = odometer.fresh()
-        for promise, times in zip(promises, counts):
+        for promise, times in zip(kinds, counts):
             for _ in range(times):
                 running.spend(promise)
         readings[node], deltas[node] = running.epsilon, running.delta

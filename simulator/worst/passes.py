@@ -130,7 +130,7 @@ def run(
     near = [nearest(law, step) for law in laws]
     grid = _fitting(step, epsilon, doors.possible, layouts, options, allowed=allowed)
     keep = _kept(grid, doors.certain)
-    ranges = _ranges(game, options, step)
+    ranges = ranges_of(game, options, step)
     upper = upper_values(
         doors.possible,
         grid,
@@ -169,7 +169,7 @@ def _free(game: Game, epsilon: float, level: int, before: Pass | None, allowed: 
     possible = gate(game.filter, cells, game.rounds, 0, game.relation, unit=unit).possible
     layouts = [spread(option.law, fine) for option in cells]
     grid = _fitting(fine, epsilon, possible, layouts, cells, allowed=allowed)
-    ranges = _ranges(game, cells, fine)
+    ranges = ranges_of(game, cells, fine)
     upper = upper_values(possible, grid, layouts, ranges)
     error, largest = _loss_error(possible, layouts), _largest(possible, layouts, ranges, fine)
     if before is not None and level > FINE_ENOUGH:
@@ -251,12 +251,15 @@ def _alive(arena: Arena) -> int:
     return int(np.cumsum(alive).max())
 
 
-def _ranges(game: Game, options: list[Option], step: float) -> list[Range]:
+def ranges_of(game: Game, options: list[Option], step: float) -> list[Range]:
+    """What a menu leaves open between the losses on the grid."""
     found = []
     for place, entry in enumerate(game.menu):
         if isinstance(entry, AnyRange):
             own = tuple(i for i, option in enumerate(options) if option.entry == place)
-            found.append(Range(entry.width, round(entry.width / step), own))
+            # where the step does not divide the width, a wider range holds it
+            cells = math.ceil(entry.width / step - 1e-9)
+            found.append(Range(max(entry.width, cells * step), cells, own))
     return found
 
 

@@ -175,8 +175,11 @@ def extended(values: Line, grid: Grid, pad: int) -> Line:
     return np.concatenate((np.full(pad, values[0]), values, right))
 
 
-def _steps(layout: Layout, grid: Grid) -> Line:
-    return (layout.first + np.arange(len(layout.weights))) * grid.step
+def _mass_of_1(layout: Layout, grid: Grid) -> float:
+    """The mass in experiment 1, infinite or nan where it cannot be computed."""
+    steps = (layout.first + np.arange(len(layout.weights))) * grid.step
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(layout.weights @ np.exp(-steps))
 
 
 def _empty_table(arena: Arena, grid: Grid) -> np.ndarray:
@@ -196,8 +199,9 @@ class Windows:
         self.grid = grid
         self.whole = thresholds is not None or any(
             layout.infinite
-            or abs(float(layout.weights.sum()) - 1.0) > 1e-12
-            or abs(float(layout.weights @ np.exp(-_steps(layout, grid))) - 1.0) > 1e-12
+            or layout.leaks
+            or not abs(float(layout.weights.sum()) - 1.0) <= 1e-12
+            or not abs(_mass_of_1(layout, grid) - 1.0) <= 1e-12
             for layout in layouts
         )
         self.up = reaches(arena, np.array([layout.reach[1] for layout in layouts]))

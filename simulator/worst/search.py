@@ -215,7 +215,9 @@ def _only_rounding(found: Bracket, best: Pass) -> bool:
 
 
 PATIENCE = 10.0
-"""A pass that is likely to take so many times the seconds allowed is not begun."""
+"""A pass that is likely to take so many times the seconds allowed is not begun..."""
+LEAST_ALLOWED = 30.0
+"""...unless it is likely to take no more seconds than this."""
 
 
 def _passes(game: Game, epsilon: float, start: float, seconds: float) -> Iterator[Pass]:
@@ -227,7 +229,7 @@ def _passes(game: Game, epsilon: float, start: float, seconds: float) -> Iterato
     for level in range(12):
         before = time.perf_counter()
         try:
-            last = run(game, epsilon, level, last, allowed=PATIENCE * seconds)
+            last = run(game, epsilon, level, last, allowed=max(PATIENCE * seconds, LEAST_ALLOWED))
         except NotApplicable:
             if last is None:
                 raise

@@ -141,4 +141,4 @@ def test_beyond_the_largest_loss_nothing_is_left() -> None:
 
 def test_a_game_that_would_take_far_too_long_is_not_begun() -> None:
     with pytest.raises(NotApplicable, match=r"would take about .* s .* states by .* losses"):
-        worst_case("laplace:0.01", epsilon=20.0, rounds=50_000, seconds=1.0)
+        worst_case("laplace:0.01", epsilon=20.0, rounds=100_000, seconds=1.0)

@@ -1,0 +1,179 @@
+"""Games whose numbers are awkward: budgets met to the last bit, steps that divide nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from simulator.errors import InvalidInput
+from simulator.theory.guarantees import Guarantee
+from simulator.theory.laws import FiniteLaw
+from simulator.theory.range_recursion import enclosed_curve
+from simulator.worst import worst_case, worst_odometer
+from simulator.worst.arena import chain
+from simulator.worst.grid import Grid, on_lattice
+from simulator.worst.recursion import Windows
+from tests.worst.brute_force import response
+
+
+class Total:
+    """A budget for the sum of epsilons, in floating point and without any slack."""
+
+    initial = 0.0
+    monotone = True
+
+    def __init__(self, budget: float) -> None:
+        self.budget = budget
+
+    def admit(self, state: float, guarantee: Guarantee) -> tuple[bool, float]:
+        """Admit while the sum is within the budget."""
+        after = state + guarantee.pure_epsilon
+        return (True, after) if after <= self.budget else (False, state)
+
+
+@pytest.mark.parametrize(("budget", "rounds"), [(0.3, 2), (0.7, 7), (1.0, 10), (0.8, 8)])
+def test_a_budget_that_is_met_to_the_last_bit_admits_what_its_own_sum_admits(
+    budget: float, rounds: int
+) -> None:
+    """0.1 added seven times is 0.7, seven times 0.1 is not; thrice 0.1 is above 0.3."""
+    found = worst_case("randomized-response:0.1", filter=Total(budget), epsilon=0.2)
+    fixed = worst_case("randomized-response:0.1", rounds=rounds, epsilon=0.2)
+    assert found.delta == fixed.delta
+
+
+def test_a_budget_of_many_sums_encloses_its_last_bit() -> None:
+    """Too many sums to tell apart: what rounding decides is certain for nobody, possible for all.
+
+    0.1 added 21 times is above 2.1 by rounding, and other orders are not.
+    """
+    menu = [f"randomized-response:{0.1 + 0.013 * i!r}" for i in range(6)]
+    found = worst_case(menu, filter=Total(2.1), epsilon=1.0, tolerance=0.5)
+    fewer = worst_case(menu[:1], filter=Total(2.1), epsilon=1.0)
+    assert fewer.delta.lower <= found.delta.upper
+
+
+@pytest.mark.parametrize("other", ["randomized-response:0.31415926", "exponential:0.7310585"])
+def test_a_range_on_a_step_that_does_not_divide_it_is_enclosed(other: str) -> None:
+    curve = enclosed_curve(1.0, 2, 256, 0.0)
+    alone = float(curve.lower[(curve.epsilons >= -1e-12).argmax()])
+    for tolerance in (0.2, 5e-3, 1e-4):
+        found = worst_case(f"exponential:1,{other}", rounds=2, epsilon=0.0, tolerance=tolerance)
+        assert alone <= found.delta.upper
+        assert found.reached
+
+
+class Reading:
+    """Announce a fixed multiple of the number of rounds."""
+
+    delta = 0.1
+
+    def __init__(self, each: float) -> None:
+        self.each, self.epsilon = each, 0.0
+
+    def fresh(self) -> Reading:
+        """Start at zero."""
+        return Reading(self.each)
+
+    def spend(self, guarantee: Guarantee) -> None:
+        """Count a round."""
+        self.epsilon += self.each
+
+
+def test_an_odometer_over_a_range_is_enclosed_between_the_losses_on_the_grid() -> None:
+    """One round: the best t is (width + reading)/2, beside the coarse grid's multiples of 1/16."""
+    reading = 0.3
+    truth = worst_case("exponential:1", rounds=1, epsilon=reading, tolerance=1e-7).delta
+    found = worst_odometer("exponential:1", Reading(reading), 1, tolerance=0.2)
+    assert found.delta.lower <= truth.upper
+    assert truth.lower <= found.delta.upper
+
+
+class Rule:
+    initial: Any = 0.0
+    monotone = True
+
+    def __init__(self, answer: Any, monotone: bool = True) -> None:
+        self.answer, self.monotone = answer, monotone
+
+    def admit(self, state: Any, guarantee: Guarantee) -> Any:
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "monotone", "words"),
+    [
+        (None, True, "returns"),
+        (True, False, "returns"),
+        ((True, -1.0), True, "grows"),
+        ((True, float("nan")), True, "grows"),
+        ((True, float("inf")), True, "grows"),
+        ((True, "much"), True, "grows"),
+        ((True, [1]), False, "hashable"),
+        ((True, None), False, "hashable"),
+    ],
+)
+def test_a_filter_that_returns_nonsense_is_one_line(
+    answer: Any, monotone: bool, words: str
+) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        worst_case("randomized-response:0.1", filter=Rule(answer, monotone), rounds=2, epsilon=1.0)
+
+
+@pytest.mark.parametrize("menu", ["gaussian:30", "gaussian:50", "laplace:1000"])
+def test_losses_whose_exponential_overflows_are_played(menu: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("warnings.warn", pytest.fail)
+        found = worst_case(menu, rounds=2, epsilon=1.0)
+    assert found.delta.lower > 0.9999
+    assert found.delta.upper <= 1.0
+
+
+def test_a_leak_in_experiment_1_alone_leaves_no_window() -> None:
+    """However small: 1e-13 of experiment 1 is not seen in a sum of masses to 1e-12."""
+    leak = 1e-13
+    p = 1.0 / (1.0 + math.exp(-0.25))
+    law = FiniteLaw.from_probabilities(
+        [p, 1 - p, 0.0], [(1 - p) * (1 - leak), p * (1 - leak), leak]
+    )
+    layout = on_lattice(law, 0.25)
+    assert Windows(chain(3, 1), Grid(0.25, -4, 9), [layout], None).whole
+
+
+class Ordered:
+    """The larger one at first opens the smaller one twice; the smaller one at first, the larger."""
+
+    initial = ()
+
+    def admit(self, state: tuple[float, ...], guarantee: Guarantee) -> tuple[bool, Any]:
+        """Remember all of it."""
+        after = (*state, guarantee.pure_epsilon)
+        whole = ((0.3, 0.5), (0.5, 0.3, 0.3))
+        return any(after == play[: len(after)] for play in whole), after
+
+
+class Behind(Ordered):
+    """The larger one only behind the smaller one."""
+
+    def admit(self, state: tuple[float, ...], guarantee: Guarantee) -> tuple[bool, Any]:
+        """Remember all of it."""
+        after = (*state, guarantee.pure_epsilon)
+        return after == (0.3, 0.5)[: len(after)], after
+
+
+@pytest.mark.parametrize("rounds", [None, 3, 7])
+@pytest.mark.parametrize(
+    ("filter_", "best"), [(Ordered(), (0.5, 0.3, 0.3)), (Behind(), (0.3, 0.5))]
+)
+def test_choices_fixed_in_advance_in_an_order_that_matters(
+    filter_: Ordered, best: tuple[float, ...], rounds: int | None
+) -> None:
+    menu = ["randomized-response:0.3", "randomized-response:0.5"]
+    found = worst_case(menu, filter=filter_, rounds=rounds, epsilon=0.4)
+    composed = [(1.0, 1.0)]
+    for epsilon in best:
+        composed = [(p * a, q * b) for p, q in composed for a, b in zip(*response(epsilon))]
+    exact = math.fsum(max(0.0, p - math.exp(0.4) * q) for p, q in composed)
+    assert found.non_adaptive is not None
+    assert found.non_adaptive.lower * (1 - 1e-11) <= exact <= found.non_adaptive.upper * (1 + 1e-11)
