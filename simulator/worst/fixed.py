@@ -17,7 +17,6 @@ from simulator.errors import NotApplicable
 from simulator.theory.bounds.bounded_range import non_adaptive_ends
 from simulator.theory.filters import Filter
 from simulator.theory.laws.base import Floats
-from simulator.theory.outward import UNIT
 from simulator.theory.pld import Bracket, compose_laws
 from simulator.worst.arena import CLOSED, Arena, chain, explored
 from simulator.worst.gates import OwnFilter, price_of
@@ -248,6 +247,4 @@ def connected(first: int, x: Floats, heights: Floats) -> Layout:
     weights = under1 * x
     infinite = float(heights[-1])
     scale = (1.0 - infinite) / weights.sum()
-    return Layout(
-        first, weights * min(max(scale, 1.0 - 1e-9), 1.0 + 1e-9), infinite, 0.0, 64 * UNIT
-    )
+    return Layout(first, weights * min(max(scale, 1.0 - 1e-9), 1.0 + 1e-9), infinite)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -96,6 +96,7 @@ class Layout:
     first: int
     weights: Line
     infinite: float
+    _: KW_ONLY
     loss_error: float = 0.0
     weight_error: float = 64 * UNIT
     leaks: bool = False
@@ -194,7 +195,14 @@ def on_lattice(law: PrivacyLossLaw, step: float) -> Layout:
     losses = np.asarray(law.atom_losses, dtype=np.longdouble)
     error = float(np.abs(losses - places * np.longdouble(step)).max(initial=0.0))
     weight_error = UNIT * (1.0 + 3.0 * float(np.abs(logs).max(initial=0.0)))
-    return Layout(first, weights, law.infinite_mass, error, weight_error, _leaks(law))
+    return Layout(
+        first,
+        weights,
+        law.infinite_mass,
+        loss_error=error,
+        weight_error=weight_error,
+        leaks=_leaks(law),
+    )
 
 
 def spread(law: PrivacyLossLaw, step: float) -> Layout:
@@ -234,7 +242,7 @@ def spread(law: PrivacyLossLaw, step: float) -> Layout:
         share = math.expm1(-rise) / math.expm1(-step)
         weights[below + 1] += math.exp(log_mass) * share
         weights[below] += math.exp(log_mass) * (1.0 - share)
-    return Layout(first, weights, infinite, error, leaks=_leaks(law))
+    return Layout(first, weights, infinite, loss_error=error, leaks=_leaks(law))
 
 
 def nearest_place(loss: float, step: float) -> int:
