@@ -26,7 +26,7 @@ from simulator.worst.game import Game
 from simulator.worst.gates import FEW_NODES
 from simulator.worst.grid import Grid, nearest, on_lattice, spread
 from simulator.worst.menu import Open, entries
-from simulator.worst.passes import RIGHT, Pass, grid_for, policy_of, ranges_of
+from simulator.worst.passes import RIGHT, Pass, first_level, grid_for, policy_of, ranges_of
 from simulator.worst.policy import Policy
 from simulator.worst.recursion import lower_values, upper_values
 from simulator.worst.search import close
@@ -105,7 +105,7 @@ def worst_odometer(
     start = time.perf_counter()
     found, best = Bracket(0.0, 1.0), None
     stopped = "time"
-    for level in range(12):
+    for level in range(first_level(game), 12):
         before = time.perf_counter()
         last, announced = _run(game, odometer, level)
         ends = last.delta(0.0)

@@ -24,7 +24,7 @@ from simulator.worst.grid import (
     spread,
     support,
 )
-from simulator.worst.menu import AnyRange, Option
+from simulator.worst.menu import AnyRange, Fixed, Option
 from simulator.worst.policy import Policy
 from simulator.worst.recursion import Range, Values, lower_values, reaches, upper_values
 
@@ -32,6 +32,8 @@ MEMORY = 8e8
 """Bytes that one pass may take."""
 RIGHT = 40.0
 """Nats past epsilon beyond which a win is certain to every digit of a double."""
+MOST_PRODUCTS = 1e9
+"""Multiplications of the first pass, about, where the grid may be chosen."""
 FINEST = 60_000
 """Points that one pass may take where the grid may be chosen."""
 
@@ -91,11 +93,33 @@ def grid_for(
     return Grid(step, -left, left + right + 1, shift)
 
 
+def first_level(game: Game) -> int:
+    """The level to begin with: negative where the steps of level 0 are too many for one pass."""
+    if game.exact_step is not None:
+        return 0
+    ends = [support(entry.law) for entry in game.menu if isinstance(entry, Fixed)]
+    ends += [(0.0, max(entry.lengths)) for entry in game.menu if not isinstance(entry, Fixed)]
+    spans = np.array([max(high - low, abs(low), abs(high)) for low, high in ends])
+    many = np.array([not (isinstance(e, Fixed) and e.law.is_discrete) for e in game.menu])
+    wide = [min(e.law.variance, 1e6) for e in game.menu if isinstance(e, Fixed)]
+    deviation = min(math.sqrt(max(wide, default=math.inf)), float(spans.max()))
+    rounds, level = game.rounds or 1, 0
+    while level > -60:
+        step = game.step(level)
+        nats = min(rounds * spans.max(), 12.0 * math.sqrt(rounds) * deviation + RIGHT)
+        points = nats / step
+        products = rounds * points * float(np.where(many, spans / step, 4.0).sum())
+        if products <= MOST_PRODUCTS and spans.max() / step <= FINEST:
+            break
+        level -= 1
+    return level
+
+
 def run(game: Game, epsilon: float, level: int) -> Pass:
     """Run one pass. Raises NotApplicable where it would not fit into memory."""
     step = game.step(level)
     options = game.options(step)
-    doors: Gate = gate(game.filter, options, game.rounds, 256 * 2**level, game.relation)
+    doors: Gate = gate(game.filter, options, game.rounds, 256 * 2 ** max(level, 0), game.relation)
     exact = game.exact_step is not None
     laws = [option.law for option in options]
     layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]

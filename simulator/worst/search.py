@@ -21,7 +21,7 @@ from simulator.worst.fixed import dominating_delta, in_advance
 from simulator.worst.game import Game
 from simulator.worst.gates import OwnFilter
 from simulator.worst.menu import entries
-from simulator.worst.passes import Pass, policy_of, run
+from simulator.worst.passes import Pass, first_level, policy_of, run
 from simulator.worst.policy import Policy
 
 
@@ -208,7 +208,7 @@ def _only_rounding(found: Bracket, best: Pass) -> bool:
 
 def _passes(game: Game, epsilon: float, start: float, seconds: float) -> Iterator[Pass]:
     """Passes over finer and finer grids, as long as the next one is likely to end in time."""
-    for level in range(12):
+    for level in range(first_level(game), 12):
         before = time.perf_counter()
         yield run(game, epsilon, level)
         took = time.perf_counter() - before
