@@ -59,8 +59,13 @@ class WorstOdometer:
     policy: Policy = field(repr=False)
 
     @property
-    def ratio(self) -> Bracket:
-        """Ends of the true delta over the announced one: above 1 the odometer is broken."""
+    def ratio(self) -> Bracket | None:
+        """Ends of the true delta over the announced one: above 1 the odometer is broken.
+
+        None where it announces a delta of 0.
+        """
+        if self.announced == 0.0:
+            return None
         return Bracket(self.delta.lower / self.announced, self.delta.upper / self.announced)
 
     @property
@@ -166,6 +171,8 @@ def _spent(
         readings[node], deltas[node] = running.epsilon, running.delta
     if not np.isfinite(readings).all() or (readings < 0.0).any():
         raise InvalidInput("an odometer's reading must be finite and at least 0")
+    if not ((deltas >= 0.0) & (deltas <= 1.0)).all():
+        raise InvalidInput("an odometer's delta must lie in [0, 1]")
     if deltas.max() > deltas.min() * (1.0 + 1e-12):
         raise NotApplicable(
             "the announced delta grows with the rounds' own deltas; name mechanisms without delta"

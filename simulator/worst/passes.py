@@ -32,8 +32,10 @@ MEMORY = 8e8
 """Bytes that one pass may take."""
 RIGHT = 40.0
 """Nats past epsilon beyond which a win is certain to every digit of a double."""
-MOST_PRODUCTS = 1e9
+MOST_PRODUCTS = 2e8
 """Multiplications of the first pass, about, where the grid may be chosen."""
+MOST_STEPS = 1e7
+"""Between a loss of zero and epsilon."""
 FINEST = 60_000
 """Points that one pass may take where the grid may be chosen."""
 
@@ -83,6 +85,11 @@ def grid_for(
         variances = [max(a * a, b * b) for a, b in low_high]
     margin = 12.0 * math.sqrt(_reach(arena, variances)) / step
     start = epsilon / step
+    if not start <= MOST_STEPS:
+        raise NotApplicable(
+            f"epsilon = {epsilon:g} is {start:.3g} steps of {step:.3g} away, where a grid has "
+            f"{MOST_STEPS:.0e} at most; take an epsilon nearer to the mechanisms' losses"
+        )
     right = int(min(down, RIGHT / step)) + 2
     left = int(up) + 2
     if left + right > FINEST:

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from simulator.errors import InvalidInput
+from simulator.adversaries.contract import Challenge
+from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.mechanisms import RandomizedResponse
 from simulator.theory.guarantees import Guarantee
 from simulator.theory.laws import FiniteLaw, randomized_response
 from simulator.theory.range_recursion import enclosed_curve
@@ -209,7 +212,7 @@ def test_losses_of_very_different_sizes_begin_on_a_grid_that_can_be_paid(menu: s
     """On the steps of the smallest one, 1e-10 say, the grid would hold 1e11 points and more."""
     game = Game(menu, 3)  # type: ignore[arg-type]
     assert first_level(game) < 0
-    found = worst_case(menu, rounds=3, epsilon=1.0, tolerance=0.1)
+    found = worst_case(menu, rounds=2, epsilon=1.0, tolerance=0.1)
     assert found.reached
     assert found.dominating is not None
     assert found.dominating >= found.delta.lower * (1 - 1e-12)
@@ -222,3 +225,46 @@ def test_a_lattice_of_too_many_points_is_left_for_a_coarser_grid() -> None:
     fewer = Game("randomized-response:0.025,randomized-response:0.2", 1000)  # type: ignore[arg-type]
     assert fewer.exact_step == pytest.approx(0.025, rel=1e-12)
     assert first_level(fewer) == 0
+
+
+@pytest.mark.parametrize(
+    ("menu", "epsilon"),
+    [("laplace:0.5", 1e308), ("randomized-response:0.1", 1e9), ("gaussian:1e-300", 1.0)],
+)
+def test_an_epsilon_out_of_all_proportion_is_named(menu: str, epsilon: float) -> None:
+    with pytest.raises(NotApplicable, match="take an epsilon nearer"):
+        worst_case(menu, rounds=3, epsilon=epsilon)
+
+
+def test_databases_that_are_no_neighbours_are_refused() -> None:
+    far = Challenge(WITHOUT_ALICE, EVERYONE.add("x").add("y"), RandomizedResponse(ALICE, 0.7))
+    with pytest.raises(InvalidInput, match="no neighbours"):
+        worst_case([far], rounds=1, epsilon=0.3)
+
+
+def test_an_odometers_delta_may_be_zero_but_nothing_below_or_beside() -> None:
+    class Announcing(Reading):
+        def __init__(self, delta: float) -> None:
+            super().__init__(0.05)
+            self.delta = delta
+
+        def fresh(self) -> Announcing:
+            return Announcing(self.delta)
+
+    found = worst_odometer("randomized-response:0.1", Announcing(0.0), 2)
+    assert found.verdict == "broken"
+    assert found.ratio is None
+    for delta in (-1.0, math.nan, 2.0):
+        with pytest.raises(InvalidInput, match="delta must lie"):
+            worst_odometer("randomized-response:0.1", Announcing(delta), 2)
+
+
+def test_the_dominating_pair_is_not_lowered_by_a_leak_in_experiment_1() -> None:
+    leak, p = 1e-10, 1.0 / (1.0 + math.exp(-0.25))
+    menu = [
+        FiniteLaw.from_probabilities([p, 1 - p, 0], [(1 - p) * (1 - leak), p * (1 - leak), leak]),
+        FiniteLaw.from_probabilities([0.6, 0.4], [0.4, 0.6]),
+    ]
+    found = worst_case(menu, rounds=2, epsilon=0.0)
+    assert found.dominating is not None
+    assert found.dominating >= found.delta.lower * (1 - 1e-13)
