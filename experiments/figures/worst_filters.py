@@ -36,6 +36,7 @@ SPECIFICATION: dict[str, Any] = {
     "budget_epsilon": 1.0,
     "budget_unit": 0.01,
     "budget_top": 0.2,
+    "budget_largest": 0.16,
     "source": "filters as in simulator.theory.filters; the recursion is ours",
 }
 
@@ -75,7 +76,7 @@ def budgets(specification: Mapping[str, Any]) -> dict[str, Any]:
     multiples = range(1, round(specification["budget_top"] / unit) + 1)
     menu = entries([f"randomized-response:{unit * j:.10g}" for j in multiples])
     options = Game(menu, rounds=1).options(unit)
-    arena = budgeted([j * j for j in multiples], 1600)
+    arena = budgeted([j * j for j in multiples], round(specification["budget_largest"] / unit**2))
     layouts = [on_lattice(option.law, unit) for option in options]
     reach = round(16.0 / unit)
     grid = Grid(unit, -reach, 2 * reach, -epsilon + round(epsilon / unit) * unit)

@@ -34,6 +34,9 @@ from simulator.worst.recursion import (
 
 MOST_VECTORS = 20_000
 MOST_NUMBERS = 1e8
+MOST_PRODUCTS = 2e9
+MOST_PLACES = 5_000
+"""Of the dominating pair's composition on its grid, and of the pair: some seconds."""
 
 
 def in_advance(
@@ -215,7 +218,10 @@ def dominating_delta(
     if unbounded:
         while max(curve(top) for curve in curves) > 1e-20 + max(curve(1e9) for curve in curves):
             top = 1.25 * top + step
-    step = max(step, top / 2000)
+    # a coarser grid only raises it
+    top = min(top, 700.0)
+    far = min(rounds, 40.0) + (min(epsilon, rounds * top) + 40.0) / top
+    step = max(step, top / MOST_PLACES, top * math.sqrt(2 * rounds * far / MOST_PRODUCTS))
     places = np.arange(-math.ceil(top / step) - 1, math.ceil(top / step) + 2)
     x = np.exp(places * step)
     heights = np.array([max(curve(place * step) for curve in curves) for place in places])
@@ -247,4 +253,6 @@ def connected(first: int, x: Floats, heights: Floats) -> Layout:
     weights = under1 * x
     infinite = float(heights[-1])
     scale = (1.0 - infinite) / weights.sum()
-    return Layout(first, weights * min(max(scale, 1.0 - 1e-9), 1.0 + 1e-9), infinite)
+    # to the left of the points the slope is -1, so the sum may be above 1 and is not lowered
+    weights = weights * min(max(scale, 1.0), 1.0 + 1e-9)
+    return Layout(first, weights, infinite, weight_error=(64 + len(x)) * UNIT)

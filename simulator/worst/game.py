@@ -17,6 +17,9 @@ from simulator.worst.gates import OwnFilter
 from simulator.worst.grid import lattice_step
 from simulator.worst.menu import AnyRange, Entry, Fixed, Open, Option, entries
 
+MOST_ON_LATTICE = 2e9
+"""Values of a game that is played on the lattice of its losses; a larger one on a coarser grid."""
+
 
 @dataclass(frozen=True)
 class Game:
@@ -51,7 +54,13 @@ class Game:
         """The lattice that holds every loss; None where there is none."""
         if not all(entry.exact for entry in self.menu):
             return None
-        return lattice_step([entry.law for entry in self.menu if isinstance(entry, Fixed)])
+        laws = [entry.law for entry in self.menu if isinstance(entry, Fixed)]
+        step = lattice_step(laws)
+        if step is None or self.rounds is None:
+            return step
+        reach = max(abs(end) for law in laws for end in law.support) / step
+        points = min(self.rounds * reach, 12.0 * math.sqrt(self.rounds) * reach + 40.0 / step)
+        return step if points * self.rounds * len(laws) <= MOST_ON_LATTICE else None
 
     @cached_property
     def coarsest(self) -> float:

@@ -279,9 +279,6 @@ def nearest(law: PrivacyLossLaw, step: float) -> NearestLayout:
     return NearestLayout(layout, tilted, gained)
 
 
-MAX_CELLS = 4_000_000
-
-
 def lattice_step(laws: Sequence[PrivacyLossLaw]) -> float | None:
     """Return the coarsest step of which every finite loss of all laws is a multiple, or None."""
     if not all(law.is_discrete for law in laws):

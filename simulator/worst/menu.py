@@ -376,7 +376,13 @@ def _of_challenge(challenge: Challenge, relation: Relation) -> Entry:
     mechanism = challenge.mechanism
     if not isinstance(mechanism, ScalarMechanism):
         raise NotApplicable(f"{mechanism!r} is not a mechanism with one scalar answer")
+    challenge = as_neighbours(challenge, relation)
     ends = challenge.database_0, challenge.database_1
+    if ends[0] != ends[1] and not relation.are_neighbours(*ends):
+        raise InvalidInput(
+            f"the two databases of a challenge on {mechanism!r} are no neighbours under the "
+            f"relation {relation}"
+        )
     if isinstance(mechanism.parameter, Free):
         free = mechanism.parameter
         if mechanism.parameter_name != "epsilon":

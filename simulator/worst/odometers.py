@@ -26,7 +26,7 @@ from simulator.worst.game import Game
 from simulator.worst.gates import FEW_NODES
 from simulator.worst.grid import Grid, nearest, on_lattice, spread
 from simulator.worst.menu import Open, entries
-from simulator.worst.passes import RIGHT, Pass, grid_for, policy_of, ranges_of
+from simulator.worst.passes import RIGHT, Pass, first_level, grid_for, policy_of, ranges_of
 from simulator.worst.policy import Policy
 from simulator.worst.recursion import lower_values, upper_values
 from simulator.worst.search import close
@@ -59,8 +59,13 @@ class WorstOdometer:
     policy: Policy = field(repr=False)
 
     @property
-    def ratio(self) -> Bracket:
-        """Ends of the true delta over the announced one: above 1 the odometer is broken."""
+    def ratio(self) -> Bracket | None:
+        """Ends of the true delta over the announced one: above 1 the odometer is broken.
+
+        None where it announces a delta of 0.
+        """
+        if self.announced == 0.0:
+            return None
         return Bracket(self.delta.lower / self.announced, self.delta.upper / self.announced)
 
     @property
@@ -105,7 +110,7 @@ def worst_odometer(
     start = time.perf_counter()
     found, best = Bracket(0.0, 1.0), None
     stopped = "time"
-    for level in range(12):
+    for level in range(first_level(game), 12):
         before = time.perf_counter()
         last, announced = _run(game, odometer, level)
         ends = last.delta(0.0)
@@ -183,6 +188,8 @@ def _spent(
         readings[node], deltas[node] = running.epsilon, running.delta
     if not np.isfinite(readings).all() or (readings < 0.0).any():
         raise InvalidInput("an odometer's reading must be finite and at least 0")
+    if not ((deltas >= 0.0) & (deltas <= 1.0)).all():
+        raise InvalidInput("an odometer's delta must lie in [0, 1]")
     if deltas.max() > deltas.min() * (1.0 + 1e-12):
         raise NotApplicable(
             "the announced delta grows with the rounds' own deltas; name mechanisms without delta"

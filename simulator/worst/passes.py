@@ -26,7 +26,7 @@ from simulator.worst.grid import (
     spread,
     support,
 )
-from simulator.worst.menu import AnyRange, Open, Option
+from simulator.worst.menu import AnyRange, Fixed, Open, Option
 from simulator.worst.policy import Policy
 from simulator.worst.recursion import Range, Values, lower_values, reaches, upper_values
 
@@ -34,6 +34,10 @@ MEMORY = 8e8
 """Bytes that one pass may take."""
 RIGHT = 40.0
 """Nats past epsilon beyond which a win is certain to every digit of a double."""
+MOST_PRODUCTS = 2e8
+"""Multiplications of the first pass, about, where the grid may be chosen."""
+MOST_STEPS = 1e7
+"""Between a loss of zero and epsilon."""
 FINEST = 60_000
 """Points that one pass may take where the grid may be chosen."""
 
@@ -91,6 +95,11 @@ def grid_for(
         variances = [max(a * a, b * b) for a, b in low_high]
     margin = 12.0 * math.sqrt(_reach(arena, variances)) / step
     start = epsilon / step
+    if not start <= MOST_STEPS:
+        raise NotApplicable(
+            f"epsilon = {epsilon:g} is {start:.3g} steps of {step:.3g} away, where a grid has "
+            f"{MOST_STEPS:.0e} at most; take an epsilon nearer to the mechanisms' losses"
+        )
     right = int(min(down, RIGHT / step)) + 2
     left = int(up) + 2
     if left + right > FINEST:
@@ -99,6 +108,28 @@ def grid_for(
     # -epsilon is a grid point: z_j = -epsilon + n step
     shift = -epsilon + round(start) * step
     return Grid(step, -left, left + right + 1, shift)
+
+
+def first_level(game: Game) -> int:
+    """The level to begin with: negative where the steps of level 0 are too many for one pass."""
+    if game.exact_step is not None or game.priced_freely:
+        return 0
+    ends = [support(entry.law) for entry in game.menu if isinstance(entry, Fixed)]
+    ends += [(0.0, max(entry.lengths)) for entry in game.menu if not isinstance(entry, Fixed)]
+    spans = np.array([max(high - low, abs(low), abs(high)) for low, high in ends])
+    many = np.array([not (isinstance(e, Fixed) and e.law.is_discrete) for e in game.menu])
+    wide = [min(e.law.variance, 1e6) for e in game.menu if isinstance(e, Fixed)]
+    deviation = min(math.sqrt(max(wide, default=math.inf)), float(spans.max()))
+    rounds, level = game.rounds or 1, 0
+    while level > -60:
+        step = game.step(level)
+        nats = min(rounds * spans.max(), 12.0 * math.sqrt(rounds) * deviation + RIGHT)
+        points = nats / step
+        products = rounds * points * float(np.where(many, spans / step, 4.0).sum())
+        if products <= MOST_PRODUCTS and spans.max() / step <= FINEST:
+            break
+        level -= 1
+    return level
 
 
 def run(
@@ -123,7 +154,7 @@ def run(
         return _free(game, epsilon, level, before, allowed)
     step = game.step(level)
     options = game.options(step)
-    doors: Gate = gate(game.filter, options, game.rounds, 256 * 2**level, game.relation)
+    doors: Gate = gate(game.filter, options, game.rounds, 256 * 2 ** max(level, 0), game.relation)
     exact = game.exact_step is not None
     laws = [option.law for option in options]
     layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]

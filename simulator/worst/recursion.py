@@ -15,6 +15,7 @@ experiments, so it is the value of a policy that exists and can be played.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -115,7 +116,8 @@ def upper_values(
     node, in nats beyond the grid's zero; zero everywhere by default.
     """
     table = _empty_table(arena, grid) if keep_table else None
-    *_, value = upper_sweep(arena, grid, layouts, ranges, thresholds=thresholds, table=table)
+    sweep = upper_sweep(arena, grid, layouts, ranges, thresholds=thresholds, table=table)
+    value = deque(sweep, maxlen=1).pop()
     return Values(grid, value, None, upper_rounding(arena, layouts, ranges), table)
 
 
@@ -259,7 +261,8 @@ def lower_values(
 ) -> Values:
     """The start's values under the best policy that remembers grid points. See the module."""
     table = _empty_table(arena, grid) if keep_table else None
-    *_, (value, won) = lower_sweep(arena, grid, layouts, thresholds=thresholds, table=table)
+    sweep = lower_sweep(arena, grid, layouts, thresholds=thresholds, table=table)
+    value, won = deque(sweep, maxlen=1).pop()
     return Values(grid, value, won, lower_rounding(arena, layouts), table)
 
 

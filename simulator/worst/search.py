@@ -21,7 +21,7 @@ from simulator.worst.fixed import dominating_delta, in_advance
 from simulator.worst.game import Game
 from simulator.worst.gates import OwnFilter
 from simulator.worst.menu import entries
-from simulator.worst.passes import Pass, policy_of, run
+from simulator.worst.passes import Pass, first_level, policy_of, run
 from simulator.worst.policy import Policy
 
 
@@ -226,7 +226,7 @@ def _passes(game: Game, epsilon: float, start: float, seconds: float) -> Iterato
     The first must fit into memory; a finer one that does not ends the search.
     """
     last: Pass | None = None
-    for level in range(12):
+    for level in range(first_level(game), 12):
         before = time.perf_counter()
         try:
             last = run(game, epsilon, level, last, allowed=max(PATIENCE * seconds, LEAST_ALLOWED))

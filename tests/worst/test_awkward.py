@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from typing import Any
 
 import pytest
 
-from simulator.errors import InvalidInput
+from simulator.adversaries.contract import Challenge
+from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.mechanisms import RandomizedResponse
 from simulator.theory.guarantees import Guarantee
-from simulator.theory.laws import FiniteLaw
+from simulator.theory.laws import FiniteLaw, randomized_response
 from simulator.theory.range_recursion import enclosed_curve
-from simulator.worst import worst_case, worst_odometer
+from simulator.worst import Game, worst_case, worst_odometer
 from simulator.worst.arena import chain
-from simulator.worst.grid import Grid, on_lattice
-from simulator.worst.recursion import Windows
+from simulator.worst.grid import Grid, nearest, on_lattice
+from simulator.worst.passes import first_level
+from simulator.worst.recursion import Windows, lower_values, upper_values
 from tests.worst.brute_force import response
 
 
@@ -177,3 +182,89 @@ def test_choices_fixed_in_advance_in_an_order_that_matters(
     exact = math.fsum(max(0.0, p - math.exp(0.4) * q) for p, q in composed)
     assert found.non_adaptive is not None
     assert found.non_adaptive.lower * (1 - 1e-11) <= exact <= found.non_adaptive.upper * (1 + 1e-11)
+
+
+def test_values_that_no_later_node_needs_are_let_go_of() -> None:
+    """2,000 nodes of 4,000 values of 16 bytes would be 130 MB."""
+    tracemalloc.start()
+    try:
+        upper_values(chain(2000, 1), Grid(0.1, -2000, 4001), [on_lattice(_RESPONSE, 0.1)])
+        lower_values(
+            chain(2000, 1), Grid(0.1, -2000, 4001), [nearest(_RESPONSE, 0.1)], keep_table=False
+        )
+        assert tracemalloc.get_traced_memory()[1] < 5e6
+    finally:
+        tracemalloc.stop()
+
+
+_RESPONSE = randomized_response(0.1)
+
+
+@pytest.mark.parametrize(
+    "menu",
+    [
+        "gaussian:1e-3,gaussian:1",
+        "randomized-response:1e-9,laplace:30",
+        "randomized-response:1e-9,randomized-response:30",
+    ],
+)
+def test_losses_of_very_different_sizes_begin_on_a_grid_that_can_be_paid(menu: str) -> None:
+    """On the steps of the smallest one, 1e-10 say, the grid would hold 1e11 points and more."""
+    game = Game(menu, 3)  # type: ignore[arg-type]
+    assert first_level(game) < 0
+    found = worst_case(menu, rounds=2, epsilon=1.0, tolerance=0.1)
+    assert found.reached
+    assert found.dominating is not None
+    assert found.dominating >= found.delta.lower * (1 - 1e-12)
+
+
+def test_a_lattice_of_too_many_points_is_left_for_a_coarser_grid() -> None:
+    game = Game("randomized-response:0.00001,randomized-response:1", 1000)  # type: ignore[arg-type]
+    assert game.exact_step is None
+    assert first_level(game) < 0
+    fewer = Game("randomized-response:0.025,randomized-response:0.2", 1000)  # type: ignore[arg-type]
+    assert fewer.exact_step == pytest.approx(0.025, rel=1e-12)
+    assert first_level(fewer) == 0
+
+
+@pytest.mark.parametrize(
+    ("menu", "epsilon"),
+    [("laplace:0.5", 1e308), ("randomized-response:0.1", 1e9), ("gaussian:1e-300", 1.0)],
+)
+def test_an_epsilon_out_of_all_proportion_is_named(menu: str, epsilon: float) -> None:
+    with pytest.raises(NotApplicable, match="take an epsilon nearer"):
+        worst_case(menu, rounds=3, epsilon=epsilon)
+
+
+def test_databases_that_are_no_neighbours_are_refused() -> None:
+    far = Challenge(WITHOUT_ALICE, EVERYONE.add("x").add("y"), RandomizedResponse(ALICE, 0.7))
+    with pytest.raises(InvalidInput, match="no neighbours"):
+        worst_case([far], rounds=1, epsilon=0.3)
+
+
+def test_an_odometers_delta_may_be_zero_but_nothing_below_or_beside() -> None:
+    class Announcing(Reading):
+        def __init__(self, delta: float) -> None:
+            super().__init__(0.05)
+            self.delta = delta
+
+        def fresh(self) -> Announcing:
+            return Announcing(self.delta)
+
+    found = worst_odometer("randomized-response:0.1", Announcing(0.0), 2)
+    assert found.verdict == "broken"
+    assert found.ratio is None
+    for delta in (-1.0, math.nan, 2.0):
+        with pytest.raises(InvalidInput, match="delta must lie"):
+            worst_odometer("randomized-response:0.1", Announcing(delta), 2)
+
+
+def test_the_dominating_pair_is_not_lowered_by_a_leak_in_experiment_1() -> None:
+    leak, p = 1e-10, 1.0 / (1.0 + math.exp(-0.25))
+    menu = [
+        FiniteLaw.from_probabilities([p, 1 - p, 0], [(1 - p) * (1 - leak), p * (1 - leak), leak]),
+        FiniteLaw.from_probabilities([0.6, 0.4], [0.4, 0.6]),
+    ]
+    found = worst_case(menu, rounds=2, epsilon=0.0)
+    assert found.dominating is not None
+    assert found.dominating >= found.delta.lower * (1 - 1e-13)

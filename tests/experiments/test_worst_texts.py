@@ -1,0 +1,69 @@
+"""What the search has found, as written down: against other witnesses, and against its data."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from experiments import stages, worst_texts
+from simulator.theory.loss_atoms import mixed_atoms
+from tests.worst.brute_force import response, worst
+
+
+def committed(name):
+    return json.loads(stages.data_path(name).read_text(encoding="utf-8"))["data"]
+
+
+def test_the_committed_text_is_that_of_the_committed_data():
+    written = (stages.RESULTS / "worst" / "README.md").read_text(encoding="utf-8")
+    assert written == worst_texts.text(), "run `python -m experiments.worst_texts`"
+
+
+def test_the_natural_filters_overshoot_is_that_of_a_plain_recursion():
+    """(1, 1e-2) with two responses: few enough rounds to try every play."""
+    epsilons, promise = (0.3, 0.5), 1e-2
+
+    def admit(counts, option):
+        after = tuple(n + (i == option) for i, n in enumerate(counts))
+        parts = tuple((e, n) for e, n in zip(epsilons, after) if n)
+        within = sum(e * n for e, n in parts) <= 1.0
+        return after if within or mixed_atoms(parts).delta(1.0) <= promise else None
+
+    truth = worst([response(e) for e in epsilons], 1.0, 9, admit=admit, state=(0, 0))
+    from experiments.figures.worst_natural import overshoot
+
+    found = overshoot((3, 5), 0.1, 1.0, promise)
+    assert found == pytest.approx(truth / promise, rel=1e-9)
+
+
+def test_one_mechanism_alone_never_passes_the_natural_filters_promise():
+    menus = {menu["size"]: menu["ratio"] for menu in committed("worst_natural")["menus"]}
+    assert menus[1] <= 1.0 < menus[2] < menus[3] < menus[4]
+    pair = {tuple(p["menu"]): p["ratio"] for p in committed("worst_natural")["pairs"]}
+    assert pair[0.025, 0.2] == pytest.approx(2.81, abs=0.005)  # arXiv 2602.15815's menu
+
+
+def test_an_adaptive_choice_is_never_below_a_fixed_one_nor_above_the_dominating_pair():
+    for curve in committed("worst_exponential")["curves"]:
+        for point in curve["points"]:
+            assert point["fixed"] <= point["upper"] <= point["dominating"] * (1 + 1e-6)
+            assert point["lower"] <= point["upper"] <= point["lower"] * 1.02
+
+
+def test_no_filter_that_is_proved_is_found_broken():
+    for row in committed("worst_filters")["slack"]:
+        assert row["lower"] <= 1.0
+
+
+def test_budgets_are_in_the_order_that_is_known():
+    rows = {row["log10_delta"]: row for row in committed("worst_filters")["budgets"]["rows"]}
+    for row in rows.values():
+        assert row["whitehouse"] < row["zcdp"] < row["sound"]
+    assert rows[-6]["sound"] == pytest.approx(0.0549, abs=1e-4)
+    assert rows[-6]["gaussian"] == pytest.approx(0.05603, abs=1e-5)
+    over = {
+        row["log10_delta"]: row["ratio"]
+        for row in committed("worst_filters")["budgets"]["overshoot"]
+    }
+    assert over[-6] > 1.2 > 1.0 > over[-10]
