@@ -69,11 +69,13 @@ class Game:
         for entry in self.menu:
             if isinstance(entry, Fixed):
                 spread_of_law = math.sqrt(min(entry.law.variance, 1e4))
-                finite_losses = entry.lengths or (math.inf,)
-                scales.append(min(max(spread_of_law, 1e-9), max(finite_losses)) / 8)
+                reach = max(entry.lengths, default=0.0 if entry.law.is_discrete else math.inf)
+                scales.append(min(max(spread_of_law, 1e-9), reach) / 8)
             else:
                 scales.append(max(entry.lengths) / 16)
-        return min(scales)
+        # what loses nothing, but for rounding, asks for no grid
+        largest = max(scales)
+        return min([scale for scale in scales if scale > 1e-12 * largest], default=1.0)
 
     def step(self, level: int) -> float:
         """The grid step of a level: each has half the step of the one before, or less."""

@@ -102,6 +102,8 @@ def grid_for(
         )
     right = int(min(down, RIGHT / step)) + 2
     left = int(up) + 2
+    if any(option.law.infinite_mass for option in options):
+        left = max(left, int(start + max(down, 0.0)) + 2)  # a win is possible from anywhere
     if left + right > FINEST:
         left = int(min(left, start + margin + max(-min(lay.reach[0] for lay in layouts), 1)))
     left = max(left, int(start) + 2)

@@ -268,3 +268,27 @@ def test_the_dominating_pair_is_not_lowered_by_a_leak_in_experiment_1() -> None:
     found = worst_case(menu, rounds=2, epsilon=0.0)
     assert found.dominating is not None
     assert found.dominating >= found.delta.lower * (1 - 1e-13)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 1.9])
+@pytest.mark.parametrize(
+    "law",
+    [
+        randomized_response(0.5, 0.1),
+        FiniteLaw.from_probabilities([0.0, 0.7, 0.3], [0.4, 0.0, 0.6]),
+    ],
+)
+def test_a_policy_plays_on_where_only_an_infinite_loss_wins(law: FiniteLaw, epsilon: float) -> None:
+    """However far it has fallen behind, a leak may still come."""
+    found = worst_case([law], rounds=4, epsilon=epsilon)
+    assert found.policy.value == pytest.approx(found.delta.lower, rel=1e-9)
+
+
+def test_a_table_that_loses_nothing_asks_for_no_grid() -> None:
+    same = FiniteLaw.from_probabilities([0.3, 0.7], [0.3, 0.7])
+    other = FiniteLaw.from_probabilities([0.31, 0.33, 0.36], [0.3, 0.34, 0.36])
+    assert Game([same, other], 2).coarsest == Game([other], 2).coarsest  # type: ignore[arg-type]
+    found = worst_case([same, other], rounds=2, epsilon=0.01)
+    alone = worst_case([other], rounds=2, epsilon=0.01)
+    assert found.delta.lower <= alone.delta.upper
+    assert alone.delta.lower <= found.delta.upper
