@@ -17,6 +17,7 @@ from simulator.errors import NotApplicable
 from simulator.theory.bounds.bounded_range import non_adaptive_ends
 from simulator.theory.filters import Filter
 from simulator.theory.laws.base import Floats
+from simulator.theory.outward import UNIT
 from simulator.theory.pld import Bracket, compose_laws
 from simulator.worst.arena import CLOSED, Arena, chain, explored
 from simulator.worst.gates import OwnFilter, price_of

@@ -171,7 +171,9 @@ def run(
         ranges,
         keep_table=keep and exact and doors.possible is doors.certain,
     )
-    if exact and doors.certain is doors.possible:
+    reach = _reach(doors.possible, [layout.reach[1] for layout in layouts])
+    whole = -grid.z[0] >= reach * step  # else the values to the left are no lower ends
+    if exact and whole and doors.certain is doors.possible:
         lower = upper
     else:
         lower = lower_values(doors.certain, grid, near, keep_table=keep)

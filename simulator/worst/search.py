@@ -186,14 +186,14 @@ def worst_case(
     found, best = Bracket(0.0, 1.0), None
     stopped = "time"
     for last in _passes(game, epsilon, start, seconds):
-        ends = last.delta(epsilon)
+        ends, before = last.delta(epsilon), found.upper
         if best is None or ends.lower >= found.lower:
             best = last
         found = found.meet(ends)
         if close(found, tolerance):
             stopped = "tolerance"
             break
-        if _only_rounding(found, best):
+        if _only_rounding(found, before, best):
             stopped = "rounding"
             break
     assert best is not None
@@ -209,9 +209,14 @@ def worst_case(
     )
 
 
-def _only_rounding(found: Bracket, best: Pass) -> bool:
-    """Whether a finer grid would not help: all is exact already, or no play seems to win."""
-    return best.lower is best.upper or (found.lower == 0.0 and found.upper < 1e-14)
+def _only_rounding(found: Bracket, before: float, best: Pass) -> bool:
+    """Whether a finer grid would not help: all is exact already, or no play seems to win.
+
+    ``before`` is the upper end of the coarser grid.
+    """
+    if best.lower is best.upper:
+        return True
+    return found.lower == 0.0 and found.upper < 1e-14 and found.upper > 0.5 * before
 
 
 PATIENCE = 10.0

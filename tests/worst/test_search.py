@@ -139,6 +139,8 @@ def test_beyond_the_largest_loss_nothing_is_left() -> None:
     assert math.isclose(found.delta.upper, 0.0, abs_tol=1e-290)
 
 
-def test_a_game_that_would_take_far_too_long_is_not_begun() -> None:
+def test_a_pass_that_would_take_far_too_long_is_not_begun() -> None:
+    game = Game("laplace:0.3", 50)  # type: ignore[arg-type]
     with pytest.raises(NotApplicable, match=r"would take about .* s .* states by .* losses"):
-        worst_case("laplace:0.01", epsilon=20.0, rounds=100_000, seconds=1.0)
+        run(game, 1.0, 3, allowed=1e-6)
+    assert run(game, 1.0, 3, allowed=30.0).delta(1.0).upper > 0.0
