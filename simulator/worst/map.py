@@ -132,11 +132,12 @@ def draw(policy: Policy, path: str | PathLike[str], *, seed: int = 0) -> Path:
     plays = {"typical play": play(policy, seed=seed)}
     if policy.chances.win(*policy.start) > 0.0:
         plays["winning play"] = play(policy, seed=seed, winning=True)
-    names, scale = _scale(policy.labels)
+    names, scale, group = _scale(policy.labels)
+    moves = np.where(shown.moves >= 0, group[shown.moves], -1)
     share = shown.clock.name == "budget left"
     with paper_figure(width=4.6, height=3.4) as (figure, axes):
         plot_policy(
-            axes, shown.losses, shown.left * (100.0 if share else 1.0), shown.moves, names,
+            axes, shown.losses, shown.left * (100.0 if share else 1.0), moves, names,
             values=scale, logarithmic=scale is not None and scale[0].startswith("ε"),
             epsilon=None if policy.thresholds.any() else policy.epsilon,
             paths={name: _path(drawn, share) for name, drawn in plays.items()},
@@ -152,13 +153,27 @@ def _path(drawn: Play, share: bool) -> tuple[np.ndarray, np.ndarray]:
     return losses[finite], left[finite] * (100.0 if share else 1.0)
 
 
-def _scale(labels: Sequence[str]) -> tuple[list[str], tuple[str, np.ndarray] | None]:
-    """(labels, what a colour bar shows): a parameter where many options differ in nothing else."""
+def _scale(
+    labels: Sequence[str],
+) -> tuple[list[str], tuple[str, np.ndarray] | None, np.ndarray]:
+    """(names, what a colour bar shows, each option's place among the names).
+
+    The bar shows a parameter where many options differ in nothing else. Where they are of several
+    mechanisms, the parameters of each share its name.
+    """
+    alone = np.arange(len(labels))
     if len(labels) <= FEW_MOVES:
-        return list(labels), None
+        return list(labels), None, alone
     split = [label.rpartition("@" if "@" in label else ":") for label in labels]
-    if len({name for name, _, _ in split}) > 1:
-        return list(labels), ("mechanism", np.arange(len(labels), dtype=float))
-    name = split[0][0]
+    names = list(dict.fromkeys(name for name, _, _ in split))
+    if len(names) > 1:
+        many = {name: sum(other == name for other, _, _ in split) > 1 for name in names}
+        wide = [s[0] if many[s[0]] else label for label, s in zip(labels, split)]
+        names = list(dict.fromkeys(wide))
+        group = np.array([names.index(name) for name in wide])
+        if len(names) <= FEW_MOVES:
+            return names, None, group
+        return list(labels), ("place in the menu", alone.astype(float)), alone
+    name = names[0]
     symbol = f"t of {name}" if "@" in labels[0] else f"ε of {name}"
-    return list(labels), (symbol, np.array([float(number) for _, _, number in split]))
+    return list(labels), (symbol, np.array([float(number) for _, _, number in split])), alone

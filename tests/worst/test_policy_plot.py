@@ -10,7 +10,7 @@ from simulator.plots import paper_figure
 from simulator.plots.policy import FEW_MOVES, plot_policy
 from simulator.theory.filters import parse_filter
 from simulator.worst import worst_case
-from simulator.worst.map import draw, policy_map
+from simulator.worst.map import _scale, draw, policy_map
 
 EDGES = np.arange(4.0)
 MOVES = np.array([[0, 1, -1], [1, -1, -1], [0, 0, 1]])
@@ -104,3 +104,11 @@ def test_places_that_cannot_be_written_are_refused(policy, tmp_path):
     for path, named in (("x.doc", "ends in"), ("no/x.png", "no folder"), ("folder.png", "folder")):
         with pytest.raises(InvalidInput, match=named):
             draw(policy, tmp_path / path)
+
+
+def test_the_options_of_one_mechanism_share_a_colour_beside_another():
+    labels = ["laplace:0.3", *(f"exponential:0.4@{j / 100}" for j in range(1, 20))]
+    names, bar, group = _scale(labels)
+    assert names == ["laplace:0.3", "exponential:0.4"]
+    assert bar is None
+    assert group.tolist() == [0] + [1] * 19
