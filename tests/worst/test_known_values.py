@@ -9,6 +9,7 @@ from simulator.theory.filters import SumFilter
 from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.guarantees import Guarantee
 from simulator.theory.laws import LaplaceLaw
+from simulator.theory.natural_filter import NaturalFilter
 from simulator.theory.pld import compose_laws
 from simulator.worst import worst_case
 
@@ -116,3 +117,21 @@ def test_gaussians_are_totally_ordered_so_a_budget_of_mu_squared_is_exact() -> N
     )
     assert found.delta.lower <= gaussian_delta(0.4, 1.0) <= found.delta.upper
     assert found.reached
+
+
+def test_the_natural_filter_is_overshot_by_two_responses_and_not_by_gaussians() -> None:
+    """arXiv 2602.15815's menu at (1, 1e-5): 2.81-fold; Gaussians are totally ordered."""
+    filter_ = NaturalFilter(1.0, 1e-5)
+    menu = "randomized-response:0.025,randomized-response:0.2"
+    found = worst_case(menu, filter=filter_, epsilon=1.0)
+    assert found.verdict == "broken"
+    assert found.ratio == pytest.approx(2.81, abs=0.005)
+    assert found.delta.width <= 1e-11 * found.delta.upper
+    assert found.non_adaptive is not None
+    assert found.non_adaptive.upper <= 1e-5
+    ordered = worst_case(
+        "gaussian:0.1,gaussian:0.2", filter=filter_, epsilon=1.0, tolerance=1e-2, seconds=20.0
+    )
+    assert ordered.verdict == "sound"
+    assert ordered.non_adaptive is not None
+    assert ordered.delta.lower <= ordered.non_adaptive.upper * (1 + 1e-9)
