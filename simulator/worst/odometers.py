@@ -8,7 +8,6 @@ a stop in every node that is held against the reading there.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -29,7 +28,7 @@ from simulator.worst.menu import Open, entries
 from simulator.worst.passes import RIGHT, Pass, first_level, grid_for, policy_of, ranges_of
 from simulator.worst.policy import Policy
 from simulator.worst.recursion import lower_values, upper_values
-from simulator.worst.search import close
+from simulator.worst.refining import refined
 
 
 class Odometer(Protocol):
@@ -107,30 +106,28 @@ def worst_odometer(
     game = Game(entries(menu, relation), whole("rounds", rounds), None, experiment, relation)
     if any(isinstance(entry, Open) for entry in game.menu):
         raise NotApplicable("an odometer is searched over fixed parameters only")
-    start = time.perf_counter()
-    found, best = Bracket(0.0, 1.0), None
-    stopped = "time"
-    for level in range(first_level(game), 12):
-        before = time.perf_counter()
-        last, announced = _run(game, odometer, level)
-        ends = last.delta(0.0)
-        best = last if best is None or ends.lower >= found.lower else best
-        found = found.meet(ends)
-        if close(found, tolerance) or found.upper <= 1e-12 * announced:
-            stopped = "tolerance"
-            break
-        now = time.perf_counter()
-        if now - start + 5.0 * (now - before) > seconds:
-            break
-    assert best is not None
-    elapsed = time.perf_counter() - start
+    announced = 0.0
+
+    def run(level: int, last: Pass | None) -> Pass:
+        nonlocal announced
+        found, announced = _run(game, odometer, level)
+        return found
+
+    found = refined(
+        run,
+        first_level(game),
+        0.0,
+        tolerance=tolerance,
+        seconds=seconds,
+        nothing=lambda: 1e-12 * announced,
+    )
     return WorstOdometer(
-        delta=found,
+        delta=found.delta,
         announced=announced,
         tolerance=tolerance,
-        seconds=elapsed,
-        stopped=stopped,
-        policy=policy_of(best, 0.0, game),
+        seconds=found.seconds,
+        stopped=found.stopped,
+        policy=policy_of(found.best, 0.0, game),
     )
 
 

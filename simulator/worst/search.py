@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -23,6 +22,7 @@ from simulator.worst.gates import OwnFilter
 from simulator.worst.menu import entries
 from simulator.worst.passes import Pass, first_level, policy_of, run
 from simulator.worst.policy import Policy
+from simulator.worst.refining import allowed, close, refined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,11 +144,6 @@ class WorstCase:
         return None if not promised else self.delta.lower / promised
 
 
-def close(found: Bracket, tolerance: float) -> bool:
-    """Whether the ends are within the tolerance of each other, or both nothing."""
-    return found.width <= tolerance * found.upper or found.upper <= 1e-300
-
-
 def worst_case(
     menu: str | Iterable[Any],
     *,
@@ -182,64 +177,19 @@ def worst_case(
     epsilon = nonnegative("epsilon", finite("epsilon", epsilon))
     tolerance, seconds = positive("tolerance", tolerance), positive("seconds", seconds)
     game = Game(entries(menu, relation), rounds, filter, experiment, relation)
-    start = time.perf_counter()
-    found, best = Bracket(0.0, 1.0), None
-    stopped = "time"
-    for last in _passes(game, epsilon, start, seconds):
-        ends, before = last.delta(epsilon), found.upper
-        if best is None or ends.lower >= found.lower:
-            best = last
-        found = found.meet(ends)
-        if close(found, tolerance):
-            stopped = "tolerance"
-            break
-        if _only_rounding(found, before, best):
-            stopped = "rounding"
-            break
-    assert best is not None
-    elapsed = time.perf_counter() - start
+    found = refined(
+        lambda level, last: run(game, epsilon, level, last, allowed=allowed(seconds)),
+        first_level(game),
+        epsilon,
+        tolerance=tolerance,
+        seconds=seconds,
+    )
     return WorstCase(
         game=game,
         epsilon=epsilon,
-        delta=found,
+        delta=found.delta,
         tolerance=tolerance,
-        seconds=elapsed,
-        stopped=stopped,
-        last=best,
+        seconds=found.seconds,
+        stopped=found.stopped,
+        last=found.best,
     )
-
-
-def _only_rounding(found: Bracket, before: float, best: Pass) -> bool:
-    """Whether a finer grid would not help: all is exact already, or no play seems to win.
-
-    ``before`` is the upper end of the coarser grid.
-    """
-    if best.lower is best.upper:
-        return True
-    return found.lower == 0.0 and found.upper < 1e-14 and found.upper > 0.5 * before
-
-
-PATIENCE = 10.0
-"""A pass that is likely to take so many times the seconds allowed is not begun..."""
-LEAST_ALLOWED = 30.0
-"""...unless it is likely to take no more seconds than this."""
-
-
-def _passes(game: Game, epsilon: float, start: float, seconds: float) -> Iterator[Pass]:
-    """Passes over finer and finer grids, as long as the next one is likely to end in time.
-
-    The first must fit into memory; a finer one that does not ends the search.
-    """
-    last: Pass | None = None
-    for level in range(first_level(game), 12):
-        before = time.perf_counter()
-        try:
-            last = run(game, epsilon, level, last, allowed=max(PATIENCE * seconds, LEAST_ALLOWED))
-        except NotApplicable:
-            if last is None:
-                raise
-            return
-        yield last
-        took = time.perf_counter() - before
-        if time.perf_counter() - start + 5.0 * took > seconds:
-            return

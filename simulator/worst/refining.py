@@ -1,0 +1,107 @@
+"""Finer and finer grids, until the ends are near enough, the time is up, or no grid would help."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from simulator.errors import NotApplicable
+from simulator.theory.pld import Bracket
+from simulator.worst.passes import Pass
+
+MOST_LEVELS = 12
+GROWTH = 5.0
+"""A finer grid is likely to take so many times what the last one took."""
+PATIENCE = 10.0
+"""A pass that is likely to take so many times the seconds allowed is not begun..."""
+LEAST_ALLOWED = 30.0
+"""...unless it is likely to take no more seconds than this."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refined:
+    """What the passes have found together.
+
+    Attributes
+    ----------
+    delta : the ends that hold.
+    best : the pass with the largest lower end.
+    stopped : why no finer grid was tried: "tolerance", "time", or "rounding".
+    seconds : what it took.
+    """
+
+    delta: Bracket
+    best: Pass
+    stopped: str
+    seconds: float
+
+
+def allowed(seconds: float) -> float:
+    """The time that one pass may be likely to take."""
+    return max(PATIENCE * seconds, LEAST_ALLOWED)
+
+
+def refined(
+    run: Callable[[int, Pass | None], Pass],
+    first: int,
+    epsilon: float,
+    *,
+    tolerance: float,
+    seconds: float,
+    nothing: Callable[[], float] = lambda: 1e-300,
+) -> Refined:
+    """Run passes from the level ``first`` on, each with the one before it.
+
+    ``nothing()``, asked after a pass, is what counts as no delta at all. Raises NotApplicable where
+    the first pass cannot be run.
+    """
+    start = time.perf_counter()
+    found, best, stopped = Bracket(0.0, 1.0), None, "time"
+    for last in _passes(run, first, start, seconds):
+        ends, before = last.delta(epsilon), found.upper
+        if best is None or ends.lower >= found.lower:
+            best = last
+        found = found.meet(ends)
+        if close(found, tolerance) or found.upper <= nothing():
+            stopped = "tolerance"
+            break
+        if _only_rounding(found, before, best):
+            stopped = "rounding"
+            break
+    assert best is not None
+    return Refined(delta=found, best=best, stopped=stopped, seconds=time.perf_counter() - start)
+
+
+def _passes(
+    run: Callable[[int, Pass | None], Pass], first: int, start: float, seconds: float
+) -> Iterator[Pass]:
+    """Passes, as long as the next one is likely to end in time and can be run."""
+    last: Pass | None = None
+    for level in range(first, MOST_LEVELS):
+        before = time.perf_counter()
+        try:
+            last = run(level, last)
+        except NotApplicable:
+            if last is None:
+                raise
+            return
+        yield last
+        now = time.perf_counter()
+        if now - start + GROWTH * (now - before) > seconds:
+            return
+
+
+def close(found: Bracket, tolerance: float) -> bool:
+    """Whether the ends are within the tolerance of each other."""
+    return found.width <= tolerance * found.upper
+
+
+def _only_rounding(found: Bracket, before: float, best: Pass) -> bool:
+    """Whether a finer grid would not help: all is exact already, or no play seems to win.
+
+    ``before`` is the upper end of the coarser grid.
+    """
+    if best.lower is best.upper:
+        return True
+    return found.lower == 0.0 and found.upper < 1e-14 and found.upper > 0.5 * before
