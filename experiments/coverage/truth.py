@@ -26,8 +26,9 @@ from scipy.fft import irfft, next_fast_len, rfft
 from experiments.coverage.entries import Atom, Entry
 from experiments.coverage.subject import Subject
 
-TIE = 1e-11
-"""A loss that equals a threshold but for so much, relative, is not above it."""
+TIE = 2.0**-50
+"""A loss that equals a threshold but for so much a round and a nat is not above it: the rule that
+the README states for tails, no wider."""
 SAME = 1e-11
 """Losses this near each other are one: they differ by rounding."""
 CELLS = 4096
@@ -53,12 +54,14 @@ class Law:
     losses, masses : finite losses, ascending, and their probabilities, shape (atoms,) each.
     infinite : probability of an infinite loss.
     slack : by how much the true loss may differ from the one listed, on any path.
+    rounds : how many losses each is the sum of.
     """
 
     losses: np.ndarray
     masses: np.ndarray
     infinite: float
     slack: float
+    rounds: int
 
     def tail(self, epsilon: float) -> Bracket:
         """Pr[signed loss > epsilon]."""
@@ -83,7 +86,7 @@ class Law:
     def atoms(self) -> np.ndarray:
         """The distinct positive losses, ascending, without ties by rounding."""
         positive = self.losses[self.losses > SAME]
-        return positive[np.diff(positive, prepend=0.0) > TIE * positive]
+        return positive[np.diff(positive, prepend=0.0) > SAME * positive]
 
     def _bracket(self, of: Callable[[float], float], epsilon: float) -> Bracket:
         if self.slack == 0.0:
@@ -92,7 +95,8 @@ class Law:
         return Bracket(of(epsilon + self.slack), of(epsilon - self.slack))
 
     def _tail_at(self, epsilon: float) -> float:
-        first = np.searchsorted(self.losses, epsilon + max(TIE * abs(epsilon), 1e-12), "right")
+        tie = TIE * self.rounds * (40.0 + abs(epsilon))
+        first = np.searchsorted(self.losses, epsilon + tie, "right")
         return math.fsum(self.masses[first:]) + self.infinite
 
     def _delta_at(self, epsilon: float) -> float:
@@ -169,7 +173,7 @@ def finite_law(subject: Subject, b: int) -> Law:
                     after[arrived].append((losses + loss, masses * (mass * p)))
         here = {node: merged(parts) for node, parts in after.items()}
     losses, masses = here.get(None, (np.zeros(1), np.zeros(1)))  # type: ignore[call-overload]
-    return Law(losses, masses, infinite, 0.0)
+    return Law(losses, masses, infinite, 0.0, subject.rounds)
 
 
 def merged(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
@@ -253,7 +257,8 @@ def grid_law(subject: Subject, b: int, cells: int) -> Law:
         best[better] = np.maximum(tilted[better], 0.0) * np.exp(-theta * losses[better])
         certain[better] = digits[better]
     keep = best > 0.0
-    return Law(losses[keep], best[keep], 0.0, 0.5 * grid.step * subject.rounds)
+    slack = 0.5 * grid.step * subject.rounds
+    return Law(losses[keep], best[keep], 0.0, slack, subject.rounds)
 
 
 def tilted_masses(subject: Subject, b: int, grid: Grid, theta: float) -> np.ndarray:
