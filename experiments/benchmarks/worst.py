@@ -40,9 +40,10 @@ ends = last.delta(10.0)
 """
 
 _FREE = """
-last = run(Game(entries("randomized-response:0.005..0.2"), None, Squares()), 1.0, 0)
+menu = "randomized-response:0.005..0.2"
+found = worst_case(menu, filter=Squares(), epsilon=1.0, seconds=0.1)
+last, ends = found.last, found.delta
 assert abs(last.step - 0.005) < 1e-12
-ends = last.delta(1.0)
 """
 
 _NATURAL = """

@@ -19,7 +19,7 @@ from simulator.worst.gates import cost_of
 from simulator.worst.menu import Open, Option
 
 COARSEST = 4
-"""Units that the cheapest free parameter costs on the first level; twice as many on each next."""
+"""Units that the cheapest free parameter costs on level 0; twice as many on each next."""
 
 
 def unit_of(game: Game, level: int) -> float:
@@ -59,12 +59,12 @@ def _cells(
         return cost(entry.promise_of(epsilon)) / unit
 
     found = []
-    below = entry.low
+    below, high = entry.low, _dearest(priced, entry.low, entry.high)
     units = math.floor(priced(below) * (1.0 + 1e-12) + 1e-9)
     while True:
         units = max(units + 1, math.floor(units * ratio))
-        last = priced(entry.high) <= units
-        top = entry.high if last else _root(priced, units, below, entry.high)
+        last = priced(high) <= units
+        top = high if last else _root(priced, units, below, high)
         found.append(entry.option(place, top, below))
         if last:
             return found
@@ -72,10 +72,17 @@ def _cells(
 
 
 def _root(priced: Callable[[float], float], units: float, low: float, high: float) -> float:
-    """The epsilon that costs so many units, or a little more."""
-    capped = min(priced(high), 2.0 * units)  # a filter may refuse the dearest even alone
+    """The epsilon that costs so many units."""
+    return float(brentq(lambda epsilon: priced(epsilon) - units, low, high, xtol=1e-15, rtol=1e-14))
 
-    def excess(epsilon: float) -> float:
-        return min(priced(epsilon), capped) - units
 
-    return float(brentq(excess, low, high, xtol=1e-15, rtol=1e-14))
+def _dearest(priced: Callable[[float], float], low: float, high: float) -> float:
+    """The largest epsilon that the filter admits alone, to rounding: no cell goes beyond it."""
+    if math.isfinite(priced(high)):
+        return high
+    while high - low > 1e-15 * high:
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if math.isfinite(priced(middle)) else (low, middle)
+    return low

@@ -114,8 +114,10 @@ def grid_for(
 
 def first_level(game: Game) -> int:
     """The level to begin with: negative where the steps of level 0 are too many for one pass."""
-    if game.exact_step is not None or game.priced_freely:
+    if game.exact_step is not None:
         return 0
+    if game.priced_freely:
+        return -2
     ends = [support(entry.law) for entry in game.menu if isinstance(entry, Fixed)]
     ends += [(0.0, max(entry.lengths)) for entry in game.menu if not isinstance(entry, Fixed)]
     spans = np.array([max(high - low, abs(low), abs(high)) for low, high in ends])
@@ -207,12 +209,13 @@ def _free(game: Game, epsilon: float, level: int, before: Pass | None, allowed: 
     ranges = ranges_of(game, cells, fine)
     upper = upper_values(possible, grid, layouts, ranges)
     error, largest = _loss_error(possible, layouts), _largest(possible, layouts, ranges, fine)
-    if before is not None and level > FINE_ENOUGH:
+    own = min(max(level, 0), FINE_ENOUGH)
+    step = game.step(own)
+    if before is not None and before.step == step and level not in range(1, FINE_ENOUGH + 1):
         return replace(before, upper=upper, loss_error=error, largest=largest)
-    step = game.step(level)
     options = game.options(step)
     near = [nearest(option.law, step) for option in options]
-    certain = gate(game.filter, options, game.rounds, 256 * 2**level, game.relation).certain
+    certain = gate(game.filter, options, game.rounds, 256 * 2**own, game.relation).certain
     spreads = [spread(option.law, step) for option in options]
     line = _fitting(step, epsilon, certain, spreads, options, allowed=allowed)
     lower = lower_values(certain, line, near, keep_table=_kept(line, certain))

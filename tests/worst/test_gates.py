@@ -248,3 +248,22 @@ def test_the_largest_loss_of_a_range_is_its_width() -> None:
     last = run(Game("exponential:1", 2), 1.99, 0)  # type: ignore[arg-type]
     assert last.largest == pytest.approx(2.0)
     assert last.delta(1.99).upper > 0.0
+
+
+class Within(Growing):
+    """A sum of squares whose budget does not hold the dearest parameter."""
+
+    monotone, initial = True, 0.0
+
+    def admit(self, state: float, guarantee: Guarantee) -> tuple[bool, float]:  # type: ignore[override]
+        after = state + guarantee.pure_epsilon**2
+        return after <= 0.25, after if after <= 0.25 else state
+
+
+def test_a_parameter_that_the_filter_never_admits_is_left_out() -> None:
+    last = run(Game("randomized-response:0.25..0.8", None, Within()), 0.4, 1)  # type: ignore[arg-type]
+    found = last.delta(0.4)
+    alone = worst_case(
+        ["randomized-response:0.25", "randomized-response:0.5"], filter=Within(), epsilon=0.4
+    )
+    assert alone.delta.lower <= found.upper < 2.0 * alone.delta.upper
