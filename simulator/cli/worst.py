@@ -17,8 +17,8 @@ from simulator.theory.pld import Bracket
 from simulator.validation import whole
 from simulator.worst.description import header
 from simulator.worst.map import draw, drawable
-from simulator.worst.menu import parse_family, parse_menu
 from simulator.worst.playing import agrees, played
+from simulator.worst.reading import parse_family, parse_menu
 from simulator.worst.saved import NAME, writable
 from simulator.worst.search import WorstCase, worst_case
 from simulator.worst.transcript import transcript as told

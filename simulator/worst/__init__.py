@@ -2,9 +2,10 @@
 
 from simulator.worst.game import Game
 from simulator.worst.gates import OwnFilter
-from simulator.worst.menu import Entry, entries, parse_family, parse_menu
+from simulator.worst.menu import Entry
 from simulator.worst.odometers import WorstOdometer, worst_odometer
 from simulator.worst.policy import Policy
+from simulator.worst.reading import entries, parse_family, parse_menu
 from simulator.worst.search import WorstCase, worst_case
 
 __all__ = [

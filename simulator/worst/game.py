@@ -15,7 +15,8 @@ from simulator.theory.pld.loss_lattice import common_step
 from simulator.validation import experiment_number, whole
 from simulator.worst.gates import OwnFilter
 from simulator.worst.grid import lattice_step
-from simulator.worst.menu import AnyRange, Entry, Fixed, Open, Option, entries
+from simulator.worst.menu import AnyRange, Entry, Fixed, Open, Option
+from simulator.worst.reading import entries
 
 MOST_ON_LATTICE = 2e9
 """Values of a game that is played on the lattice of its losses; a larger one on a coarser grid."""
@@ -27,7 +28,7 @@ class Game:
 
     Parameters
     ----------
-    menu : entries, or anything that :func:`~simulator.worst.menu.entries` takes.
+    menu : entries, or anything that :func:`~simulator.worst.reading.entries` takes.
     rounds : how many mechanisms may run at most; None where the filter ends the game.
     filter : a privacy filter of this package, or one of the user's own
         (:class:`~simulator.worst.gates.OwnFilter`); None for no filter.

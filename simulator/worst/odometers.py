@@ -24,9 +24,10 @@ from simulator.worst.arena import Arena, explored
 from simulator.worst.game import Game
 from simulator.worst.gates import FEW_NODES
 from simulator.worst.grid import Grid, nearest, on_lattice, spread
-from simulator.worst.menu import Open, entries
+from simulator.worst.menu import Open
 from simulator.worst.passes import RIGHT, Pass, first_level, grid_for, policy_of, ranges_of
 from simulator.worst.policy import Policy
+from simulator.worst.reading import entries
 from simulator.worst.recursion import lower_values, upper_values
 from simulator.worst.refining import refined
 

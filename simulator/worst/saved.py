@@ -1,6 +1,6 @@
 """A policy as a small Python file, which defines it as the rule ``worst_case``.
 
-The menu stands in the file as :func:`~simulator.worst.menu.parse_entry` reads it, a table by its
+The menu stands in the file as :func:`~simulator.worst.reading.parse_entry` reads it, a table by its
 probabilities; the two integer tables are compressed text. Nothing of it runs but literals.
 """
 
@@ -26,7 +26,8 @@ from simulator.mechanisms import (
     RandomizedResponse,
 )
 from simulator.mechanisms.table import Table
-from simulator.worst.menu import Fixed, about_alice, as_neighbours, parse_entry
+from simulator.worst.menu import Fixed, about_alice, as_neighbours
+from simulator.worst.reading import parse_entry
 
 NAME = "worst_case"
 """What the rule is called in its file."""

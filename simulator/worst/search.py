@@ -19,9 +19,9 @@ from simulator.validation import finite, nonnegative, positive
 from simulator.worst.fixed import dominating_delta, in_advance
 from simulator.worst.game import Game
 from simulator.worst.gates import OwnFilter
-from simulator.worst.menu import entries
 from simulator.worst.passes import Pass, first_level, policy_of, run
 from simulator.worst.policy import Policy
+from simulator.worst.reading import entries
 from simulator.worst.refining import allowed, close, refined
 
 

@@ -15,7 +15,7 @@ from simulator.queries import counting_query
 from simulator.theory.filters import parse_filter
 from simulator.theory.laws import FiniteLaw
 from simulator.worst import Policy, worst_case
-from simulator.worst.menu import parse_entry
+from simulator.worst.reading import parse_entry
 from simulator.worst.saved import packed, read, unpacked, written
 
 SKEWED = FiniteLaw.from_probabilities((0.7, 0.2, 0.1), (0.5, 0.2, 0.3))
