@@ -45,6 +45,9 @@ class Filter(ABC):
     returns ``(admitted, new_state)`` and is a plain scalar function, which numba compiles. With
     ``proved = False`` nothing relies on the promise: it is no bound on what was played. With
     ``prices_vary = False`` a menu may leave no parameter free: every price is known beforehand.
+    ``sums = True`` says that a state is sums of costs that rise with a price, so that equal rounds
+    in another order lead to the same state but for rounding; ``rounds_up = True`` that its
+    arithmetic rounds, so that a round may fit in one order and not in another.
     """
 
     epsilon: float
@@ -54,6 +57,8 @@ class Filter(ABC):
     source: ClassVar[str]
     proved: ClassVar[bool] = True
     prices_vary: ClassVar[bool] = True
+    sums: ClassVar[bool] = False
+    rounds_up: ClassVar[bool] = False
     step: ClassVar[Callable[..., tuple[bool, Any]]]
 
     def __post_init__(self) -> None:

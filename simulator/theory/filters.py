@@ -32,6 +32,7 @@ class SumFilter(Filter):
     """Basic composition: stop before the epsilons or the deltas add up to more."""
 
     name = "sum"
+    sums = True
     source = "Rogers, Roth, Ullman and Vadhan 2016, Theorem 3.6"
     step = staticmethod(sum_step)
 
@@ -48,6 +49,7 @@ class RogersFilter(Filter):
     """The first filter at the rate of advanced composition. Half of delta is for the rounds."""
 
     name = "rogers"
+    sums = rounds_up = True
     source = "Rogers, Roth, Ullman and Vadhan 2016, Theorem 5.1"
     step = staticmethod(rogers_step)
 
@@ -72,6 +74,7 @@ class WhitehouseFilter(Filter):
     """As good as advanced composition: sqrt(2 Q ln(1/delta')) + Q/2, Q the sum of squares."""
 
     name = "whitehouse"
+    sums = rounds_up = True
     source = "Whitehouse, Ramdas, Rogers and Wu 2023, filter for (epsilon, delta)-DP"
     step = staticmethod(whitehouse_step)
 
@@ -102,6 +105,7 @@ class ZCDPFilter(Filter):
     """Stop before the sum of rho passes what converts to (epsilon, delta)."""
 
     name = "zcdp"
+    sums = rounds_up = True
     source = (
         "Feldman and Zrnic 2021; Whitehouse, Ramdas, Rogers and Wu 2023, filter for zCDP; "
         "conversion of Canonne, Kamath and Steinke 2020"
@@ -144,6 +148,7 @@ class RenyiFilter(Filter):
     """
 
     name = "renyi"
+    sums = rounds_up = True
     source = (
         "Feldman and Zrnic 2021, Renyi filter of a fixed order; "
         "conversion of Canonne, Kamath and Steinke 2020, Proposition 12"

@@ -130,19 +130,22 @@ def _stepped(
     relation: Relation,
     scale: float = 1.0,
 ) -> Arena:
-    """Every state that the filter's own step reaches, where all costs are ``scale`` times true.
+    """Every state that the filter's own step reaches.
 
-    A sum that is kept without rounding is taken as it is.
+    Where its sums round, with costs ``scale`` times true; a rule that is no sum is taken as it is.
     """
     prices = [price_of(filter_, option, relation) for option in options]
-    if filter_.name != "sum":
+    if filter_.rounds_up:
         prices = [(epsilon * scale, delta) for epsilon, delta in prices]
     step, initial = filter_.over_menu(prices)
     largest = [max(abs(x), 1e-300) for x in initial]
-    # the step is asked for its own states; they are kept under rounded ones
+    # the step is asked for its own states; sums are kept under rounded ones
     known: dict[Hashable, tuple[float, ...]] = {}
 
     def rounded(state: tuple[float, ...]) -> Hashable:
+        if not filter_.sums:
+            known[state] = state
+            return state
         top = max(*(abs(x) for x in state), *largest)
         key = tuple(float(f"{x:.11e}") if abs(x) > 1e-13 * top else 0.0 for x in state)
         known.setdefault(key, state)

@@ -55,7 +55,8 @@ class Pass:
     loss_error : how far the loss of a whole play lies from its points, at most.
     layouts, spread : the options' laws on the grid, by nearest points and spread outward.
     thresholds : of the lower end's nodes, for an odometer.
-    largest : no play loses more, in nats; at or beyond it delta(epsilon) is 0.
+    largest : no play loses more, in nats; delta(epsilon) is 0 there and beyond, but for rounding as
+        :mod:`simulator.ties` has it.
     """
 
     step: float

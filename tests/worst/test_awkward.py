@@ -12,6 +12,7 @@ from simulator.adversaries.contract import Challenge
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import RandomizedResponse
+from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 from simulator.theory.laws import FiniteLaw, randomized_response
 from simulator.theory.range_recursion import enclosed_curve
@@ -20,7 +21,7 @@ from simulator.worst.arena import chain
 from simulator.worst.grid import Grid, nearest, on_lattice
 from simulator.worst.passes import first_level
 from simulator.worst.recursion import Windows, lower_values, upper_values
-from tests.worst.brute_force import response
+from tests.worst.brute_force import response, worst
 
 
 class Total:
@@ -292,3 +293,30 @@ def test_a_table_that_loses_nothing_asks_for_no_grid() -> None:
     alone = worst_case([other], rounds=2, epsilon=0.01)
     assert found.delta.lower <= alone.delta.upper
     assert alone.delta.lower <= found.delta.upper
+
+
+class OnlyTwice(Filter):
+    """Admit 0.3 exactly, twice: no sum, and a price next to it does not pass."""
+
+    name = "only-twice"
+    source = "none"
+    step = staticmethod(
+        lambda state, epsilon, delta: (
+            (True, (state[0] + 1e-14,)) if epsilon == 0.3 and state[0] < 1.5e-14 else (False, state)
+        )
+    )
+
+    @property
+    def initial(self):
+        """Nothing admitted; states differ by less than sums are told apart."""
+        return (0.0,)
+
+
+def test_a_filter_that_is_no_sum_is_asked_its_own_prices_and_states():
+    found = worst_case(
+        "randomized-response:0.3,randomized-response:0.5",
+        filter=OnlyTwice(5.0, 0.1),
+        epsilon=0.4,
+    )
+    truth = worst([response(0.3)], 0.4, rounds=2)
+    assert found.delta.lower * (1 - 1e-12) <= truth <= found.delta.upper * (1 + 1e-12)
