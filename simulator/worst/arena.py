@@ -128,8 +128,8 @@ def explored(
                 return without
         except (InvalidInput, NotApplicable):
             pass
-        counted = _counted(admit, rounds)
-        return _explored((0, initial), options, counted, most)
+        found = _explored((0, initial), options, _counted(admit, rounds), most)
+        return Arena(found.follow, tuple(inner for _, inner in found.states))
     return _explored(initial, options, admit, most)
 
 

@@ -25,6 +25,7 @@ from simulator.worst.grid import Grid, Layout, NearestLayout
 from simulator.worst.menu import AnyRange, Entry, Fixed, Open, Option
 from simulator.worst.recursion import (
     Values,
+    is_exact,
     lower_rounding,
     lower_sweep,
     lower_values,
@@ -76,7 +77,7 @@ def in_advance(
     error = int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
     rounding = upper_rounding(ordered, layouts)
     upper = lower = 0.0
-    exact = layouts[0].weights.dtype == np.longdouble
+    exact = is_exact(arena, layouts, grid)
     for value in upper_sweep(ordered, grid, layouts):
         found = Values(grid, value, None, rounding)
         upper = max(upper, found.upper(epsilon, error))
@@ -157,8 +158,7 @@ def _in_every_order(filter_: OwnFilter, options: Sequence[Option], rounds: int |
 
     origin = (0,) * len(options)
     found = explored((origin, filter_.initial), len(options), admit, rounds, MOST_VECTORS)
-    places = (place[1] if isinstance(place[0], int) else place for place in found.states)
-    return Arena(found.follow, tuple(counts for counts, _ in places))
+    return Arena(found.follow, tuple(counts for counts, _ in found.states))
 
 
 def _ends(
@@ -170,7 +170,7 @@ def _ends(
 ) -> Bracket:
     upper = upper_values(arena, grid, layouts)
     error = int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
-    exact = layouts[0].weights.dtype == np.longdouble
+    exact = is_exact(arena, layouts, grid)
     lower = upper if exact else lower_values(arena, grid, near, keep_table=False)
     ends = lower.lower(epsilon, error if exact else 0.0), upper.upper(epsilon, error)
     return Bracket(min(ends), ends[1])
@@ -192,11 +192,7 @@ def _one_order(arena: Arena, options: int) -> Arena:
 
 def _vectors(arena: Arena) -> list[tuple[int, ...]]:
     """The count vectors of an arena's nodes, smallest first: each stands after its parts."""
-    vectors = {
-        state[1] if len(state) == 2 and isinstance(state[1], tuple) else state
-        for state in arena.states
-    }
-    return sorted(vectors, key=sum)
+    return sorted(set(arena.states), key=sum)
 
 
 def dominating_delta(

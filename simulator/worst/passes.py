@@ -28,7 +28,7 @@ from simulator.worst.grid import (
 )
 from simulator.worst.menu import AnyRange, Fixed, Open, Option
 from simulator.worst.policy import Policy
-from simulator.worst.recursion import Range, Values, lower_values, reaches, upper_values
+from simulator.worst.recursion import Range, Values, is_exact, lower_values, reaches, upper_values
 
 MEMORY = 8e8
 """Bytes that one pass may take."""
@@ -174,9 +174,7 @@ def run(
         ranges,
         keep_table=keep and exact and doors.possible is doors.certain,
     )
-    reach = _reach(doors.possible, [layout.reach[1] for layout in layouts])
-    whole = -grid.z[0] >= reach * step  # else the values to the left are no lower ends
-    if exact and whole and doors.certain is doors.possible:
+    if doors.certain is doors.possible and is_exact(doors.possible, layouts, grid):
         lower = upper
     else:
         lower = lower_values(doors.certain, grid, near, keep_table=keep)

@@ -218,6 +218,17 @@ class Windows:
         return slice(start, max(stop, start))
 
 
+def is_exact(arena: Arena, layouts: Sequence[Layout], grid: Grid) -> bool:
+    """Whether upper values are lower ends too: every loss on the lattice, and all within the grid.
+
+    To the left of a grid that is cut off, upper values are those of its first point.
+    """
+    if layouts[0].weights.dtype != np.longdouble:
+        return False
+    up = reaches(arena, np.array([layout.reach[1] for layout in layouts]))[arena.start]
+    return bool(-grid.z[0] >= up * grid.step)
+
+
 def reaches(arena: Arena, amounts: Line) -> Line:
     """The largest sum, along any play from each node, of one amount for each option."""
     reach = np.zeros(arena.nodes)
