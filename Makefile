@@ -1,9 +1,14 @@
 # Every target but clean makes .venv when it is missing and installs the project into it.
 PYTHON ?= python3
 VENV   := .venv
-BIN    := $(VENV)/bin
+BIN     = $(VENV)/bin
 READY  := $(VENV)/.ready
 ALONE  := $(VENV)/.installed
+
+# Libraries on trial have environments of their own: their requirements are no business of ours,
+# and exclude each other.
+CONFORM    := build/conform
+SMARTNOISE := build/conform-smartnoise
 
 # A figure is a script in experiments/figures/: its data depend on the code that the simulation
 # used (told by build/depends/, all of it before the first run), its pictures on data and style.
@@ -19,7 +24,7 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots test check claims nightly bench coverage worst lint clean
+.PHONY: help install plots test check claims nightly bench coverage suite worst conform lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -39,6 +44,14 @@ $(READY): pyproject.toml
 
 $(ALONE): pyproject.toml
 	$(call into_venv,.)
+
+$(CONFORM)/.ready: VENV := $(CONFORM)
+$(CONFORM)/.ready: pyproject.toml
+	$(call into_venv,.[conform])
+
+$(SMARTNOISE)/.ready: VENV := $(SMARTNOISE)
+$(SMARTNOISE)/.ready: pyproject.toml
+	$(call into_venv,.[conform-smartnoise])
 
 install: $(ALONE)   ## install dpcompose alone, without the tools that the other targets need
 
@@ -73,8 +86,14 @@ bench: $(READY)   ## measure speed and accuracy, into results/benchmarks.json
 coverage: $(READY)   ## count how often intervals of rare events miss, into results/coverage.json and .md
 	$(BIN)/python -m experiments.coverage
 
+suite: $(READY)   ## audit the standard mechanisms, into results/suite.json and .md (some twenty minutes)
+	$(BIN)/python -m experiments.suite
+
 worst: plots   ## write down what the search for worst adversaries has found, into results/worst/
 	$(BIN)/python -m experiments.worst_texts
+
+conform: $(CONFORM)/.ready $(SMARTNOISE)/.ready   ## try other libraries' accountants, filters and odometers, into results/conformance.md and .json
+	$(CONFORM)/bin/python -m experiments.conformance --python smartnoise-sql=$(SMARTNOISE)/bin/python
 
 lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff check .

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simulator import estimation
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.adversaries.contract import Challenge
+from simulator.errors import InvalidInput, NotApplicable, Refusal
 from simulator.estimation import (
     EmpiricalTradeOff,
     Estimate,
@@ -37,11 +38,13 @@ class Result:
     Attributes
     ----------
     specification : what was played.
-    samples : for each experiment played, float64 losses of shape (trials,).
+    samples : for each experiment played, float64 losses of shape (trials,); NaN in trials with a
+        mechanism that has no likelihood.
     log_weights : for each experiment b played under another measure Q, float64 ln dP_b/dQ of
         shape (trials,).
     traces : for each experiment played, moments along the rounds, shape (3, rounds), or nothing.
     kept_views : the views of the first trials.
+    challenges : the distinct challenges that were met, where the play was not to trust them.
     seconds : wall time of the play, compilation left out.
     compile_seconds : wall time of the compilation.
     rounds_played : rounds played in that time; those found on disk are left out.
@@ -53,16 +56,25 @@ class Result:
     log_weights: Mapping[int, np.ndarray] = field(default_factory=dict)
     traces: Mapping[int, np.ndarray] = field(default_factory=dict)
     kept_views: tuple[View, ...] = ()
+    challenges: tuple[Challenge, ...] = ()
     seconds: float = 0.0
     compile_seconds: float = 0.0
     rounds_played: int = 0
 
     def losses(self, experiment: int = 0) -> np.ndarray:
-        """The losses ln Pr[V0=v]/Pr[V1=v] of that experiment's views, shape (trials,)."""
+        """The losses ln Pr[V0=v]/Pr[V1=v] of that experiment's views, shape (trials,).
+
+        Raises Refusal where some are unknown, for a mechanism has no likelihood.
+        """
         experiment = experiment_number(experiment)
         if experiment not in self.samples:
             played = ", ".join(map(str, sorted(self.samples)))
             raise InvalidInput(f"experiment {experiment} was not played, only {played}")
+        if np.isnan(self.samples[experiment]).any():
+            raise Refusal(
+                "the losses of this play are unknown, for a mechanism has no likelihood: audit the "
+                "views that it kept"
+            )
         return self.samples[experiment]
 
     def weighted(self, experiment: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -249,7 +261,7 @@ class Result:
         s = self.specification
         if not isinstance(view, View) or all(view is not kept for kept in self.kept_views):
             raise InvalidInput("replay takes one of the result's own views, from result.views")
-        recorded = float(self.losses(view.experiment)[view.trial])
+        recorded = float(self.samples[view.experiment][view.trial])
         return replay(view, s.adversary, s.family, s.relation, recorded)
 
     def moments(self, experiment: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -261,6 +273,7 @@ class Result:
         experiment = experiment_number(experiment)
         if experiment not in self.traces:
             raise InvalidInput("the moments along the rounds were not recorded: pass trace=True")
+        self.losses(experiment)  # refused where they are unknown
         total, squares, count = self.traces[experiment]
         count = np.where(count > 0, count, np.nan)
         mean = total / count

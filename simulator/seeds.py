@@ -7,6 +7,7 @@ can share the adversary's coins while their mechanisms draw independently.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
@@ -33,6 +34,7 @@ class Stream(IntEnum):
     MECHANISM_0 = 1
     MECHANISM_1 = 2
     PILOT = 3
+    DECLARED = 4
 
     @classmethod
     def mechanism(cls, experiment: int) -> Stream:
@@ -76,6 +78,12 @@ def generator(root: int, task: int, stream: Stream, block: int) -> np.random.Gen
     """
     sequence = np.random.SeedSequence(root, spawn_key=(task, int(stream), block))
     return restore(record(np.random.Generator(np.random.SFC64(sequence))))
+
+
+def named_seed(root: int, name: str, number: int) -> int:
+    """A root seed below 2^48 that belongs to a name and a number; it depends on nothing else."""
+    digest = hashlib.sha256(f"{root}\n{number}\n{name}".encode()).digest()
+    return int.from_bytes(digest[:6], "big")
 
 
 def pilot_generators(

@@ -11,11 +11,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from simulator.adversaries.contract import Challenge
 from simulator.adversaries.registry import entries
 from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.declared import require_declared
 from simulator.errors import DpcomposeError, InvalidInput, NotApplicable
 from simulator.estimation import BoundVerdict, violation
-from simulator.run.simulate import simulate
+from simulator.play.interpreter import key_of
+from simulator.play.specification import Specification
+from simulator.run.simulate import checked_jobs, run
 from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import open_probability
@@ -35,6 +39,10 @@ PROMISES = ("upper", "exact")
 
 DELTAS = (0.1, 1e-2, 1e-3)
 """Where each bound is probed: at the epsilons that it grants for these deltas."""
+
+
+EXAMINED = 1 << 13
+"""Draws on which the likelihood of each mechanism is examined."""
 
 
 @dataclass(frozen=True)
@@ -104,15 +112,19 @@ def verify(
 ) -> list[Check]:
     """Play every adversary and test every bound on its measured hockey-stick divergence.
 
+    What is measured rests on the likelihoods that the mechanisms declare, so each distinct
+    mechanism is held against fresh draws of its own as well (:func:`simulator.declared.examine`).
+
     Parameters
     ----------
     adversaries : by name; each must keep to ``family``.
-    false_alarm : probability that some true bound is reported as violated.
+    false_alarm : probability that some true bound is reported as violated; apart from that, that
+        some true likelihood is blamed.
     bounds : to test; by default :func:`usual_bounds`.
 
     Returns one Check for each adversary, experiment and bound, the probe with the least slack.
-    Raises InvalidInput where no bound can be tested, and what :func:`simulate` raises, with the
-    adversary's name.
+    Raises InvalidInput where no bound can be tested, FalseLikelihood where a mechanism draws
+    otherwise than it declares, and what :func:`simulate` raises with the adversary's name.
     """
     open_probability("false_alarm", false_alarm)
     if bounds is None:
@@ -121,13 +133,15 @@ def verify(
     if not probes:
         raise InvalidInput(f"no bound grants a finite epsilon at any delta of {DELTAS}")
     each = false_alarm / max(1, len(adversaries) * 2 * len(probes))
+    checked_jobs(jobs)
     checks = []
+    met: dict[Any, Challenge] = {}
     for name, adversary in adversaries.items():
         try:
-            result = simulate(
-                adversary, family, rounds, trials,
-                seed=seed, jobs=jobs, relation=relation, progress=progress,
-            )  # fmt: skip
+            specification = Specification(
+                adversary, family, rounds, trials, seed, relation=relation, trust=False
+            )
+            result = run(specification, (0, 1), jobs, progress=progress)
         except DpcomposeError as error:
             raise type(error)(f"{name}: {error}") from error
         for experiment in (0, 1):
@@ -140,6 +154,9 @@ def verify(
                 for bound, epsilon, delta in probes
             ]  # fmt: skip
             checks.extend(least_slack(found))
+        for challenge in result.challenges:
+            met.setdefault(key_of(challenge.mechanism), challenge)
+    require_declared(met.values(), relation, seed, draws=EXAMINED, false_alarm=false_alarm)
     return checks
 
 

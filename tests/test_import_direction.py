@@ -20,6 +20,7 @@ ALONE = {"theory": {"errors", "validation", "ties", "theory"}, "ties": {"errors"
 ONLY = {
     "joblib": ("simulator.run.",),
     "click": ("simulator.cli",),
+    "pytest": ("simulator.pytest_plugin",),
     "numba": ("simulator.play.compiling", "simulator.play.plain_kernel"),
 }
 """Third-party packages, and the beginnings of the names of modules that may import them."""

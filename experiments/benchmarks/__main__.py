@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 
-from experiments.benchmarks import accuracy, engine, peers, rare, worst
+from experiments.benchmarks import accuracy, auditing, engine, peers, plugin, rare, worst
 from experiments.benchmarks.measure import Line
 from experiments.stages import RESULTS, rounded
 from simulator.store.files import write_json
@@ -31,6 +31,8 @@ def main() -> None:
         *accuracy.BENCHMARKS,
         *rare.BENCHMARKS,
         *worst.BENCHMARKS,
+        *auditing.BENCHMARKS,
+        *plugin.BENCHMARKS,
         *peers.BENCHMARKS,
     )
     lines = []

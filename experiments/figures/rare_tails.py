@@ -14,7 +14,7 @@ from experiments.play import label_of
 from simulator import parse_guarantee
 from simulator.adversaries import make
 from simulator.play.block import covering_engine
-from simulator.play.covering import Moments
+from simulator.play.moments import Moments
 from simulator.play.specification import Specification
 from simulator.plots import legend, paper_figure
 from simulator.plots.style import measured, promised

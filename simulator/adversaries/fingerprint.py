@@ -12,7 +12,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.adversaries.anatomy import Anatomy, Namespace, plain, take_apart
+from simulator.adversaries.anatomy import plain, take_apart
+from simulator.adversaries.parts import Anatomy, Namespace
 
 _DIGITS = 32
 

@@ -20,15 +20,23 @@ _MODULE = "dpcompose_adversary"
 def find_adversary(text: str, family: Guarantee, rounds: int) -> Callable[..., Any]:
     """Return the adversary that ``text`` names.
 
-    A file is run as a module of its own, not as ``__main__``, and may import what lies beside it.
     Raises InvalidInput when the name, the file or the function is not there, or when the file
     raises.
     """
     path, colon, function = text.rpartition(":")
     if not colon or not path.endswith(".py"):
         return make(text, family, rounds)
+    return from_file(path, function, "adversary")
+
+
+def from_file(path: str, function: str, what: str) -> Callable[..., Any]:
+    """Return what a user's file calls ``function``: a callable that is ``what``.
+
+    The file is run as a module of its own, not as ``__main__``, and may import what lies beside it.
+    Raises InvalidInput when the file or the function is not there, or when the file raises.
+    """
     if not Path(path).is_file():
-        raise InvalidInput(f"no file {path!r} to read the adversary {function!r} from")
+        raise InvalidInput(f"no file {path!r} to read the {what} {function!r} from")
     folder = str(Path(path).resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)  # as for a script, and to stay: worker processes need it too
@@ -45,7 +53,7 @@ def find_adversary(text: str, family: Guarantee, rounds: int) -> Callable[..., A
         choices = [name for name, value in names.items() if name[0] != "_" and _is_playable(value)]
         near = difflib.get_close_matches(function, choices, n=3, cutoff=0.3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise InvalidInput(f"{path} has no adversary {function!r}{hint}")
+        raise InvalidInput(f"{path} has no {what} {function!r}{hint}")
     return cast(Callable[..., Any], found)
 
 

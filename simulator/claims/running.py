@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -15,6 +14,7 @@ from typing import Any
 from simulator.claims.model import Claim, Finding, Verdict
 from simulator.claims.registry import find
 from simulator.errors import DpcomposeError, InvalidInput, Refusal
+from simulator.run.interruption import shielded
 from simulator.validation import whole
 
 
@@ -81,12 +81,10 @@ def _in_workers(claims: Sequence[Claim], workers: int) -> Iterator[tuple[int, Cl
     for claim in claims:
         if find(claim.id) is not claim:
             raise InvalidInput(f"claim {claim.id} is not the ledger's; check it with jobs=1")
-    quiet = (signal.SIGINT, signal.SIG_IGN)  # an interruption is the parent's to answer
-    pool = ProcessPoolExecutor(
-        workers, multiprocessing.get_context("spawn"), initializer=signal.signal, initargs=quiet
-    )
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
     try:
-        places = {pool.submit(_checked_by_id, c.id): place for place, c in enumerate(claims)}
+        with shielded():
+            places = {pool.submit(_checked_by_id, c.id): place for place, c in enumerate(claims)}
         for done in as_completed(places):
             finding, seconds = done.result()
             yield places[done], ClaimResult(claims[places[done]], finding, seconds)

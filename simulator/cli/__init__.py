@@ -18,10 +18,12 @@ INTERRUPTED = 130
 
 COMMANDS = {
     "adversaries": "adversaries",
+    "audit": "audit",
     "bounds": "bounds",
     "calibrate": "bounds",
     "check": "check",
     "claims": "claims",
+    "conform": "conform",
     "run": "run",
     "tail": "tail",
     "worst": "worst",

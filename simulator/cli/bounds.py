@@ -37,19 +37,36 @@ class Schedule(click.ParamType):
         return parts
 
 
-def filled(schedule: list[tuple[float, int | None]], rounds: int | None) -> list[tuple[float, int]]:
+def filled(
+    schedule: list[tuple[float, int | None]], rounds: int | None, flag: str
+) -> list[tuple[float, int]]:
     """The schedule with every number of rounds; only a single part may leave it to --rounds."""
     counted = [(amount, count) for amount, count in schedule if count is not None]
     if len(counted) == len(schedule):
         total = sum(count for _, count in counted)
         if rounds is not None and rounds != total:
-            raise click.UsageError(f"--rounds {rounds} does not match the {total} in --epsilon")
+            raise click.UsageError(f"--rounds {rounds} does not match the {total} in {flag}")
         return counted
     if len(schedule) > 1:
-        raise click.UsageError("write the rounds of every part, as --epsilon 0.1x500,0.2x300")
+        raise click.UsageError(f"write the rounds of every part, as {flag} 0.1x500,0.2x300")
     if rounds is None:
-        raise click.UsageError("give --rounds, or write the rounds as --epsilon 0.1x1000")
+        raise click.UsageError(f"give --rounds, or write the rounds as {flag} 0.1x1000")
     return [(schedule[0][0], rounds)]
+
+
+def asked_schedule(
+    mechanism: str, epsilon: Any, sigma: Any, rate: float | None
+) -> tuple[list[tuple[float, int | None]], str]:
+    """The schedule and its flag: a sampled mechanism has --sigma and --rate, others --epsilon."""
+    if MECHANISMS[mechanism].sampled:
+        if sigma is None or rate is None or epsilon is not None:
+            raise click.UsageError(f"{mechanism} takes --sigma and --rate, and no --epsilon")
+        return sigma, "--sigma"
+    if sigma is not None or rate is not None:
+        raise click.UsageError(f"{mechanism} takes --epsilon, and neither --sigma nor --rate")
+    if epsilon is None:
+        raise click.UsageError("Missing option '--epsilon'.")
+    return epsilon, "--epsilon"
 
 
 @click.command()
@@ -63,9 +80,22 @@ def filled(schedule: list[tuple[float, int | None]], rounds: int | None) -> list
 @click.option(
     "--epsilon",
     type=Schedule(),
-    required=True,
+    default=None,
     metavar="EPSILON",
     help="Per round; for gaussian mu = sensitivity/sigma. Heterogeneous: 0.1x500,0.2x300.",
+)
+@click.option(
+    "--sigma",
+    type=Schedule(),
+    default=None,
+    metavar="SIGMA",
+    help="For subsampled-gaussian: noise over sensitivity, per round, as --epsilon.",
+)
+@click.option(
+    "--rate",
+    type=float,
+    default=None,
+    help="For subsampled-gaussian: the probability that a record is sampled in a round.",
 )
 @click.option("--rounds", type=int, default=None, help="Rounds k, unless --epsilon tells them.")
 @click.option("--delta", type=float, default=None, help="Ask for the epsilon at this delta.")
@@ -87,7 +117,9 @@ def filled(schedule: list[tuple[float, int | None]], rounds: int | None) -> list
 def bounds(
     *,
     mechanism: str,
-    epsilon: list[tuple[float, int | None]],
+    epsilon: list[tuple[float, int | None]] | None,
+    sigma: list[tuple[float, int | None]] | None,
+    rate: float | None,
     rounds: int | None,
     delta: float | None,
     at: float | None,
@@ -101,6 +133,7 @@ def bounds(
     Examples:
       dpcompose bounds --mechanism laplace --epsilon 0.1 --rounds 1000 --delta 1e-6
       dpcompose bounds --mechanism pure --epsilon 0.1x500,0.2x300 --at 20
+      dpcompose bounds --mechanism subsampled-gaussian --sigma 1 --rate 0.01 --rounds 1000
 
     Prints a table sorted by tightness. An upper bound is never below the truth, an approximation
     may be; lower and upper enclose the truth as far as the row certifies it, all rounding included:
@@ -113,8 +146,15 @@ def bounds(
     wanted = "delta" if at is not None else "epsilon"
     if round_delta is None:
         round_delta = ROUND_DELTA if MECHANISMS[mechanism].leaks else 0.0
+    schedule, flag = asked_schedule(mechanism, epsilon, sigma, rate)
     rows = compare(
-        mechanism, filled(epsilon, rounds), delta=delta, epsilon=at, leak=round_delta, names=names
+        mechanism,
+        filled(schedule, rounds, flag),
+        delta=delta,
+        epsilon=at,
+        leak=round_delta,
+        rate=1.0 if rate is None else rate,
+        names=names,
     )
     if as_json:
         print_json(

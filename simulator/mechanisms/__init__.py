@@ -2,10 +2,12 @@
 
 from simulator.mechanisms.above_threshold import AboveThreshold
 from simulator.mechanisms.base import Free, Mechanism, Pair, ScalarMechanism, Scalars
+from simulator.mechanisms.black_box import BlackBox, Raised
 from simulator.mechanisms.exponential import Exponential
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.geometric import Geometric
+from simulator.mechanisms.interactive import Ask, Handle, Interactive
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.leaky import LeakyRandomizedResponse
 from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
@@ -20,12 +22,16 @@ from simulator.mechanisms.two_party import TwoPartyCount
 
 __all__ = [
     "AboveThreshold",
+    "Ask",
+    "BlackBox",
     "Cells",
     "Exponential",
     "FiniteMechanism",
     "Free",
     "Gaussian",
     "Geometric",
+    "Handle",
+    "Interactive",
     "JustAFew",
     "Laplace",
     "LeakyRandomizedResponse",
@@ -35,6 +41,7 @@ __all__ = [
     "NameAndShame",
     "Pair",
     "PostProcessed",
+    "Raised",
     "RandomizedResponse",
     "Recoded",
     "ReportNoisyMax",

@@ -113,6 +113,8 @@ class Mechanism(ABC):
     """
 
     query: Query
+    has_likelihood: ClassVar[bool] = True
+    """Whether the loss of an answer is known; see :mod:`simulator.mechanisms.black_box`."""
 
     @abstractmethod
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:

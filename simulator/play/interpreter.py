@@ -10,19 +10,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simulator.adversaries.contract import Challenge, admit
-from simulator.errors import Breach, DpcomposeError
-from simulator.mechanisms import Pair
+from simulator.errors import Breach, DpcomposeError, NotApplicable
+from simulator.mechanisms import Ask, Pair
+from simulator.mechanisms.copies import own_copy
+from simulator.mechanisms.interactive import Conversation, Conversations
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
 from simulator.play.changing import Watched, changed, watch
 from simulator.play.faults import at, fault, limit_of
 from simulator.play.outcome import Outcome
 from simulator.play.sampling import Guarded, RoundByRound, level_at, phase_of, require_digits
 from simulator.play.specification import Specification
-from simulator.play.views import View, leave, own_copy
+from simulator.play.views import View, leave
 from simulator.seeds import Stream, generator, record
+
+MOST_MET = 1024
+"""Challenges recorded in a block, where they are."""
 
 MAX_PREPARED = 4096
 """Prepared challenges kept at once; an adversary with ever new ones must not fill the memory."""
+
+
+class LossUnknown(NotApplicable):
+    """A play that needs losses has met a mechanism that has no likelihood."""
 
 
 class Ready(NamedTuple):
@@ -32,7 +41,8 @@ class Ready(NamedTuple):
     ----------
     pair : its two output distributions.
     price : what a filter charges for it.
-    limit : the largest absolute loss that its mechanism's promise allows.
+    limit : the largest absolute loss that its mechanism's promise allows; NaN where the mechanism
+        has no likelihood, so that every loss is looked at.
     watched : the variables that it rests on, see :mod:`simulator.play.changing`.
     """
 
@@ -46,16 +56,20 @@ class Prepared:
     """Challenges that repeat are checked and prepared once: a mapping that fills itself.
 
     Where the sampling is tilted for experiment 1 the two databases change places, so that large
-    losses of the pair are always the rare ones.
+    losses of the pair are always the rare ones. Where no losses are needed, because every view is
+    kept, mechanisms without a likelihood may be played.
     """
 
-    def __init__(self, specification: Specification, b: int) -> None:
+    def __init__(self, specification: Specification, b: int, *, losses_needed: bool = True) -> None:
         self.specification = specification
+        self.losses_needed = losses_needed
         self.exchanged = bool(b) and specification.sampling is not None
         # an answer with this loss has probability 0 where it was drawn
         self.impossible = math.inf if b and not self.exchanged else -math.inf
         self.known: dict[Any, Ready] = {}
         self.laws: dict[tuple[int, int], tuple[Pair, TiltedLaw]] = {}
+        self.conversations: Conversations | None = None
+        self.met: dict[Any, Challenge] = {}
 
     def prepare(self, challenge: Any) -> Ready:
         """Check and prepare a challenge that was not seen lately; raises Breach."""
@@ -63,18 +77,41 @@ class Prepared:
         pair = admit(challenge, s.family, s.relation)
         checked = Challenge(*challenge)
         guarantee = checked.mechanism.guarantee(s.relation)
+        limit = limit_of(guarantee).constant
+        if not checked.mechanism.has_likelihood:
+            if self.losses_needed:
+                raise LossUnknown(
+                    f"{checked.mechanism!r} has no likelihood, so no loss is known: play it by "
+                    "simulate without sampling, and audit the views"
+                )
+            limit = math.nan
         price = (0.0, 0.0) if s.filter is None else s.filter.price_of(checked.mechanism, s.relation)
+        if not s.trust and len(self.met) < MOST_MET:
+            self.met.setdefault(key_of(checked), checked)
         if self.exchanged:
             pair = admit((checked[1], checked[0], checked[2]), s.family, s.relation)
         if len(self.known) >= MAX_PREPARED:
             self.known.clear()
             self.laws.clear()
-        watched = watch(tuple(checked))
-        ready = Ready(pair, price, limit_of(guarantee).constant, watched or ())
+        # a black box is called anew each time, so nothing that it reads can be stale
+        watched = watch(tuple(checked)) if checked.mechanism.has_likelihood else ()
+        ready = Ready(pair, price, limit, watched or ())
         if watched is not None:
             with contextlib.suppress(TypeError):  # not hashable: prepared anew each time
                 self.known[challenge] = ready
         return ready
+
+    def asked(self, ask: Ask) -> Ready:
+        """A message to what this trial has opened; it costs nothing more. Raises Breach."""
+        conversations = self.conversations or Conversations()
+        return Ready(conversations.asked(ask), (0.0, 0.0), math.nan, ())
+
+    def answered(self, answer: Any) -> Any:
+        """The answer of a mechanism without likelihood, with a handle for what it has opened."""
+        if not isinstance(answer, Conversation):
+            return answer
+        assert self.conversations is not None
+        return self.conversations.open(answer)
 
     def law(self, pair: Pair, level: int) -> TiltedLaw:
         """The pair's tilted law at a level of the sampling."""
@@ -88,6 +125,15 @@ class Prepared:
             require_digits("this mechanism", theta, law.psi)
             self.laws[key] = pair, law  # the pair is kept: its id stays its own
         return self.laws[key][1]
+
+
+def key_of(value: Any) -> Any:
+    """Something hashable that is equal for equal challenges, or for equal mechanisms."""
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return value
 
 
 class Trial:
@@ -149,11 +195,31 @@ def tilted_draw(
 
 
 def play_interpreted(specification: Specification, b: int, block: int) -> Outcome:
-    """Play one block of experiment ``b`` round by round in Python."""
+    """Play one block of experiment ``b`` round by round in Python.
+
+    A block that meets a mechanism without likelihood begins anew and keeps every view: they are
+    all there is to know.
+    """
+    s = specification
+    try:
+        return play_keeping(s, b, block, s.views_in(block))
+    except LossUnknown:
+        if s.sampling is not None:
+            raise
+    return play_keeping(s, b, block, s.trials_in(block))
+
+
+def play_keeping(specification: Specification, b: int, block: int, kept: int) -> Outcome:
+    """Play one block and keep the views of its first ``kept`` trials.
+
+    Raises LossUnknown where losses are needed and a mechanism has none: where not all views are
+    kept, or where the answers are tilted by them.
+    """
     s = specification
     coins = generator(s.seed, s.task, Stream.COINS, block)
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
-    prepared = Prepared(s, b)
+    needed = s.sampling is not None or kept < s.trials_in(block)
+    prepared = Prepared(s, b, losses_needed=needed)
     draw = plain_draw(b, noise) if s.sampling is None else tilted_draw(prepared, noise)
     losses = np.empty(s.trials_in(block))
     log_weights = np.empty_like(losses) if s.sampling is not None else None
@@ -161,7 +227,7 @@ def play_interpreted(specification: Specification, b: int, block: int) -> Outcom
     views = []
     for t in range(len(losses)):
         number = block * s.block_size + t
-        trial = Trial(t < s.views_in(block), s.trace)
+        trial = Trial(t < kept, s.trace)
         stood = record(coins) if trial.answers is not None else ()
         if isinstance(s.sampling, Guarded):
             trial.guards = noise.random() < s.sampling.share
@@ -175,7 +241,10 @@ def play_interpreted(specification: Specification, b: int, block: int) -> Outcom
             views.append(View(b, number, stood, tuple(trial.answers)))
         if trace is not None:
             add_path(trace, np.array(trial.path))
-    return Outcome(b, block, losses, trace, tuple(views), log_weights=log_weights)
+    return Outcome(
+        b, block, losses, trace, tuple(views),
+        log_weights=log_weights, challenges=tuple(prepared.met.values()),
+    )  # fmt: skip
 
 
 def add_path(trace: np.ndarray, path: np.ndarray) -> None:
@@ -193,6 +262,8 @@ def play_trial(
     specification = prepared.specification
     known, prepare, impossible = prepared.known, prepared.prepare, prepared.impossible
     answers, path = trial.answers, trial.path
+    if not prepared.losses_needed:
+        prepared.conversations = Conversations(prepared.conversations)
     admits = type(specification.filter).step if specification.filter is not None else None
     purse = specification.filter.initial if specification.filter is not None else None
     i = 0
@@ -212,7 +283,8 @@ def play_trial(
                 if watched and changed(watched):
                     pair, price, limit, _ = prepare(challenge)
             except (KeyError, TypeError):
-                pair, price, limit, _ = prepare(challenge)
+                ready = prepared.asked if isinstance(challenge, Ask) else prepare
+                pair, price, limit, _ = ready(challenge)
             admitted = True
             if admits is not None:
                 admitted, purse = admits(purse, *price)
@@ -220,8 +292,10 @@ def play_trial(
                 answer = draw(pair, trial, i)
                 loss = pair.loss(answer)
                 if not abs(loss) <= limit or loss == impossible:  # NaN is not
-                    checked = Challenge(*challenge)
-                    raise fault(checked, specification.relation, answer, loss, impossible)
+                    if limit == limit:
+                        checked = Challenge(*challenge)
+                        raise fault(checked, specification.relation, answer, loss, impossible)
+                    answer = prepared.answered(answer)
                 trial.loss += loss
                 handed = answer if type(answer) is float else own_copy(answer)
             else:

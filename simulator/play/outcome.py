@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from simulator.adversaries.contract import Challenge
 from simulator.errors import InvalidInput
 from simulator.play.views import View
 
@@ -18,13 +19,15 @@ class Outcome:
 
     Attributes
     ----------
-    losses : float64, shape (trials of the block,), the privacy losses of the views.
+    losses : float64, shape (trials of the block,), the privacy losses of the views; NaN where a
+        mechanism without likelihood was asked, and then every view of the block is kept.
     trace : float64, shape (3, rounds), or None: sums over the trials of the finite losses so
         far, of their squares, and the number of them.
     views : the kept views.
     log_weights : float64, shape (trials of the block,), ln dP_b/dQ of the views where they were
         drawn from another measure Q, or None.
     doubt : a line on why the block may not be reproducible, or "". Not stored.
+    challenges : those that a generator met, where the specification asks for them. Not stored.
     """
 
     experiment: int
@@ -35,6 +38,7 @@ class Outcome:
     _: KW_ONLY
     log_weights: np.ndarray | None = None
     doubt: str = ""
+    challenges: tuple[Challenge, ...] = ()
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The outcome as named arrays, fit for storage."""
@@ -73,6 +77,6 @@ def same_shape(answers: list[tuple[Any, ...]]) -> np.ndarray:
     if array.dtype.kind not in "fiub":
         raise InvalidInput(
             "views with answers of different shapes, or that are not numbers, cannot be stored: "
-            "keep views without a folder"
+            "play without a folder (out=None)"
         )
     return array

@@ -66,14 +66,63 @@ def doubt(specification: Specification, outcome: Outcome) -> str:
             f"{' and '.join(consumed)}; draw from the generator that is handed over"
         )
     differ = np.flatnonzero(outcome.losses[:count] != again.losses)
+    known = ~np.isnan(outcome.losses[differ]) | ~np.isnan(again.losses[differ])
+    differ = differ[known]
     if not differ.size:
-        return ""
+        return answers_differ(s, outcome, again)
     trial = int(differ[0])
     return (
         f"{s.name} is not reproducible: trial {trial} of experiment {outcome.experiment} has a "
         f"loss of {float(outcome.losses[trial]):.6g} and, played again, of "
         f"{float(again.losses[trial]):.6g}; {likely_cause(s)}"
     )
+
+
+def answers_differ(specification: Specification, outcome: Outcome, again: Outcome) -> str:
+    """A line on the first repeated view of unknown loss that has other answers, or ""."""
+    for loss, view, second in zip(outcome.losses, outcome.views, again.views):
+        if np.isnan(loss) and not same_answers(view.answers, second.answers):
+            return (
+                f"{specification.name} is not reproducible: trial {view.trial} of experiment "
+                f"{outcome.experiment} has other answers when it is played again; "
+                f"{likely_cause(specification)}"
+            )
+    return ""
+
+
+def same_answers(
+    first: Any, second: Any, compared: dict[tuple[int, int], Any] | None = None
+) -> bool:
+    """Whether two answers, or what they are made of, are the same; NaN is the same as NaN.
+
+    ``compared`` has the pairs under way or done: of what holds itself, or one thing twice.
+    """
+    compared = {} if compared is None else compared
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, float | np.floating) and first != first:
+        return bool(second != second)
+    pair = id(first), id(second)
+    if first is second or pair in compared:
+        return True
+    if isinstance(first, tuple | list):
+        compared[pair] = first, second  # kept, so that no other object gets their ids
+        return len(first) == len(second) and all(
+            same_answers(a, b, compared) for a, b in zip(first, second)
+        )
+    if isinstance(first, np.ndarray):
+        return first.shape == second.shape and same_answers(first.tolist(), second.tolist())
+    try:
+        if type(first).__eq__ is object.__eq__:  # it would be equal to itself alone
+            compared[pair] = first, second
+            made, remade = first.__reduce_ex__(4), second.__reduce_ex__(4)
+            return same_answers(made[1:3], remade[1:3], compared)
+        if type(first) is dict:
+            compared[pair] = first, second
+            return same_answers(list(first.items()), list(second.items()), compared)
+        return bool(first == second)
+    except Exception:  # anybody's class
+        return False
 
 
 def likely_cause(specification: Specification) -> str:

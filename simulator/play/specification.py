@@ -53,6 +53,8 @@ class Specification:
         experiments themselves.
     filter : a privacy filter asked before every query; a query that it refuses is not run, costs
         nothing, and is answered NaN.
+    trust : where False the challenges that are met are recorded, for their declared likelihoods to
+        be examined. No number depends on it.
     task : a number that seeds the draws, from names and numbers alone.
     code : the fingerprint of the adversary and of all else that may be a user's code, taken when
         the specification is made. A kernel compiled for it is played for no other.
@@ -70,6 +72,7 @@ class Specification:
     trace: bool = False
     sampling: Sampling | None = None
     filter: Filter | None = None
+    trust: bool = True
     task: int = field(init=False, repr=False, default=0)
     code: Fingerprint = field(init=False, repr=False, default=Fingerprint(()))
 
@@ -95,6 +98,10 @@ class Specification:
         object.__setattr__(self, "code", self.code_now())
 
     def _check_play(self) -> None:
+        if not isinstance(self.relation, Relation):
+            raise InvalidInput(
+                f"the relation must be ADD_REMOVE or REPLACE_ONE, not {self.relation!r}"
+            )
         if not isinstance(self.sampling, Sampling | None):
             raise InvalidInput(
                 f"sampling must be a measure such as Tilted(3.0), or None, not {self.sampling!r}"

@@ -5,17 +5,16 @@ Roth 2011 (Lecture 4), Algorithm 1: the coins and the answers reproduce every st
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from simulator.adversaries.contract import Challenge, admit
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import Breach, DpcomposeError
+from simulator.mechanisms import Ask
+from simulator.mechanisms.copies import own_copy
 from simulator.seeds import restore
 from simulator.theory.guarantees import Guarantee
 
@@ -29,7 +28,7 @@ class View:
     experiment : b.
     trial : the trial's number.
     coins : where the coins stood when the trial began, see :func:`simulator.seeds.record`.
-    answers : the k answers; NaN where a filter refused the query.
+    answers : the k answers; NaN where a filter refused the query. A black box's may be anything.
     """
 
     experiment: int
@@ -40,9 +39,13 @@ class View:
 
 @dataclass(frozen=True)
 class Replay:
-    """What a view reproduces: the challenge of every round, and every round's privacy loss."""
+    """What a view reproduces: the challenge of every round, and every round's privacy loss.
 
-    challenges: tuple[Challenge, ...]
+    The loss of a black box's answer is NaN; so is that of an answer to a message, which stands
+    among the challenges as the :class:`~simulator.mechanisms.Ask` that it is.
+    """
+
+    challenges: tuple[Any, ...]
     round_losses: tuple[float, ...]
 
     @property
@@ -68,6 +71,30 @@ def replay(
     is not the one that the view was recorded with.
     """
     challenges, losses = [], []
+    for i, (challenge, answer) in enumerate(zip(asked_in(view, adversary), view.answers)):
+        try:
+            losses.append(replayed_loss(challenge, answer, family, relation))
+        except DpcomposeError as error:
+            raise type(error)(f"round {i + 1} of the replay: {error}") from error
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise Breach(raised_in_replay(i, error)) from error
+        challenges.append(challenge if isinstance(challenge, Ask) else Challenge(*challenge))
+    replayed = Replay(tuple(challenges), tuple(losses))
+    if recorded is not None and not same_loss(replayed, recorded):
+        raise Breach(
+            f"the replay of trial {view.trial} of experiment {view.experiment} has a loss of "
+            f"{replayed.loss:.17g}, the recorded loss is {recorded:.17g}: {LIKELY_CAUSES}"
+        )
+    return replayed
+
+
+def asked_in(view: View, adversary: Callable[..., Any]) -> Iterator[Any]:
+    """What the adversary asks in each round, on the recorded coins and answers.
+
+    Raises Breach where it stops early, and for what it raises.
+    """
     answer = None
     playing = None
     for i, next_answer in enumerate(view.answers):
@@ -75,8 +102,6 @@ def replay(
             if playing is None:
                 playing = adversary(restore(view.coins))
             challenge = playing.send(answer)
-            refused = isinstance(next_answer, float) and next_answer != next_answer
-            losses.append(0.0 if refused else admit(challenge, family, relation).loss(next_answer))
             answer = own_copy(next_answer)
         except StopIteration:
             raise Breach(f"the replayed adversary stopped before round {i + 1}") from None
@@ -85,17 +110,25 @@ def replay(
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            complaint = f"{type(error).__name__}: {error}"
-            raise Breach(f"round {i + 1} of the replay raised {complaint}") from error
-        challenges.append(Challenge(*challenge))
+            raise Breach(raised_in_replay(i, error)) from error
+        yield challenge
     leave(playing)
-    replayed = Replay(tuple(challenges), tuple(losses))
-    if recorded is not None and not same_loss(replayed, recorded):
-        raise Breach(
-            f"the replay of trial {view.trial} of experiment {view.experiment} has a loss of "
-            f"{replayed.loss:.17g}, the recorded loss is {recorded:.17g}: {LIKELY_CAUSES}"
-        )
-    return replayed
+
+
+def raised_in_replay(i: int, error: BaseException) -> str:
+    """Say what was raised in a round of a replay; rounds are counted from 1."""
+    return f"round {i + 1} of the replay raised {type(error).__name__}: {error}"
+
+
+def replayed_loss(challenge: Any, answer: Any, family: Guarantee, relation: Relation) -> float:
+    """The loss of one round of a replay: 0 where a filter refused, NaN where nobody knows it."""
+    if isinstance(challenge, Ask):
+        return math.nan
+    pair = admit(challenge, family, relation)
+    refused = isinstance(answer, float) and answer != answer
+    if not challenge[2].has_likelihood:
+        return math.nan
+    return 0.0 if refused else pair.loss(answer)
 
 
 LIKELY_CAUSES = (
@@ -106,8 +139,8 @@ LIKELY_CAUSES = (
 
 
 def same_loss(replayed: Replay, recorded: float) -> bool:
-    """Whether the losses agree up to the rounding of their sums."""
-    if replayed.loss == recorded:
+    """Whether the losses agree up to the rounding of their sums, as far as they are known."""
+    if replayed.loss == recorded or math.isnan(replayed.loss):
         return True
     scale = math.fsum(abs(loss) for loss in replayed.round_losses if math.isfinite(loss))
     return abs(replayed.loss - recorded) <= 1e-9 * (1.0 + scale)
@@ -121,13 +154,3 @@ def leave(playing: Any) -> None:
         raise
     except BaseException:
         return
-
-
-IMMUTABLE = (float, int, complex, str, bytes, type(None), np.generic)
-
-
-def own_copy(answer: Any) -> Any:
-    """An answer for the adversary to do with as it likes: the kept one stays as it was."""
-    if isinstance(answer, IMMUTABLE):
-        return answer
-    return answer.copy() if type(answer) is np.ndarray else copy.deepcopy(answer)

@@ -15,7 +15,7 @@ from scipy.optimize import minimize_scalar
 from simulator.errors import NotApplicable
 from simulator.estimation import delta_log_bound
 from simulator.play.block import covering_engine
-from simulator.play.covering import Moments
+from simulator.play.moments import Moments
 from simulator.play.sampling import Covering
 from simulator.play.specification import Specification
 

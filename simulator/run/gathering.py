@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from simulator.adversaries.contract import Challenge, Rule
 from simulator.errors import InvalidInput
 from simulator.play.block import Outcome, Specification
+from simulator.play.interpreter import key_of
 from simulator.play.views import View
 from simulator.result import Result
 
@@ -34,6 +37,7 @@ class Gathered:
         self.log_weights = {b: np.empty(s.trials) for b in self.experiments if weighted}
         self.traces = {b: OrderedSum() for b in self.experiments}
         self.views: list[View] = []
+        self.met: dict[Key, tuple[Challenge, ...]] = {}
 
     def add(self, outcome: Outcome) -> None:
         """Put one block in its place; a block of an experiment not asked for is passed over."""
@@ -47,6 +51,8 @@ class Gathered:
         if outcome.trace is not None:
             self.traces[outcome.experiment].add(outcome.block, outcome.trace)
         self.views.extend(outcome.views)
+        if outcome.challenges:
+            self.met[outcome.block, outcome.experiment] = outcome.challenges
         self.keys.add((outcome.experiment, outcome.block))
 
     def missing(self) -> list[Key]:
@@ -58,6 +64,19 @@ class Gathered:
             if (b, block) not in self.keys
         ]
 
+    def challenges(self) -> tuple[Challenge, ...]:
+        """The distinct challenges that were met, as far as they were recorded; a rule's menu."""
+        s = self.specification
+        if s.trust:
+            return ()
+        if isinstance(s.adversary, Rule):
+            return s.adversary.menu
+        distinct: dict[Any, Challenge] = {}
+        for key in sorted(self.met):
+            for challenge in self.met[key]:
+                distinct.setdefault(key_of(challenge), challenge)
+        return tuple(distinct.values())
+
     def result(self, seconds: float, compile_seconds: float, rounds_played: int) -> Result:
         """The whole."""
         traces = {b: sums.total for b, sums in self.traces.items() if sums.total is not None}
@@ -67,6 +86,7 @@ class Gathered:
             log_weights=self.log_weights,
             traces=traces,
             kept_views=tuple(self.views),
+            challenges=self.challenges(),
             seconds=seconds,
             compile_seconds=compile_seconds,
             rounds_played=rounds_played,

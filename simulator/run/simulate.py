@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import operator
-import signal
 import time
 import warnings
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
-from multiprocessing import resource_tracker
 from os import PathLike
 from typing import Any
 
@@ -23,6 +21,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from simulator.adversaries.contract import Rule
 from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.declared import require_declared
 from simulator.errors import Breach, DpcomposeError, InvalidInput
 from simulator.play.block import Outcome, Specification, prepared_engine
 from simulator.play.sampling import Sampling
@@ -30,6 +29,7 @@ from simulator.play.specification import RULE_BLOCK_ROUNDS
 from simulator.play.stored import stored_outcome
 from simulator.result import Result
 from simulator.run.gathering import Gathered, Key
+from simulator.run.interruption import shielded
 from simulator.run.progress import Progress
 from simulator.run.worker import Player, one_line
 from simulator.store import RunStore
@@ -64,6 +64,7 @@ def simulate(
     filter: Filter | None = None,
     out: str | PathLike[str] | None = None,
     progress: bool | None = None,
+    trust: bool = True,
 ) -> Result:
     """Play Compose(adversary, family, rounds, b) for b = 0 and 1, ``trials`` times each.
 
@@ -89,28 +90,34 @@ def simulate(
         ``keep_views`` may be raised when a run is resumed: only the blocks that the larger run
         lacks are played, and the result is that of one larger run.
     progress : whether to show a bar; by default where standard error is a terminal.
+    trust : whether to believe the likelihoods that mechanisms declare. With False every distinct
+        challenge that was met, and every entry of a rule's menu, is held against fresh draws
+        (:func:`simulator.declared.examine`); a true likelihood is blamed with probability 1e-6 at
+        most in the whole play.
 
     Raises
     ------
     InvalidInput : a parameter makes no sense, or the adversary cannot be sent to a process.
     Breach : the adversary broke the rules; names the round, the trial and the values.
     WorkerLost : a worker process died twice while it played the same block.
+    FalseLikelihood : ``trust`` is False, and a mechanism draws otherwise than it declares.
 
     Source: Roth 2011 (Lecture 4), Algorithm 1.
     """
-    if not isinstance(relation, Relation):
-        raise InvalidInput(f"the relation must be ADD_REMOVE or REPLACE_ONE, not {relation!r}")
     specification = Specification(
         adversary, family, rounds, trials, seed, relation=relation, block_size=block_size,
         keep_views=keep_views, trace=trace, sampling=sampling, filter=filter,
+        trust=bool(trust),
     )  # fmt: skip
     played = checked_experiments(experiments)
-    if jobs is not None and jobs != -1:
-        whole("jobs", jobs)
+    checked_jobs(jobs)
     if out is None:
-        return run(specification, played, jobs, None, progress)
-    with RunStore.open(out, specification.identity(), specification.goal()) as store:
-        return run(specification, played, jobs, store, progress)
+        result = run(specification, played, jobs, None, progress)
+    else:
+        with RunStore.open(out, specification.identity(), specification.goal()) as store:
+            result = run(specification, played, jobs, store, progress)
+    require_declared(result.challenges, relation, specification.seed)
+    return result
 
 
 def checked_experiments(experiments: Iterable[int]) -> tuple[int, ...]:
@@ -122,6 +129,12 @@ def checked_experiments(experiments: Iterable[int]) -> tuple[int, ...]:
     if not chosen or not {0, 1}.issuperset(chosen):
         raise InvalidInput(f"experiments must be some of 0 and 1, as (0, 1), not {experiments!r}")
     return chosen
+
+
+def checked_jobs(jobs: int | None) -> None:
+    """Raise InvalidInput unless ``jobs`` is a number of workers, -1 or None."""
+    if jobs is not None and jobs != -1:
+        whole("jobs", jobs)
 
 
 def run(
@@ -140,6 +153,11 @@ def run(
             if store.dropped:
                 bar.notice(store.dropped)
             restore(store, gathered)
+            if gathered.keys and not s.trust and not s.is_rule:
+                raise InvalidInput(
+                    f"{store.folder} does not keep which challenges were met: play with "
+                    "trust=True, or name another folder"
+                )
         missing = gathered.missing()
         compile_seconds = compiled(s, bar) if missing else 0.0
         total = s.trials * s.rounds * len(gathered.experiments)
@@ -292,18 +310,3 @@ def stop(finished: Generator[Outcome, None, None]) -> None:
     with warnings.catch_warnings():  # joblib warns of work left over, which is the intention
         warnings.simplefilter("ignore")
         finished.close()
-
-
-@contextlib.contextmanager
-def shielded() -> Iterator[None]:
-    """Hold back Ctrl-C while workers start, so that they never hear it: stopping them is ours.
-
-    A terminal sends it to every process of the run, and each would print where it was. Starting
-    the resource tracker would let the signal through again, so that is done before.
-    """
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

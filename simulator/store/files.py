@@ -1,4 +1,4 @@
-"""Writing JSON so that a reader finds the old file or the new one, never half of either."""
+"""Writing files so that a reader finds the old file or the new one, never half of either."""
 
 from __future__ import annotations
 
@@ -52,6 +52,26 @@ def write_json(path: str | PathLike[str], value: Any) -> None:
     with explained("write", path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _replace(path, (text + "\n").encode())
+
+
+def write_text(path: str | PathLike[str], text: str) -> None:
+    """Write ``text`` in one step, as ``write_json`` does. Raises :class:`InvalidInput`."""
+    path = Path(path)
+    with explained("write", path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(path, text.encode())
+
+
+def check_writable(folder: str | PathLike[str]) -> None:
+    """Make the folder and a file in it, which is gone again: before much work, not after.
+
+    Raises :class:`InvalidInput` where it cannot be written to.
+    """
+    folder = Path(folder)
+    with explained("write into", folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
 
 
 def _plain(value: Any) -> Any:

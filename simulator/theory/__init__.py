@@ -45,6 +45,7 @@ from simulator.theory.laws import (
     LaplaceLaw,
     MixedLaw,
     PrivacyLossLaw,
+    SubsampledGaussianLaw,
     bounded_range_law,
     randomized_response,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "Rung",
     "RunningFilter",
     "RunningOdometer",
+    "SubsampledGaussianLaw",
     "SumFilter",
     "TradeOff",
     "Transform",

@@ -18,13 +18,22 @@ from simulator.theory.answers import Answer, Kind
 from simulator.theory.bounds import Bound, BoundOnComposition, all_bounds
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import ApproxDP, BoundedRange, GaussianDP, Guarantee, PureDP
-from simulator.theory.laws import GaussianLaw, LaplaceLaw, PrivacyLossLaw, randomized_response
+from simulator.theory.laws import (
+    GaussianLaw,
+    LaplaceLaw,
+    PrivacyLossLaw,
+    SubsampledGaussianLaw,
+    randomized_response,
+)
 from simulator.theory.parameters import delta_of_question
 from simulator.theory.pld import Bracket, compose_laws
 from simulator.validation import finite, nonnegative
 
 TOLERANCE = 1e-8
 """Relative width that the exact rows aim at: some seconds at most, whatever the rounds."""
+
+GRID_TOLERANCE = 1e-6
+"""The same where the loss must be put on a grid."""
 
 Laws = Sequence[tuple[PrivacyLossLaw, int]]
 
@@ -41,7 +50,7 @@ _TRUTH_SOURCE = "the mechanism's own privacy loss, composed numerically with cer
 
 @dataclass(frozen=True)
 class NamedMechanism:
-    """A mechanism as the theory sees it, made from (privacy parameter, delta of the round).
+    """A mechanism as the theory sees it, made from (parameter, delta of the round or rate).
 
     Attributes
     ----------
@@ -49,12 +58,15 @@ class NamedMechanism:
     law : its worst-case privacy-loss law; None where no single law is the worst.
     attains : whether it is the worst case of its family, so that "exact" means it too.
     leaks : whether the delta of a round means anything to it.
+    sampled : whether it runs on a sample of the records: its parameter is sigma, a noise, beside a
+        rate, and its two directions differ.
     """
 
     guarantee: Callable[[float, float], Guarantee]
     law: Callable[[float, float], PrivacyLossLaw] | None
     attains: bool
     leaks: bool = False
+    sampled: bool = False
 
 
 def _leakless(
@@ -78,10 +90,15 @@ MECHANISMS: dict[str, NamedMechanism] = {
     "gaussian": _leakless(GaussianDP, GaussianLaw, True),
     "exponential": _leakless(BoundedRange, None, True),
     "approx": NamedMechanism(ApproxDP, randomized_response, True, leaks=True),
+    # Sampling records hides them further, so that a round is also as private as without it.
+    "subsampled-gaussian": NamedMechanism(
+        lambda sigma, rate: GaussianDP(1.0 / sigma), SubsampledGaussianLaw, False, sampled=True
+    ),
 }
 """By name. The parameter is epsilon, for ``gaussian`` mu = sensitivity/sigma; ``geometric`` is at
 sensitivity 1, where its loss is that of randomized response. ``exponential`` has no single worst
-pair (Dong, Durfee and Rogers 2020): its exact answer is that of the bounded-range bounds."""
+pair (Dong, Durfee and Rogers 2020): its exact answer is that of the bounded-range bounds. Of
+``subsampled-gaussian`` the parameter is sigma, at sensitivity 1 under add-or-remove-one."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +131,9 @@ class EpsilonAt:
             largest = math.fsum(count * law.support[1] for law, count in rounds)
             found = Bracket(largest, math.inf if _infinite_mass(rounds) else largest)
         else:
-            found = compose_laws(rounds, TOLERANCE).epsilon(self.delta)
+            found = compose_laws(rounds, _tolerance(rounds)).epsilon(self.delta)
+        if math.isinf(found.upper) and self.delta > 0.0 and _infinite_mass(rounds) < self.delta:
+            raise NotApplicable(f"{TRUTH}: the loss cannot be composed numerically that far out")
         if math.isinf(found.upper):
             lost = _infinite_mass(rounds)
             why = f"is infinite with probability {lost:.3g}" if lost else "has no largest value"
@@ -137,10 +156,15 @@ class DeltaAt:
 
     def truth(self, rounds: Laws) -> Bracket:
         """What the composed privacy loss says."""
-        return compose_laws(rounds, TOLERANCE).delta(self.epsilon)
+        return compose_laws(rounds, _tolerance(rounds)).delta(self.epsilon)
 
 
 Question = EpsilonAt | DeltaAt
+
+
+def _tolerance(rounds: Laws) -> float:
+    exact = all(law.simplest.has_exact_transform for law, _ in rounds)
+    return TOLERANCE if exact else GRID_TOLERANCE
 
 
 def _infinite_mass(rounds: Laws) -> float:
@@ -165,10 +189,14 @@ def _theorem_row(question: Question, bound: Bound, composition: Composition, att
     return Row(bound.name, kind, answer, bound.source, time.perf_counter() - start)
 
 
-def _true_row(question: Question, rounds: Laws) -> Row:
+def _true_row(question: Question, rounds: Laws, both: bool) -> Row:
+    """The worse of both directions, where they differ."""
     start = time.perf_counter()
-    found = question.truth(rounds)
-    answer = Answer(found.upper, found.lower, found.upper)
+    found = [question.truth(rounds)]
+    if both:
+        found.append(question.truth([(law.reversed(), count) for law, count in rounds]))
+    upper = max(bracket.upper for bracket in found)
+    answer = Answer(upper, max(bracket.lower for bracket in found), upper)
     return Row(TRUTH, "exact", answer, _TRUTH_SOURCE, time.perf_counter() - start)
 
 
@@ -179,6 +207,7 @@ def compare(
     delta: float | None = None,
     epsilon: float | None = None,
     leak: float = 0.0,
+    rate: float = 1.0,
     names: Collection[str] = (),
 ) -> list[Row]:
     """Ask every bound for the epsilon at ``delta``, or for the delta at ``epsilon``.
@@ -188,6 +217,7 @@ def compare(
     mechanism : a name in MECHANISMS.
     rounds : pairs (privacy parameter > 0, number of rounds with it).
     leak : the delta of each round in [0, 1), for ``approx``.
+    rate : the probability in [0, 1] that a record is sampled, for ``subsampled-gaussian``.
     names : ask only these bounds, or ``privacy-loss-distribution``; all by default.
 
     Returns the rows sorted by tightness. Of all bounds, those that do not apply are left out.
@@ -201,16 +231,22 @@ def compare(
     named = _named(mechanism)
     if leak and not named.leaks:
         raise InvalidInput(f"a round of {mechanism} has no delta; that is for the mechanism approx")
+    if rate != 1.0 and not named.sampled:
+        raise InvalidInput(f"{mechanism} runs on all records; a rate is for subsampled-gaussian")
+    what = "sigma" if named.sampled else "the privacy parameter"
+    least = 1.0 / LARGEST_PARAMETER if named.sampled else 0.0
     for parameter, _ in rounds:
-        if not 0.0 < parameter <= LARGEST_PARAMETER:
+        if not (least <= parameter <= LARGEST_PARAMETER and parameter > 0.0):
+            above = f"at least {least:g}" if least else "above 0"
             raise InvalidInput(
-                "the privacy parameter of a round must be above 0 and at most "
-                f"{LARGEST_PARAMETER:g}, not {parameter!r}"
+                f"{what} of a round must be {above} and at most {LARGEST_PARAMETER:g}, "
+                f"not {parameter!r}"
             )
     question = _question(delta, epsilon)
-    composition = Composition.of(*((named.guarantee(value, leak), n) for value, n in rounds))
+    second = rate if named.sampled else leak
+    composition = Composition.of(*((named.guarantee(value, second), n) for value, n in rounds))
     rows, refusals = [], []
-    asks = _questions(question, named, composition, rounds=rounds, leak=leak, names=names)
+    asks = _questions(question, named, composition, rounds=rounds, second=second, names=names)
     for ask in asks:
         try:
             rows.append(ask())
@@ -251,7 +287,7 @@ def _questions(
     composition: Composition,
     *,
     rounds: Sequence[tuple[float, int]],
-    leak: float,
+    second: float,
     names: Collection[str],
 ) -> Iterator[Callable[[], Row]]:
     """What to ask, one call a row."""
@@ -262,8 +298,10 @@ def _questions(
     def truth() -> Row:
         if named.law is None:
             raise NotApplicable(f"{TRUTH}: no single pair of laws is this mechanism's worst case")
-        _check_reach(rounds)
-        return _true_row(question, [(named.law(value, leak), count) for value, count in rounds])
+        if not named.sampled:
+            _check_reach(rounds)
+        laws = [(named.law(value, second), count) for value, count in rounds]
+        return _true_row(question, laws, named.sampled)
 
     known = {bound.name: theorem(bound) for bound in all_bounds()} | {TRUTH: truth}
     for name in names or known:

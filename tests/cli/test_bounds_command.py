@@ -6,6 +6,7 @@ import warnings
 import pytest
 
 from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory import SubsampledGaussianLaw, compose_laws
 from simulator.theory.comparison import MECHANISMS, compare
 
 PUBLISHED = [
@@ -163,6 +164,14 @@ def test_at_delta_zero_the_truth_is_the_largest_loss(dpcompose):
         (("--epsilon", "1x5", "--round-delta", 0.1), "no delta"),
         (("--mechanism", "approx", "--epsilon", "1x5", "--round-delta", 1), "delta"),
         (("--mechanism", "approx", "--epsilon", "1x5", "--round-delta", "nan"), "delta"),
+        (("--mechanism", "subsampled-gaussian", "--epsilon", "1x5"), "--sigma and --rate"),
+        (("--mechanism", "subsampled-gaussian", "--sigma", "1x5"), "--sigma and --rate"),
+        (("--mechanism", "subsampled-gaussian", "--sigma", 1, "--rate", 0.1), "--sigma 0.1x1000"),
+        (("--mechanism", "subsampled-gaussian", "--sigma", "0x5", "--rate", 0.1), "sigma of"),
+        (("--mechanism", "subsampled-gaussian", "--sigma", "1x5", "--rate", 1.5), "sampling rate"),
+        (("--mechanism", "subsampled-gaussian", "--sigma", "1x5", "--rate", "nan"), "rate must be"),
+        (("--epsilon", "1x5", "--rate", 0.1), "neither --sigma nor --rate"),
+        (("--rounds", 5), "--epsilon"),
         (("--mechanism", "laplase", "--epsilon", "1x5"), "laplace"),
         (("--mechanism", "approx", "--epsilon", "1x1000000", "--round-delta", 0.5), ""),
     ],
@@ -171,7 +180,7 @@ def test_bad_input_is_one_line(dpcompose, options, named):
     assert named in dpcompose("bounds", *options).complaint
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", [name for name, it in MECHANISMS.items() if not it.sampled])
 def test_extreme_values_are_answered_or_refused_without_a_warning(mechanism):
     extremes = [(50.0, 10**6), (1e-300, 10**12), (1e4, 10**12), (0.1, 10**12), (1e-9, 1)]
     leak = 1e-200 if mechanism == "approx" else 0.0
@@ -186,6 +195,38 @@ def test_extreme_values_are_answered_or_refused_without_a_warning(mechanism):
                     continue
                 assert all(0.0 <= row.answer.value < math.inf for row in rows)
                 assert all(row.answer.lower <= row.answer.value for row in rows)
+
+
+@pytest.mark.parametrize(("sigma", "rounds", "rate"), [(1e-4, 1, 0.01), (0.1, 10**12, 1e-12)])
+@pytest.mark.parametrize("question", [{"delta": 1e-300}, {"epsilon": 1e3}])
+def test_extreme_noise_is_answered_or_refused_without_a_warning(sigma, rounds, rate, question):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows = compare("subsampled-gaussian", [(sigma, rounds)], rate=rate, **question)
+    assert all(0.0 <= row.answer.value < math.inf for row in rows)
+    assert all(row.answer.lower <= row.answer.value for row in rows)
+
+
+def test_the_subsampled_gaussian_is_the_worse_of_both_directions(dpcompose):
+    options = ("--mechanism", "subsampled-gaussian", "--sigma", 2, "--rate", 0.1, "--rounds", 100)
+    options += ("--bound", "privacy-loss-distribution")
+    row = named(asked(dpcompose, *options, "--delta", 1e-6))["privacy-loss-distribution"]
+    law = SubsampledGaussianLaw(2.0, 0.1)
+    ends = [compose_laws([(each, 100)], 1e-5).epsilon(1e-6) for each in (law, law.reversed())]
+    assert row["lower"] <= max(end.upper for end in ends)
+    assert max(end.lower for end in ends) <= row["upper"]
+    assert row["upper"] - row["lower"] <= 1e-6 * row["upper"]
+    at = named(asked(dpcompose, *options, "--at", row["upper"]))["privacy-loss-distribution"]
+    assert at["lower"] <= 1e-6
+
+
+def test_bounds_of_the_gaussian_without_sampling_stand_beside_it(dpcompose):
+    options = ("--mechanism", "subsampled-gaussian", "--rate", 0.5, "--sigma", "2x5,4x5")
+    rows = asked(dpcompose, *options)
+    truth = rows[0]
+    assert truth["name"] == "privacy-loss-distribution"
+    assert [row["name"] for row in rows if row["kind"] == "exact"] == [truth["name"]]
+    assert any(row["kind"] == "upper" for row in rows)
 
 
 def test_a_question_that_is_none():

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -16,6 +13,7 @@ from simulator.claims import registry
 from simulator.claims.findings import equal
 from simulator.cli.claims import checked
 from simulator.errors import InvalidInput
+from tests.helpers.workplaces import Script
 
 FIELDS = {
     "id", "source", "place", "statement", "parameters", "expected", "as_recorded", "slip",
@@ -132,13 +130,21 @@ def test_workers_do_not_check_what_they_cannot_know():
         claims.run([stranger, stranger], jobs=2)
 
 
-def test_an_interruption_ends_workers_too():
-    call = "import sys; from simulator.cli import main; main(['claims', '--jobs', '2'])"
-    process = subprocess.Popen(
-        [sys.executable, "-c", call], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        start_new_session=True,
-    )  # fmt: skip
-    time.sleep(2.5)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: parent and workers alike
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err.strip()) == (130, b"", b"interrupted")
+@pytest.mark.parametrize("seconds", [0.0, 0.03, 0.2, 1.0])
+def test_an_interruption_ends_workers_too(tmp_path, seconds):
+    """At the very start of the workers and later; none of them says where it was."""
+    body = """
+        from simulator.cli import main
+        if __name__ == "__main__":
+            print("ready", flush=True)
+            main(["claims", "--jobs", "2"])
+    """
+    script = Script(tmp_path, body)
+    script.wait_for("ready")
+    while len(script.members()) < 3:  # the parent, its resource tracker, and a worker
+        assert script.process.poll() is None
+    time.sleep(seconds)
+    script.interrupt()
+    code, out, err = script.finish(60)
+    assert (code, out, err.strip()) == (130, "", "interrupted")
+    assert not script.left_behind()

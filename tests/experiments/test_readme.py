@@ -30,15 +30,20 @@ def run(tmp_path, number, trials=500):
     return runpy.run_path(str(path), run_name="__main__")
 
 
-@pytest.mark.parametrize(("number", "estimates"), [(0, 3), (1, 1), (2, 1)])
+@pytest.mark.parametrize(("number", "estimates"), [(0, 3), (1, 1), (3, 1)])
 def test_programs_run_as_they_stand(tmp_path, capsys, number, estimates):
     run(tmp_path, number)
     assert re.fullmatch(ESTIMATE * estimates, capsys.readouterr().out)
 
 
+def test_the_program_of_black_boxes_finds_the_broken_one(tmp_path, capsys):
+    run(tmp_path, 2, trials=None)
+    assert capsys.readouterr().out.startswith("violated: pure:1.0, ")
+
+
 def test_the_program_of_rare_events_reaches_what_it_says(tmp_path, capsys):
     # epsilon(1e-12) of this adversary is 1.88 to three digits, by exact recursion
-    run(tmp_path, 3, trials=20_000)
+    run(tmp_path, 4, trials=20_000)
     printed = capsys.readouterr().out
     exact, sampled = printed.splitlines()
     assert re.fullmatch(rf"doob {WEIGHTED}", exact)
@@ -47,22 +52,35 @@ def test_the_program_of_rare_events_reaches_what_it_says(tmp_path, capsys):
 
 
 def test_the_program_of_the_search_prints_what_it_says(tmp_path, capsys):
-    names = run(tmp_path, 4, trials=None)
+    names = run(tmp_path, 5, trials=None)
     ends, verdict = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"Bracket\(lower=2\.8113\d*e-05, upper=2\.8113\d*e-05\)", ends)
     assert verdict.startswith("broken Bracket(")
     assert isinstance(names["rule"], Rule)
 
 
+def test_the_program_of_the_audit_prints_what_it_says(tmp_path, capsys):
+    run(tmp_path, 6, trials=None)
+    printed = capsys.readouterr().out.splitlines()
+    quoted = re.search(r"^    violated: pure:0\.1.*?(?=\n\n)", README, re.MULTILINE | re.DOTALL)
+    expected = [line.removeprefix("    ") for line in quoted[0].splitlines()]
+    number = r"-?\d+(?:\.\d+)?(?:e-\d+)?"  # another processor's logarithm may choose another event
+    told = [re.sub(number, "#", line).replace(">=", "<") for line in printed]
+    assert told == [re.sub(number, "#", line).replace(">=", "<") for line in expected]
+    for what, tolerance in ((r"\((0\.\d+) and", 0.1), (r"epsilon >= (\S+)", 0.002)):
+        found, said = (float(re.findall(what, "".join(each))[0]) for each in (printed, expected))
+        assert found == pytest.approx(said, abs=tolerance)
+
+
 def test_the_program_of_bounds_prints_what_each_grants_and_no_violation(tmp_path, capsys):
-    run(tmp_path, 5)
+    run(tmp_path, 8)
     *granted, violated = capsys.readouterr().out.splitlines()
     assert dict(line.split() for line in granted)["basic"].startswith("20.0")
     assert violated == "[]"
 
 
 def test_there_is_no_other_program():
-    assert len(PROGRAMS) == 6
+    assert len(PROGRAMS) == 9
 
 
 def test_the_readme_of_the_distribution_needs_no_file_beside_it(monkeypatch):
@@ -84,7 +102,7 @@ def test_the_rule_compiles(tmp_path, capsys):
 
 
 def test_the_example_of_a_mechanism_has_the_loss_of_logistic_noise(tmp_path):
-    names = run(tmp_path, 2)
+    names = run(tmp_path, 3)
     params = [0.0, 1.0, 10.0]
     for answer in (-1e4, -30.0, 0.2, 0.5, 40.0, 1e4):
         expected = logistic.logpdf(answer, 0.0, 10.0) - logistic.logpdf(answer, 1.0, 10.0)

@@ -29,6 +29,11 @@ ROOMS = (
     ),
     Room(
         1,
+        ("digits",),
+        "the first twelve significant digits of floats: the one rule of every look at answers",
+    ),
+    Room(
+        1,
         ("theory",),
         "privacy loss distributions, bounds, concentration, filters; the independent witness, "
         "imports nothing of the simulation",
@@ -70,6 +75,11 @@ ROOMS = (
     ),
     Room(
         6,
+        ("declared",),
+        "declared likelihoods held against a mechanism's own draws",
+    ),
+    Room(
+        6,
         ("play",),
         "what is played, and one block of it: specification, sampling measures, menu, "
         "compiled and interpreted engines, outcome, views",
@@ -82,14 +92,22 @@ ROOMS = (
     ),
     Room(
         8,
-        ("rare", "worst", "verification", "claims"),
+        ("rare", "worst", "auditing", "verification", "claims", "conformance"),
         "measures for rare events; worst adaptive adversaries, searched, certified and played; "
-        "bounds held against adversaries; the claims of the sources as checks, a folder per source",
+        "black boxes on trial; bounds held against adversaries; the claims of the sources as "
+        "checks, a folder per source; accountants, filters and odometers of other libraries on "
+        "trial",
     ),
     Room(
         9,
         ("cli",),
         "the command line: parses, calls, prints",
+    ),
+    Room(
+        9,
+        ("testing", "pytest_plugin"),
+        "assertions for a test suite; the pytest plugin, which divides one false-alarm budget "
+        "over them",
     ),
 )
 """From the ground up. Rooms of one floor may use one another, but not in a ring."""
@@ -99,7 +117,8 @@ FLOORS = {"simulator": 0} | {name: room.floor for room in ROOMS for name in room
 
 PACKAGES = {
     "theory", "estimation", "store", "plots", "data", "queries", "mechanisms", "adversaries",
-    "play", "run", "rare", "worst", "claims", "cli",
+    "declared", "play", "run", "rare", "worst", "auditing", "claims", "conformance", "cli",
+    "testing",
 }  # fmt: skip
 """The rooms that are folders; the others are single files."""
 

@@ -24,7 +24,6 @@ from simulator.play.sampling import Tilted
 from simulator.run.gathering import OrderedSum
 from simulator.run.simulate import WorkerLost, workers
 from tests.helpers.games import PRESS, TOSS, WITH_ALICE, WITHOUT_ALICE, press_when_ahead, wander
-from tests.helpers.workplaces import Script
 
 ALICE = counting_query("alice")
 WIDE = PureDP(0.9)
@@ -100,6 +99,13 @@ def test_experiments_are_played_alone_as_they_are_together():
     assert only.losses(1).tobytes() == both.losses(1).tobytes()
     with pytest.raises(InvalidInput, match="experiment 0 was not played"):
         only.losses(0)
+
+
+@pytest.mark.parametrize("rounds", [1, 300])
+def test_rounds_played_count_every_round_of_both_experiments(rounds):
+    result = play(PRESS, rounds=rounds)
+    assert result.rounds_played == 2 * 50 * rounds
+    assert result.rounds_per_second == result.rounds_played / result.seconds
 
 
 # --- views --------------------------------------------------------------------------------------
@@ -327,82 +333,3 @@ def test_an_adversary_that_a_worker_cannot_load_is_told_in_one_line():
         play(homesick, jobs=2)
     assert "invalid literal" in str(refusal.value)
     assert "\n" not in str(refusal.value)
-
-
-# --- Ctrl-C -------------------------------------------------------------------------------------
-
-INTERRUPTED = """
-    import time
-    from tests.helpers.games import PRESS, PureDP, press_when_ahead
-    from simulator import simulate
-
-    if __name__ == "__main__":
-        print("ready", flush=True)
-        start = time.monotonic()
-        try:
-            simulate({adversary}, PureDP(0.2), 200, 10**7, jobs={jobs}, out="run")
-        except KeyboardInterrupt:
-            raise SystemExit(130)
-"""
-
-
-@pytest.mark.parametrize(
-    ("adversary", "jobs"), [("PRESS", 2), ("press_when_ahead", 1), ("press_when_ahead", 2)]
-)
-def test_ctrl_c_ends_a_run_at_once_and_leaves_no_process(adversary, jobs, tmp_path):
-    script = Script(tmp_path, INTERRUPTED.format(adversary=adversary, jobs=jobs))
-    script.wait_for("ready")
-    log = tmp_path / "run" / "blocks.log"
-    until = time.monotonic() + 40
-    while not (log.exists() and log.stat().st_size > 2000):
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    pressed = time.monotonic()
-    script.interrupt()
-    code, _, err = script.finish(20)
-    # a second on an idle machine; tests share theirs
-    assert time.monotonic() - pressed < 5
-    assert (code, err) == (130, "")
-    assert script.left_behind() == []
-
-
-def test_ctrl_c_while_workers_start_is_as_quiet(tmp_path):
-    script = Script(tmp_path, INTERRUPTED.format(adversary="press_when_ahead", jobs=2))
-    script.wait_for("ready")
-    time.sleep(0.3)
-    script.interrupt()
-    code, _, err = script.finish(20)
-    assert (code, err) == (130, "")
-    assert script.left_behind() == []
-
-
-# --- memory -------------------------------------------------------------------------------------
-
-PEAK = """
-    import resource
-    from tests.helpers.games import PRESS, PureDP
-    from simulator import simulate
-
-    def peak():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-    simulate(PRESS, PureDP(0.2), 200, 1000, jobs=2)
-    before = peak()
-    result = simulate(PRESS, PureDP(0.2), 200, 50_000, jobs=2)
-    assert len(result.losses()) == 50_000
-    print(peak() - before)
-"""
-
-
-def test_memory_does_not_grow_with_trials_times_rounds(tmp_path):
-    # the answers or losses of all rounds would take 2 x 50,000 x 200 x 8 bytes = 160 MB
-    code, out, err = Script(tmp_path, PEAK).finish(60)
-    assert code == 0, err
-    assert int(out) < 30_000  # kilobytes; the losses themselves are 0.8 MB
-
-
-@pytest.mark.parametrize("rounds", [1, 300])
-def test_rounds_played_count_every_round_of_both_experiments(rounds):
-    result = play(PRESS, rounds=rounds)
-    assert result.rounds_played == 2 * 50 * rounds
-    assert result.rounds_per_second == result.rounds_played / result.seconds

@@ -38,6 +38,13 @@ class PrivacyLossLaw(ABC):
     dual_infinite_mass: float = 0.0
     #: Whether ``log_mgf`` is exact to rounding also for complex arguments.
     has_exact_transform: bool = True
+    #: Whether every mass of ``continuous_masses``, however small, is exact to rounding.
+    has_accurate_cells: bool = False
+
+    @property
+    def simplest(self) -> PrivacyLossLaw:
+        """An equal law of a simpler kind where there is one, otherwise the law itself."""
+        return self
 
     @property
     def atom_losses(self) -> Floats:

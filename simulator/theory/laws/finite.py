@@ -28,6 +28,7 @@ class FiniteLaw(PrivacyLossLaw):
     log_masses: Floats
     infinite_mass: float = 0.0
     dual_infinite_mass: float = 0.0
+    has_accurate_cells = True
 
     def __post_init__(self) -> None:
         if self.losses.shape != self.log_masses.shape or self.losses.ndim != 1:

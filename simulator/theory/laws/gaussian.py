@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
 from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+from simulator.theory.laws.normal_cells import normal_cells
 from simulator.theory.parameters import positive
 
 
@@ -22,6 +22,7 @@ class GaussianLaw(PrivacyLossLaw):
     """
 
     mu: float
+    has_accurate_cells = True
 
     def __post_init__(self) -> None:
         positive("mu (shift over standard deviation)", self.mu)
@@ -60,6 +61,4 @@ class GaussianLaw(PrivacyLossLaw):
         return self._cells(edges, self.mu**2 / 2), self._cells(edges, -(self.mu**2) / 2)
 
     def _cells(self, edges: Floats, centre: float) -> Floats:
-        z = (edges - centre) / self.mu
-        # Difference the tail that is small, so that far cells keep their digits.
-        return np.where(z[:-1] > 0, ndtr(-z[:-1]) - ndtr(-z[1:]), ndtr(z[1:]) - ndtr(z[:-1]))
+        return normal_cells((edges - centre) / self.mu)

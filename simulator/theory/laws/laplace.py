@@ -21,6 +21,7 @@ class LaplaceLaw(PrivacyLossLaw):
     """
 
     epsilon: float
+    has_accurate_cells = True
 
     def __post_init__(self) -> None:
         positive("epsilon (shift over scale)", self.epsilon)

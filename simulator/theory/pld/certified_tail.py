@@ -65,11 +65,21 @@ def invert(tail: Tail, delta: float, start: float, low: float, high: float) -> B
     most ``delta``, and a lower end while the lower end there is above it. The caller knows that
     ``low`` and ``high`` are certain.
     """
-    root = _search(tail, delta, start, low, high, end=lambda value: value.upper)
-    above = walk_outward(root, +1, low, high, certified=lambda e: tail.at(e).upper <= delta)
-    root = _search(tail, delta, root, low, high, end=lambda value: value.lower)
-    below = walk_outward(root, -1, low, high, certified=lambda e: tail.at(e).lower > delta)
+    above = upper_end(tail, delta, start, low, high)
+    below = lower_end(tail, delta, above, low, high)
     return Bracket(min(below, above), above)
+
+
+def upper_end(tail: Tail, delta: float, start: float, low: float, high: float) -> float:
+    """An epsilon in [low, high] that is enough for ``delta``, close to the least that is seen."""
+    root = _search(tail, delta, start, low, high, end=lambda value: value.upper)
+    return walk_outward(root, +1, low, high, certified=lambda e: tail.at(e).upper <= delta)
+
+
+def lower_end(tail: Tail, delta: float, start: float, low: float, high: float) -> float:
+    """An epsilon in [low, high] that is not enough for ``delta``, or ``low``."""
+    root = _search(tail, delta, start, low, high, end=lambda value: value.lower)
+    return walk_outward(root, -1, low, high, certified=lambda e: tail.at(e).lower > delta)
 
 
 def _search(  # the interval is a guide only: nothing found here is trusted before walk_outward

@@ -9,6 +9,7 @@ Numerical Algorithms, 2nd ed., Theorem 24.2), and meets the weights through Cauc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -21,6 +22,8 @@ from simulator.theory.pld.parts import Parts
 
 _UNIT = float(np.finfo(float).eps)
 MAX_POINTS = 1 << 22
+#: Logarithm below which the product's transform is taken for zero: that is far below rounding.
+_UNSEEN = -90.0
 #: Laws with at most this many atoms are transformed term by term: more accurate than an FFT.
 _FEW = 16
 
@@ -92,25 +95,13 @@ class LossLatticeTail:
     def make(cls, parts: Parts, lattice: LossLattice, theta: float) -> LossLatticeTail:
         """Compose at tilt ``theta`` >= 0."""
         length = fft.next_fast_len(lattice.points, real=True)
-        log_phi = np.zeros(length // 2 + 1, dtype=complex)
-        error = np.zeros(log_phi.size)
-        log_scale = 0.0
+        factors, log_scale = [], 0.0
         for (law, count), offsets in zip(parts.items, lattice.offsets):
             masses, log_total, rounding = _tilted(law, theta)
             log_scale += count * log_total
-            phi, wrong = _transform(masses, offsets, length)
-            size = np.maximum(np.abs(phi), 1e-300)
-            logs = np.log(np.where(np.abs(phi) > 1e-300, phi, 1e-300))
-            log_phi += count * logs
-            error += count * (np.log1p((wrong + rounding) / size) + 4 * _UNIT * (4 + np.abs(logs)))
-        transform = np.exp(log_phi)
-        pmf = fft.irfft(transform, n=length)
-        # 2-norms over the full circle; each inner frequency stands for itself and its conjugate.
-        small = np.abs(transform) * np.expm1(np.minimum(error, 1.0))
-        wrong = np.where(error < 1, small, np.exp(log_phi.real + error))
-        drift = np.sqrt(2.0) * float(np.linalg.norm(wrong))
-        inverse = 8 * _UNIT * np.log2(length + 1) * float(np.linalg.norm(pmf))
-        noise = drift / np.sqrt(length) + inverse
+            phi, wrong, inexact = _transform(masses, offsets, length)
+            factors.append((phi, wrong + rounding, inexact, count))
+        pmf, noise = circular_product(factors, length)
         return cls(
             parts, lattice, theta, pmf=pmf[: lattice.points], log_scale=log_scale, noise=noise
         )
@@ -149,6 +140,40 @@ class LossLatticeTail:
         return scale * (value + sign * noise), slope
 
 
+def circular_product(
+    factors: Sequence[tuple[RealOrComplex, float, float, int]], length: int
+) -> tuple[Floats, float]:
+    """The law of a sum on a circle of ``length`` points, and a bound on its error's 2-norm.
+
+    ``factors`` are (transform of a law, bound on one part of its error at each frequency, on the
+    2-norm of the other part, how many rounds). Transforms are at most about 1, so that in a product
+    of powers an error of one counts as often as there are rounds of it.
+    """
+    log_phi = np.zeros(length // 2 + 1, dtype=complex)
+    error, log_most = np.zeros(log_phi.size), np.zeros(log_phi.size)
+    for phi, wrong, inexact, count in factors:
+        log_most += count * np.log(np.abs(phi) + wrong + inexact + 1e-300)
+    seen = log_most > _UNSEEN
+    for phi, wrong, _, count in factors:
+        near = phi[seen]
+        size = np.maximum(np.abs(near), 1e-300)
+        logs = np.log(np.where(size > 1e-300, near, 1e-300))
+        log_phi[seen] += count * logs
+        error[seen] += count * (np.log1p(wrong / size) + 4 * _UNIT * (4 + np.abs(logs)))
+    transform = np.where(seen, np.exp(log_phi), 0.0)
+    pmf = fft.irfft(transform, n=length)
+    # 2-norms over the full circle; each inner frequency stands for itself and its conjugate.
+    small = np.abs(transform) * np.expm1(np.minimum(error, 1.0))
+    amiss = np.where(error < 1, small, np.exp(np.minimum(log_phi.real + error, 700.0)))
+    amiss = np.where(seen, amiss, 2 * np.exp(_UNSEEN))
+    drift = np.sqrt(2.0) * float(np.linalg.norm(amiss))
+    growth = sum(count * (wrong + 2 * inexact) for _, wrong, inexact, count in factors)
+    total = sum(count * inexact for _, _, inexact, count in factors)
+    drift += np.sqrt(2.0) * total * float(np.exp(min(growth, 700.0)))
+    inverse = 8 * _UNIT * np.log2(length + 1) * float(np.linalg.norm(pmf))
+    return pmf, drift / np.sqrt(length) + inverse
+
+
 def _tilted(law: PrivacyLossLaw, theta: float) -> tuple[Floats, float, float]:
     """Tilted masses, ln of their total before scaling, and the rounding of a transform of them.
 
@@ -164,11 +189,14 @@ def _tilted(law: PrivacyLossLaw, theta: float) -> tuple[Floats, float, float]:
 
 def _transform(
     masses: Floats, offsets: NDArray[np.int64], length: int
-) -> tuple[RealOrComplex, float | Floats]:
-    """Discrete Fourier transform of masses at offsets on a circle, and its error per frequency."""
+) -> tuple[RealOrComplex, float, float]:
+    """Discrete Fourier transform of masses at offsets on a circle, and bounds on its error.
+
+    They are for one part of it at each frequency, and for the 2-norm of the other.
+    """
     if masses.size <= _FEW:
         turns = np.outer(np.arange(length // 2 + 1), offsets) % length
-        return np.exp(-2j * np.pi / length * turns) @ masses, 8 * _UNIT
+        return np.exp(-2j * np.pi / length * turns) @ masses, 8 * _UNIT, 0.0
     spread = np.bincount(offsets, weights=masses, minlength=length)
     norm = float(np.linalg.norm(spread)) * np.sqrt(length)
-    return fft.rfft(spread), 8 * _UNIT * np.log2(length + 1) * norm
+    return fft.rfft(spread), 0.0, 8 * _UNIT * np.log2(length + 1) * norm

@@ -14,6 +14,7 @@ from simulator.theory.pld.bracket import Bracket
 from simulator.theory.pld.composition_query import CompositionQuery
 from simulator.theory.pld.discretise import discretise
 from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.windowed_query import WindowedQuery
 
 #: Cells a law without closed transform is cut into when no step is given.
 _DEFAULT_CELLS = 1000
@@ -45,7 +46,8 @@ class PLD:
 
         Raises InvalidInput when the grid of that step would not fit memory.
         """
-        if step is None and law.has_exact_transform:
+        law = law.simplest
+        if step is None and (law.has_exact_transform or law.has_accurate_cells):
             parts = Parts.of([(law, 1)])
             return cls(parts, parts, tolerance)
         if step is None:
@@ -105,10 +107,10 @@ class PLD:
         return self._joined([query.epsilon(float(delta)) for query in self._queries])
 
     @cached_property
-    def _queries(self) -> list[CompositionQuery]:
+    def _queries(self) -> list[CompositionQuery | WindowedQuery]:
         exact = self.optimistic is self.pessimistic
         sides = [self.optimistic] if exact else [self.optimistic, self.pessimistic]
-        return [CompositionQuery(parts, self.tolerance) for parts in sides]
+        return [_query(parts, self.tolerance) for parts in sides]
 
     @staticmethod
     def _joined(sides: list[Bracket]) -> Bracket:
@@ -122,13 +124,21 @@ def _repeated(parts: Parts, rounds: int) -> Parts:
     return Parts.of((law, count * int(rounds)) for law, count in parts.items)
 
 
+def _query(parts: Parts, tolerance: float) -> CompositionQuery | WindowedQuery:
+    """The engine that these rounds need; a single one has its own curve."""
+    if parts.rounds > 1 and not all(law.has_exact_transform for law, _ in parts.items):
+        return WindowedQuery(parts, tolerance)
+    return CompositionQuery(parts, tolerance)
+
+
 def compose_laws(rounds: Iterable[tuple[PrivacyLossLaw, int]], tolerance: float = 2e-7) -> PLD:
     """Composition of ``count`` rounds of each law, without adaptivity between them."""
-    total = PLD.nothing(tolerance)
-    pairs = Parts.of(rounds).items
-    if all(law.has_exact_transform for law, _ in pairs):
+    pairs = Parts.of((law.simplest, count) for law, count in rounds).items
+    exact = all(law.has_exact_transform for law, _ in pairs)
+    if exact or all(law.has_accurate_cells for law, _ in pairs):
         parts = Parts(pairs)
         return PLD(parts, parts, tolerance)
+    total = PLD.nothing(tolerance)
     for law, count in pairs:
         total = total.compose(PLD.from_law(law, tolerance=tolerance).self_compose(count))
     return total

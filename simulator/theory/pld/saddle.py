@@ -30,9 +30,12 @@ class Saddles:
     spread: Floats
 
     @classmethod
-    def of(cls, parts: Parts, overlap: bool = False) -> Saddles:
-        """Tabulate for delta (theta > 0), or for 1 - delta (``overlap``: -1 < theta < 0)."""
-        theta = _OVERLAP if overlap else _POSITIVE
+    def of(cls, parts: Parts, overlap: bool = False, thetas: Floats = _POSITIVE) -> Saddles:
+        """Tabulate for delta (theta > 0), or for 1 - delta (``overlap``: -1 < theta < 0).
+
+        ``thetas`` are the positive ones to tabulate, ascending.
+        """
+        theta = _OVERLAP if overlap else thetas
         step = 1e-25 * np.minimum(np.abs(theta), 1)
         lifted = parts.log_mgf(theta + 1j * step)  # complex step: K' without cancellation
         epsilon = lifted.imag / step - 1 / theta - 1 / (1 + theta)

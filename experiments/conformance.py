@@ -1,0 +1,116 @@
+"""``make conform``: every library on trial, into results/conformance.md and .json.
+
+A library that is not installed is reported as absent. ``--python NAME=PATH`` tries one with an
+interpreter of its own, for those whose requirements exclude each other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from experiments.stages import RESULTS
+from simulator import conformance
+from simulator.conformance.processes import end_all, interruptible
+from simulator.errors import DpcomposeError, InvalidInput
+from simulator.store.files import check_writable, write_text
+from simulator.store.provenance import provenance
+
+AT_ONCE = 2
+INTERRUPTED = 130
+
+
+def report(
+    names: Sequence[str], cases: Sequence[conformance.Case], pythons: dict[str, str]
+) -> list[conformance.LibraryReport]:
+    """Try the libraries, two at a time; the reports in the order of the names."""
+    truths, lock = conformance.Truths(), threading.Lock()
+
+    def progress(line: str) -> None:
+        with lock:
+            print(f"trying      {line}", file=sys.stderr, flush=True)
+
+    def tried(name: str) -> conformance.LibraryReport:
+        return conformance.tried(
+            name,
+            cases,
+            truths=truths,
+            python=pythons.get(name),
+            progress=progress,
+        )
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        try:
+            return list(pool.map(tried, names))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_all()  # the threads end at their next call
+            raise
+
+
+def write(
+    reports: Sequence[conformance.LibraryReport], cases: int, folder: Path = RESULTS
+) -> list[Path]:
+    """Write conformance.md and conformance.json, each in one step; return their paths."""
+    made, limit = provenance(), conformance.Limits().seconds
+    texts = {
+        "conformance.md": conformance.to_markdown(reports, made, cases, limit),
+        "conformance.json": conformance.to_json(reports, made, cases),
+    }
+    for name, text in texts.items():
+        write_text(folder / name, text)
+    return [folder / name for name in texts]
+
+
+def interpreters(items: Sequence[str]) -> dict[str, str]:
+    """``NAME=PATH`` as {name: path}. Raises InvalidInput."""
+    found = {}
+    for item in items:
+        name, equals, path = item.partition("=")
+        if not equals or not path:
+            raise InvalidInput(f"--python takes NAME=PATH, not {item!r}")
+        found[name] = path
+    conformance.check_names(list(found))
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Try, and write; 0, or the exit code of an error that was told in a line."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.conformance", description=__doc__)
+    parser.add_argument("names", nargs="*", default=[])
+    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--out", type=Path, help="a folder; results/ for the whole trial")
+    parser.add_argument("--python", action="append", default=[], metavar="NAME=PATH")
+    given = parser.parse_args(arguments)
+    try:
+        with interruptible():
+            return run(given)
+    except DpcomposeError as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted: nothing was written", file=sys.stderr)
+        return INTERRUPTED
+
+
+def run(given: argparse.Namespace) -> int:
+    """Check everything that was asked for, then try, then write."""
+    names = conformance.check_names(given.names or list(conformance.MODULES))
+    pythons = interpreters(given.python)
+    cases = conformance.cases(share=given.share)
+    whole = set(names) == set(conformance.MODULES) and given.share == 1.0
+    if given.out is None and not whole:
+        raise InvalidInput("a part of the trial does not replace the whole: name a folder by --out")
+    folder = given.out or RESULTS
+    check_writable(folder)
+    for path in write(report(names, cases, pythons), len(cases), folder):
+        print(f"written     {path}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The standard mechanisms audited: what our draws prove, beside the truth and published bounds."""

@@ -1,0 +1,202 @@
+"""Two laws on one grid of losses around any law: delta of one below, of the other above.
+
+As a function of y = exp(E), delta is convex, and on a grid of losses it is piecewise linear with
+kinks at the grid's y. UPPER: the chords of the law's own curve; each cell's mass goes to its two
+ends, keeping its masses under P0 and P1 (see :mod:`simulator.theory.pld.discretise`). LOWER: the
+same chords, lowered at every grid point by the most that they rise above the curve in either cell
+beside it; each chord is then below the curve, and both laws differ from the truth in second order
+of the step. A curve that is lower for one round is lower for any composition, since
+delta of the composition is the mean of delta(y x) over the other rounds' ratios x.
+
+The losses are whole multiples of the step, exactly: the step has few binary digits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.theory.laws.base import Floats, PrivacyLossLaw
+from simulator.theory.outward import UNIT
+
+_STEP_BITS = 20
+#: A mass below it has lost digits.
+_LEAST_MASS = 1e-290
+#: Where neighbouring cells' masses are further apart, cells are rounded down whole: a lowered curve
+#: would not be convex there. So are those beside them, and the ends.
+_ROUGH = 2.5
+_BESIDE = 2
+
+
+@dataclass(frozen=True, eq=False)
+class GridLaw:
+    """P0-masses (n,) at losses step * (first + j), and the mass at infinity.
+
+    ``error`` (n,) bounds the rounding of each mass; ``slack`` how far losses are off, in nats.
+    """
+
+    step: float
+    first: int
+    _: KW_ONLY
+    masses: Floats
+    error: Floats
+    slack: float
+    infinite_mass: float
+
+    @property
+    def losses(self) -> Floats:
+        """All losses, shape (n,)."""
+        return grid(self.step, self.first, self.masses.size)
+
+
+def grid(step: float, first: int, size: int) -> Floats:
+    """The losses step * first, step * (first + 1), ..., of that many."""
+    return np.asarray(step * np.arange(first, first + size), dtype=np.float64)
+
+
+def round_step(step: float) -> float:
+    """The greatest step of 20 binary digits that is not above this one."""
+    mantissa, exponent = math.frexp(step)
+    return math.ldexp(math.floor(math.ldexp(mantissa, _STEP_BITS)), exponent - _STEP_BITS)
+
+
+def loss_range(law: PrivacyLossLaw, tail_mass: float) -> tuple[float, float]:
+    """Losses outside of which P0 has at most ``tail_mass`` on either side, infinity not counted."""
+    low, high = law.support
+    if not np.isfinite(high):
+        high = _quantile(lambda x: law.sf(x) - law.infinite_mass, tail_mass)
+    if not np.isfinite(low):
+        low = -_quantile(lambda x: law.cdf(-x), tail_mass)
+    return low, high
+
+
+def _quantile(tail: Callable[[float], float], tail_mass: float) -> float:
+    """A positive x, within a percent of the least, with tail(x) <= tail_mass."""
+    high = 1e-9
+    while tail(high) > tail_mass:
+        high *= 2
+    low = high / 2
+    while high > 1.01 * low:
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle) > tail_mass else (low, middle)
+    return high
+
+
+def enclosing_grid_laws(
+    law: PrivacyLossLaw, step: float, reach: tuple[float, float]
+) -> tuple[GridLaw, GridLaw]:
+    """The lower and the upper law on the multiples of ``step`` (see :func:`round_step`).
+
+    ``reach`` is the range of losses that is cut into cells: the upper law puts what is above at
+    infinity and what is below at its bottom, the lower law drops both.
+    """
+    first = math.floor(reach[0] / step)
+    last = max(math.ceil(reach[1] / step), first + 1)
+    edges = grid(step, first, last + 1 - first)
+    under0, under1 = law.continuous_masses(edges)
+    usable = (under0 > _LEAST_MASS) & (under1 > _LEAST_MASS)
+    rise, size = np.full(under0.size, step), np.zeros(under0.size)
+    logs0, logs1 = np.log(under0[usable]), np.log(under1[usable])
+    rise[usable] = np.clip(logs0 - logs1 - edges[:-1][usable], 0.0, step)
+    size[usable] = 64 + 2 * np.abs(logs0) + 2 * np.abs(logs1)
+    whole = np.where(usable, under0, 0.0)
+    upward = np.expm1(-rise) / np.expm1(-step)
+    upper = _spread(under0, upward)
+    floored = _rough(whole)
+    part = np.where(floored, 0.0, upward)
+    dips = np.where(floored, 0.0, whole * upward * -np.expm1(rise - step))
+    lower = _lowered(_spread(whole, part), dips, step)
+    if lower is None:  # first order, but certain
+        lower = _spread(whole, np.zeros(part.size))
+    # Each mass is a few operations on its two cells, whose masses are off by their exponents.
+    error = 4 * UNIT * (_spread(whole * size, 1.0) + _spread(whole * size, 0.0))
+    slack = 4 * UNIT * (64 + float(size.max()) + 4 * float(np.abs(edges).max()))
+    for loss, log_mass in zip(law.atom_losses, law.atom_log_masses):
+        cell = min(max(int(np.searchsorted(edges, loss, side="right")) - 1, 0), edges.size - 2)
+        mass = float(np.exp(log_mass))
+        share = float(np.expm1(min(edges[cell] - loss, 0.0)) / np.expm1(-step))
+        upper[cell] += mass * (1 - share)
+        upper[cell + 1] += mass * share
+        lower[cell + (share >= 1.0)] += mass
+        error[cell : cell + 2] += 4 * UNIT * (8 + abs(log_mass)) * mass
+    ends = np.array([-np.inf, edges[0]]), np.array([edges[-1], np.inf])
+    below, above = (float(law.continuous_masses(end)[0][0]) for end in ends)
+    upper[0] += below
+    error[0] += 1e-12 * below
+    return (
+        GridLaw(
+            step,
+            first,
+            masses=lower,
+            error=error,
+            slack=slack,
+            infinite_mass=law.infinite_mass * (1 - 1e-14),
+        ),
+        GridLaw(
+            step,
+            first,
+            masses=upper,
+            error=error,
+            slack=slack,
+            infinite_mass=law.infinite_mass * (1 + 1e-14) + above * (1 + 1e-12),
+        ),
+    )
+
+
+def _spread(masses: Floats, upward: Floats | float) -> Floats:
+    """Each cell's mass at its two ends, the share ``upward`` at the upper one."""
+    points = np.zeros(masses.size + 1)
+    points[:-1] += masses * (1 - upward)
+    points[1:] += masses * upward
+    return points
+
+
+def _rough(masses: Floats) -> NDArray[np.bool_]:
+    """The cells at the ends, and where masses rise or fall too steeply."""
+    steep = np.ones(masses.size + 1, dtype=bool)
+    steep[1:-1] = (masses[1:] > _ROUGH * masses[:-1]) | (masses[:-1] > _ROUGH * masses[1:])
+    steep[1:-1] |= (masses[1:] == 0.0) | (masses[:-1] == 0.0)
+    beside = steep.copy()
+    for apart in range(1, _BESIDE + 1):
+        beside[apart:] |= steep[:-apart]
+        beside[:-apart] |= steep[apart:]
+    return np.asarray(beside[:-1] | beside[1:])
+
+
+def _lowered(masses: Floats, dips: Floats, step: float) -> Floats | None:
+    """The masses of the curve lowered at each point by the larger dip of the cells beside it.
+
+    A point of negative mass is where that is not convex. It is taken out: its mass goes to the
+    points left beside it, keeping the masses under P0 and P1, which lowers the curve further. None
+    where the topmost point would have to go, or the step is no small one.
+    """
+    if step > 1.0:
+        return None
+    depth = np.r_[0.0, np.maximum(dips[:-1], dips[1:]), 0.0]
+    change = np.diff(depth)
+    lowered = masses.copy()
+    lowered[:-1] -= change / math.expm1(step)
+    lowered[1:] -= change / math.expm1(-step)
+    wrong = np.flatnonzero(lowered < 0.0).tolist()
+    below: dict[int, int] = {}
+    above: dict[int, int] = {}
+    while wrong:
+        point = wrong.pop()
+        if not lowered[point] < 0.0:
+            continue
+        left, right = below.get(point, point - 1), above.get(point, point + 1)
+        if right == masses.size:
+            return None
+        rise = math.expm1(step * (point - left))
+        share = rise / (rise - math.expm1(step * (point - right))) if left >= 0 else 1.0
+        mass, lowered[point] = float(lowered[point]), 0.0
+        for where, part in ((left, 1 - share), (right, share)):
+            if where >= 0:
+                lowered[where] += part * mass
+                wrong.append(where)
+        above[left], below[right] = right, left
+    return lowered

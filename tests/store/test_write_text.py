@@ -1,0 +1,28 @@
+"""Text is written in one step or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator.errors import InvalidInput
+from simulator.store import files
+
+
+def test_text_is_written_into_a_new_folder(tmp_path):
+    files.write_text(tmp_path / "a" / "b.md", "δ\n")
+    assert (tmp_path / "a" / "b.md").read_text(encoding="utf-8") == "δ\n"
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["b.md"]
+
+
+def test_a_file_in_the_way_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("old")
+    with pytest.raises(InvalidInput, match="cannot write"):
+        files.write_text(tmp_path / "file" / "b.md", "new")
+    with pytest.raises(InvalidInput, match="cannot write into"):
+        files.check_writable(tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "old"
+
+
+def test_a_folder_that_can_be_written_is_left_empty(tmp_path):
+    files.check_writable(tmp_path / "new")
+    assert list((tmp_path / "new").iterdir()) == []

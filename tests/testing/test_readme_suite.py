@@ -1,0 +1,37 @@
+"""The README's test file runs as it stands, and pytest prints of a failure what it shows."""
+
+import re
+
+from experiments import stages
+
+pytest_plugins = ["pytester"]
+
+README = (stages.ROOT / "README.md").read_text(encoding="utf-8")
+SECTION = README.split("\n## In your own tests\n")[1].split("\n## ")[0]
+(PROGRAM,) = re.findall(r"```python\n(.*?)```", SECTION, flags=re.DOTALL)
+SHOWN = re.findall(r"^    (.*)$", SECTION.replace(PROGRAM, ""), flags=re.MULTILINE)
+
+
+def without_numbers(line):
+    """A line of the message: which event shows it depends on how the audit learns."""
+    spaced = " ".join(line.removeprefix("E").split())
+    if spaced.startswith(("event ", "one answer ")):
+        return spaced.split()[0]
+    return re.sub(r"\d[\d,.]*(e-\d+)?", "#", spaced.partition("PrivacyViolation: ")[2] or spaced)
+
+
+def test_the_file_catches_what_is_broken(session, pytester):
+    (pytester.path / "test_privacy.py").write_text(PROGRAM, encoding="utf-8")
+    result = session()
+    result.assert_outcomes(passed=1, failed=2)
+    printed = [without_numbers(line) for line in result.outlines]
+    assert len(SHOWN) > 5
+    for line in SHOWN:
+        assert without_numbers(line) in printed, line
+    assert re.search(r"FAILED test_privacy\.py::test_total ", result.stdout.str())
+    assert re.search(r"FAILED test_privacy\.py::test_accountant ", result.stdout.str())
+    assert any(line.startswith("dpcompose: # assertions,") for line in printed)
+
+
+def test_it_is_as_short_as_it_should_be():
+    assert len(PROGRAM.splitlines()) <= 24

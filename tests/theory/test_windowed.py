@@ -1,0 +1,263 @@
+"""Composition on a window of a grid: against convolution, simulation, engines and libraries."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from simulator.theory import GaussianLaw, LaplaceLaw, SubsampledGaussianLaw, compose_laws
+from simulator.theory.gaussian_curve import gaussian_epsilon
+from simulator.theory.laws import FiniteLaw, randomized_response
+from simulator.theory.pld import windowed
+from simulator.theory.pld.certified_tail import upper_end
+from simulator.theory.pld.grid_laws import GridLaw, enclosing_grid_laws, loss_range, round_step
+from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
+from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.saddle import Saddles
+from simulator.theory.pld.windowed import LossWindow, WindowedTail
+from simulator.theory.pld.windowed_query import WindowedQuery
+
+BOTH = [SubsampledGaussianLaw(1.0, 0.05), SubsampledGaussianLaw(1.0, 0.05).reversed()]
+
+
+class ByAnswers:
+    """delta of few rounds by integration over the answers, with nothing of the library."""
+
+    def __init__(self, law, points):
+        self.sigma, self.rate, self.exchanged = law.sigma, law.rate, law.exchanged
+        self.x = np.linspace(-9 * self.sigma, 1 + 9 * self.sigma, points)
+        without = norm.pdf(self.x, 0, self.sigma)
+        ratio = 1 - self.rate + self.rate * np.exp((self.x - 0.5) / self.sigma**2)
+        spacing = self.x[1] - self.x[0]
+        self.loss = np.log(ratio) if self.exchanged else -np.log(ratio)
+        self.weight = spacing * without * (ratio if self.exchanged else 1.0)
+
+    def last_round(self, epsilon):
+        """P0(L > epsilon) - e^epsilon P1(L > epsilon), by the answers that lose as much."""
+        sign = 1 if self.exchanged else -1
+        with np.errstate(invalid="ignore", divide="ignore"):
+            odds = (np.exp(sign * epsilon) - (1 - self.rate)) / self.rate
+            edge = np.where(odds > 0, 0.5 + self.sigma**2 * np.log(odds), -np.inf)
+        tail = norm.sf if self.exchanged else norm.cdf
+        plain, moved = tail(edge, 0, self.sigma), tail(edge, 1, self.sigma)
+        mixed = (1 - self.rate) * plain + self.rate * moved
+        p0, p1 = (mixed, plain) if self.exchanged else (plain, mixed)
+        return p0 - np.exp(epsilon) * p1
+
+    def delta(self, rounds, epsilon):
+        left = np.array(epsilon)
+        weight = np.array(1.0)
+        for _ in range(rounds - 1):
+            left = np.subtract.outer(left, self.loss)
+            weight = np.multiply.outer(weight, self.weight)
+        return float((weight * self.last_round(left)).sum())
+
+
+@pytest.mark.parametrize("law", BOTH, ids=["add", "remove"])
+@pytest.mark.parametrize("rounds", [2, 3])
+def test_few_rounds_are_their_convolution(law, rounds):
+    composed = compose_laws([(law, rounds)], 1e-6)
+    for epsilon in (-0.05, 0.02, 0.09):
+        exact = ByAnswers(law, {2: 2001, 3: 801}[rounds]).delta(rounds, epsilon)
+        found = composed.delta(epsilon)
+        assert found.lower <= exact * (1 + 1e-8)
+        assert found.upper >= exact * (1 - 1e-8)
+        assert found.width <= 1e-5 * found.upper
+
+
+@pytest.mark.parametrize("law", BOTH, ids=["add", "remove"])
+def test_thirty_rounds_are_what_is_simulated(law):
+    # The mean of values in [0, 1] is off by more than the margin with probability 1e-9 at most
+    # (Hoeffding).
+    rounds, trials, epsilon = 30, 200_000, 0.2
+    generator = np.random.default_rng(13)
+    x = generator.normal(0, law.sigma, (trials, rounds))
+    if law.exchanged:
+        x += generator.random((trials, rounds)) < law.rate
+    ratio = 1 - law.rate + law.rate * np.exp((x - 0.5) / law.sigma**2)
+    losses = (np.log(ratio) if law.exchanged else -np.log(ratio)).sum(axis=1)
+    mean = np.maximum(-np.expm1(epsilon - losses), 0).mean()
+    margin = np.sqrt(np.log(2e9) / (2 * trials))
+    found = compose_laws([(law, rounds)], 1e-5).delta(epsilon)
+    assert abs(found.midpoint - mean) <= margin
+    assert margin < 0.2 * mean  # it is a test
+
+
+@pytest.mark.parametrize("delta", [0.1, 1e-6, 1e-12, 1e-30])
+def test_gaussians_on_the_grid_are_gaussian(delta):
+    # The engine does not know that their sum has a closed form.
+    found = WindowedQuery(Parts.of([(GaussianLaw(0.3), 40)]), 1e-6).epsilon(delta)
+    exact = gaussian_epsilon(0.3 * np.sqrt(40), delta)
+    assert found.lower <= exact <= found.upper
+    assert found.width <= 1e-6 * found.upper
+
+
+@pytest.mark.parametrize("delta", [0.05, 1e-8, 1e-30])
+@pytest.mark.parametrize("law", BOTH, ids=["add", "remove"])
+def test_brackets_of_coarse_and_fine_steps_intersect(law, delta):
+    coarse, fine = (
+        compose_laws([(law, 200)], tolerance).epsilon(delta) for tolerance in (1e-3, 1e-6)
+    )
+    coarse.meet(fine)
+    assert 0 < fine.width <= 1e-6 * fine.upper
+    assert coarse.width <= 1e-3 * coarse.upper
+
+
+def test_delta_and_epsilon_are_inverse():
+    composed = compose_laws([(BOTH[1], 100)], 1e-6)
+    epsilon = composed.epsilon(1e-7)
+    assert composed.delta(epsilon.upper * (1 + 1e-9)).lower <= 1e-7
+    assert composed.delta(epsilon.lower * (1 - 1e-9)).upper >= 1e-7
+
+
+def test_other_laws_are_composed_on_the_same_grid():
+    mixed = compose_laws([(BOTH[1], 20), (GaussianLaw(0.4), 2), (LaplaceLaw(0.1), 1)], 1e-4)
+    bracket = mixed.epsilon(1e-6)
+    assert bracket.width <= 1e-3 * bracket.upper
+    without = compose_laws([(BOTH[1], 20), (GaussianLaw(0.4), 2)], 1e-4).epsilon(1e-6)
+    assert without.upper < bracket.lower
+    assert bracket.upper < without.upper + 0.1 + 1e-9
+
+
+def lattice_law(law, step):
+    """A law whose losses are multiples of the step, as a law on the grid."""
+    index = np.rint(law.losses / step).astype(int)
+    masses = np.zeros(index[-1] - index[0] + 1)
+    masses[index - index[0]] = np.exp(law.log_masses)
+    error = 4e-16 * masses
+    return GridLaw(
+        step,
+        int(index[0]),
+        masses=masses,
+        error=error,
+        slack=1e-15,
+        infinite_mass=law.infinite_mass,
+    )
+
+
+def honest_and_short(theta, length):
+    """Two hundred responses of 1/8: engine on the whole support, and on a window."""
+    law = randomized_response(0.125)
+    parts = Parts.of([(law, 200)])
+    whole = LossLatticeTail.make(parts, LossLattice.of(parts), theta)
+    weights = np.exp(law.log_masses + theta * law.losses - law.log_mgf(theta))
+    centre = 200 * float(weights @ law.losses)
+    window = LossWindow(centre - length / 2, centre + length / 2, theta + 3, theta - 3)
+    laws = [(lattice_law(law, 0.125), 200)]
+    return whole, WindowedTail.make(laws, theta, window, centre)
+
+
+def test_the_window_agrees_with_the_whole_lattice():
+    for epsilon in (3.0, 6.05, 9.3):
+        theta = Saddles.of(Parts.of([(randomized_response(0.125), 200)])).theta_at(epsilon)
+        whole, windowed_tail = honest_and_short(theta, 24.0)
+        exact, found = whole.at(epsilon), windowed_tail.at(epsilon)
+        assert found.lower <= exact.upper
+        assert exact.lower <= found.upper
+        assert found.upper - found.lower <= 1e-4 * found.upper
+        assert found.slope == pytest.approx(exact.slope, rel=1e-4)
+
+
+def test_a_window_too_short_widens_the_bracket_and_does_not_move_it(monkeypatch):
+    theta, epsilon = 1.5, 5.0
+    whole, short = honest_and_short(theta, 4.0)
+    exact, found = whole.at(epsilon), short.at(epsilon)
+    assert found.lower <= exact.lower <= exact.upper <= found.upper
+    monkeypatch.setattr(windowed, "_outside", lambda *arguments: 0.0)
+    broken = honest_and_short(theta, 4.0)[1].at(epsilon)
+    assert broken.upper < exact.lower or broken.lower > exact.upper
+
+
+def test_rounding_that_is_forgotten_is_caught():
+    # Without a tilt the tail at 1e-30 is all rounding.
+    laws = [(lattice_law(randomized_response(0.125), 0.125), 200)]
+    parts = Parts.of([(randomized_response(0.125), 200)])
+    exact = LossLatticeTail.make(parts, LossLattice.of(parts), Saddles.of(parts).theta_at(18.0)).at(
+        18.0
+    )
+    plain = WindowedTail.make(laws, 0.0, LossWindow(-26.0, 26.0, 40.0, -40.0), 18.0)
+    assert plain.at(18.0).lower <= exact.lower <= exact.upper <= plain.at(18.0).upper
+    careless = dataclasses.replace(plain, noise=0.0, outside=0.0).at(18.0)
+    assert careless.upper < exact.lower or careless.lower > exact.upper
+
+
+GRID_CASES = [
+    (SubsampledGaussianLaw(1.0, 0.05), 5e-4),
+    (SubsampledGaussianLaw(1.0, 0.05, True), 2e-3),
+    (GaussianLaw(0.3), 0.01),
+    (LaplaceLaw(0.3), 0.011),
+    (FiniteLaw.from_probabilities([0.2, 0.5, 0.3], [0.4, 0.35, 0.25]), 0.013),
+]
+
+
+def curve(law, epsilon):
+    return law.infinite_mass + np.maximum(-np.expm1(epsilon - law.losses), 0) @ law.masses
+
+
+@pytest.mark.parametrize(("law", "step"), GRID_CASES, ids=str)
+def test_one_round_lies_between_the_grid_laws(law, step):
+    lower, upper = enclosing_grid_laws(law, round_step(step), loss_range(law, 1e-30))
+    low, high = loss_range(law, 1e-6)
+    assert lower.masses.min() >= 0
+    for epsilon in np.linspace(low, high, 101):
+        exact = law.delta(epsilon)
+        assert curve(lower, epsilon) <= exact * (1 + 1e-10) + 1e-16
+        assert curve(upper, epsilon) >= exact * (1 - 1e-10) - 1e-16
+
+
+def test_the_grid_laws_close_in_second_order():
+    law, gaps = SubsampledGaussianLaw(1.0, 0.05, True), []
+    for step in (4e-3, 2e-3, 1e-3):
+        lower, upper = enclosing_grid_laws(law, round_step(step), loss_range(law, 1e-20))
+        epsilons = np.linspace(0.1, 0.2, 200)
+        gaps.append(max(curve(upper, e) - curve(lower, e) for e in epsilons))
+    assert gaps[0] / gaps[1] == pytest.approx(4, rel=0.15)
+    assert gaps[1] / gaps[2] == pytest.approx(4, rel=0.15)
+
+
+def test_chords_that_are_not_lowered_are_no_lower_curve():
+    law = SubsampledGaussianLaw(1.0, 0.05, True)
+    _, upper = enclosing_grid_laws(law, round_step(2e-3), loss_range(law, 1e-30))
+    epsilons = np.linspace(0.1, 0.2, 301)
+    assert any(curve(upper, e) > law.delta(e) * (1 + 1e-6) for e in epsilons)
+
+
+def test_steps_make_exact_grids():
+    for step in (1.2345e-5, 0.1, 3.0):
+        short = round_step(step)
+        assert 0 <= step - short <= 2e-6 * step
+        assert all((short * n) / n == short for n in (3, 12345, 4_000_003))
+
+
+def test_an_upper_end_that_is_sought_from_far_off_is_found():
+    law = BOTH[1]
+    query = WindowedQuery(Parts.of([(law, 50)]), 1e-4)
+    found = query.epsilon(1e-5)
+    _, upper = enclosing_grid_laws(law, round_step(1e-3), loss_range(law, 1e-12))
+    plan = query._plan(found.midpoint, query._saddles, 1e-3)
+    tail = WindowedTail.make([(upper, 50)], plan.theta, plan.window, plan.centre)
+    for start in (0.0, 0.5 * found.upper, 2 * found.upper):
+        assert found.lower <= upper_end(tail, 1e-5, start, 0.0, np.inf)
+
+
+@pytest.mark.parametrize(("sigma", "rate", "rounds"), [(1.0, 0.01, 1000), (0.8, 0.1, 50)])
+def test_dp_accounting_encloses_the_same_answer(sigma, rate, rounds):
+    reason = "dp-accounting is not installed; it is in the extra conform"
+    library = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution", reason=reason)
+    law = SubsampledGaussianLaw(sigma, rate)
+    found = [compose_laws([(each, rounds)], 1e-6).epsilon(1e-6) for each in (law, law.reversed())]
+    ours = max(found, key=lambda bracket: bracket.upper)
+    theirs = [
+        library.from_gaussian_mechanism(
+            sigma,
+            sampling_prob=rate,
+            value_discretization_interval=1e-4,
+            pessimistic_estimate=pessimistic,
+        )
+        .self_compose(rounds)
+        .get_epsilon_for_delta(1e-6)
+        for pessimistic in (False, True)
+    ]
+    assert theirs[0] <= ours.upper
+    assert ours.lower <= theirs[1]
