@@ -76,7 +76,7 @@ def test_thirty_rounds_are_what_is_simulated(law):
     x = generator.normal(0, (1 / law.base.mu), (trials, rounds))
     if law.exchanged:
         x += generator.random((trials, rounds)) < law.rate
-    ratio = 1 - law.rate + law.rate * np.exp((x - 0.5) / (1 / law.base.mu)**2)
+    ratio = 1 - law.rate + law.rate * np.exp((x - 0.5) / (1 / law.base.mu) ** 2)
     losses = (np.log(ratio) if law.exchanged else -np.log(ratio)).sum(axis=1)
     mean = np.maximum(-np.expm1(epsilon - losses), 0).mean()
     margin = np.sqrt(np.log(2e9) / (2 * trials))
