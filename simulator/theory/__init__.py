@@ -33,10 +33,12 @@ from simulator.theory.guarantees import (
     ZCDP,
     ApproxDP,
     BoundedRange,
+    DominatedDP,
     GaussianDP,
     Guarantee,
     PureDP,
     RenyiDP,
+    SubsampledGaussianDP,
     parse_guarantee,
 )
 from simulator.theory.laws import (
@@ -75,6 +77,7 @@ __all__ = [
     "BoundedRange",
     "Bracket",
     "Composition",
+    "DominatedDP",
     "Filter",
     "FiniteLaw",
     "GaussianDP",
@@ -97,6 +100,7 @@ __all__ = [
     "RunningFilter",
     "RunningOdometer",
     "SampledWithoutReplacementLaw",
+    "SubsampledGaussianDP",
     "SumFilter",
     "TradeOff",
     "Transform",

@@ -14,8 +14,10 @@ from typing import ClassVar
 from scipy.special import erfinv, log_expit, ndtri_exp
 
 from simulator.errors import InvalidInput
+from simulator.theory.dominated import DominatedDP, SubsampledGaussianDP
 from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.guarantee_interface import Guarantee, within
+from simulator.theory.laws import GaussianLaw, PrivacyLossLaw, randomized_response
 from simulator.theory.outward import UNIT, not_lost
 from simulator.theory.parameters import nonnegative
 from simulator.theory.renyi_divergence import (
@@ -47,6 +49,11 @@ class PureDP(Guarantee):
 
     def _hockey_stick(self, epsilon: float) -> float:
         return _pure_delta(self.epsilon, epsilon)
+
+    @property
+    def worst_law(self) -> PrivacyLossLaw:
+        """Randomized response."""
+        return randomized_response(self.epsilon)
 
     @property
     def pure_epsilon(self) -> float:
@@ -117,6 +124,11 @@ class ApproxDP(Guarantee):
         return self.delta + (1.0 - self.delta) * _pure_delta(self.epsilon, epsilon)
 
     @property
+    def worst_law(self) -> PrivacyLossLaw:
+        """Randomized response, and the bit with probability delta."""
+        return randomized_response(self.epsilon, self.delta)
+
+    @property
     def core(self) -> Guarantee:
         """Pure differential privacy with the same epsilon."""
         return PureDP(self.epsilon)
@@ -166,6 +178,11 @@ class GaussianDP(Guarantee):
 
     def _hockey_stick(self, epsilon: float) -> float:
         return gaussian_delta(self.mu, epsilon)
+
+    @property
+    def worst_law(self) -> PrivacyLossLaw:
+        """Two normal laws, mu apart."""
+        return GaussianLaw(self.mu) if self.mu > 0.0 else randomized_response(0.0)
 
     @property
     def pure_epsilon(self) -> float:
@@ -282,7 +299,16 @@ class BoundedRange(Guarantee):
 
 
 KINDS: dict[str, type[Guarantee]] = {
-    kind.kind: kind for kind in (PureDP, ApproxDP, GaussianDP, ZCDP, BoundedRange, RenyiDP)
+    kind.kind: kind
+    for kind in (
+        PureDP,
+        ApproxDP,
+        GaussianDP,
+        ZCDP,
+        BoundedRange,
+        RenyiDP,
+        SubsampledGaussianDP,
+    )
 }
 """The families that :func:`parse_guarantee` knows, by the word before the colon."""
 
@@ -290,8 +316,8 @@ KINDS: dict[str, type[Guarantee]] = {
 def parse_guarantee(text: str) -> Guarantee:
     """Read ``pure:0.2``, ``approx:0.1,1e-6``, ``gaussian:0.5``, ``zcdp:0.1``, ``range:0.3``.
 
-    Also ``renyi:ALPHA,EPSILON``, with as many pairs as there are orders. Inverse of ``str()``.
-    Raises InvalidInput on anything else.
+    Also ``subsampled-gaussian:SIGMA,RATE``, and ``renyi:ALPHA,EPSILON`` with as many pairs as there
+    are orders. Inverse of ``str()``. Raises InvalidInput on anything else.
     """
     word, _, values = text.strip().partition(":")
     if word not in KINDS:
@@ -323,9 +349,11 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "BoundedRange",
+    "DominatedDP",
     "GaussianDP",
     "Guarantee",
     "PureDP",
     "RenyiDP",
+    "SubsampledGaussianDP",
     "parse_guarantee",
 ]

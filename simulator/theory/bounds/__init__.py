@@ -14,6 +14,7 @@ from simulator.theory.bounds.bounded_range import (
     BoundedRangeNonAdaptive,
 )
 from simulator.theory.bounds.concentrated import ZCDPBunSteinke, ZCDPCanonneKamathSteinke
+from simulator.theory.bounds.dominating import BothDirections, DominatingPairs, OneDirection
 from simulator.theory.bounds.freedman import Freedman
 from simulator.theory.bounds.gaussian import (
     AnalyticGaussian,
@@ -49,6 +50,9 @@ _BOUNDS: tuple[Bound, ...] = (
     BoundedRangeAzuma(),
     BoundedRangeNonAdaptive(),
     BoundedRangeAdaptive(),
+    DominatingPairs(),
+    BothDirections(),
+    OneDirection(),
 )
 
 
