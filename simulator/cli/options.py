@@ -47,7 +47,7 @@ family: Decorator = click.option(
     required=True,
     metavar="FAMILY",
     help="The class of mechanisms the adversary must choose from: pure:EPSILON, "
-    "approx:EPSILON,DELTA, gaussian:MU, zcdp:RHO or range:EPSILON.",
+    "approx:EPSILON,DELTA, gaussian:MU, zcdp:RHO, range:EPSILON or subsampled-gaussian:SIGMA,RATE.",
 )
 rounds: Decorator = click.option("--rounds", type=int, required=True, help="Rounds k of a trial.")
 seed: Decorator = click.option(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
@@ -22,7 +21,7 @@ from simulator.mechanisms.noise_mixture import (
 from simulator.mechanisms.values import NO_LOSS, check_query, real, whole_number
 from simulator.queries import Query
 from simulator.theory import laws
-from simulator.theory.guarantees import ApproxDP, DominatedDP, Guarantee, PureDP
+from simulator.theory.guarantees import ApproxDP, DiscreteGaussianDP, Guarantee, PureDP
 from simulator.theory.laws import GaussianLaw, LaplaceLaw, PrivacyLossLaw, TruncatedNoiseLaw
 from simulator.validation import finite, positive
 
@@ -82,9 +81,9 @@ class DiscreteGaussian(AdditiveNoise):
         check_query("the discrete Gaussian", self.query)
         positive("sigma", self.sigma)
 
-    def guarantee(self, relation: Relation = ADD_REMOVE) -> DominatedDP:
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> DiscreteGaussianDP:
         """The family of its own pair at the whole sensitivity."""
-        return _discrete_family(self.sigma, round(self.query.sensitivity(relation)))
+        return DiscreteGaussianDP(self.sigma, self.query.sensitivity(relation))
 
     def noise(self, relation: Relation) -> Noise:
         """Discrete normal."""
@@ -99,11 +98,6 @@ class DiscreteGaussian(AdditiveNoise):
     def law_of_shift(self, shift: float, relation: Relation) -> PrivacyLossLaw:
         """See :func:`simulator.theory.laws.discrete_gaussian`."""
         return laws.discrete_gaussian(self.sigma, round(shift))
-
-
-@lru_cache(maxsize=64)
-def _discrete_family(sigma: float, sensitivity: int) -> DominatedDP:
-    return DominatedDP(laws.discrete_gaussian(sigma, sensitivity))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from itertools import product
 from typing import Any, ClassVar
 
@@ -34,7 +34,13 @@ from simulator.queries import Query
 from simulator.queries.counting import CountingQuery, PredicateQuery
 from simulator.queries.sums import ClippedSum
 from simulator.theory import laws
-from simulator.theory.guarantees import DominatedDP, GaussianDP, Guarantee, SubsampledGaussianDP
+from simulator.theory.guarantees import (
+    DiscreteGaussianDP,
+    DominatedDP,
+    GaussianDP,
+    Guarantee,
+    SubsampledGaussianDP,
+)
 from simulator.theory.laws import (
     FiniteLaw,
     PoissonSubsampledLaw,
@@ -97,8 +103,8 @@ class _Sampled(ScalarMechanism):
         promised = self.mechanism.guarantee(relation)
         if isinstance(promised, GaussianDP) and promised.mu > 0.0:
             return SubsampledGaussianDP(1.0 / promised.mu, self._rate)
-        if isinstance(promised, DominatedDP):
-            return DominatedDP(SampledWithoutReplacementLaw(promised.law, self._rate).simplest)
+        if isinstance(promised, DiscreteGaussianDP):
+            return _sampled_family(promised, self._rate)
         if self._rate == 0.0:
             return promised
         return subsampled(promised, self._rate)
@@ -286,6 +292,11 @@ class SampledWithoutReplacement(_Sampled):
                 )
                 sample = {r: kept for (r, _), kept in zip(records, counts) if kept}
                 yield Database(sample), ways / total
+
+
+@lru_cache(maxsize=64)
+def _sampled_family(promised: DiscreteGaussianDP, rate: float) -> DominatedDP:
+    return DominatedDP(SampledWithoutReplacementLaw(promised.worst_law, rate).simplest)
 
 
 def _check_samples(many: int) -> None:

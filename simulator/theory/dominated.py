@@ -19,12 +19,14 @@ from simulator.theory.laws import (
     LaplaceLaw,
     PrivacyLossLaw,
     SampledWithoutReplacementLaw,
+    discrete_gaussian,
 )
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, check_rate
 from simulator.theory.outward import UNIT, not_lost
 from simulator.theory.parameters import positive
 from simulator.theory.pld.grid_laws import enclosing_grid_laws, round_step
 from simulator.theory.renyi_divergence import check_order, pure_renyi
+from simulator.validation import finite
 
 #: More than quadrature and rounding lose of a Renyi divergence.
 _UP, _LOST = 1.0 + 1e-9, 1e-14
@@ -138,6 +140,52 @@ class SubsampledGaussianDP(DominatedFamily):
         if self.rate == 1.0:
             return not_lost(alpha / self.sigma**2 / 2.0)
         return min(_sampled_renyi(self.sigma, self.rate, alpha), alpha * self.zcdp_rho)
+
+
+@dataclass(frozen=True)
+class DiscreteGaussianDP(DominatedFamily):
+    """Discrete Gaussian noise of ``sigma`` at a whole ``sensitivity``: the family of that pair.
+
+    (sensitivity/sigma)^2/2-zCDP by Canonne, Kamath, Steinke, "The Discrete Gaussian for
+    Differential Privacy", NeurIPS 2020, Theorem 4.
+    """
+
+    sigma: float
+    sensitivity: float
+    kind: ClassVar[str] = "discrete-gaussian"
+
+    def __post_init__(self) -> None:
+        self._set("sigma", positive("sigma", self.sigma))
+        size = finite("sensitivity", self.sensitivity)
+        if not (size >= 1.0 and size.is_integer()):
+            raise InvalidInput(f"the sensitivity must be whole and at least 1, not {size!r}")
+        self._set("sensitivity", size)
+
+    @cached_property
+    def _law(self) -> PrivacyLossLaw:
+        return discrete_gaussian(self.sigma, round(self.sensitivity))
+
+    @property
+    def worst_law(self) -> PrivacyLossLaw:
+        """The law at a shift by the whole sensitivity."""
+        return self._law
+
+    dominating_law = attained_law = worst_law
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`: smaller shifts of the same noise."""
+        if isinstance(other, DiscreteGaussianDP):
+            return other.sigma == self.sigma and other.sensitivity <= self.sensitivity
+        return other.pure_epsilon == 0.0
+
+    @property
+    def zcdp_rho(self) -> float:
+        """As of the Gaussian."""
+        return not_lost((self.sensitivity / self.sigma) ** 2 / 2.0)
+
+    def renyi(self, alpha: float) -> float:
+        """At most alpha rho."""
+        return check_order(alpha) * self.zcdp_rho
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import ClassVar
 from scipy.special import erfinv, log_expit, ndtri_exp
 
 from simulator.errors import InvalidInput
-from simulator.theory.dominated import DominatedDP, SubsampledGaussianDP
+from simulator.theory.dominated import DiscreteGaussianDP, DominatedDP, SubsampledGaussianDP
 from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.guarantee_interface import Guarantee, within
 from simulator.theory.laws import GaussianLaw, PrivacyLossLaw, randomized_response
@@ -308,6 +308,7 @@ KINDS: dict[str, type[Guarantee]] = {
         BoundedRange,
         RenyiDP,
         SubsampledGaussianDP,
+        DiscreteGaussianDP,
     )
 }
 """The families that :func:`parse_guarantee` knows, by the word before the colon."""
@@ -316,8 +317,9 @@ KINDS: dict[str, type[Guarantee]] = {
 def parse_guarantee(text: str) -> Guarantee:
     """Read ``pure:0.2``, ``approx:0.1,1e-6``, ``gaussian:0.5``, ``zcdp:0.1``, ``range:0.3``.
 
-    Also ``subsampled-gaussian:SIGMA,RATE``, and ``renyi:ALPHA,EPSILON`` with as many pairs as there
-    are orders. Inverse of ``str()``. Raises InvalidInput on anything else.
+    Also ``subsampled-gaussian:SIGMA,RATE``, ``discrete-gaussian:SIGMA,SENSITIVITY``, and
+    ``renyi:ALPHA,EPSILON`` with as many pairs as there are orders. Inverse of ``str()``. Raises
+    InvalidInput on anything else.
     """
     word, _, values = text.strip().partition(":")
     if word not in KINDS:
@@ -349,6 +351,7 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "BoundedRange",
+    "DiscreteGaussianDP",
     "DominatedDP",
     "GaussianDP",
     "Guarantee",

@@ -13,7 +13,7 @@ from scipy.stats import logistic
 import simulator
 from experiments import stages
 from simulator.adversaries import Rule
-from tests.helpers import bounds_table
+from tests.helpers import bounds_table, mechanisms_table
 
 README = (stages.ROOT / "README.md").read_text(encoding="utf-8")
 MAKEFILE = (stages.ROOT / "Makefile").read_text(encoding="utf-8")
@@ -121,6 +121,11 @@ def table(heading):
 def test_the_table_of_bounds_is_that_of_the_registry():
     advice = "put in what `python -m tests.helpers.bounds_table` prints"
     assert bounds_table.table() in README, advice
+
+
+def test_the_table_of_mechanisms_is_what_they_can_do():
+    advice = "put in what `python -m tests.helpers.mechanisms_table` prints"
+    assert mechanisms_table.table() in README, advice
 
 
 def test_every_figure_is_in_its_table():

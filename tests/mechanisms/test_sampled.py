@@ -26,6 +26,7 @@ from simulator.mechanisms import (
 from simulator.queries import clipped_sum, counting_query, counting_scores, function_query
 from simulator.theory import (
     ApproxDP,
+    DiscreteGaussianDP,
     DominatedDP,
     PoissonSubsampledLaw,
     PureDP,
@@ -231,6 +232,8 @@ def test_promises_are_those_of_the_sampled_family():
     assert laplace == PureDP(math.log1p(0.1 * math.expm1(1.0)))
     discrete = PoissonSubsampled(DiscreteGaussian(ALICE, 2.0), 0.1).guarantee()
     assert isinstance(discrete, DominatedDP)
+    assert discrete.pure_epsilon == math.inf  # rare as its largest losses are
+    assert DiscreteGaussian(ALICE, 2.0).guarantee() == DiscreteGaussianDP(2.0, 1.0)
     truncated = TruncatedNoise(ALICE, "gaussian", 0.5, 2.0).guarantee()
     assert isinstance(truncated, ApproxDP)
     assert PoissonSubsampled(Laplace(ALICE, 1.0), 0.0).guarantee() == PureDP(1.0)

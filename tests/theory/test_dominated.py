@@ -10,6 +10,7 @@ from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     ApproxDP,
     Composition,
+    DiscreteGaussianDP,
     DominatedDP,
     GaussianDP,
     GaussianLaw,
@@ -184,7 +185,19 @@ def test_a_pair_of_two_directions_is_no_family():
         DominatedDP(0.1)
 
 
-def test_a_pair_of_unbounded_loss_states_no_divergence_but_its_curve():
-    family = DominatedDP(discrete_gaussian(2.0))
-    assert family.renyi(2.0) == pytest.approx(2.0 / (2 * 4.0), rel=1e-6)
-    assert bound("dominating-pairs").on(Composition.repeat(family, 10)).delta(1.0).upper < 0.5
+def test_discrete_gaussian_noise_has_the_divergences_of_the_gaussian_and_no_largest_loss():
+    family = DiscreteGaussianDP(2.0, 1.0)
+    assert parse_guarantee(str(family)) == family
+    assert family.pure_epsilon == math.inf
+    law = family.worst_law
+    for alpha in (1.5, 2.0, 7.0):
+        exact = float(law.log_mgf(alpha - 1)) / (alpha - 1)
+        assert exact <= family.renyi(alpha) * (1 + 1e-12)
+        assert exact == pytest.approx(family.renyi(alpha), rel=1e-3)
+    assert family.admits(DiscreteGaussianDP(2.0, 1.0))
+    assert not family.admits(DiscreteGaussianDP(1.9, 1.0))
+    with pytest.raises(InvalidInput, match="whole"):
+        DiscreteGaussianDP(2.0, 1.5)
+    found = bound("dominating-pairs").on(Composition.repeat(family, 10)).delta(1.0)
+    assert found.lower <= compose_laws([(law, 10)]).delta(1.0).upper
+    assert DominatedDP(discrete_gaussian(2.0)).renyi(2.0) == math.inf

@@ -18,8 +18,9 @@ from simulator.theory.laws.normal_cells import log_normal_cells
 from simulator.theory.parameters import positive
 from simulator.validation import finite, whole
 
-#: In deviations; beyond, a discrete normal mass is below the smallest double, and dropped.
-_REACH = 39.0
+#: In deviations. What is beyond has less mass than the second number, which stands for it as a mass
+#: at infinity: the loss has no largest value.
+_REACH, _BEYOND = 39.0, 1e-305
 _MOST = 1 << 21
 _UNIT = float(np.finfo(float).eps)
 
@@ -27,7 +28,8 @@ _UNIT = float(np.finfo(float).eps)
 def discrete_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
     """Noise x on the integers with mass proportional to exp(-x^2/(2 sigma^2)).
 
-    Losses (sensitivity^2 - 2 x sensitivity)/(2 sigma^2). Source: Canonne, Kamath, Steinke, "The
+    Losses (sensitivity^2 - 2 x sensitivity)/(2 sigma^2); those beyond 39 deviations are taken for
+    infinite, a mass of 1e-305 at most. Source: Canonne, Kamath, Steinke, "The
     Discrete Gaussian for Differential Privacy", NeurIPS 2020, Definition 1.
 
     Raises InvalidInput unless sigma > 0 and the sensitivity is a whole number of at least 1, and
@@ -36,7 +38,7 @@ def discrete_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
     answers, shift = _integers(sigma, sensitivity)
     squares = -((answers / sigma) ** 2) / 2
     losses = shift * (shift / 2 - answers) / sigma**2
-    return FiniteLaw(losses, squares - logsumexp(squares))
+    return FiniteLaw(losses, squares - logsumexp(squares), _BEYOND, _BEYOND)
 
 
 def rounded_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
@@ -53,7 +55,8 @@ def rounded_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
     chosen = log_normal_cells((edges - shift) / sigma)[::-1]
     farthest = _REACH + (shift + 1) / sigma
     losses, logs = merge_losses(without - chosen, without)
-    return FiniteLaw(losses, logs, loss_error=8 * _UNIT * (farthest**2 / 2 + 8))
+    error = 8 * _UNIT * (farthest**2 / 2 + 8)
+    return FiniteLaw(losses, logs, _BEYOND, _BEYOND, loss_error=error)
 
 
 def discrete_laplace(epsilon_per_unit: float, sensitivity: int = 1) -> FiniteLaw:
