@@ -67,6 +67,7 @@ from .theory.guarantees import (
     Guarantee,
     PureDP,
     RenyiDP,
+    ShuffledDP,
     parse_guarantee,
 )
 from .verification import Check, verify
@@ -133,6 +134,7 @@ __all__ = [
     "SampleAndAggregate",
     "ScalarMechanism",
     "Scalars",
+    "ShuffledDP",
     "SmoothSensitivityMedian",
     "Steered",
     "SumFilter",

@@ -37,6 +37,7 @@ from simulator.theory.guarantees import (
     Guarantee,
     PureDP,
     RenyiDP,
+    ShuffledDP,
     parse_guarantee,
 )
 from simulator.theory.laws import (
@@ -48,11 +49,19 @@ from simulator.theory.laws import (
     SubsampledGaussianLaw,
     bounded_range_law,
     randomized_response,
+    shuffled_law,
 )
 from simulator.theory.odometers import MixtureOdometer, RunningOdometer
 from simulator.theory.pld import PLD, Bracket, compose_laws, discretise
 from simulator.theory.trade_off_functions import GaussianTradeOff, PiecewiseTradeOff, TradeOff
-from simulator.theory.transforms import TRANSFORMS, Transform, group, parallel, subsampled
+from simulator.theory.transforms import (
+    TRANSFORMS,
+    Transform,
+    group,
+    parallel,
+    shuffled,
+    subsampled,
+)
 
 __all__ = [
     "FILTERS",
@@ -86,6 +95,7 @@ __all__ = [
     "Rung",
     "RunningFilter",
     "RunningOdometer",
+    "ShuffledDP",
     "SubsampledGaussianLaw",
     "SumFilter",
     "TradeOff",
@@ -112,5 +122,7 @@ __all__ = [
     "parse_filter",
     "parse_guarantee",
     "randomized_response",
+    "shuffled",
+    "shuffled_law",
     "subsampled",
 ]

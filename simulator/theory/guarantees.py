@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from scipy.special import erfinv, log_expit, ndtri_exp
 
 from simulator.errors import InvalidInput
+from simulator.theory.clones import ClonePair
 from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.guarantee_interface import Guarantee, within
 from simulator.theory.outward import UNIT, not_lost
-from simulator.theory.parameters import nonnegative
+from simulator.theory.parameters import count, nonnegative
 from simulator.theory.renyi_divergence import (
     bounded_range_renyi,
     check_order,
@@ -281,8 +283,72 @@ class BoundedRange(Guarantee):
         return bounded_range_renyi(self.epsilon, alpha)
 
 
+@dataclass(frozen=True)
+class ShuffledDP(Guarantee):
+    """``reports`` reports of epsilon-DP local randomizers in random order, under replace-one.
+
+    Each person sends one report; a randomizer may depend on the reports before it. The reports stay
+    epsilon-DP in any order, which is what other notions are told; what the order adds is in
+    ``hockey_stick``, an upper bound, and in the bounds of shuffling.
+
+    Source: Erlingsson, Feldman, Mironov, Raghunathan, Talwar and Thakurta 2019; Feldman, McMillan
+    and Talwar 2021, Theorem 3.1.
+    """
+
+    epsilon: float
+    reports: int
+    kind: ClassVar[str] = "shuffled"
+
+    def __post_init__(self) -> None:
+        self._set("epsilon", nonnegative("epsilon", self.epsilon))
+        self._set("reports", count("reports", self.reports))
+
+    def admits(self, other: Guarantee) -> bool:
+        """Shuffles of no fewer reports that are as private, and whatever reveals nothing."""
+        if isinstance(other, ShuffledDP) and other.reports >= self.reports:
+            return within(other.epsilon, self.epsilon)
+        return other.pure_epsilon == 0.0
+
+    @cached_property
+    def pair(self) -> ClonePair:
+        """The pair of laws that dominates it, for an epsilon above 0."""
+        return ClonePair(self.epsilon, self.reports)
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        return 0.0 if epsilon >= self.epsilon else self.pair.delta(epsilon)
+
+    @property
+    def _one_report(self) -> PureDP:
+        return PureDP(self.epsilon)
+
+    @property
+    def pure_epsilon(self) -> float:
+        """That of one report, as of everything that the other notions imply."""
+        return self.epsilon
+
+    @property
+    def loss_variance(self) -> float:
+        """That of one report."""
+        return self._one_report.loss_variance
+
+    @property
+    def zcdp_rho(self) -> float:
+        """That of one report."""
+        return self._one_report.zcdp_rho
+
+    @property
+    def gdp_mu(self) -> float:
+        """That of one report."""
+        return self._one_report.gdp_mu
+
+    def renyi(self, alpha: float) -> float:
+        """That of one report."""
+        return self._one_report.renyi(alpha)
+
+
 KINDS: dict[str, type[Guarantee]] = {
-    kind.kind: kind for kind in (PureDP, ApproxDP, GaussianDP, ZCDP, BoundedRange, RenyiDP)
+    kind.kind: kind
+    for kind in (PureDP, ApproxDP, GaussianDP, ZCDP, BoundedRange, RenyiDP, ShuffledDP)
 }
 """The families that :func:`parse_guarantee` knows, by the word before the colon."""
 
@@ -327,5 +393,6 @@ __all__ = [
     "Guarantee",
     "PureDP",
     "RenyiDP",
+    "ShuffledDP",
     "parse_guarantee",
 ]

@@ -1,4 +1,4 @@
-"""Guarantees made from guarantees: for a group, for disjoint parts, for a random sample."""
+"""Guarantees made from guarantees: for a group, for disjoint parts, for samples and shuffles."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from simulator.theory.guarantees import (
     GaussianDP,
     Guarantee,
     PureDP,
+    ShuffledDP,
 )
 from simulator.theory.parameters import count
 
@@ -123,6 +124,19 @@ def subsampled(guarantee: Guarantee, rate: float) -> Guarantee:
     return ApproxDP(amplified, rate * guarantee.leak)
 
 
+def shuffled(guarantee: Guarantee, reports: int) -> ShuffledDP:
+    """What ``reports`` reports of a pure local randomizer keep, put into random order.
+
+    Condition: each person sends one report, from a randomizer that keeps the guarantee whatever
+    the reports before; nobody sees who sent which. The relation is replace-one.
+
+    Source: Feldman, McMillan and Talwar 2021, Theorem 3.1.
+    """
+    if not isinstance(guarantee.core, PureDP) or guarantee.leak > 0.0:
+        raise NotApplicable(f"shuffling is stated here for pure local privacy, not {guarantee}")
+    return ShuffledDP(guarantee.core.epsilon, reports)
+
+
 @dataclass(frozen=True)
 class Transform:
     """A rule that makes one guarantee of others, with where it is proved."""
@@ -136,5 +150,6 @@ TRANSFORMS: tuple[Transform, ...] = (
     Transform("group", "Dwork and Roth 2014, Theorem 2.2; Vadhan 2017, Lemma 2.2", group),
     Transform("parallel", "McSherry 2009, Theorem 4", parallel),
     Transform("subsampled", "Balle, Barthe and Gaboardi 2018, Theorems 8 and 9", subsampled),
+    Transform("shuffled", "Feldman, McMillan and Talwar 2021, Theorem 3.1", shuffled),
 )
 """Every transform, for listing beside the bounds."""

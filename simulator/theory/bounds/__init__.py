@@ -27,6 +27,7 @@ from simulator.theory.bounds.optimal import (
     RoundedHeterogeneous,
 )
 from simulator.theory.bounds.renyi import RDPCanonneKamathSteinke, RDPMironov
+from simulator.theory.bounds.shuffling import ClonesClosedForm, ClonesNumerical, ShuffledResponses
 from simulator.theory.composition import Composition
 
 _BOUNDS: tuple[Bound, ...] = (
@@ -49,6 +50,9 @@ _BOUNDS: tuple[Bound, ...] = (
     BoundedRangeAzuma(),
     BoundedRangeNonAdaptive(),
     BoundedRangeAdaptive(),
+    ClonesClosedForm(),
+    ClonesNumerical(),
+    ShuffledResponses(),
 )
 
 

@@ -6,6 +6,7 @@ from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.laws.mixed import MixedLaw
+from simulator.theory.laws.shuffled import shuffled_law
 from simulator.theory.laws.subsampled_gaussian import SubsampledGaussianLaw
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "SubsampledGaussianLaw",
     "bounded_range_law",
     "randomized_response",
+    "shuffled_law",
 ]
