@@ -179,7 +179,7 @@ def _stirling_error(n: Floats) -> Floats:
 
 def _deviance(x: Floats, mean: Floats, offset: Floats) -> Floats:
     """Deviance x ln(x / mean) + mean - x, given offset = x - mean without cancellation."""
-    with np.errstate(divide="ignore"):  # a mean that underflows
+    with np.errstate(divide="ignore", over="ignore"):  # a mean that underflows, or nearly
         apart = np.log(x / mean)
     near = np.abs(offset) < 0.1 * mean
     apart[near] = np.log1p(offset[near] / np.broadcast_to(mean, x.shape)[near])
