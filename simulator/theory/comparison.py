@@ -21,8 +21,8 @@ from simulator.theory.guarantees import ApproxDP, BoundedRange, GaussianDP, Guar
 from simulator.theory.laws import (
     GaussianLaw,
     LaplaceLaw,
+    PoissonSubsampledLaw,
     PrivacyLossLaw,
-    SubsampledGaussianLaw,
     randomized_response,
 )
 from simulator.theory.parameters import delta_of_question
@@ -92,7 +92,10 @@ MECHANISMS: dict[str, NamedMechanism] = {
     "approx": NamedMechanism(ApproxDP, randomized_response, True, leaks=True),
     # Sampling records hides them further, so that a round is also as private as without it.
     "subsampled-gaussian": NamedMechanism(
-        lambda sigma, rate: GaussianDP(1.0 / sigma), SubsampledGaussianLaw, False, sampled=True
+        lambda sigma, rate: GaussianDP(1.0 / sigma),
+        lambda sigma, rate: PoissonSubsampledLaw(GaussianLaw(1.0 / sigma), rate),
+        False,
+        sampled=True,
     ),
 }
 """By name. The parameter is epsilon, for ``gaussian`` mu = sensitivity/sigma; ``geometric`` is at

@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from simulator.errors import InvalidInput, NotApplicable
-from simulator.theory import SubsampledGaussianLaw, compose_laws
+from simulator.theory import GaussianLaw, PoissonSubsampledLaw, compose_laws
 from simulator.theory.comparison import MECHANISMS, compare
 
 PUBLISHED = [
@@ -211,7 +211,7 @@ def test_the_subsampled_gaussian_is_the_worse_of_both_directions(dpcompose):
     options = ("--mechanism", "subsampled-gaussian", "--sigma", 2, "--rate", 0.1, "--rounds", 100)
     options += ("--bound", "privacy-loss-distribution")
     row = named(asked(dpcompose, *options, "--delta", 1e-6))["privacy-loss-distribution"]
-    law = SubsampledGaussianLaw(2.0, 0.1)
+    law = PoissonSubsampledLaw(GaussianLaw(1 / 2.0), 0.1)
     ends = [compose_laws([(each, 100)], 1e-5).epsilon(1e-6) for each in (law, law.reversed())]
     assert row["lower"] <= max(end.upper for end in ends)
     assert max(end.lower for end in ends) <= row["upper"]

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from simulator.errors import InvalidInput
-from simulator.theory import GaussianLaw, SubsampledGaussianLaw, compose_laws
+from simulator.theory import GaussianLaw, compose_laws
 from simulator.theory.certified import certified_epsilon
 from simulator.theory.laws.normal_cells import normal_cells
+from tests.helpers.laws import subsampled_gaussian
 
 CASES = [(1.0, 0.01), (0.6, 0.2), (3.0, 0.001)]
 
@@ -77,14 +78,14 @@ def integral(density, ends):
     ],
 )
 def test_delta_of_one_round_is_its_definition(sigma, rate, exchanged, epsilons):
-    law = SubsampledGaussianLaw(sigma, rate, exchanged)
+    law = subsampled_gaussian(sigma, rate, exchanged)
     for epsilon in epsilons:
         exact = Pair(sigma, rate, exchanged).delta(mpmath.mpf(epsilon))
         assert law.delta(epsilon) == pytest.approx(float(exact), rel=1e-11)
 
 
 def test_delta_keeps_its_digits_in_the_far_tail():
-    law = SubsampledGaussianLaw(1.0, 0.01).reversed()
+    law = subsampled_gaussian(1.0, 0.01).reversed()
     # There the whole curve is rate times a Gaussian's, whose tail is erfc.
     mp = mpmath.mpf
     for epsilon in (10.0, 20.0, 32.0):
@@ -100,7 +101,7 @@ def test_delta_keeps_its_digits_in_the_far_tail():
 @pytest.mark.parametrize("exchanged", [False, True])
 @pytest.mark.parametrize(("sigma", "rate"), CASES)
 def test_masses_of_cells_are_their_integrals(sigma, rate, exchanged):
-    law = SubsampledGaussianLaw(sigma, rate, exchanged)
+    law = subsampled_gaussian(sigma, rate, exchanged)
     spread = np.sqrt(law.variance)
     near, far = 0.1 * spread, 4 * spread
     for low, width in ((near, 1e-4 * spread), (-far, 0.2 * spread), (near, spread)):
@@ -115,7 +116,7 @@ def test_masses_of_cells_are_their_integrals(sigma, rate, exchanged):
 
 
 def test_cells_cover_everything_once():
-    for law in (SubsampledGaussianLaw(1.0, 0.05), SubsampledGaussianLaw(1.0, 0.05, True)):
+    for law in (subsampled_gaussian(1.0, 0.05), subsampled_gaussian(1.0, 0.05, True)):
         edges = np.r_[-np.inf, np.linspace(-1, 1, 401), np.inf]
         for masses in law.continuous_masses(edges):
             assert masses.sum() == pytest.approx(1.0, rel=1e-14)
@@ -134,7 +135,7 @@ def test_thin_cells_of_the_normal_law_keep_their_digits():
 @pytest.mark.parametrize("exchanged", [False, True])
 def test_moments_and_transform_by_quadrature(exchanged):
     sigma, rate = 0.8, 0.1
-    law = SubsampledGaussianLaw(sigma, rate, exchanged)
+    law = subsampled_gaussian(sigma, rate, exchanged)
     pair = Pair(sigma, rate, exchanged)
     p0, p1 = pair.densities()
 
@@ -152,11 +153,11 @@ def test_moments_and_transform_by_quadrature(exchanged):
 
 
 def test_at_rate_one_it_is_the_gaussian_and_at_rate_zero_nothing():
-    plain, law = GaussianLaw(1 / 0.7), SubsampledGaussianLaw(0.7, 1.0)
+    plain, law = GaussianLaw(1 / 0.7), subsampled_gaussian(0.7, 1.0)
     for epsilon in (-1.0, 0.0, 2.0):
         assert law.delta(epsilon) == plain.delta(epsilon)
     assert compose_laws([(law, 9)]).epsilon(1e-8) == compose_laws([(plain, 9)]).epsilon(1e-8)
-    nothing = SubsampledGaussianLaw(0.7, 0.0)
+    nothing = subsampled_gaussian(0.7, 0.0)
     assert certified_epsilon([(nothing, 9)], 1e-300).upper == 0.0
     assert nothing.delta(0.0) == 0.0
     assert nothing.delta(-1.0) == -np.expm1(-1.0)
@@ -164,10 +165,10 @@ def test_at_rate_one_it_is_the_gaussian_and_at_rate_zero_nothing():
 
 def test_near_the_ends_of_the_rate_it_is_near_them():
     plain = compose_laws([(GaussianLaw(0.5), 5)]).epsilon(1e-6)
-    almost = certified_epsilon([(SubsampledGaussianLaw(2.0, 1 - 1e-9), 5)], 1e-6)
+    almost = certified_epsilon([(subsampled_gaussian(2.0, 1 - 1e-9), 5)], 1e-6)
     assert almost.midpoint == pytest.approx(plain.midpoint, rel=1e-5)
     epsilons = [
-        certified_epsilon([(SubsampledGaussianLaw(2.0, rate), 5)], 1e-6).upper
+        certified_epsilon([(subsampled_gaussian(2.0, rate), 5)], 1e-6).upper
         for rate in (0.3, 0.03, 1e-7)
     ]
     assert epsilons == sorted(epsilons, reverse=True)
@@ -175,7 +176,7 @@ def test_near_the_ends_of_the_rate_it_is_near_them():
 
 
 def test_add_and_remove_are_two_laws_and_the_answer_is_the_worse():
-    law = SubsampledGaussianLaw(1.0, 0.1)
+    law = subsampled_gaussian(1.0, 0.1)
     assert law.reversed().reversed() == law
     assert hash(law.reversed().reversed()) == hash(law)
     assert law.reversed() != law
@@ -192,8 +193,6 @@ def test_add_and_remove_are_two_laws_and_the_answer_is_the_worse():
 @pytest.mark.parametrize(
     ("sigma", "rate", "message"),
     [
-        (0.0, 0.1, "sigma must be a positive number up to 1e+100, not 0.0"),
-        (-1.0, 0.1, "sigma must be a positive number"),
         (1.0, 1.5, r"the sampling rate must be in \[0, 1\], not 1.5"),
         (1.0, -0.1, r"the sampling rate must be in \[0, 1\]"),
         (1.0, float("nan"), "rate must be finite"),
@@ -201,5 +200,5 @@ def test_add_and_remove_are_two_laws_and_the_answer_is_the_worse():
     ],
 )
 def test_bad_parameters_are_named(sigma, rate, message):
-    with pytest.raises(InvalidInput, match=message.replace("1e+100", "1e.100")):
-        SubsampledGaussianLaw(sigma, rate)
+    with pytest.raises(InvalidInput, match=message):
+        subsampled_gaussian(sigma, rate)

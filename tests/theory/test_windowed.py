@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from simulator.theory import GaussianLaw, LaplaceLaw, SubsampledGaussianLaw, compose_laws
+from simulator.theory import GaussianLaw, LaplaceLaw, compose_laws
 from simulator.theory.gaussian_curve import gaussian_epsilon
 from simulator.theory.laws import FiniteLaw, randomized_response
 from simulator.theory.pld import windowed
@@ -17,15 +17,16 @@ from simulator.theory.pld.parts import Parts
 from simulator.theory.pld.saddle import Saddles
 from simulator.theory.pld.windowed import LossWindow, WindowedTail
 from simulator.theory.pld.windowed_query import WindowedQuery
+from tests.helpers.laws import subsampled_gaussian
 
-BOTH = [SubsampledGaussianLaw(1.0, 0.05), SubsampledGaussianLaw(1.0, 0.05).reversed()]
+BOTH = [subsampled_gaussian(1.0, 0.05), subsampled_gaussian(1.0, 0.05).reversed()]
 
 
 class ByAnswers:
     """delta of few rounds by integration over the answers, with nothing of the library."""
 
     def __init__(self, law, points):
-        self.sigma, self.rate, self.exchanged = law.sigma, law.rate, law.exchanged
+        self.sigma, self.rate, self.exchanged = (1 / law.base.mu), law.rate, law.exchanged
         self.x = np.linspace(-9 * self.sigma, 1 + 9 * self.sigma, points)
         without = norm.pdf(self.x, 0, self.sigma)
         ratio = 1 - self.rate + self.rate * np.exp((self.x - 0.5) / self.sigma**2)
@@ -72,10 +73,10 @@ def test_thirty_rounds_are_what_is_simulated(law):
     # (Hoeffding).
     rounds, trials, epsilon = 30, 200_000, 0.2
     generator = np.random.default_rng(13)
-    x = generator.normal(0, law.sigma, (trials, rounds))
+    x = generator.normal(0, (1 / law.base.mu), (trials, rounds))
     if law.exchanged:
         x += generator.random((trials, rounds)) < law.rate
-    ratio = 1 - law.rate + law.rate * np.exp((x - 0.5) / law.sigma**2)
+    ratio = 1 - law.rate + law.rate * np.exp((x - 0.5) / (1 / law.base.mu) ** 2)
     losses = (np.log(ratio) if law.exchanged else -np.log(ratio)).sum(axis=1)
     mean = np.maximum(-np.expm1(epsilon - losses), 0).mean()
     margin = np.sqrt(np.log(2e9) / (2 * trials))
@@ -183,8 +184,8 @@ def test_rounding_that_is_forgotten_is_caught():
 
 
 GRID_CASES = [
-    (SubsampledGaussianLaw(1.0, 0.05), 5e-4),
-    (SubsampledGaussianLaw(1.0, 0.05, True), 2e-3),
+    (subsampled_gaussian(1.0, 0.05), 5e-4),
+    (subsampled_gaussian(1.0, 0.05, True), 2e-3),
     (GaussianLaw(0.3), 0.01),
     (LaplaceLaw(0.3), 0.011),
     (FiniteLaw.from_probabilities([0.2, 0.5, 0.3], [0.4, 0.35, 0.25]), 0.013),
@@ -207,7 +208,7 @@ def test_one_round_lies_between_the_grid_laws(law, step):
 
 
 def test_the_grid_laws_close_in_second_order():
-    law, gaps = SubsampledGaussianLaw(1.0, 0.05, True), []
+    law, gaps = subsampled_gaussian(1.0, 0.05, True), []
     for step in (4e-3, 2e-3, 1e-3):
         lower, upper = enclosing_grid_laws(law, round_step(step), loss_range(law, 1e-20))
         epsilons = np.linspace(0.1, 0.2, 200)
@@ -217,7 +218,7 @@ def test_the_grid_laws_close_in_second_order():
 
 
 def test_chords_that_are_not_lowered_are_no_lower_curve():
-    law = SubsampledGaussianLaw(1.0, 0.05, True)
+    law = subsampled_gaussian(1.0, 0.05, True)
     _, upper = enclosing_grid_laws(law, round_step(2e-3), loss_range(law, 1e-30))
     epsilons = np.linspace(0.1, 0.2, 301)
     assert any(curve(upper, e) > law.delta(e) * (1 + 1e-6) for e in epsilons)
@@ -245,7 +246,7 @@ def test_an_upper_end_that_is_sought_from_far_off_is_found():
 def test_dp_accounting_encloses_the_same_answer(sigma, rate, rounds):
     reason = "dp-accounting is not installed; it is in the extra conform"
     library = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution", reason=reason)
-    law = SubsampledGaussianLaw(sigma, rate)
+    law = subsampled_gaussian(sigma, rate)
     found = [compose_laws([(each, rounds)], 1e-6).epsilon(1e-6) for each in (law, law.reversed())]
     ours = max(found, key=lambda bracket: bracket.upper)
     theirs = [

@@ -40,6 +40,8 @@ class PrivacyLossLaw(ABC):
     has_exact_transform: bool = True
     #: Whether every mass of ``continuous_masses``, however small, is exact to rounding.
     has_accurate_cells: bool = False
+    #: By how many nats, beyond a few roundings, a loss or the logarithm of a mass may be off.
+    loss_error: float = 0.0
 
     @property
     def simplest(self) -> PrivacyLossLaw:
@@ -55,6 +57,15 @@ class PrivacyLossLaw(ABC):
     def atom_log_masses(self) -> Floats:
         """Logarithms of their P0-probabilities, shape (m,)."""
         return _EMPTY
+
+    @property
+    def points(self) -> tuple[Floats, Floats]:
+        """Losses, and logarithms of the P0-masses that they stand for, each of shape (n,).
+
+        Means under P0 of smooth functions of the loss are sums over them: exact for a discrete law,
+        by quadrature for one with a continuous part, which has to say how.
+        """
+        return self.atom_losses, self.atom_log_masses
 
     @property
     @abstractmethod
@@ -88,7 +99,8 @@ class PrivacyLossLaw(ABC):
         """
         reach = max(abs(self.support[0]), abs(self.support[1]))
         shrink = np.exp(np.clip(psi.real - float(self.log_mgf(theta).real), -600, 0))
-        return np.asarray(_ROUNDING * (1 + np.abs(z) * reach) / shrink)
+        exponents = _ROUNDING * (1 + np.abs(z) * reach) + (1 + np.abs(z)) * self.loss_error
+        return np.asarray(exponents / shrink)
 
     @abstractmethod
     def delta(self, epsilon: float) -> float:

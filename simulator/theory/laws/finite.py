@@ -22,12 +22,14 @@ class FiniteLaw(PrivacyLossLaw):
     """Finitely many losses. Masses are kept as logarithms, so 1e-400 is not zero.
 
     ``losses`` ascend strictly; ``log_masses`` are ln P0-probabilities of the same shape (m,).
+    ``loss_error`` bounds how far, in nats, any of them is off beyond a few roundings.
     """
 
     losses: Floats
     log_masses: Floats
     infinite_mass: float = 0.0
     dual_infinite_mass: float = 0.0
+    loss_error: float = 0.0
     has_accurate_cells = True
 
     def __post_init__(self) -> None:
@@ -76,9 +78,9 @@ class FiniteLaw(PrivacyLossLaw):
         return hash(self._key)
 
     @cached_property
-    def _key(self) -> tuple[bytes, bytes, float, float]:
-        masses = (self.infinite_mass, self.dual_infinite_mass)
-        return (self.losses.tobytes(), self.log_masses.tobytes(), *masses)
+    def _key(self) -> tuple[bytes, bytes, float, float, float]:
+        rest = (self.infinite_mass, self.dual_infinite_mass, self.loss_error)
+        return (self.losses.tobytes(), self.log_masses.tobytes(), *rest)
 
     @property
     def atom_losses(self) -> Floats:
@@ -132,10 +134,11 @@ class FiniteLaw(PrivacyLossLaw):
 
     def reversed(self) -> FiniteLaw:
         return FiniteLaw(
-            np.ascontiguousarray(-self.losses[::-1]),
+            np.ascontiguousarray(0.0 - self.losses[::-1]),
             np.ascontiguousarray((self.log_masses - self.losses)[::-1]),
             infinite_mass=self.dual_infinite_mass,
             dual_infinite_mass=self.infinite_mass,
+            loss_error=self.loss_error,
         )
 
 

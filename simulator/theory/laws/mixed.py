@@ -9,18 +9,18 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import integrate
 
 from simulator.errors import InvalidInput
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+from simulator.theory.laws.base import Floats
+from simulator.theory.laws.quadrature import QuadratureLaw, points_of_cells
 
 Distribution = Callable[[Floats], Floats]
 _CELLS = 4096
 
 
 @dataclass(frozen=True)
-class MixedLaw(PrivacyLossLaw):
+class MixedLaw(QuadratureLaw):
     """Atoms, and a continuous part on [low, high] given by cdf and survival function.
 
     Each function is vectorised and gives the mass of the continuous part at most (or beyond) a
@@ -40,7 +40,6 @@ class MixedLaw(PrivacyLossLaw):
     atoms: tuple[tuple[float, float], ...] = ()
     infinite_mass: float = 0.0
     dual_infinite_mass: float = 0.0
-    has_exact_transform = False
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
@@ -71,31 +70,8 @@ class MixedLaw(PrivacyLossLaw):
         return False
 
     @property
-    def mean(self) -> float:
-        losses, masses = self._points()
-        return float("inf") if self.infinite_mass > 0 else float(losses @ masses)
-
-    @property
-    def variance(self) -> float:
-        losses, masses = self._points()
-        centred = losses - losses @ masses
-        return float("inf") if self.infinite_mass > 0 else float(centred**2 @ masses)
-
-    def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
-        losses, masses = self._points()
-        points = np.asarray(theta)
-        exponents = points.reshape(-1, 1) * losses + np.log(masses)
-        top = exponents.real.max(axis=-1)
-        total = np.log(np.exp(exponents - top[:, None]).sum(axis=-1)) + top
-        return np.asarray(total.reshape(points.shape))
-
-    def _points(self) -> tuple[Floats, Floats]:
-        edges = np.linspace(self.low, self.high, _CELLS + 1)
-        under0, under1 = self.continuous_masses(edges)
-        full = (under0 > 0) & (under1 > 0)
-        losses = np.log(under0[full]) - np.log(under1[full])
-        masses = np.r_[under0[full], np.exp(self.atom_log_masses)]
-        return np.r_[losses, self.atom_losses], masses
+    def points(self) -> tuple[Floats, Floats]:
+        return points_of_cells(self, np.linspace(self.low, self.high, _CELLS + 1))
 
     def delta(self, epsilon: float) -> float:
         # E0[(1 - e^(epsilon - L))_+] = int_0^inf e^-u Pr0[L > epsilon + u] du: no cancellation.

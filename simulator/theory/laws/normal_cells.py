@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
 Floats = NDArray[np.float64]
 
@@ -12,6 +12,28 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
 #: Width times slope of ln density up to which six nodes are exact to rounding.
 _THIN = 0.5
 _SQRT_TWO_PI = float(np.sqrt(2.0 * np.pi))
+
+
+def log_normal_cells(edges: Floats) -> Floats:
+    """Logarithms of probabilities of N(0, 1) between finite ascending edges, however small.
+
+    Shapes: edges (n+1,), result (n,).
+    """
+    left, right = edges[:-1], edges[1:]
+    width = right - left
+    thin = width * (1.0 + np.maximum(np.abs(left), np.abs(right))) <= _THIN
+    # Of a wide cell the smaller tail at one end is well above that at the other.
+    flip = left + right < 0.0
+    near, far = log_ndtr(np.where(flip, right, -left)), log_ndtr(np.where(flip, left, -right))
+    with np.errstate(divide="ignore"):
+        logs = near + np.log1p(-np.exp(np.minimum(far - near, 0.0)))
+    middle, half = (left[thin] + right[thin]) / 2, width[thin] / 2
+    total = np.zeros(middle.size)
+    for node, weight in zip(_NODES, _WEIGHTS):
+        t = half * node
+        total += weight * np.exp(-t * (middle + t / 2))
+    logs[thin] = np.log(half * total / _SQRT_TWO_PI) - middle**2 / 2
+    return np.asarray(logs)
 
 
 def normal_cells(edges: Floats) -> Floats:
@@ -22,7 +44,7 @@ def normal_cells(edges: Floats) -> Floats:
     small there.
     """
     left, right = edges[:-1], edges[1:]
-    with np.errstate(invalid="ignore"):  # infinity minus itself: an empty cell
+    with np.errstate(invalid="ignore", over="ignore"):  # infinity minus itself: an empty cell
         width = right - left
         thin = width * (1.0 + np.maximum(np.abs(left), np.abs(right))) <= _THIN
     masses = np.where(left > 0.0, ndtr(-left) - ndtr(-right), ndtr(right) - ndtr(left))

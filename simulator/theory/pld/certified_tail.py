@@ -52,8 +52,9 @@ class OneRound:
         """Bracket of the law's own delta."""
         # An ulp of epsilon is what a far tail feels most.
         shift = 1e-15 * abs(epsilon) + self.slack
-        lower = self.law.delta(epsilon + shift) * (1 - 1e-12)
-        upper = self.law.delta(epsilon - shift) * (1 + 1e-12) + 1e-307
+        relative = 1e-12 + 2 * self.slack
+        lower = self.law.delta(epsilon + shift) * (1 - relative)
+        upper = self.law.delta(epsilon - shift) * (1 + relative) + 1e-307
         slope = -math.exp(min(epsilon, 700.0)) * self.law.sf(epsilon, under=1)
         return TailValue(lower, min(max(upper, lower), 1.0), slope)
 

@@ -100,12 +100,13 @@ class CompositionQuery:
     def _direct(self) -> OneRound | None:
         """A single round, or few enough sums of losses to write out."""
         if self.parts.rounds == 1:
-            return OneRound(self.parts.items[0][0])
+            return OneRound(self.parts.items[0][0], slack=self.parts.loss_error)
         law = enumerate_sums(self.parts)
         if law is None:
             return None
         reach = max(map(abs, self.parts.support))
-        return OneRound(law, slack=2 * ROUNDING * self.parts.rounds * reach)
+        slack = 2 * ROUNDING * self.parts.rounds * reach + self.parts.loss_error
+        return OneRound(law, slack=slack)
 
     @cached_property
     def _lattice(self) -> LossLattice | None:

@@ -115,6 +115,8 @@ def enclosing_grid_laws(
     # Each mass is a few operations on its two cells, whose masses are off by their exponents.
     error = 4 * UNIT * (_spread(whole * size, 1.0) + _spread(whole * size, 0.0))
     slack = 4 * UNIT * (64 + float(size.max()) + 4 * float(np.abs(edges).max()))
+    slack += law.loss_error
+    error += 2 * law.loss_error * (_spread(whole, 1.0) + _spread(whole, 0.0))
     for loss, log_mass in zip(law.atom_losses, law.atom_log_masses):
         cell = min(max(int(np.searchsorted(edges, loss, side="right")) - 1, 0), edges.size - 2)
         mass = float(np.exp(log_mass))
@@ -122,7 +124,8 @@ def enclosing_grid_laws(
         upper[cell] += mass * (1 - share)
         upper[cell + 1] += mass * share
         lower[cell + (share >= 1.0)] += mass
-        error[cell : cell + 2] += 4 * UNIT * (8 + abs(log_mass)) * mass
+        size = 4 * UNIT * (8 + abs(log_mass)) + 2 * law.loss_error
+        error[cell : cell + 2] += size * mass
     ends = np.array([-np.inf, edges[0]]), np.array([edges[-1], np.inf])
     below, above = (float(law.continuous_masses(end)[0][0]) for end in ends)
     upper[0] += below

@@ -56,7 +56,7 @@ class LossLattice:
         off = [np.abs(rise - n * step).max() for rise, n in zip(rises, offsets)]
         base, _ = parts.support
         scale = max(abs(parts.support[0]), abs(parts.support[1]))
-        mismatch = float(np.dot(counts, off)) + 4 * _UNIT * scale
+        mismatch = float(np.dot(counts, off)) + 4 * _UNIT * scale + parts.loss_error
         points = int(sum(count * int(n[-1]) for count, n in zip(counts, offsets))) + 1
         return cls(base, step, points, offsets, mismatch)
 
@@ -133,6 +133,7 @@ class LossLatticeTail:
         top = self.lattice.base + self.lattice.step * (self.lattice.points - 1)
         exponent = self.log_scale + self.theta * (top - epsilon)
         relative = 8 * _UNIT * (8 + abs(self.log_scale) + self.theta * abs(top - epsilon))
+        relative += 2 * self.parts.loss_error
         value = float(weights @ self.pmf[index])
         noise = float(np.linalg.norm(weights)) * self.noise + abs(value) * relative
         scale = float(np.exp(min(exponent, 700.0)))

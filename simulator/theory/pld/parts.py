@@ -54,6 +54,11 @@ class Parts:
         return float(np.hypot.reduce([np.sqrt(n) * _size(law) for law, n in self.items]))
 
     @property
+    def loss_error(self) -> float:
+        """How far the total loss, and the logarithm of its masses, may be off (see the laws')."""
+        return float(sum(law.loss_error * count for law, count in self.items))
+
+    @property
     def work(self) -> int:
         """How many exponentials one value of the transform takes."""
         return sum(max(law.atom_losses.size, 1) for law, _ in self.items)

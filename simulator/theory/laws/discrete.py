@@ -1,0 +1,134 @@
+"""Laws of discrete noise: on the integers, on a grid, on stairs.
+
+All of it is unimodal and log-concave (the stairs aside, see there), so that the pair shifted by the
+whole sensitivity dominates those that are shifted by less.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import logsumexp
+
+from simulator.errors import InvalidInput
+from simulator.theory.laws.base import Floats
+from simulator.theory.laws.finite import FiniteLaw, merge_losses
+from simulator.theory.laws.normal_cells import log_normal_cells
+from simulator.theory.parameters import positive
+from simulator.validation import finite, whole
+
+#: In deviations; beyond, a discrete normal mass is below the smallest double, and dropped.
+_REACH = 39.0
+_MOST = 1 << 21
+_UNIT = float(np.finfo(float).eps)
+
+
+def discrete_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
+    """Noise x on the integers with mass proportional to exp(-x^2/(2 sigma^2)).
+
+    Losses (sensitivity^2 - 2 x sensitivity)/(2 sigma^2). Source: Canonne, Kamath, Steinke, "The
+    Discrete Gaussian for Differential Privacy", NeurIPS 2020, Definition 1.
+
+    Raises InvalidInput unless sigma > 0 and the sensitivity is a whole number of at least 1, and
+    beyond two million losses.
+    """
+    answers, shift = _integers(sigma, sensitivity)
+    squares = -((answers / sigma) ** 2) / 2
+    losses = shift * (shift / 2 - answers) / sigma**2
+    return FiniteLaw(losses, squares - logsumexp(squares))
+
+
+def rounded_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
+    """Gaussian noise added to a whole number and rounded to the nearest one.
+
+    Both in units of the grid. Rounding is post-processing, so that the loss is below that of the
+    unrounded mechanism; the mass of an answer is that of its cell.
+
+    Raises InvalidInput as :func:`discrete_gaussian`.
+    """
+    answers, shift = _integers(sigma, sensitivity)
+    edges = np.append(answers[::-1] - 0.5, answers[0] + 0.5)
+    without = log_normal_cells(edges / sigma)[::-1]
+    chosen = log_normal_cells((edges - shift) / sigma)[::-1]
+    farthest = _REACH + (shift + 1) / sigma
+    losses, logs = merge_losses(without - chosen, without)
+    return FiniteLaw(losses, logs, loss_error=8 * _UNIT * (farthest**2 / 2 + 8))
+
+
+def discrete_laplace(epsilon_per_unit: float, sensitivity: int = 1) -> FiniteLaw:
+    """Noise x on the integers with mass proportional to exp(-epsilon_per_unit |x|).
+
+    At sensitivity 1 it is the geometric mechanism, with the losses of randomized response. Source:
+    Ghosh, Roughgarden, Sundararajan, "Universally Utility-Maximizing Privacy Mechanisms", STOC
+    2009, Section 2.
+
+    Raises InvalidInput unless epsilon_per_unit > 0 and the sensitivity is whole, from 1 to two
+    million.
+    """
+    rate, shift = positive("epsilon_per_unit", epsilon_per_unit), _shift(sensitivity)
+    steps = np.arange(shift, -1, -1, dtype=np.float64)
+    logs = math.log(-math.expm1(-rate)) - rate * steps
+    logs[0], logs[-1] = -rate * shift, 0.0  # everything beyond the two centres
+    return FiniteLaw(rate * (shift - 2.0 * steps), logs - math.log1p(math.exp(-rate)))
+
+
+def rounded_laplace(epsilon_per_unit: float, sensitivity: int = 1) -> FiniteLaw:
+    """Laplace noise of scale 1/epsilon_per_unit added to a whole number and rounded to one.
+
+    Both in units of the grid. Raises InvalidInput as :func:`discrete_laplace`.
+    """
+    rate, shift = positive("epsilon_per_unit", epsilon_per_unit), _shift(sensitivity)
+    answers = np.arange(-1.0, shift + 2.0)  # the first and the last stand for all beyond
+
+    def logs(distance: Floats) -> Floats:
+        half = rate / 2
+        beside = -rate * (np.abs(distance) - 0.5) + math.log(-math.expm1(-rate) / 2)
+        return np.where(distance == 0, math.log(-math.expm1(-half)), beside)
+
+    without, chosen = logs(answers), logs(answers - shift)
+    losses = without - chosen
+    without[0], without[-1] = -rate / 2 - math.log(2), -rate * (shift + 0.5) - math.log(2)
+    return FiniteLaw(*merge_losses(losses, without))
+
+
+def staircase(epsilon: float, share: float) -> FiniteLaw:
+    """Staircase noise at the sensitivity that it was made for: losses -epsilon, 0 and epsilon.
+
+    ``share`` in [0, 1] is how much of each stair is high (gamma in the paper, which has its optimum
+    at 1/(1 + exp(epsilon/2)) for the mean of |noise|). A smaller shift has the same losses, more
+    often 0. Source: Geng and Viswanath, "The Optimal Mechanism in Differential Privacy", ISIT 2014,
+    Section IV.
+
+    Raises InvalidInput for epsilon <= 0 or a share outside of [0, 1].
+    """
+    positive("epsilon", epsilon)
+    if not 0.0 <= finite("share", share) <= 1.0:
+        raise InvalidInput(f"the share of a stair that is high must be in [0, 1], not {share!r}")
+    decay = math.exp(-epsilon)
+    high = -math.expm1(-epsilon) / (2 * (share + decay * (1 - share)))  # density times sensitivity
+    top = 0.5 + min(share, 1 - share) * high
+    middle = abs(1 - 2 * share) * high * (decay if share < 0.5 else 1.0)
+    losses, masses = np.array([-epsilon, 0.0, epsilon]), np.array([top * decay, middle, top])
+    kept = masses > 0.0
+    return FiniteLaw(losses[kept], np.log(masses[kept]))
+
+
+def _integers(sigma: float, sensitivity: int) -> tuple[Floats, int]:
+    """The answers that have any mass on either database, descending, and the shift."""
+    positive("sigma", sigma)
+    shift = _shift(sensitivity)
+    reach = math.ceil(_REACH * sigma) + 1
+    if 2 * reach + shift > _MOST:
+        raise InvalidInput(
+            f"discrete noise of sigma {sigma:g} at sensitivity {shift} has more than {_MOST} "
+            "losses; count in coarser units"
+        )
+    return np.arange(reach + shift, -reach - 1, -1, dtype=np.float64), shift
+
+
+def _shift(sensitivity: int) -> int:
+    shift = whole("the sensitivity", sensitivity)
+    if shift > _MOST:
+        raise InvalidInput(f"a sensitivity of at most {_MOST} is allowed, not {shift}")
+    return shift

@@ -1,0 +1,177 @@
+"""The law of a Gaussian mechanism whose sensitivity is random."""
+# ruff: noqa: D102  (overrides inherit the docstring of PrivacyLossLaw)
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp
+
+from simulator.errors import InvalidInput
+from simulator.theory.laws.base import Floats
+from simulator.theory.laws.normal_cells import normal_cells
+from simulator.theory.laws.quadrature import QuadratureLaw
+from simulator.theory.outward import UNIT
+from simulator.theory.parameters import positive
+from simulator.validation import finite
+
+_REACH = 39.0
+_MOST_POINTS = 1 << 15
+_STEPS = 200
+
+
+@dataclass(frozen=True)
+class GaussianMixtureLaw(QuadratureLaw):
+    """Noise N(0, sigma^2) around 0 without Alice, around a random ``sensitivities[i]`` with her.
+
+    The pair is P0 = N(0, sigma^2) and P1 = sum of weights[i] N(sensitivities[i], sigma^2); its law
+    and its :meth:`reversed` (``exchanged``) are two. With M(x) = ln sum weights[i] exp((c_i x -
+    c_i^2/2)/sigma^2), which rises with the answer x, the loss is -M, exchanged M. A fixed
+    sensitivity 0 is allowed among the others: Poisson sampling is {0: 1 - rate, 1: rate}.
+
+    Source: Choquette-Choo, Ganesh, Steinke, Thakurta, "Privacy Amplification for Matrix
+    Mechanisms", ICLR 2024, Section 3, where such a mixture dominates a sum whose sensitivity is
+    random, as under banded matrix factorisation.
+
+    Raises InvalidInput unless sigma > 0, sensitivities are distinct, at least 0 and one of them
+    above, and weights are positive and sum to 1 (within 1e-9; they are divided by their sum).
+    """
+
+    sigma: float
+    sensitivities: tuple[float, ...]
+    weights: tuple[float, ...]
+    exchanged: bool = False
+    has_accurate_cells = True
+
+    def __post_init__(self) -> None:
+        positive("sigma", self.sigma)
+        shifts = tuple(finite("a sensitivity", c) for c in self.sensitivities)
+        weights = tuple(positive("a weight", w) for w in self.weights)
+        if len(shifts) != len(weights) or not shifts:
+            raise InvalidInput("every sensitivity needs one weight, and there must be some")
+        if len(set(shifts)) < len(shifts) or min(shifts) < 0.0 or max(shifts) == 0.0:
+            raise InvalidInput(
+                f"sensitivities must be distinct, at least 0, and one above 0, not {shifts}"
+            )
+        if abs(math.fsum(weights) - 1.0) > 1e-9:
+            raise InvalidInput(f"the weights must sum to 1, they sum to {math.fsum(weights)!r}")
+        order = sorted(zip(shifts, weights))
+        object.__setattr__(self, "sensitivities", tuple(c for c, _ in order))
+        object.__setattr__(self, "weights", tuple(w for _, w in order))
+
+    @cached_property
+    def _ratios(self) -> Floats:
+        """Sensitivities over sigma, ascending."""
+        return np.array(self.sensitivities) / self.sigma
+
+    @cached_property
+    def _log_weights(self) -> Floats:
+        return np.asarray(np.log(np.array(self.weights)) - math.log(math.fsum(self.weights)))
+
+    @property
+    def loss_error(self) -> float:  # type: ignore[override]
+        # The exponents c z - c^2/2 + ln w of the mixture's terms, each of a few operations.
+        largest = float(self._ratios[-1])
+        return 16 * UNIT * (largest * (largest + _REACH) + float(np.abs(self._log_weights).max()))
+
+    @property
+    def _edge(self) -> float:
+        """The infimum of M."""
+        return float(self._log_weights[0]) if self.sensitivities[0] == 0.0 else -math.inf
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return (self._edge, math.inf) if self.exchanged else (-math.inf, -self._edge)
+
+    @property
+    def is_discrete(self) -> bool:
+        return False
+
+    @property
+    def points(self) -> tuple[Floats, Floats]:
+        largest = float(self._ratios[-1])
+        low, high = -_REACH, largest + _REACH
+        spacing = 0.5 * min(1.0, 1.0 / largest)
+        z = np.linspace(low, high, int(min(np.ceil((high - low) / spacing), _MOST_POINTS)) + 1)
+        loss = self._mixed(z)
+        logs = -(z**2) / 2 + (loss if self.exchanged else 0.0)
+        return (loss if self.exchanged else -loss), logs - logsumexp(logs)
+
+    def _mixed(self, z: Floats) -> Floats:
+        """M at the answer sigma * z."""
+        total = np.full(z.shape, -np.inf)
+        for ratio, log_weight in zip(self._ratios, self._log_weights):
+            total = np.logaddexp(total, ratio * z - ratio**2 / 2 + log_weight)
+        return total
+
+    def _answer(self, losses: Floats) -> Floats:
+        """The z at which M is each of these losses; infinite where it never is."""
+        ratios, logs, targets = self._ratios, self._log_weights, losses
+        if ratios[0] == 0.0:  # M = ln(w_0 + exp(N)): solve for N, which has no flat part
+            ratios, rest = ratios[1:], logs[1:]
+            above = np.maximum(losses - logs[0], 0.0)
+            with np.errstate(divide="ignore"):
+                near = np.log(np.expm1(np.minimum(above, 1.0))) + logs[0]
+            targets = np.where(above > 1.0, losses + np.log1p(-np.exp(-np.maximum(above, 1))), near)
+            logs = rest
+        z = np.full(losses.shape, np.inf)
+        for ratio, log_weight in zip(ratios, logs):
+            z = np.minimum(z, (targets - log_weight) / ratio + ratio / 2)
+        inside = np.isfinite(z)
+        z[inside] = _solve(ratios, logs, targets[inside], z[inside])
+        return z
+
+    def delta(self, epsilon: float) -> float:
+        if not self.exchanged and epsilon >= -self._edge:
+            return 0.0
+        if self.exchanged and epsilon <= self._edge:
+            return -math.expm1(epsilon)
+        # Over answers beyond the one of that loss: a mean of (1 - e^(epsilon - loss)).
+        (start,) = self._answer(np.array([epsilon if self.exchanged else -epsilon]))
+        far = max(start, float(self._ratios[-1])) + _REACH
+        ends = (start, far) if self.exchanged else (min(start, 0.0) - _REACH, start)
+        return _mean_gain(self, epsilon, ends)
+
+    def reversed(self) -> GaussianMixtureLaw:
+        return GaussianMixtureLaw(
+            self.sigma, self.sensitivities, self.weights, exchanged=not self.exchanged
+        )
+
+    def continuous_masses(self, edges: Floats) -> tuple[Floats, Floats]:
+        z = self._answer(edges if self.exchanged else -edges[::-1])
+        without = normal_cells(z)
+        mixed = np.zeros(without.size)
+        for ratio, log_weight in zip(self._ratios, self._log_weights):
+            mixed += math.exp(log_weight) * normal_cells(z - ratio)
+        return (mixed, without) if self.exchanged else (without[::-1], mixed[::-1])
+
+
+def _solve(ratios: Floats, logs: Floats, targets: Floats, start: Floats) -> Floats:
+    """Newton's method from above: ln sum exp(ratio z - ratio^2/2 + log) is convex and rises."""
+    z = start
+    for _ in range(_STEPS):
+        exponents = np.multiply.outer(z, ratios) - ratios**2 / 2 + logs
+        top = exponents.max(axis=1, keepdims=True)
+        parts = np.exp(exponents - top)
+        total = parts.sum(axis=1)
+        step = (top[:, 0] + np.log(total) - targets) / (parts @ ratios / total)
+        z = z - step
+        if not (np.abs(step) > 4 * UNIT * (1 + np.abs(z))).any():
+            break
+    return z
+
+
+def _mean_gain(law: GaussianMixtureLaw, epsilon: float, ends: tuple[float, float]) -> float:
+    """E0[(1 - exp(epsilon - L))_+] over answers between two ends, in panels of half a deviation."""
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    edges = np.linspace(*ends, int(4 * (ends[1] - ends[0])) + 1)
+    half = np.diff(edges)[:, None] / 2
+    z = (edges[:-1, None] + half * (nodes + 1)).ravel()
+    mixed = law._mixed(z)
+    loss = mixed if law.exchanged else -mixed
+    density = np.exp(-(z**2) / 2 + (mixed if law.exchanged else 0.0)) / math.sqrt(2 * math.pi)
+    gain = -np.expm1(np.minimum(epsilon - loss, 0.0))
+    return float((half * weights).ravel() @ (density * gain))

@@ -1,0 +1,57 @@
+"""Moments and transforms of laws that have no closed ones: means over points of the law."""
+# ruff: noqa: D102  (overrides inherit the docstring of PrivacyLossLaw)
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+
+_BLOCK = 1 << 18
+
+
+def points_of_cells(law: PrivacyLossLaw, edges: Floats) -> tuple[Floats, Floats]:
+    """Points of a law whose cells are known: one for each, at its mean of exp(-L), and the atoms.
+
+    Off by second order in the width of the cells.
+    """
+    under0, under1 = law.continuous_masses(edges)
+    full = (under0 > 0) & (under1 > 0)
+    logs = np.log(under0[full])
+    losses = logs - np.log(under1[full])
+    return np.r_[losses, law.atom_losses], np.r_[logs, law.atom_log_masses]
+
+
+class QuadratureLaw(PrivacyLossLaw):
+    """A law whose means under P0 are sums over its points; they steer, and certify nothing."""
+
+    has_exact_transform = False
+
+    @cached_property
+    def _points(self) -> tuple[Floats, Floats]:
+        return self.points
+
+    @property
+    def mean(self) -> float:
+        losses, logs = self._points
+        return float("inf") if self.infinite_mass > 0 else float(np.exp(logs) @ losses)
+
+    @property
+    def variance(self) -> float:
+        losses, logs = self._points
+        centred = losses - np.exp(logs) @ losses
+        return float("inf") if self.infinite_mass > 0 else float(np.exp(logs) @ centred**2)
+
+    def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
+        losses, logs = self._points
+        points = np.asarray(theta)
+        flat, block = points.ravel(), max(_BLOCK // max(losses.size, 1), 1)
+        parts = [np.zeros(0, dtype=points.dtype)]
+        for start in range(0, flat.size, block):
+            exponents = flat[start : start + block, None] * losses + logs
+            top = exponents.real.max(axis=-1)
+            parts.append(np.log(np.exp(exponents - top[:, None]).sum(axis=-1)) + top)
+        return np.asarray(np.concatenate(parts).reshape(points.shape))
