@@ -68,6 +68,7 @@ from .theory.guarantees import (
     PureDP,
     RenyiDP,
     ShuffledDP,
+    SubsampledDP,
     parse_guarantee,
 )
 from .verification import Check, verify
@@ -137,6 +138,7 @@ __all__ = [
     "ShuffledDP",
     "SmoothSensitivityMedian",
     "Steered",
+    "SubsampledDP",
     "SumFilter",
     "Table",
     "Tilted",

@@ -38,6 +38,7 @@ from simulator.theory.guarantees import (
     PureDP,
     RenyiDP,
     ShuffledDP,
+    SubsampledDP,
     parse_guarantee,
 )
 from simulator.theory.laws import (
@@ -107,6 +108,7 @@ __all__ = [
     "RunningOdometer",
     "SampledWithoutReplacementLaw",
     "ShuffledDP",
+    "SubsampledDP",
     "SumFilter",
     "TradeOff",
     "Transform",

@@ -40,6 +40,9 @@ from simulator.theory.parameters import count, positive
 from simulator.validation import nonnegative
 
 MOST_REPORTS = 10**8
+LARGEST_LOCAL = 500.0
+"""The largest epsilon of a report: e^-500 of so many are clones."""
+
 _ALL = 4096  # so many clones are all looked at, however unlikely
 _LOG_CUT = 95.0  # of others, those in a window that misses e^-95 on either side
 _CUT = 2.0 * math.exp(-_LOG_CUT)
@@ -57,7 +60,7 @@ class ClonePair:
 
     ``clones`` is the probability that another report is a clone, e^-epsilon by default; the
     theorem is about that one. Raises InvalidInput for parameters that are none, NotApplicable
-    for more than 10^8 reports.
+    for more than 10^8 reports or an epsilon above 500.
     """
 
     epsilon: float
@@ -67,6 +70,8 @@ class ClonePair:
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon))
         object.__setattr__(self, "reports", count("reports", self.reports))
+        if self.epsilon > LARGEST_LOCAL:
+            raise NotApplicable(f"no report hides another where epsilon is above {LARGEST_LOCAL:g}")
         if self.reports > MOST_REPORTS:
             raise NotApplicable(f"more than {MOST_REPORTS:g} reports are not looked at one by one")
 
@@ -264,7 +269,7 @@ def closed_form_epsilon(epsilon: float, reports: int, delta: float) -> float:
 
     Source: Feldman, McMillan and Talwar 2021, Theorem 3.1.
     """
-    growth = math.exp(epsilon)
+    growth = math.exp(min(epsilon, LARGEST_LOCAL))
     if 16.0 * growth * math.log(2.0 / delta) > reports:
         raise NotApplicable(
             f"the closed form needs e^epsilon at most n/(16 ln(2/delta)), and e^{epsilon:g} is "
@@ -276,7 +281,7 @@ def closed_form_epsilon(epsilon: float, reports: int, delta: float) -> float:
 
 def closed_form_delta(epsilon: float, reports: int, asked: float) -> float:
     """The least delta at which :func:`closed_form_epsilon` is at most ``asked``; 1 if none is."""
-    growth = math.exp(epsilon)
+    growth = math.exp(min(epsilon, LARGEST_LOCAL))
     bracket = math.expm1(min(asked, 700.0)) / math.tanh(epsilon / 2.0) - 8.0 * growth / reports
     if bracket <= 0.0:
         return 1.0

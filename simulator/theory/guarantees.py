@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
-from scipy.special import erfinv, log_expit, ndtri_exp
-
 from simulator.errors import InvalidInput
-from simulator.theory.clones import ClonePair
+from simulator.theory.amplified_guarantees import ShuffledDP, SubsampledDP
 from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.guarantee_interface import Guarantee, within
-from simulator.theory.outward import UNIT, not_lost
-from simulator.theory.parameters import count, nonnegative
+from simulator.theory.outward import UNIT
+from simulator.theory.parameters import nonnegative
+from simulator.theory.pure_guarantee import PureDP, kept, pure_delta
 from simulator.theory.renyi_divergence import (
     bounded_range_renyi,
     check_order,
@@ -28,69 +26,6 @@ from simulator.theory.renyi_divergence import (
 )
 from simulator.theory.renyi_guarantee import RenyiDP
 from simulator.validation import probability_below_one
-
-
-@dataclass(frozen=True)
-class PureDP(Guarantee):
-    """epsilon-differential privacy. ``PureDP(0.0)`` is a harmless round.
-
-    Extremal pair: randomized response (Kairouz, Oh and Viswanath 2017, Theorem 3.3).
-    """
-
-    epsilon: float
-    kind: ClassVar[str] = "pure"
-
-    def __post_init__(self) -> None:
-        self._set("epsilon", nonnegative("epsilon", self.epsilon))
-
-    def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
-        return within(other.pure_epsilon, self.epsilon)
-
-    def _hockey_stick(self, epsilon: float) -> float:
-        return _pure_delta(self.epsilon, epsilon)
-
-    @property
-    def pure_epsilon(self) -> float:
-        """The epsilon itself."""
-        return self.epsilon
-
-    @property
-    def loss_variance(self) -> float:
-        """Of randomized response, (epsilon / cosh(epsilon/2))^2, while that is the largest.
-
-        Let m and d be mean and variance of randomized response's loss. For any loss c of the
-        family, E c^2 - (E c)^2 <= E[c^2 - 2 m c] + m^2, and c^2 - 2 m c <= a + d e^(-c) on
-        [-epsilon, epsilon] with equality at both ends, provided that the difference, convex then
-        concave, rises at the left end: epsilon e^epsilon / (1 + e^epsilon) <= 1. As E e^(-c) <= 1,
-        d is the bound. Beyond that epsilon it is the bound by the range, epsilon^2.
-        """
-        if self.epsilon > 1.0 + math.exp(-self.epsilon):
-            return self.epsilon**2
-        return (self.epsilon / math.cosh(self.epsilon / 2.0)) ** 2
-
-    @property
-    def zcdp_rho(self) -> float:
-        """The least, epsilon tanh(epsilon / 2): as alpha tends to 1 randomized response attains it.
-
-        Source: Steinke, "Tight RDP & zCDP bounds from pure DP", 2024 (epsilon^2 / 2 in Bun and
-        Steinke 2016, Proposition 3.3).
-        """
-        return _kept(self.epsilon, self.epsilon * math.tanh(self.epsilon / 2.0))
-
-    @property
-    def gdp_mu(self) -> float:
-        """Least mu: the Gaussian trade-off curve is convex and meets the corner of the pure one.
-
-        Source: Dong, Roth and Su 2022, Section 2.
-        """
-        if self.epsilon > 1.0:
-            return -2.0 * float(ndtri_exp(log_expit(-self.epsilon)))
-        return math.sqrt(8.0) * float(erfinv(math.tanh(self.epsilon / 2.0)))
-
-    def renyi(self, alpha: float) -> float:
-        """Of randomized response; see :func:`simulator.theory.renyi_divergence.pure_renyi`."""
-        return pure_renyi(self.epsilon, alpha)
 
 
 @dataclass(frozen=True)
@@ -116,7 +51,7 @@ class ApproxDP(Guarantee):
         )
 
     def _hockey_stick(self, epsilon: float) -> float:
-        return self.delta + (1.0 - self.delta) * _pure_delta(self.epsilon, epsilon)
+        return self.delta + (1.0 - self.delta) * pure_delta(self.epsilon, epsilon)
 
     @property
     def core(self) -> Guarantee:
@@ -177,7 +112,7 @@ class GaussianDP(Guarantee):
     @property
     def zcdp_rho(self) -> float:
         """mu^2 / 2 (Bun and Steinke 2016, Proposition 1.6)."""
-        return _kept(self.mu, self.mu * self.mu / 2.0)
+        return kept(self.mu, self.mu * self.mu / 2.0)
 
     @property
     def gdp_mu(self) -> float:
@@ -266,12 +201,12 @@ class BoundedRange(Guarantee):
             return 0.0
         excess = self.epsilon / -math.expm1(-self.epsilon) - 1.0
         rounded_up = excess - math.log1p(excess) + 8.0 * UNIT * (excess + self.epsilon)
-        return min(rounded_up, _kept(self.epsilon, self.epsilon**2 / 8.0))
+        return min(rounded_up, kept(self.epsilon, self.epsilon**2 / 8.0))
 
     @property
     def zcdp_rho(self) -> float:
         """epsilon^2 / 8 (Cesar and Rogers 2021), or that of pure privacy if less."""
-        return min(_kept(self.epsilon, self.epsilon**2 / 8.0), PureDP(self.epsilon).zcdp_rho)
+        return min(kept(self.epsilon, self.epsilon**2 / 8.0), PureDP(self.epsilon).zcdp_rho)
 
     @property
     def gdp_mu(self) -> float:
@@ -283,72 +218,18 @@ class BoundedRange(Guarantee):
         return bounded_range_renyi(self.epsilon, alpha)
 
 
-@dataclass(frozen=True)
-class ShuffledDP(Guarantee):
-    """``reports`` reports of epsilon-DP local randomizers in random order, under replace-one.
-
-    Each person sends one report; a randomizer may depend on the reports before it. The reports stay
-    epsilon-DP in any order, which is what other notions are told; what the order adds is in
-    ``hockey_stick``, an upper bound, and in the bounds of shuffling.
-
-    Source: Erlingsson, Feldman, Mironov, Raghunathan, Talwar and Thakurta 2019; Feldman, McMillan
-    and Talwar 2021, Theorem 3.1.
-    """
-
-    epsilon: float
-    reports: int
-    kind: ClassVar[str] = "shuffled"
-
-    def __post_init__(self) -> None:
-        self._set("epsilon", nonnegative("epsilon", self.epsilon))
-        self._set("reports", count("reports", self.reports))
-
-    def admits(self, other: Guarantee) -> bool:
-        """Shuffles of no fewer reports that are as private, and whatever reveals nothing."""
-        if isinstance(other, ShuffledDP) and other.reports >= self.reports:
-            return within(other.epsilon, self.epsilon)
-        return other.pure_epsilon == 0.0
-
-    @cached_property
-    def pair(self) -> ClonePair:
-        """The pair of laws that dominates it, for an epsilon above 0."""
-        return ClonePair(self.epsilon, self.reports)
-
-    def _hockey_stick(self, epsilon: float) -> float:
-        return 0.0 if epsilon >= self.epsilon else self.pair.delta(epsilon)
-
-    @property
-    def _one_report(self) -> PureDP:
-        return PureDP(self.epsilon)
-
-    @property
-    def pure_epsilon(self) -> float:
-        """That of one report, as of everything that the other notions imply."""
-        return self.epsilon
-
-    @property
-    def loss_variance(self) -> float:
-        """That of one report."""
-        return self._one_report.loss_variance
-
-    @property
-    def zcdp_rho(self) -> float:
-        """That of one report."""
-        return self._one_report.zcdp_rho
-
-    @property
-    def gdp_mu(self) -> float:
-        """That of one report."""
-        return self._one_report.gdp_mu
-
-    def renyi(self, alpha: float) -> float:
-        """That of one report."""
-        return self._one_report.renyi(alpha)
-
-
 KINDS: dict[str, type[Guarantee]] = {
     kind.kind: kind
-    for kind in (PureDP, ApproxDP, GaussianDP, ZCDP, BoundedRange, RenyiDP, ShuffledDP)
+    for kind in (
+        PureDP,
+        ApproxDP,
+        GaussianDP,
+        ZCDP,
+        BoundedRange,
+        RenyiDP,
+        ShuffledDP,
+        SubsampledDP,
+    )
 }
 """The families that :func:`parse_guarantee` knows, by the word before the colon."""
 
@@ -372,18 +253,6 @@ def parse_guarantee(text: str) -> Guarantee:
         raise InvalidInput(f"family {text!r}: {error}") from None
 
 
-def _kept(parameter: float, square: float) -> float:
-    """What goes with the square of a parameter, rounded up where it underflows."""
-    return not_lost(square) if parameter > 0.0 else 0.0
-
-
-def _pure_delta(epsilon_0: float, epsilon: float) -> float:
-    """delta(epsilon), epsilon >= 0, of randomized response with parameter ``epsilon_0``."""
-    if epsilon >= epsilon_0:
-        return 0.0
-    return -math.expm1(epsilon - epsilon_0) / (1.0 + math.exp(-epsilon_0))
-
-
 __all__ = [
     "KINDS",
     "ZCDP",
@@ -394,5 +263,6 @@ __all__ = [
     "PureDP",
     "RenyiDP",
     "ShuffledDP",
+    "SubsampledDP",
     "parse_guarantee",
 ]

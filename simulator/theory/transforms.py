@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from functools import singledispatch
 
 from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory.amplified_guarantees import amplified_epsilon, sampling_rate
 from simulator.theory.guarantees import (
     ZCDP,
     ApproxDP,
@@ -105,20 +106,15 @@ def subsampled(guarantee: Guarantee, rate: float) -> Guarantee:
 
     (ln(1 + q (e^epsilon - 1)), q delta). Condition: each record is kept independently with
     probability q under add-or-remove-one, or a fixed fraction q is drawn without replacement under
-    replace-one; nobody sees which records were drawn.
+    replace-one; nobody sees which records were drawn. :class:`SubsampledDP` keeps more of what
+    several such rounds have in common.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorems 8 and 9.
     """
-    if not 0.0 < rate <= 1.0:
-        raise InvalidInput(f"the sampling rate must be in (0, 1], not {rate!r}")
-    epsilon, core = guarantee.core.pure_epsilon, guarantee.core
+    rate, core = sampling_rate(rate), guarantee.core
     if not isinstance(core, PureDP):
         raise NotApplicable(f"subsampling is stated here for pure and approximate, not {guarantee}")
-    # ln(1 + q(e^eps - 1)) = eps + ln(q + (1 - q) e^-eps), the first for small and no overflow.
-    small = math.log1p(rate * math.expm1(min(epsilon, 1.0)))
-    amplified = (
-        small if epsilon <= 1.0 else epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))
-    )
+    amplified = amplified_epsilon(core.epsilon, rate)
     if guarantee.leak == 0.0:
         return PureDP(amplified)
     return ApproxDP(amplified, rate * guarantee.leak)

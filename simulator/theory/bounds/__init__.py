@@ -28,6 +28,7 @@ from simulator.theory.bounds.optimal import (
 )
 from simulator.theory.bounds.renyi import RDPCanonneKamathSteinke, RDPMironov
 from simulator.theory.bounds.shuffling import ClonesClosedForm, ClonesNumerical, ShuffledResponses
+from simulator.theory.bounds.subsampling import AmplifiedBySampling, SampledResponses
 from simulator.theory.composition import Composition
 
 _BOUNDS: tuple[Bound, ...] = (
@@ -50,6 +51,8 @@ _BOUNDS: tuple[Bound, ...] = (
     BoundedRangeAzuma(),
     BoundedRangeNonAdaptive(),
     BoundedRangeAdaptive(),
+    AmplifiedBySampling(),
+    SampledResponses(),
     ClonesClosedForm(),
     ClonesNumerical(),
     ShuffledResponses(),

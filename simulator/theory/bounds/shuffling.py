@@ -16,6 +16,7 @@ from simulator.theory.outward import UNIT
 from simulator.theory.pld import PLD, compose_laws
 
 _TOLERANCE = 1e-5
+_SMALLEST = 1e-9  # of a smaller epsilon the losses lose their digits
 _CELLS = 1000  # of a law that is composed: counts of reports are put together
 
 
@@ -27,8 +28,11 @@ def _shuffles(core: Composition) -> list[tuple[ShuffledDP, int]]:
 def _why_not_shuffles(core: Composition, most: int) -> str | None:
     if not core.consists_of(ShuffledDP):
         return "every round must be reports in random order, shuffled:EPSILON,REPORTS"
-    if any(shuffle.reports > most for shuffle, _ in _shuffles(core)):
+    shuffles = _shuffles(core)
+    if any(shuffle.reports > most for shuffle, _ in shuffles):
         return f"more than {most:g} reports are not looked at one by one"
+    if any(not _SMALLEST <= shuffle.epsilon <= clones.LARGEST_LOCAL for shuffle, _ in shuffles):
+        return f"every epsilon must be 0, or in [{_SMALLEST:g}, {clones.LARGEST_LOCAL:g}]"
     return None
 
 

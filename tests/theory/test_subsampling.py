@@ -1,0 +1,181 @@
+"""Sampled records: the theorems of amplification beside exact pairs, in fractions."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory import (
+    ApproxDP,
+    Composition,
+    GaussianDP,
+    GaussianLaw,
+    LaplaceLaw,
+    PoissonSubsampledLaw,
+    PureDP,
+    SubsampledDP,
+    bound,
+    bounds_for,
+    compose_laws,
+    parse_guarantee,
+    randomized_response,
+    subsampled,
+)
+
+ODDS, RATE = 3, Fraction(1, 5)
+EPSILON, AMPLIFIED = math.log(ODDS), math.log1p(float(RATE) * (ODDS - 1))
+TRUTH = Fraction(ODDS, ODDS + 1)
+WITHOUT = (TRUTH, 1 - TRUTH)
+SAMPLED = tuple((1 - RATE) * p + RATE * (1 - p) for p in WITHOUT)
+ROUND = SubsampledDP(EPSILON, 0.0, float(RATE))
+FAMILY = Composition.repeat(ROUND, 1)
+
+
+def delta(first, second, ratio):
+    return sum(max(Fraction(0), p - ratio * q) for p, q in zip(first, second))
+
+
+def test_sampled_randomized_response_attains_the_pure_theorem():
+    reached = max(max(p / q, q / p) for p, q in zip(WITHOUT, SAMPLED))
+    assert reached == 1 + RATE * (ODDS - 1)
+    assert subsampled(PureDP(EPSILON), float(RATE)).epsilon == pytest.approx(AMPLIFIED, rel=1e-14)
+    granted = ROUND.pure_epsilon
+    assert AMPLIFIED <= granted <= AMPLIFIED * (1 + 1e-14)
+    broken = math.log1p(float(RATE) / 2 * (ODDS - 1))  # half the rate would promise too much
+    assert delta(SAMPLED, WITHOUT, Fraction(math.exp(broken))) > 0.05
+
+
+@pytest.mark.parametrize("ratio", [Fraction(1), Fraction(11, 10), Fraction(13, 10)])
+def test_one_round_is_exact(ratio):
+    exact = float(max(delta(SAMPLED, WITHOUT, ratio), delta(WITHOUT, SAMPLED, ratio)))
+    epsilon = math.log(ratio)
+    assert ROUND.hockey_stick(epsilon) == pytest.approx(exact, rel=1e-12)
+    answer = bound("subsampled-randomized-response").on(FAMILY).delta(epsilon)
+    assert answer.lower * (1 - 1e-12) <= exact <= answer.upper * (1 + 1e-12)
+    assert answer.upper - answer.lower <= 1e-7 * answer.upper
+    assert bound("amplified-by-sampling").on(FAMILY).delta(epsilon).upper >= exact
+
+
+def test_the_leaky_pair_attains_the_approximate_theorem():
+    leak = Fraction(1, 50)
+    without = [leak, *((1 - leak) * p for p in WITHOUT), Fraction(0)]
+    with_her = [Fraction(0), *((1 - leak) * p for p in WITHOUT[::-1]), leak]
+    sampled = [(1 - RATE) * p + RATE * q for p, q in zip(without, with_her)]
+    family = SubsampledDP(EPSILON, float(leak), float(RATE))
+    promised = subsampled(ApproxDP(EPSILON, float(leak)), float(RATE))
+    ratio = 1 + RATE * (ODDS - 1)
+    assert delta(sampled, without, ratio) == RATE * leak
+    assert promised.delta == family.leak == pytest.approx(float(RATE * leak), rel=1e-15)
+    for ratio in (Fraction(1), Fraction(11, 10), Fraction(3, 2)):
+        exact = max(delta(sampled, without, ratio), delta(without, sampled, ratio))
+        assert family.hockey_stick(math.log(ratio)) == pytest.approx(float(exact), rel=1e-12)
+        amplified = bound("amplified-by-sampling").on(Composition.repeat(family, 1))
+        assert amplified.delta(math.log(ratio)).upper >= exact
+
+
+def test_a_uniform_subset_attains_it_under_replace_one():
+    # Four records, two of them drawn; the response depends on whether the first one is drawn.
+    drawn = list(itertools.combinations(range(4), 2))
+    rate = Fraction(sum(0 in subset for subset in drawn), len(drawn))
+    laws = []
+    for holds in (True, False):  # replaced by another record it moves nothing
+        said = [WITHOUT if holds and 0 in subset else WITHOUT[::-1] for subset in drawn]
+        laws.append([sum(column) / len(drawn) for column in zip(*said)])
+    reached = max(max(p / q, q / p) for p, q in zip(*laws))
+    assert math.log(reached) == pytest.approx(
+        subsampled(PureDP(EPSILON), float(rate)).epsilon, rel=1e-14
+    )
+
+
+@pytest.mark.parametrize("law", [LaplaceLaw(1.0), GaussianLaw(0.7)])
+@pytest.mark.parametrize("rate", [0.01, 0.3])
+def test_every_point_of_a_curve_is_amplified_and_some_direction_attains_it(law, rate):
+    sampled = PoissonSubsampledLaw(law, rate)
+    for epsilon in (0.1, 0.6, 0.95):
+        promised = subsampled(ApproxDP(epsilon, law.delta(epsilon)), rate)
+        ends = sampled.delta(promised.epsilon), sampled.reversed().delta(promised.epsilon)
+        assert max(ends) == pytest.approx(promised.delta, rel=1e-9)
+        assert max(ends) > promised.delta * 0.6  # of a smaller rate it would be below
+        assert min(ends) < max(ends)
+
+
+@pytest.mark.parametrize("rounds", [2, 4])
+def test_rounds_are_enclosed_whatever_the_order_of_adding_and_removing(rounds):
+    composition = Composition.repeat(ROUND, rounds)
+    enclosing = bound("subsampled-randomized-response").on(composition)
+    amplified = bound("amplified-by-sampling").on(composition)
+    pairs = ((SAMPLED, WITHOUT), (WITHOUT, SAMPLED))
+    for ratio in (Fraction(6, 5), Fraction(7, 4)):
+        exact = {}
+        for swaps in range(rounds + 1):
+            laws = [pairs[i < swaps] for i in range(rounds)]
+            products = [
+                [math.prod(chosen) for chosen in itertools.product(*(law[side] for law in laws))]
+                for side in (0, 1)
+            ]
+            exact[swaps] = delta(*products, ratio)
+        answer = enclosing.delta(math.log(ratio))
+        assert answer.upper * (1 + 1e-12) >= max(exact.values())
+        assert answer.lower == pytest.approx(float(max(exact[0], exact[rounds])), rel=1e-7)
+        assert amplified.delta(math.log(ratio)).upper > answer.upper
+
+
+def test_the_registry_holds_each_round_once_it_is_amplified():
+    composition = Composition.of((SubsampledDP(1.0, 0.0, 0.1), 60), (SubsampledDP(2.0, 0, 0.01), 9))
+    answers = {one.name: one.epsilon(1e-6) for one in bounds_for(composition)}
+    exact = answers.pop("subsampled-randomized-response")
+    assert 0 < exact.lower < exact.upper < min(answer.upper for answer in answers.values())
+    assert {"basic", "kairouz-oh-viswanath-3.5", "rdp-mironov", "gdp"} < set(answers)
+    whole = Composition.of((PureDP(1.0), 60), (PureDP(2.0), 9))
+    assert answers["amplified-by-sampling"].upper < 0.3 * min(
+        one.epsilon(1e-6).upper for one in bounds_for(whole) if one.kind != "approximation"
+    )
+
+
+def test_the_deltas_of_the_rounds_are_scaled_by_the_rate():
+    composition = Composition.repeat(SubsampledDP(0.5, 1e-6, 0.1), 10)
+    assert composition.leaks == pytest.approx(1e-6, rel=1e-12)
+    amplified = bound("amplified-by-sampling").on(composition)
+    plain = bound("kairouz-oh-viswanath-3.3").on(
+        Composition.repeat(subsampled(ApproxDP(0.5, 1e-6), 0.1), 10)
+    )
+    assert amplified.epsilon(1e-5).value == pytest.approx(plain.epsilon(1e-5).value, rel=1e-12)
+    with pytest.raises(NotApplicable, match="delta of every round"):
+        bound("subsampled-randomized-response").on(composition)
+    with pytest.raises(NotApplicable, match="on a sample"):
+        bound("amplified-by-sampling").on(Composition.repeat(PureDP(1.0), 2))
+
+
+def test_with_every_record_the_sample_is_the_mechanism():
+    everyone = Composition.repeat(SubsampledDP(0.3, 0.0, 1.0), 20)
+    truth = bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(PureDP(0.3), 20))
+    for name in ("amplified-by-sampling", "subsampled-randomized-response"):
+        answer = bound(name).on(everyone).epsilon(1e-5)
+        assert answer.upper == pytest.approx(truth.epsilon(1e-5).value, rel=1e-6)
+
+
+def test_no_direction_alone_is_above_the_other_over_several_rounds():
+    law = PoissonSubsampledLaw(randomized_response(EPSILON), float(RATE))
+    one, other = compose_laws([(law, 6)]), compose_laws([(law.reversed(), 6)])
+    upper = bound("subsampled-randomized-response").on(Composition.repeat(ROUND, 6))
+    for epsilon in (0.2, 1.0, 1.8):
+        assert upper.delta(epsilon).upper >= max(
+            one.delta(epsilon).lower, other.delta(epsilon).lower
+        )
+
+
+def test_the_family_is_read_and_compared():
+    assert parse_guarantee("subsampled:1,0,0.1") == SubsampledDP(1.0, 0.0, 0.1)
+    assert parse_guarantee(str(ROUND)) == ROUND
+    assert ROUND.implies(PureDP(AMPLIFIED * (1 + 1e-12)))
+    assert not ROUND.implies(PureDP(0.9 * AMPLIFIED))
+    assert all(ROUND.admits(kept) for kept in (SubsampledDP(1.0, 0, 0.1), PureDP(0.0)))
+    larger = (SubsampledDP(1.0, 0.0, 0.5), SubsampledDP(1.0, 0.1, 0.1), PureDP(AMPLIFIED))
+    assert not any(ROUND.admits(other) for other in larger)
+    for rate in (0.0, 1.1, math.nan):
+        with pytest.raises(InvalidInput):
+            SubsampledDP(1.0, 0.0, rate)
+    with pytest.raises(NotApplicable):
+        subsampled(GaussianDP(1.0), 0.5)
