@@ -37,6 +37,7 @@ from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.loss_atoms import Floats, log_binomial, log_binomial_error
 from simulator.theory.outward import UNIT, walk_outward
 from simulator.theory.parameters import count, positive
+from simulator.theory.pure_guarantee import pure_delta
 from simulator.validation import nonnegative
 
 MOST_REPORTS = 10**8
@@ -50,6 +51,7 @@ _WORK = 1e7  # multiply-adds of one value: a tenth of a second
 _EVERY = 16  # terms between two looks at what is left
 _UNDERFLOW = 1e-300
 _REACH, _CELLS = 20.0, 1000  # of a dominating lattice, either side: deviations, and points
+_FEW = 1000.0  # clones, of which no deviation is left out
 _HAIR = 1e-9  # of a cell: the largest loss is on the lattice but for rounding
 _HALF = -math.log(2.0)
 
@@ -101,8 +103,9 @@ class ClonePair:
         slack = UNIT * (64.0 + weights.size)
         below = factor * math.fsum(low * lower) * (1.0 - slack)
         above = factor * math.fsum(high * upper) * (1.0 + slack)
-        missed = 0.0 if whole else _CUT * factor
-        return max(0.0, below - _UNDERFLOW), min(1.0, above + missed + _UNDERFLOW)
+        above += 0.0 if whole else _CUT * factor
+        alone = pure_delta(self.epsilon, epsilon) * (1.0 + slack)  # without any clone
+        return max(0.0, below - _UNDERFLOW), min(alone, above) + _UNDERFLOW
 
     def delta(self, epsilon: float) -> float:
         """Upper end of the curve at epsilon >= 0."""
@@ -125,9 +128,14 @@ class ClonePair:
         3.1). The far tail is given away as infinite loss.
         """
         first, weights, errors, whole = _clones(self.reports - 1, *self._log_share)
-        slope = math.tanh(self.epsilon / 2.0)
-        spread = 2.0 * slope / math.sqrt(1.0 + (self.reports - 1) * math.exp(self._log_share[0]))
-        grid = _Lattice(min(self.epsilon, _REACH * spread), _CELLS)
+        fade, slope = math.exp(-self.epsilon), math.tanh(self.epsilon / 2.0)
+        mean = (self.reports - 1) * math.exp(self._log_share[0])
+        wide = _REACH * 2.0 * slope / math.sqrt(1.0 + mean)
+        if mean < _FEW or wide > self.epsilon:
+            cells = math.ceil(_CELLS * max(1.0, self.epsilon / wide))
+            grid = _Lattice(self.epsilon, cells)
+        else:
+            grid = _Lattice(wide, _CELLS)
         reach = math.sqrt(_LOG_CUT / 2.0)
         stride = math.ceil(weights.size * 2.0 * reach * math.sqrt(first + weights.size) / _WORK)
         wrong = 0.0
@@ -138,9 +146,9 @@ class ClonePair:
             wins = np.arange(low, m - low + 1, dtype=np.float64)
             logs = log_binomial(m, wins, _HALF, _HALF)
             off = log_binomial_error(m, wins, _HALF, _HALF) + 4.0 * UNIT * np.abs(logs)
-            tilt = slope * (2.0 * wins - m) / m
-            mass = float(weights[block].sum()) * np.exp(logs) * (1.0 + tilt)
-            grid.add(np.log1p(tilt) - np.log1p(-tilt), mass)
+            for_one, for_other = wins + (m - wins) * fade, wins * fade + (m - wins)
+            mass = float(weights[block].sum()) * np.exp(logs) * 2.0 * for_one / (m * (1.0 + fade))
+            grid.add(np.log(for_one) - np.log(for_other), mass)
             seen = mass > _UNDERFLOW
             if seen.any():
                 wrong = max(wrong, float(off[seen].max()) + float(errors[block].max()))

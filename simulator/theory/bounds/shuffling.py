@@ -8,11 +8,12 @@ import numpy as np
 
 from simulator.theory import clones, shuffled_responses
 from simulator.theory.answers import Answer
-from simulator.theory.bounds.base import Bound, largest_loss
+from simulator.theory.bounds.base import Bound, largest_loss, needs_reach
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import ShuffledDP
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.outward import UNIT
+from simulator.theory.parameters import SMALLEST_DELTA
 from simulator.theory.pld import PLD, compose_laws
 
 _TOLERANCE = 1e-5
@@ -33,7 +34,7 @@ def _why_not_shuffles(core: Composition, most: int) -> str | None:
         return f"more than {most:g} reports are not looked at one by one"
     if any(not _SMALLEST <= shuffle.epsilon <= clones.LARGEST_LOCAL for shuffle, _ in shuffles):
         return f"every epsilon must be 0, or in [{_SMALLEST:g}, {clones.LARGEST_LOCAL:g}]"
-    return None
+    return None if core.rounds == 1 else needs_reach(core)
 
 
 class ClonesClosedForm(Bound):
@@ -104,7 +105,8 @@ class ClonesNumerical(_Enclosed):
             upper = rounds[0][0].pair.epsilon_bracket(delta)[1]
         else:
             composed, wrong = _dominating(rounds)
-            upper = composed.epsilon(delta * math.exp(-wrong)).upper + 2.0 * wrong
+            asked = max(delta * math.exp(-wrong), SMALLEST_DELTA)
+            upper = composed.epsilon(asked).upper + 2.0 * wrong if asked < delta else largest
         upper = min(upper, largest)
         return Answer(upper, 0.0, upper)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.theory.answers import Answer
-from simulator.theory.bounds.base import Bound, largest_loss
+from simulator.theory.bounds.base import Bound, largest_loss, needs_reach
 from simulator.theory.bounds.optimal import (
     OptimalHeterogeneous,
     OptimalHomogeneous,
@@ -20,7 +20,6 @@ from simulator.theory.pld import PLD, compose_laws
 
 _TOLERANCE = 1e-8
 _SMALLEST, _LARGEST = 1e-6, 300.0
-_MOST_ROUNDS = 10**6
 
 
 def _needs_samples(core: Composition) -> str | None:
@@ -93,8 +92,8 @@ class SampledResponses(Bound):
     def _why_not(self, core: Composition) -> str | None:
         if (reason := _needs_samples(core)) is not None:
             return reason
-        if core.rounds > _MOST_ROUNDS:
-            return f"more than {_MOST_ROUNDS:g} rounds are not composed numerically"
+        if (reason := needs_reach(core)) is not None:
+            return reason
         for g, _ in self._rounds(core):
             if g.epsilon > _LARGEST or g.pure_epsilon < _SMALLEST:
                 return (
