@@ -10,7 +10,7 @@ from typing import ClassVar
 from simulator.errors import InvalidInput
 from simulator.theory.clones import LARGEST_LOCAL, ClonePair
 from simulator.theory.guarantee_interface import Guarantee, within
-from simulator.theory.outward import UNIT
+from simulator.theory.outward import UNIT, not_lost
 from simulator.theory.parameters import count, nonnegative
 from simulator.theory.pure_guarantee import PureDP, pure_delta
 from simulator.validation import finite, probability_below_one
@@ -122,7 +122,9 @@ class SubsampledDP(_Amplified):
     @property
     def amplified_epsilon(self) -> float:
         """ln(1 + rate (e^epsilon - 1)), rounded up."""
-        return amplified_epsilon(self.epsilon, self.rate) * (1.0 + 8.0 * UNIT)
+        if self.epsilon == 0.0:
+            return 0.0
+        return not_lost(amplified_epsilon(self.epsilon, self.rate) * (1.0 + 8.0 * UNIT))
 
     def _hockey_stick(self, epsilon: float) -> float:
         # The mixture against the pair's other law: rate delta(ln(1 + (e^epsilon - 1)/rate)).

@@ -43,6 +43,7 @@ def test_sampled_randomized_response_attains_the_pure_theorem():
     assert subsampled(PureDP(EPSILON), float(RATE)).epsilon == pytest.approx(AMPLIFIED, rel=1e-14)
     granted = ROUND.pure_epsilon
     assert AMPLIFIED <= granted <= AMPLIFIED * (1 + 1e-14)
+    assert SubsampledDP(1e-300, 0.0, 1e-300).pure_epsilon > 0.0
     broken = math.log1p(float(RATE) / 2 * (ODDS - 1))  # half the rate would promise too much
     assert delta(SAMPLED, WITHOUT, Fraction(math.exp(broken))) > 0.05
 
