@@ -282,6 +282,7 @@ SURFACE = {
         "randomized_response",
         "rounded_gaussian",
         "rounded_laplace",
+        "sampled_with_replacement",
         "shuffled",
         "shuffled_law",
         "staircase",

@@ -68,6 +68,7 @@ from simulator.theory.transforms import (
     Transform,
     group,
     parallel,
+    sampled_with_replacement,
     shuffled,
     subsampled,
 )
@@ -139,6 +140,7 @@ __all__ = [
     "randomized_response",
     "rounded_gaussian",
     "rounded_laplace",
+    "sampled_with_replacement",
     "shuffled",
     "shuffled_law",
     "staircase",

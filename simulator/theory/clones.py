@@ -138,12 +138,14 @@ class ClonePair:
             grid = _Lattice(wide, _CELLS)
         reach = math.sqrt(_LOG_CUT / 2.0)
         stride = math.ceil(weights.size * 2.0 * reach * math.sqrt(first + weights.size) / _WORK)
-        wrong = 0.0
+        wrong, lost = 0.0, 0.0 if whole else _CUT
         for start in range(0, weights.size, stride):  # fewer clones dominate more
             block = slice(start, start + stride)
             m = first + start + 1
             low = max(0, math.floor(m / 2.0 - reach * math.sqrt(m)))
             wins = np.arange(low, m - low + 1, dtype=np.float64)
+            if low > 0:  # by Hoeffding's inequality, e^-95 on either side, at most doubled
+                lost += 3.0 * _CUT * float(weights[block].sum())
             logs = log_binomial(m, wins, _HALF, _HALF)
             off = log_binomial_error(m, wins, _HALF, _HALF) + 4.0 * UNIT * np.abs(logs)
             for_one, for_other = wins + (m - wins) * fade, wins * fade + (m - wins)
@@ -152,8 +154,6 @@ class ClonePair:
             seen = mass > _UNDERFLOW
             if seen.any():
                 wrong = max(wrong, float(off[seen].max()) + float(errors[block].max()))
-        missed = 6.0 * math.exp(-_LOG_CUT) if (first + weights.size) > _ALL else 0.0
-        lost = missed + _CUT * (not whole)
         return grid.law(lost), wrong + _HAIR * grid.step + UNIT * (64.0 + weights.size)
 
     def _root(self, end: int, delta: float) -> float:

@@ -21,6 +21,7 @@ from simulator.theory import (
     compose_laws,
     parse_guarantee,
     randomized_response,
+    sampled_with_replacement,
     subsampled,
 )
 
@@ -88,6 +89,50 @@ def test_a_uniform_subset_attains_it_under_replace_one():
     assert math.log(reached) == pytest.approx(
         subsampled(PureDP(EPSILON), float(rate)).epsilon, rel=1e-14
     )
+
+
+def drawn_with_replacement(drawn, records, start):
+    """Both laws of a response whose odds grow by ODDS with each copy of the first record."""
+    laws = []
+    for weight in (1, 0):  # replaced by another record it counts for nothing
+        total = [Fraction(0), Fraction(0)]
+        for sample in itertools.product(range(records), repeat=drawn):
+            odds = start * ODDS ** (weight * sample.count(0))
+            total[0] += odds / (1 + odds)
+            total[1] += 1 / (1 + odds)
+        laws.append([mass / records**drawn for mass in total])
+    return laws
+
+
+@pytest.mark.parametrize("start", [Fraction(1, 300), Fraction(1, 9), Fraction(1, 2), Fraction(1)])
+@pytest.mark.parametrize(("drawn", "records"), [(1, 4), (3, 4), (5, 3)])
+def test_drawing_with_replacement_is_covered_at_any_number_of_copies(drawn, records, start):
+    laws = drawn_with_replacement(drawn, records, start)
+    for copies in range(1, drawn + 1):
+        kept = sampled_with_replacement(PureDP(EPSILON), drawn, records, copies)
+        ratio = Fraction(math.exp(kept.core.pure_epsilon))
+        for first, second in (laws, laws[::-1]):
+            assert delta(first, second, ratio) <= kept.leak + 1e-15
+    assert kept.leak == 0.0
+    once = sampled_with_replacement(PureDP(EPSILON), drawn, records)
+    if drawn > 1:  # without the deltas of the groups it would promise too much
+        steep = drawn_with_replacement(drawn, records, Fraction(1, 300))
+        assert delta(*steep, Fraction(math.exp(once.core.pure_epsilon))) > 0
+
+
+def test_one_draw_with_replacement_is_one_without():
+    once = sampled_with_replacement(PureDP(1.0), 1, 20)
+    assert once.epsilon == pytest.approx(subsampled(PureDP(1.0), 1 / 20).epsilon, rel=1e-14)
+    rare = sampled_with_replacement(PureDP(0.5), 10, 10**4, 3)
+    by_hand = sum(
+        math.comb(10, k) * 1e-4**k * (1 - 1e-4) ** (10 - k) * PureDP(k / 2).hockey_stick(1.5)
+        for k in range(4, 11)
+    )
+    assert rare.delta == pytest.approx(by_hand, rel=1e-10)
+    with pytest.raises(NotApplicable):
+        sampled_with_replacement(GaussianDP(1.0), 5, 10)
+    with pytest.raises(InvalidInput):
+        sampled_with_replacement(PureDP(1.0), 0, 10)
 
 
 @pytest.mark.parametrize("law", [LaplaceLaw(1.0), GaussianLaw(0.7)])
