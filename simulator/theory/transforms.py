@@ -136,8 +136,8 @@ def sampled_with_replacement(
     eta = Pr[K > 0], and delta_k is the delta that a group of k has at c epsilon. With as many
     copies as records are drawn it is pure. Condition: replace-one, and nobody sees the sample.
 
-    Raises InvalidInput for numbers that are none, NotApplicable unless the guarantee is pure, and for
-    more than a million draws.
+    Raises InvalidInput for numbers that are none, NotApplicable unless the guarantee is pure,
+    and for more than a million draws.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorem 10, with the curve of randomized response of
     k epsilon for a group of k.
