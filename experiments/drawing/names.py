@@ -18,7 +18,7 @@ LABELS = {
     "corollary-3.21": "Corollary 3.21",
     "laplace": "exact, Laplace",
     "amplified-by-sampling": "amplified, then composed",
-    "subsampled-randomized-response": "dominating pair, composed",
+    "dominating-both-directions": "dominating pair, composed",
     "clones-closed-form": "clones, closed form",
     "clones-numerical": "clones, summed",
 }

@@ -39,7 +39,7 @@ SPECIFICATION: dict[str, Any] = {
     "tolerance": 1e-4,
 }
 
-BOUNDS = ("amplified-by-sampling", "subsampled-randomized-response")
+BOUNDS = ("amplified-by-sampling", "dominating-both-directions")
 RESPONSE = "randomized response"
 Floats = NDArray[np.float64]
 

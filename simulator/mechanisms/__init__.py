@@ -1,6 +1,12 @@
 """Private mechanisms, one file each."""
 
 from simulator.mechanisms.above_threshold import AboveThreshold
+from simulator.mechanisms.additive_noise import (
+    AdditiveNoise,
+    DiscreteGaussian,
+    Staircase,
+    TruncatedNoise,
+)
 from simulator.mechanisms.base import Free, Mechanism, Pair, ScalarMechanism, Scalars
 from simulator.mechanisms.black_box import BlackBox, Raised
 from simulator.mechanisms.exponential import Exponential
@@ -17,14 +23,17 @@ from simulator.mechanisms.post_processed import Cells, PostProcessed, Recoded
 from simulator.mechanisms.published import JustAFew, NameAndShame
 from simulator.mechanisms.randomized_response import RandomizedResponse
 from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
+from simulator.mechanisms.sampled import PoissonSubsampled, SampledWithoutReplacement
 from simulator.mechanisms.table import Table
 from simulator.mechanisms.two_party import TwoPartyCount
 
 __all__ = [
     "AboveThreshold",
+    "AdditiveNoise",
     "Ask",
     "BlackBox",
     "Cells",
+    "DiscreteGaussian",
     "Exponential",
     "FiniteMechanism",
     "Free",
@@ -40,16 +49,20 @@ __all__ = [
     "Mechanism",
     "NameAndShame",
     "Pair",
+    "PoissonSubsampled",
     "PostProcessed",
     "Raised",
     "RandomizedResponse",
     "Recoded",
     "ReportNoisyMax",
     "SampleAndAggregate",
+    "SampledWithoutReplacement",
     "ScalarMechanism",
     "Scalars",
     "SmoothSensitivityMedian",
+    "Staircase",
     "Table",
+    "TruncatedNoise",
     "TwoPartyCount",
     "lloyd_centres",
 ]

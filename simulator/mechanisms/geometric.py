@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import InvalidInput
 from simulator.mechanisms.base import (
     Free,
     Numbers,
@@ -18,10 +17,11 @@ from simulator.mechanisms.base import (
     check_parameter,
     largest,
 )
-from simulator.mechanisms.values import NO_LOSS, check_query, real
+from simulator.mechanisms.values import NO_LOSS, check_query, whole_number
 from simulator.queries import Query
+from simulator.theory import laws
 from simulator.theory.guarantees import PureDP
-from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
+from simulator.theory.laws import PrivacyLossLaw
 
 # params: value 0, value 1, rate epsilon/sensitivity, middle, half distance, slope of the loss
 # tilted: psi, P(at or before value 0), P(before value 1), kappa * rate, distance
@@ -208,13 +208,10 @@ class Geometric(ScalarMechanism):
 
     def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
         """(value 0, value 1, sensitivity)."""
-        for value in (value_0, value_1):
-            if not real("geometric", value).is_integer():
-                raise InvalidInput(
-                    f"the geometric mechanism answers whole numbers, the query gave {value!r}; "
-                    "use Laplace"
-                )
-        return float(value_0), float(value_1), self.query.sensitivity(relation)
+        first, second = (
+            whole_number("geometric", value, instead="Laplace") for value in (value_0, value_1)
+        )
+        return first, second, self.query.sensitivity(relation)
 
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
@@ -222,9 +219,4 @@ class Geometric(ScalarMechanism):
         """The finite law on the losses (n - 2j) epsilon/sensitivity, j = 0..n."""
         distance = round(abs(float(self.query(database_0)) - float(self.query(database_1))))
         rate = self.fixed_parameter() / self.query.sensitivity(relation)
-        if distance == 0:
-            return NO_LOSS
-        end = 1.0 / (1.0 + math.exp(-rate))  # P(z <= 0)
-        between = math.tanh(0.5 * rate) * np.exp(-rate * np.arange(1, distance))
-        first = np.concatenate(([end], between, [end * math.exp(-rate * distance)]))
-        return FiniteLaw.from_probabilities(first, first[::-1])
+        return laws.discrete_laplace(rate, distance) if distance else NO_LOSS

@@ -57,6 +57,17 @@ def refuse_scores(mechanism: str, query: Query) -> None:
         )
 
 
+def whole_number(mechanism: str, value: Any, instead: str) -> float:
+    """Return a query's value as a float; raises InvalidInput unless it is a whole number."""
+    number = real(mechanism, value)
+    if not number.is_integer():
+        raise InvalidInput(
+            f"the {mechanism} mechanism answers whole numbers, the query gave {value!r}; "
+            f"use {instead}"
+        )
+    return number
+
+
 def real(mechanism: str, value: Any) -> float:
     """Return a query's value as a float; raises InvalidInput for a vector."""
     if np.ndim(value):

@@ -9,42 +9,23 @@ from typing import ClassVar
 
 from simulator.errors import InvalidInput
 from simulator.theory.clones import LARGEST_LOCAL, ClonePair
+from simulator.theory.dominated import DominatedFamily, law_renyi
 from simulator.theory.guarantee_interface import Guarantee, within
+from simulator.theory.laws import (
+    PoissonSubsampledLaw,
+    PrivacyLossLaw,
+    SampledWithoutReplacementLaw,
+    randomized_response,
+)
 from simulator.theory.outward import UNIT, not_lost
 from simulator.theory.parameters import count, nonnegative
 from simulator.theory.pure_guarantee import PureDP, pure_delta
+from simulator.theory.renyi_divergence import check_order
 from simulator.validation import finite, probability_below_one
 
 
-class _Amplified(Guarantee):
-    """What other notions are told of an amplified guarantee: that it is pure."""
-
-    @property
-    def _pure(self) -> PureDP:
-        return PureDP(self.pure_epsilon)
-
-    @property
-    def loss_variance(self) -> float:
-        """As of pure differential privacy with :attr:`pure_epsilon`."""
-        return self._pure.loss_variance
-
-    @property
-    def zcdp_rho(self) -> float:
-        """As of pure differential privacy with :attr:`pure_epsilon`."""
-        return self._pure.zcdp_rho
-
-    @property
-    def gdp_mu(self) -> float:
-        """As of pure differential privacy with :attr:`pure_epsilon`."""
-        return self._pure.gdp_mu
-
-    def renyi(self, alpha: float) -> float:
-        """As of pure differential privacy with :attr:`pure_epsilon`."""
-        return self._pure.renyi(alpha)
-
-
 @dataclass(frozen=True)
-class ShuffledDP(_Amplified):
+class ShuffledDP(Guarantee):
     """``reports`` reports of epsilon-DP local randomizers in random order, under replace-one.
 
     Each person sends one report; a randomizer may depend on the reports before it. The reports stay
@@ -86,9 +67,32 @@ class ShuffledDP(_Amplified):
         """That of one report, as of everything that the other notions imply."""
         return self.epsilon
 
+    @property
+    def _pure(self) -> PureDP:
+        return PureDP(self.pure_epsilon)
+
+    @property
+    def loss_variance(self) -> float:
+        """As of pure differential privacy with :attr:`pure_epsilon`."""
+        return self._pure.loss_variance
+
+    @property
+    def zcdp_rho(self) -> float:
+        """As of pure differential privacy with :attr:`pure_epsilon`."""
+        return self._pure.zcdp_rho
+
+    @property
+    def gdp_mu(self) -> float:
+        """As of pure differential privacy with :attr:`pure_epsilon`."""
+        return self._pure.gdp_mu
+
+    def renyi(self, alpha: float) -> float:
+        """As of pure differential privacy with :attr:`pure_epsilon`."""
+        return self._pure.renyi(alpha)
+
 
 @dataclass(frozen=True)
-class SubsampledDP(_Amplified):
+class SubsampledDP(DominatedFamily):
     """An (epsilon, delta)-DP mechanism run on a random sample of the records, not seen by anybody.
 
     Each record is in it independently with probability ``rate``, under add-or-remove-one; or it is
@@ -132,8 +136,25 @@ class SubsampledDP(_Amplified):
         return self.rate * (self.delta + (1.0 - self.delta) * pure_delta(self.epsilon, inner))
 
     @property
+    def attained_law(self) -> PrivacyLossLaw:
+        """Randomized response where the record is added; exchanged, where it is removed."""
+        base = randomized_response(self.epsilon, self.delta)
+        return PoissonSubsampledLaw(base, self.rate).simplest
+
+    @cached_property
+    def dominating_law(self) -> PrivacyLossLaw:
+        """Removal above 0, addition below: both directions at once."""
+        base = randomized_response(self.epsilon, self.delta)
+        return SampledWithoutReplacementLaw(base, self.rate).simplest
+
+    @property
     def core(self) -> Guarantee:
-        """The same of a mechanism whose delta is 0."""
+        """The same of a mechanism whose delta is 0.
+
+        With probability rate delta the extremal pair reveals the record. Of the rest the other
+        direction is covered for epsilon >= 0: delta (1 - e^epsilon (1 - rate)) is no more than
+        rate delta; and below 0 as the pair is symmetric.
+        """
         return SubsampledDP(self.epsilon, 0.0, self.rate)
 
     @property
@@ -145,6 +166,20 @@ class SubsampledDP(_Amplified):
     def pure_epsilon(self) -> float:
         """The amplified epsilon when delta is 0, else infinity."""
         return self.amplified_epsilon if self.delta == 0.0 else math.inf
+
+    @property
+    def gdp_mu(self) -> float:
+        """As of pure differential privacy with :attr:`pure_epsilon`."""
+        return PureDP(self.amplified_epsilon).gdp_mu if self.delta == 0.0 else math.inf
+
+    @property
+    def loss_variance(self) -> float:
+        """As of pure differential privacy with :attr:`pure_epsilon`."""
+        return PureDP(self.amplified_epsilon).loss_variance if self.delta == 0.0 else math.inf
+
+    def renyi(self, alpha: float) -> float:
+        """Of the dominating pair."""
+        return law_renyi(self.dominating_law.simplest, check_order(alpha))
 
 
 def amplified_epsilon(epsilon: float, rate: float) -> float:

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.bounds import bounds_for
 from simulator.theory.composition import Composition
-from simulator.theory.guarantees import ApproxDP, GaussianDP, Guarantee, PureDP
-from simulator.theory.laws import GaussianLaw, PrivacyLossLaw, randomized_response
+from simulator.theory.guarantees import Guarantee
+from simulator.theory.laws import PrivacyLossLaw
 from simulator.theory.outward import sum_bracket
 from simulator.theory.parameters import count, delta_of_question
 from simulator.theory.pld import Bracket, compose_laws
@@ -64,10 +64,8 @@ def _law(one: Guarantee | PrivacyLossLaw) -> PrivacyLossLaw:
     """The law of a round, or of the pair that dominates its family and belongs to it."""
     if isinstance(one, PrivacyLossLaw):
         return one
-    if isinstance(one, PureDP | ApproxDP):
-        return randomized_response(one.core.pure_epsilon, one.leak)
-    if isinstance(one, GaussianDP):
-        return GaussianLaw(one.mu) if one.mu > 0.0 else randomized_response(0.0)
+    if one.worst_law is not None:
+        return one.worst_law
     raise NotApplicable(f"no single law is the worst of {one}; give the law of the mechanism")
 
 

@@ -219,6 +219,8 @@ def _question(delta: float | None, epsilon: float | None) -> Question:
 def _theorem_row(question: Question, bound: Bound, composition: Composition, attained: bool) -> Row:
     """Where a theorem's worst case is not attained, "exact" is only an upper bound."""
     start = time.perf_counter()
+    if bound.kind == "lower" and not attained:
+        raise NotApplicable(f"{bound.name}: the mechanism is not the worst of its family")
     answer, kind = question.theorem(bound.on(composition)), bound.kind
     if kind in ("exact", "upper") and not attained:
         kind, answer = "upper", Answer(answer.upper, 0.0, answer.upper)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from simulator.errors import InvalidInput
+from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.renyi_divergence import check_order
 from simulator.validation import point
 
@@ -78,6 +79,16 @@ class Guarantee(ABC):
     def leak(self) -> float:
         """Probability that the extremal pair reveals the bit; the rest keeps :attr:`core`."""
         return 0.0
+
+    @property
+    def worst_law(self) -> PrivacyLossLaw | None:
+        """Law of the pair that dominates the family in either order and belongs to it, if any."""
+        return None
+
+    @property
+    def dominating_law(self) -> PrivacyLossLaw | None:
+        """Law of a pair that dominates the family in either order, in it or not, if any."""
+        return self.worst_law
 
     @property
     def pure_epsilon(self) -> float:

@@ -13,8 +13,10 @@ from typing import ClassVar
 
 from simulator.errors import InvalidInput
 from simulator.theory.amplified_guarantees import ShuffledDP, SubsampledDP
+from simulator.theory.dominated import DominatedDP, SubsampledGaussianDP
 from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.guarantee_interface import Guarantee, within
+from simulator.theory.laws import GaussianLaw, PrivacyLossLaw, randomized_response
 from simulator.theory.outward import UNIT
 from simulator.theory.parameters import nonnegative
 from simulator.theory.pure_guarantee import PureDP, kept, pure_delta
@@ -52,6 +54,11 @@ class ApproxDP(Guarantee):
 
     def _hockey_stick(self, epsilon: float) -> float:
         return self.delta + (1.0 - self.delta) * pure_delta(self.epsilon, epsilon)
+
+    @property
+    def worst_law(self) -> PrivacyLossLaw:
+        """Randomized response, and the bit with probability delta."""
+        return randomized_response(self.epsilon, self.delta)
 
     @property
     def core(self) -> Guarantee:
@@ -103,6 +110,11 @@ class GaussianDP(Guarantee):
 
     def _hockey_stick(self, epsilon: float) -> float:
         return gaussian_delta(self.mu, epsilon)
+
+    @property
+    def worst_law(self) -> PrivacyLossLaw:
+        """Two normal laws, mu apart."""
+        return GaussianLaw(self.mu) if self.mu > 0.0 else randomized_response(0.0)
 
     @property
     def pure_epsilon(self) -> float:
@@ -229,6 +241,7 @@ KINDS: dict[str, type[Guarantee]] = {
         RenyiDP,
         ShuffledDP,
         SubsampledDP,
+        SubsampledGaussianDP,
     )
 }
 """The families that :func:`parse_guarantee` knows, by the word before the colon."""
@@ -237,8 +250,9 @@ KINDS: dict[str, type[Guarantee]] = {
 def parse_guarantee(text: str) -> Guarantee:
     """Read ``pure:0.2``, ``approx:0.1,1e-6``, ``gaussian:0.5``, ``zcdp:0.1``, ``range:0.3``.
 
-    Also ``renyi:ALPHA,EPSILON``, with as many pairs as there are orders. Inverse of ``str()``.
-    Raises InvalidInput on anything else.
+    Also ``subsampled-gaussian:SIGMA,RATE``, ``subsampled:EPSILON,DELTA,RATE``,
+    ``shuffled:EPSILON,REPORTS``, and ``renyi:ALPHA,EPSILON`` with as many pairs as there are
+    orders. Inverse of ``str()``. Raises InvalidInput on anything else.
     """
     word, _, values = text.strip().partition(":")
     if word not in KINDS:
@@ -258,11 +272,13 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "BoundedRange",
+    "DominatedDP",
     "GaussianDP",
     "Guarantee",
     "PureDP",
     "RenyiDP",
     "ShuffledDP",
     "SubsampledDP",
+    "SubsampledGaussianDP",
     "parse_guarantee",
 ]

@@ -9,6 +9,7 @@ from typing import ClassVar
 from scipy.special import erfinv, log_expit, ndtri_exp
 
 from simulator.theory.guarantee_interface import Guarantee, within
+from simulator.theory.laws import PrivacyLossLaw, randomized_response
 from simulator.theory.outward import not_lost
 from simulator.theory.parameters import nonnegative
 from simulator.theory.renyi_divergence import pure_renyi
@@ -33,6 +34,11 @@ class PureDP(Guarantee):
 
     def _hockey_stick(self, epsilon: float) -> float:
         return pure_delta(self.epsilon, epsilon)
+
+    @property
+    def worst_law(self) -> PrivacyLossLaw:
+        """Randomized response."""
+        return randomized_response(self.epsilon)
 
     @property
     def pure_epsilon(self) -> float:

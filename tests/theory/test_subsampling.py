@@ -32,6 +32,7 @@ WITHOUT = (TRUTH, 1 - TRUTH)
 SAMPLED = tuple((1 - RATE) * p + RATE * (1 - p) for p in WITHOUT)
 ROUND = SubsampledDP(EPSILON, 0.0, float(RATE))
 FAMILY = Composition.repeat(ROUND, 1)
+ENCLOSING = ("one-direction", "dominating-both-directions")
 
 
 def delta(first, second, ratio):
@@ -54,9 +55,9 @@ def test_one_round_is_exact(ratio):
     exact = float(max(delta(SAMPLED, WITHOUT, ratio), delta(WITHOUT, SAMPLED, ratio)))
     epsilon = math.log(ratio)
     assert ROUND.hockey_stick(epsilon) == pytest.approx(exact, rel=1e-12)
-    answer = bound("subsampled-randomized-response").on(FAMILY).delta(epsilon)
-    assert answer.lower * (1 - 1e-12) <= exact <= answer.upper * (1 + 1e-12)
-    assert answer.upper - answer.lower <= 1e-7 * answer.upper
+    lower, upper = (bound(name).on(FAMILY).delta(epsilon) for name in ENCLOSING)
+    assert lower.lower * (1 - 1e-12) <= exact <= upper.upper * (1 + 1e-12)
+    assert upper.upper - lower.lower <= 1e-5 * exact
     assert bound("amplified-by-sampling").on(FAMILY).delta(epsilon).upper >= exact
 
 
@@ -75,6 +76,28 @@ def test_the_leaky_pair_attains_the_approximate_theorem():
         assert family.hockey_stick(math.log(ratio)) == pytest.approx(float(exact), rel=1e-12)
         amplified = bound("amplified-by-sampling").on(Composition.repeat(family, 1))
         assert amplified.delta(math.log(ratio)).upper >= exact
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_leaky_rounds_are_covered_in_both_directions(rounds):
+    leak = Fraction(1, 50)
+    without = [leak, *((1 - leak) * p for p in WITHOUT), Fraction(0)]
+    with_her = [Fraction(0), *((1 - leak) * p for p in WITHOUT[::-1]), leak]
+    sampled = [(1 - RATE) * p + RATE * q for p, q in zip(without, with_her)]
+    pairs = ((sampled, without), (without, sampled))
+    family = SubsampledDP(EPSILON, float(leak), float(RATE))
+    applied = bound("dominating-both-directions").on(Composition.repeat(family, rounds))
+    for swaps in range(rounds + 1):
+        laws = [pairs[i < swaps] for i in range(rounds)]
+        products = [
+            [math.prod(chosen) for chosen in itertools.product(*(law[side] for law in laws))]
+            for side in (0, 1)
+        ]
+        for ratio in (Fraction(1), Fraction(6, 5), Fraction(8, 5)):
+            exact = float(delta(*products, ratio))
+            assert exact <= applied.delta(math.log(ratio)).upper * (1 + 1e-12)
+            if swaps == 0:  # the removal in every round is not far from it
+                assert applied.delta(math.log(ratio)).upper < 1.5 * exact
 
 
 def test_a_uniform_subset_attains_it_under_replace_one():
@@ -150,7 +173,7 @@ def test_every_point_of_a_curve_is_amplified_and_some_direction_attains_it(law, 
 @pytest.mark.parametrize("rounds", [2, 4])
 def test_rounds_are_enclosed_whatever_the_order_of_adding_and_removing(rounds):
     composition = Composition.repeat(ROUND, rounds)
-    enclosing = bound("subsampled-randomized-response").on(composition)
+    below, above = (bound(name).on(composition) for name in ENCLOSING)
     amplified = bound("amplified-by-sampling").on(composition)
     pairs = ((SAMPLED, WITHOUT), (WITHOUT, SAMPLED))
     for ratio in (Fraction(6, 5), Fraction(7, 4)):
@@ -162,17 +185,18 @@ def test_rounds_are_enclosed_whatever_the_order_of_adding_and_removing(rounds):
                 for side in (0, 1)
             ]
             exact[swaps] = delta(*products, ratio)
-        answer = enclosing.delta(math.log(ratio))
-        assert answer.upper * (1 + 1e-12) >= max(exact.values())
-        assert answer.lower == pytest.approx(float(max(exact[0], exact[rounds])), rel=1e-7)
-        assert amplified.delta(math.log(ratio)).upper > answer.upper
+        upper = above.delta(math.log(ratio)).upper
+        assert upper * (1 + 1e-12) >= max(exact.values())
+        lower = below.delta(math.log(ratio)).lower
+        assert lower == pytest.approx(float(max(exact[0], exact[rounds])), rel=1e-5)
+        assert amplified.delta(math.log(ratio)).upper > upper
 
 
 def test_the_registry_holds_each_round_once_it_is_amplified():
     composition = Composition.of((SubsampledDP(1.0, 0.0, 0.1), 60), (SubsampledDP(2.0, 0, 0.01), 9))
     answers = {one.name: one.epsilon(1e-6) for one in bounds_for(composition)}
-    exact = answers.pop("subsampled-randomized-response")
-    assert 0 < exact.lower < exact.upper < min(answer.upper for answer in answers.values())
+    lower, upper = (answers.pop(name) for name in ENCLOSING)
+    assert 0 < lower.lower < upper.upper < min(answer.upper for answer in answers.values())
     assert {"basic", "kairouz-oh-viswanath-3.5", "rdp-mironov", "gdp"} < set(answers)
     whole = Composition.of((PureDP(1.0), 60), (PureDP(2.0), 9))
     assert answers["amplified-by-sampling"].upper < 0.3 * min(
@@ -188,8 +212,10 @@ def test_the_deltas_of_the_rounds_are_scaled_by_the_rate():
         Composition.repeat(subsampled(ApproxDP(0.5, 1e-6), 0.1), 10)
     )
     assert amplified.epsilon(1e-5).value == pytest.approx(plain.epsilon(1e-5).value, rel=1e-12)
-    with pytest.raises(NotApplicable, match="delta of every round"):
-        bound("subsampled-randomized-response").on(composition)
+    both = bound("dominating-both-directions").on(composition).epsilon(1e-5).upper
+    assert 0.5 * amplified.epsilon(1e-5).value < both < amplified.epsilon(1e-5).value
+    with pytest.raises(NotApplicable, match="probability of its leak"):
+        bound("one-direction").on(composition)
     with pytest.raises(NotApplicable, match="on a sample"):
         bound("amplified-by-sampling").on(Composition.repeat(PureDP(1.0), 2))
 
@@ -197,7 +223,7 @@ def test_the_deltas_of_the_rounds_are_scaled_by_the_rate():
 def test_with_every_record_the_sample_is_the_mechanism():
     everyone = Composition.repeat(SubsampledDP(0.3, 0.0, 1.0), 20)
     truth = bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(PureDP(0.3), 20))
-    for name in ("amplified-by-sampling", "subsampled-randomized-response"):
+    for name in ("amplified-by-sampling", "dominating-both-directions"):
         answer = bound(name).on(everyone).epsilon(1e-5)
         assert answer.upper == pytest.approx(truth.epsilon(1e-5).value, rel=1e-6)
 
@@ -205,7 +231,7 @@ def test_with_every_record_the_sample_is_the_mechanism():
 def test_no_direction_alone_is_above_the_other_over_several_rounds():
     law = PoissonSubsampledLaw(randomized_response(EPSILON), float(RATE))
     one, other = compose_laws([(law, 6)]), compose_laws([(law.reversed(), 6)])
-    upper = bound("subsampled-randomized-response").on(Composition.repeat(ROUND, 6))
+    upper = bound("dominating-both-directions").on(Composition.repeat(ROUND, 6))
     for epsilon in (0.2, 1.0, 1.8):
         assert upper.delta(epsilon).upper >= max(
             one.delta(epsilon).lower, other.delta(epsilon).lower

@@ -13,10 +13,17 @@ from simulator.adversaries.registry import library, pure_budget
 from simulator.mechanisms import (
     Gaussian,
     LeakyRandomizedResponse,
+    PoissonSubsampled,
     RandomizedResponse,
     ScalarMechanism,
 )
-from simulator.theory.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee
+from simulator.theory.guarantees import (
+    ZCDP,
+    ApproxDP,
+    GaussianDP,
+    Guarantee,
+    SubsampledGaussianDP,
+)
 
 
 def strongest(family: Guarantee) -> ScalarMechanism:
@@ -28,6 +35,8 @@ def strongest(family: Guarantee) -> ScalarMechanism:
             return Gaussian(ALICE, 1.0 / mu)
         case ZCDP(rho):
             return Gaussian(ALICE, 1.0 / math.sqrt(2.0 * rho))
+        case SubsampledGaussianDP(sigma, rate):
+            return PoissonSubsampled(Gaussian(ALICE, sigma), rate)
         case _:
             return RandomizedResponse(ALICE, pure_budget(family))
 
@@ -39,7 +48,8 @@ def fixed_worst_case(family: Guarantee, rounds: int) -> Rule:
     For pure differential privacy that is randomized response on her bit, with leaks it is the
     leaky variant, for Gaussian privacy the Gaussian mechanism. It never adapts, and for these
     families no adaptive adversary learns more (Kairouz, Oh, Viswanath 2015, Theorem 3.3), so it
-    is the yardstick for all others.
+    is the yardstick for all others. For sampled Gaussians it is what accountants account for: the
+    same database holds her in every round.
     """
     menu = (Challenge(WITHOUT_ALICE, EVERYONE, strongest(family)),)
 

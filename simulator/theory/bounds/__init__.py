@@ -14,6 +14,7 @@ from simulator.theory.bounds.bounded_range import (
     BoundedRangeNonAdaptive,
 )
 from simulator.theory.bounds.concentrated import ZCDPBunSteinke, ZCDPCanonneKamathSteinke
+from simulator.theory.bounds.dominating import BothDirections, DominatingPairs, OneDirection
 from simulator.theory.bounds.freedman import Freedman
 from simulator.theory.bounds.gaussian import (
     AnalyticGaussian,
@@ -28,7 +29,7 @@ from simulator.theory.bounds.optimal import (
 )
 from simulator.theory.bounds.renyi import RDPCanonneKamathSteinke, RDPMironov
 from simulator.theory.bounds.shuffling import ClonesClosedForm, ClonesNumerical, ShuffledResponses
-from simulator.theory.bounds.subsampling import AmplifiedBySampling, SampledResponses
+from simulator.theory.bounds.subsampling import AmplifiedBySampling
 from simulator.theory.composition import Composition
 
 _BOUNDS: tuple[Bound, ...] = (
@@ -51,8 +52,10 @@ _BOUNDS: tuple[Bound, ...] = (
     BoundedRangeAzuma(),
     BoundedRangeNonAdaptive(),
     BoundedRangeAdaptive(),
+    DominatingPairs(),
+    BothDirections(),
+    OneDirection(),
     AmplifiedBySampling(),
-    SampledResponses(),
     ClonesClosedForm(),
     ClonesNumerical(),
     ShuffledResponses(),

@@ -1,0 +1,357 @@
+"""Mechanisms that run on a random sample of the records, which nobody sees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import singledispatch
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.stats import binom
+
+from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
+from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.mechanisms.additive_noise import AdditiveNoise
+from simulator.mechanisms.base import ScalarMechanism, Scalars
+from simulator.mechanisms.finite import FINITE, table_row
+from simulator.mechanisms.gaussian import Gaussian
+from simulator.mechanisms.geometric import Geometric
+from simulator.mechanisms.laplace import Laplace
+from simulator.mechanisms.noise_mixture import (
+    GEOMETRIC,
+    LAPLACE,
+    NOISE_MIXTURE,
+    NORMAL,
+    Noise,
+    mixture_row,
+)
+from simulator.mechanisms.tilted import outcomes_of
+from simulator.mechanisms.values import real
+from simulator.queries import Query
+from simulator.queries.counting import CountingQuery, PredicateQuery
+from simulator.queries.sums import ClippedSum
+from simulator.theory import laws
+from simulator.theory.guarantees import DominatedDP, GaussianDP, Guarantee, SubsampledGaussianDP
+from simulator.theory.laws import (
+    FiniteLaw,
+    PoissonSubsampledLaw,
+    PrivacyLossLaw,
+    SampledWithoutReplacementLaw,
+)
+from simulator.theory.laws.subsampled import check_rate
+from simulator.theory.transforms import subsampled
+from simulator.validation import whole
+
+_MOST_SAMPLES = 4096
+
+
+class _Sampled(ScalarMechanism):
+    """What both ways of sampling share: the mixture over samples, and the guarantee by rate."""
+
+    mechanism: ScalarMechanism
+    relation: ClassVar[Relation]
+    way: ClassVar[str]
+
+    @property
+    def query(self) -> Query:  # type: ignore[override]
+        """The query of the mechanism behind."""
+        return self.mechanism.query
+
+    @property
+    def scalars(self) -> Scalars:  # type: ignore[override]
+        """Noise around a random value, or a table."""
+        return NOISE_MIXTURE if _has_noise(self.mechanism) else FINITE
+
+    @property
+    def parameter(self) -> float:
+        """The privacy parameter of the mechanism behind; raises InvalidInput if left free."""
+        return self.mechanism.fixed_parameter()
+
+    @property
+    def _rate(self) -> float:
+        raise NotImplementedError
+
+    def _values(self, database: Database) -> dict[float, float]:
+        raise NotImplementedError
+
+    def _samples(self, database: Database) -> Iterator[tuple[Database, float]]:
+        raise NotImplementedError
+
+    def _check(self, relation: Relation) -> None:
+        if relation != self.relation:
+            raise NotApplicable(
+                f"sampling {self.way} hides a record under {self.relation}; no theorem is known "
+                f"here under {relation}"
+            )
+
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
+        """Of a Gaussian its own family; of pure and approximate privacy the amplified one.
+
+        Raises NotApplicable under another relation, and for a mechanism whose worst pair has two
+        directions.
+        """
+        self._check(relation)
+        promised = self.mechanism.guarantee(relation)
+        if isinstance(promised, GaussianDP) and promised.mu > 0.0:
+            return SubsampledGaussianDP(1.0 / promised.mu, self._rate)
+        if isinstance(promised, DominatedDP):
+            return DominatedDP(SampledWithoutReplacementLaw(promised.law, self._rate).simplest)
+        if self._rate == 0.0:
+            return promised
+        return subsampled(promised, self._rate)
+
+    def worst_law(self, relation: Relation = ADD_REMOVE) -> PrivacyLossLaw | None:
+        """Of a mechanism with a worst pair: that pair sampled, both directions at once."""
+        self._check(relation)
+        base = self.mechanism.worst_law(relation) or self.mechanism.guarantee(relation).worst_law
+        return None if base is None else SampledWithoutReplacementLaw(base, self._rate).simplest
+
+    def checked_row(
+        self, database_0: Database, database_1: Database, relation: Relation
+    ) -> tuple[float, ...]:
+        """``row`` for two databases, whose whole queries must keep the sensitivity."""
+        self._check(relation)
+        self.mechanism.checked_row(database_0, database_1, relation)
+        if not _has_noise(self.mechanism):
+            return table_row(*self._tables(database_0, database_1, relation))
+        noise = noise_of(self.mechanism, relation)
+        return mixture_row(noise, self._values(database_0), self._values(database_1))
+
+    def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
+        """Not from the values on all records: see ``checked_row``."""
+        raise NotApplicable(f"{type(self).__name__} needs the databases, not the query's values")
+
+    def _tables(
+        self, database_0: Database, database_1: Database, relation: Relation
+    ) -> list[np.ndarray]:
+        """Probabilities of the outcomes, the mean over samples."""
+        tables = []
+        for database in (database_0, database_1):
+            total: Any = 0.0
+            for sample, weight in self._samples(database):
+                _, masses, _ = outcomes_of(self.mechanism.pair(sample, sample, relation))
+                total = total + weight * np.asarray(masses)
+            tables.append(total / math.fsum(total))
+        return tables
+
+    def law(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> PrivacyLossLaw:
+        """Exact where the query has one value on one database and two on the other.
+
+        Raises NotApplicable where other records sampled at random move the value too.
+        """
+        row = self.checked_row(database_0, database_1, relation)
+        if not _has_noise(self.mechanism):
+            n = int(row[0])
+            return FiniteLaw.from_probabilities(row[1 : 1 + n], row[1 + n :])
+        first, second = self._values(database_0), self._values(database_1)
+        sizes = len(first), len(second)
+        if sizes == (1, 1) and first == second:
+            return FiniteLaw.from_probabilities([1.0], [1.0])
+        if sizes in ((1, 2), (2, 1)):
+            less, more = (first, second) if sizes == (1, 2) else (second, first)
+            (known,) = less
+            if known in more:
+                (other,) = set(more) - {known}
+                base = shift_law(self.mechanism, abs(other - known), relation)
+                found = PoissonSubsampledLaw(base, more[other])
+                return found if sizes == (1, 2) else found.reversed()
+        raise NotApplicable(
+            f"{type(self).__name__} has a closed-form law where one record alone moves the query"
+        )
+
+
+@dataclass(frozen=True)
+class PoissonSubsampled(_Sampled):
+    """A mechanism on a sample that holds each record with probability ``rate``, independently.
+
+    The sample is the mechanism's own randomness: an answer's likelihood is the mean over all of
+    them. Counts and clipped sums are summed up whatever the records; of another query at most 4096
+    different samples are listed.
+
+    Parameters
+    ----------
+    mechanism : Gaussian, Laplace, Geometric, :class:`AdditiveNoise`, of a query with one number;
+        or one with finitely many outcomes.
+    rate : in [0, 1].
+
+    Source: Balle, Barthe and Gaboardi 2018, Theorem 8; see
+    :class:`simulator.theory.PoissonSubsampledLaw`.
+    """
+
+    mechanism: ScalarMechanism
+    rate: float
+
+    relation: ClassVar[Relation] = ADD_REMOVE
+    way: ClassVar[str] = "each record independently"
+
+    def __post_init__(self) -> None:
+        check_mechanism(self.mechanism)
+        check_rate(self.rate)
+
+    @property
+    def _rate(self) -> float:
+        return self.rate
+
+    def _values(self, database: Database) -> dict[float, float]:
+        if not isinstance(self.query, CountingQuery | PredicateQuery | ClippedSum):
+            return _gathered(
+                (real(type(self).__name__, self.query(sample)), weight)
+                for sample, weight in self._samples(database)
+            )
+        found = {float(self.query(Database())): 1.0}
+        for record, times in database.records():
+            value = float(self.query(Database({record: 1})))
+            if value == 0.0:
+                continue
+            chances = binom.pmf(np.arange(times + 1), times, self.rate).tolist()
+            found = _gathered(
+                (before + k * value, weight * chance)
+                for before, weight in found.items()
+                for k, chance in enumerate(chances)
+                if weight * chance > 0.0
+            )
+            if len(found) > _MOST_SAMPLES:
+                raise InvalidInput(
+                    f"a sample of this database has more than {_MOST_SAMPLES} possible sums; "
+                    "ask a count, or give fewer distinct values"
+                )
+        return found
+
+    def _samples(self, database: Database) -> Iterator[tuple[Database, float]]:
+        records = list(database.records())
+        many = math.prod(times + 1 for _, times in records)
+        _check_samples(many)
+        for counts in product(*(range(times + 1) for _, times in records)):
+            weight = math.prod(
+                float(binom.pmf(kept, times, self.rate))
+                for kept, (_, times) in zip(counts, records)
+            )
+            if weight > 0.0:
+                sample = {r: kept for (r, _), kept in zip(records, counts) if kept}
+                yield Database(sample), weight
+
+
+@dataclass(frozen=True)
+class SampledWithoutReplacement(_Sampled):
+    """A mechanism on ``size`` of exactly ``population`` records, every subset equally likely.
+
+    Parameters
+    ----------
+    mechanism : as of :class:`PoissonSubsampled`.
+    size, population : whole, 0 <= size <= population; both are public.
+
+    Source: Balle, Barthe and Gaboardi 2018, Theorem 9, under replace-one.
+    """
+
+    mechanism: ScalarMechanism
+    size: int
+    population: int
+
+    relation: ClassVar[Relation] = REPLACE_ONE
+    way: ClassVar[str] = "a fixed number of records"
+
+    def __post_init__(self) -> None:
+        check_mechanism(self.mechanism)
+        if whole("size", self.size, least=0) > whole("population", self.population):
+            raise InvalidInput(f"a sample of {self.size} is more than {self.population} records")
+
+    @property
+    def _rate(self) -> float:
+        return self.size / self.population
+
+    def _values(self, database: Database) -> dict[float, float]:
+        return _gathered(
+            (real(type(self).__name__, self.query(sample)), weight)
+            for sample, weight in self._samples(database)
+        )
+
+    def _samples(self, database: Database) -> Iterator[tuple[Database, float]]:
+        if database.size != self.population:
+            raise Breach(
+                f"{type(self).__name__} was made for {self.population} records, and was given "
+                f"{database.size}"
+            )
+        records = list(database.records())
+        _check_samples(math.prod(times + 1 for _, times in records))
+        total = math.comb(self.population, self.size)
+        for counts in product(*(range(times + 1) for _, times in records)):
+            if sum(counts) == self.size:
+                ways = math.prod(
+                    math.comb(times, kept) for kept, (_, times) in zip(counts, records)
+                )
+                sample = {r: kept for (r, _), kept in zip(records, counts) if kept}
+                yield Database(sample), ways / total
+
+
+def _check_samples(many: int) -> None:
+    if many > _MOST_SAMPLES:
+        raise InvalidInput(
+            f"this database has {many} different samples, and at most {_MOST_SAMPLES} are listed; "
+            "ask a count or a clipped sum on a Poisson sample, or of fewer records"
+        )
+
+
+def _gathered(pairs: Any) -> dict[float, float]:
+    found: dict[float, float] = {}
+    for value, weight in pairs:
+        found[value] = found.get(value, 0.0) + weight
+    return found
+
+
+def check_mechanism(mechanism: object) -> None:
+    """Raise InvalidInput unless the mechanism can run on a sample here."""
+    if not isinstance(mechanism, ScalarMechanism) or isinstance(mechanism, _Sampled):
+        raise InvalidInput(
+            f"a sample is taken for a mechanism with one number as its answer, not {mechanism!r}"
+        )
+
+
+def _has_noise(mechanism: ScalarMechanism) -> bool:
+    return isinstance(mechanism, Gaussian | Laplace | Geometric | AdditiveNoise)
+
+
+def noise_of(mechanism: ScalarMechanism, relation: Relation) -> Noise:
+    """The noise that a mechanism adds, in the shared shapes."""
+    return _noise(mechanism, relation)
+
+
+@singledispatch
+def _noise(mechanism: Any, relation: Relation) -> Noise:
+    raise NotApplicable(f"{type(mechanism).__name__} adds no noise of a known shape")
+
+
+@_noise.register
+def _(mechanism: Gaussian, relation: Relation) -> Noise:
+    return Noise(NORMAL, mechanism.fixed_parameter())
+
+
+@_noise.register
+def _(mechanism: Laplace, relation: Relation) -> Noise:
+    return Noise(LAPLACE, mechanism.query.sensitivity(relation) / mechanism.fixed_parameter())
+
+
+@_noise.register
+def _(mechanism: Geometric, relation: Relation) -> Noise:
+    return Noise(GEOMETRIC, mechanism.query.sensitivity(relation) / mechanism.fixed_parameter())
+
+
+@_noise.register
+def _(mechanism: AdditiveNoise, relation: Relation) -> Noise:
+    return mechanism.noise(relation)
+
+
+def shift_law(mechanism: ScalarMechanism, shift: float, relation: Relation) -> PrivacyLossLaw:
+    """The law of a mechanism's loss where two values are ``shift`` > 0 apart."""
+    noise = noise_of(mechanism, relation)
+    if isinstance(mechanism, AdditiveNoise):
+        return mechanism.law_of_shift(shift, relation)
+    if noise.shape == NORMAL:
+        return laws.GaussianLaw(shift / noise.scale)
+    if noise.shape == LAPLACE:
+        return laws.LaplaceLaw(shift / noise.scale)
+    return laws.discrete_laplace(1.0 / noise.scale, round(shift))

@@ -1,0 +1,128 @@
+"""Families whose rounds a pair dominates: the pair itself, composed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import ClassVar
+
+from simulator.errors import NotApplicable
+from simulator.theory.answers import Answer, Kind
+from simulator.theory.bounds.base import Bound
+from simulator.theory.composition import Composition
+from simulator.theory.dominated import DominatedFamily
+from simulator.theory.guarantees import Guarantee
+from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.pld import PLD, Bracket, compose_laws
+
+_TOLERANCE = 1e-6
+_SOURCE = "Zhu, Dong and Wang 2022, Theorem 10"
+
+
+class DominatingPairs(Bound):
+    """Every round replaced by the pair that dominates its family, and belongs to it."""
+
+    name = "dominating-pairs"
+    source = _SOURCE
+    kind: ClassVar[Kind] = "exact"
+
+    def _why_not(self, core: Composition) -> str | None:
+        for guarantee, _ in core:
+            if guarantee.worst_law is None:
+                return f"every round must be of a family with a worst pair, unlike {guarantee}"
+        if not any(isinstance(guarantee, DominatedFamily) for guarantee, _ in core):
+            return "no round is of a family given by its pair; others have bounds of their own"
+        return None
+
+    def _composed(self, core: Composition) -> tuple[PLD, ...]:
+        return (_composition(core, _worst),)
+
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        return self._delta_answer(core, epsilon).value
+
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        return self._epsilon_answer(core, delta).value
+
+    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
+        if math.isinf(epsilon):
+            lost = max(one.pessimistic.infinite_mass for one in self._composed(core))
+            return Answer.of_ends(self.kind, lost, (lost, lost), ceiling=1.0)
+        found = [one.delta(epsilon) for one in self._composed(core)]
+        return self._answer(found, ceiling=1.0)
+
+    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
+        found = [one.epsilon(delta) for one in self._composed(core)]
+        if any(math.isinf(bracket.upper) for bracket in found):
+            raise NotApplicable(f"{self.name}: no finite epsilon is certified at delta {delta!r}")
+        return self._answer(found, ceiling=math.inf)
+
+    def _answer(self, found: list[Bracket], ceiling: float) -> Answer:
+        """The larger of several."""
+        lower, upper = max(one.lower for one in found), max(one.upper for one in found)
+        value = lower if self.kind == "lower" else upper
+        return Answer.of_ends(self.kind, value, (lower, upper), ceiling=ceiling)
+
+
+class BothDirections(DominatingPairs):
+    """Every round replaced by a pair that dominates its family in both directions at once."""
+
+    name = "dominating-both-directions"
+    kind = "upper"
+
+    def _why_not(self, core: Composition) -> str | None:
+        for guarantee, _ in core:
+            if guarantee.dominating_law is None:
+                return f"every round must be of a family with a dominating pair, unlike {guarantee}"
+        if all(guarantee.worst_law is not None for guarantee, _ in core):
+            return "every round's family has a worst pair"
+        return None
+
+    def _composed(self, core: Composition) -> tuple[PLD, ...]:
+        return (_composition(core, _dominating),)
+
+
+class OneDirection(DominatingPairs):
+    """The same database holds the record in every round: the larger of both directions."""
+
+    name = "one-direction"
+    source = "Zhu, Dong and Wang 2022, Theorem 11 (attained on one record)"
+    kind = "lower"
+
+    def why_not(self, composition: Composition) -> str | None:
+        """See :meth:`Bound.why_not`."""
+        for guarantee, _ in composition:
+            if isinstance(guarantee, DominatedFamily) and guarantee.leak > 0.0:
+                return f"no pair is known that reveals {guarantee} with the probability of its leak"
+        return super().why_not(composition)
+
+    def _why_not(self, core: Composition) -> str | None:
+        return BothDirections()._why_not(core)
+
+    def _composed(self, core: Composition) -> tuple[PLD, ...]:
+        one = _composition(core, _attained)
+        return one, one.reversed()
+
+
+def _worst(guarantee: Guarantee) -> PrivacyLossLaw | None:
+    return guarantee.worst_law
+
+
+def _dominating(guarantee: Guarantee) -> PrivacyLossLaw | None:
+    return guarantee.dominating_law
+
+
+def _attained(guarantee: Guarantee) -> PrivacyLossLaw | None:
+    if isinstance(guarantee, DominatedFamily):
+        return guarantee.attained_law
+    return guarantee.worst_law
+
+
+@lru_cache(maxsize=16)
+def _composition(core: Composition, law_of: Callable[[Guarantee], PrivacyLossLaw | None]) -> PLD:
+    laws = []
+    for guarantee, count in core:
+        law = law_of(guarantee)
+        assert law is not None  # the condition was checked
+        laws.append((law, count))
+    return compose_laws(laws, _TOLERANCE)

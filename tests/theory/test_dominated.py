@@ -1,0 +1,190 @@
+"""Families of a dominating pair: their curves, Renyi divergences and compositions."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory import (
+    ApproxDP,
+    Composition,
+    DominatedDP,
+    GaussianDP,
+    GaussianLaw,
+    LaplaceLaw,
+    PoissonSubsampledLaw,
+    PureDP,
+    RenyiFilter,
+    SampledWithoutReplacementLaw,
+    SubsampledGaussianDP,
+    bound,
+    bounds_for,
+    compose_laws,
+    discrete_gaussian,
+    parse_guarantee,
+    randomized_response,
+)
+from simulator.theory.certified import certified_epsilon
+
+CASES = [(1.0, 0.01), (0.5, 0.3), (4.0, 1e-4)]
+
+
+def exact_renyi(sigma, rate, alpha):
+    """By quadrature in thirty digits, of the removal and of the addition."""
+    with mpmath.workdps(30):
+        sigma, rate, alpha = map(mpmath.mpf, (sigma, rate, alpha))
+
+        def ratio(x):
+            return 1 - rate + rate * mpmath.exp((x - mpmath.mpf(1) / 2) / sigma**2)
+
+        far = 12 * sigma
+        found = []
+        for power, centre in ((alpha, alpha), (1 - alpha, 0)):
+            knots = sorted({-far, -sigma, 0, sigma, centre - far, centre, centre + far, far + 1})
+
+            def gain(x, p=power):  # less what has the mean 0
+                return mpmath.npdf(x, 0, sigma) * (ratio(x) ** p - 1 - p * (ratio(x) - 1))
+
+            moment = mpmath.quad(gain, knots)
+            found.append(float(mpmath.log1p(moment) / (alpha - 1)))
+        return found
+
+
+@pytest.mark.parametrize(("sigma", "rate"), CASES)
+@pytest.mark.parametrize("alpha", [1.001, 1.5, 2.0, 3.7, 20.0, 20.5])
+def test_renyi_divergences_are_those_by_quadrature_rounded_up(sigma, rate, alpha):
+    removal, addition = exact_renyi(sigma, rate, alpha)
+    assert addition <= removal * (1 + 1e-12)
+    found = SubsampledGaussianDP(sigma, rate).renyi(alpha)
+    assert removal <= found <= removal * (1 + 1e-8) + 1e-12
+
+
+def test_half_of_the_divergence_would_be_seen():
+    removal, _ = exact_renyi(1.0, 0.01, 2.0)
+    assert not SubsampledGaussianDP(1.0, 0.005).renyi(2.0) >= removal
+
+
+@pytest.mark.parametrize(("sigma", "rate"), CASES)
+def test_large_orders_are_bounded_and_grow(sigma, rate):
+    guarantee = SubsampledGaussianDP(sigma, rate)
+    orders = [1.5, 2.0, 2.5, 10.0, 499.5, 500.5, 4999.5, 5000.0, 5000.5, 1e7]
+    values = [guarantee.renyi(order) for order in orders]
+    assert values == sorted(values)
+    for order, value in zip(orders, values):
+        assert value <= order * guarantee.zcdp_rho
+
+
+@pytest.mark.parametrize(("sigma", "rate"), CASES)
+def test_the_curve_is_the_larger_of_both_directions(sigma, rate):
+    law = PoissonSubsampledLaw(GaussianLaw(1 / sigma), rate)
+    guarantee = SubsampledGaussianDP(sigma, rate)
+    for epsilon in (0.0, 1e-3, 0.1, 0.5, 3.0):
+        both = law.delta(epsilon), law.reversed().delta(epsilon)
+        assert guarantee.hockey_stick(epsilon) == pytest.approx(max(both), rel=1e-12)
+
+
+def test_a_family_is_read_as_it_is_written():
+    guarantee = parse_guarantee("subsampled-gaussian:1.5,0.02")
+    assert guarantee == SubsampledGaussianDP(1.5, 0.02)
+    assert parse_guarantee(str(guarantee)) == guarantee
+    for text in ("subsampled-gaussian:0,0.1", "subsampled-gaussian:1,2", "subsampled-gaussian:1"):
+        with pytest.raises(InvalidInput, match="family 'subsampled-gaussian:"):
+            parse_guarantee(text)
+
+
+def test_more_noise_and_fewer_records_are_within():
+    family = SubsampledGaussianDP(1.0, 0.1)
+    assert family.admits(SubsampledGaussianDP(1.2, 0.1))
+    assert family.admits(SubsampledGaussianDP(1.0, 0.05))
+    assert family.admits(PureDP(0.0))
+    assert not family.admits(SubsampledGaussianDP(0.9, 0.1))
+    assert not family.admits(SubsampledGaussianDP(1.0, 0.2))
+    assert not family.admits(GaussianDP(1.0))
+    assert SubsampledGaussianDP(1.0, 1.0).admits(GaussianDP(1.0))
+    assert GaussianDP(1.0).admits(family)
+
+
+def test_a_family_of_randomized_response_composes_as_pure_privacy():
+    family = DominatedDP(randomized_response(0.3))
+    exact = bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(PureDP(0.3), 50)).epsilon(1e-6)
+    found = bound("dominating-pairs").on(Composition.repeat(family, 50)).epsilon(1e-6)
+    assert found.lower <= exact.upper
+    assert exact.lower <= found.upper
+    assert found.upper - found.lower < 1e-6
+
+
+def test_a_round_that_may_leak_composes_beside_pairs():
+    parts = Composition.of((DominatedDP(LaplaceLaw(0.3)), 5), (ApproxDP(0.2, 1e-7), 5))
+    found = bound("dominating-pairs").on(parts).delta(1.5)
+    laws = [(LaplaceLaw(0.3), 5), (randomized_response(0.2, 1e-7), 5)]
+    exact = compose_laws(laws).delta(1.5)
+    assert found.lower <= exact.upper
+    assert exact.lower <= found.upper
+
+
+def test_a_sampled_family_lies_between_one_direction_and_both():
+    """Neither alone is the truth of an adversary who may turn the databases about every round."""
+    composition = Composition.repeat(SubsampledGaussianDP(1.0, 0.05), 20)
+    answers = {one.name: one.epsilon(1e-5) for one in bounds_for(composition)}
+    lower, upper = answers["one-direction"], answers["dominating-both-directions"]
+    assert lower.lower < answers["rdp-canonne-kamath-steinke"].upper
+    assert lower.lower < upper.upper
+    law = PoissonSubsampledLaw(GaussianLaw(1.0), 0.05).reversed()
+    removal = compose_laws([(law, 20)], 1e-6).epsilon(1e-5)
+    assert lower.lower == pytest.approx(removal.lower, rel=1e-5)
+    found = certified_epsilon(composition, 1e-5)
+    assert found.lower == lower.lower
+    assert found.upper <= upper.upper
+    turned = compose_laws([(law, 10), (law.reversed(), 10)], 1e-6).epsilon(1e-5)
+    assert turned.lower <= upper.upper
+    with pytest.raises(NotApplicable, match="worst pair"):
+        bound("dominating-pairs").on(composition)
+
+
+def test_a_renyi_filter_admits_sampled_rounds():
+    family, filter_ = SubsampledGaussianDP(2.0, 0.01), RenyiFilter(0.5, 1e-5)
+    admitted = filter_.fresh()
+    rounds = 0
+    while admitted.admits(family):
+        admitted.spend(family)
+        rounds += 1
+    log_share = math.log(filter_.alpha * 1e-5)
+    budget = 0.5 + log_share / (filter_.alpha - 1) - math.log1p(-1 / filter_.alpha)
+    assert rounds == math.floor(budget / family.renyi(filter_.alpha))
+    truth = bound("one-direction").on(Composition.repeat(family, rounds)).epsilon(1e-5)
+    assert truth.lower <= 0.5
+
+
+@pytest.mark.parametrize("alpha", [1.2, 2.0, 9.0])
+def test_divergences_of_a_bounded_pair_are_above_quadrature(alpha):
+    base, rate = 0.8, 0.2
+    family = DominatedDP(SampledWithoutReplacementLaw(LaplaceLaw(base), rate))
+    law = family.law
+    exact = math.log(
+        sum(
+            float(mpmath.quad(lambda t: _density(law, t) * mpmath.exp((alpha - 1) * t), piece))
+            for piece in ([law.support[0], -1e-12], [1e-12, law.support[1]])
+        )
+        + sum(math.exp(m + (alpha - 1) * t) for m, t in zip(law.atom_log_masses, law.atom_losses))
+    ) / (alpha - 1)
+    assert exact * (1 - 1e-6) <= family.renyi(alpha) <= exact * (1 + 1e-5)
+
+
+def _density(law, at, width=1e-7):
+    edges = [float(at) - width / 2, float(at) + width / 2]
+    return float(law.continuous_masses(np.array(edges))[0][0]) / width
+
+
+def test_a_pair_of_two_directions_is_no_family():
+    with pytest.raises(InvalidInput, match="either order"):
+        DominatedDP(PoissonSubsampledLaw(GaussianLaw(1.0), 0.1))
+    with pytest.raises(InvalidInput, match="needs a privacy-loss law"):
+        DominatedDP(0.1)
+
+
+def test_a_pair_of_unbounded_loss_states_no_divergence_but_its_curve():
+    family = DominatedDP(discrete_gaussian(2.0))
+    assert family.renyi(2.0) == pytest.approx(2.0 / (2 * 4.0), rel=1e-6)
+    assert bound("dominating-pairs").on(Composition.repeat(family, 10)).delta(1.0).upper < 0.5
