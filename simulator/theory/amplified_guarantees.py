@@ -97,10 +97,10 @@ class SubsampledDP(DominatedFamily):
 
     Each record is in it independently with probability ``rate``, under add-or-remove-one; or it is
     a uniform subset of that share of the records, under replace-one. The whole keeps
-    (ln(1 + rate (e^epsilon - 1)), rate delta), which is what other
-    notions are told; more is in ``hockey_stick`` and in the bounds of sampling.
+    (ln(1 + rate (e^epsilon - 1)), rate delta); ``hockey_stick`` and the bounds of dominated
+    families keep apart what this joins.
 
-    Source: Balle, Barthe and Gaboardi 2018, Theorems 8 and 9.
+    Source: Balle, Barthe and Gaboardi 2018, Theorems 8 and 9; Zhu, Dong and Wang 2022, Theorem 11.
     """
 
     epsilon: float

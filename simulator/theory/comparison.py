@@ -53,7 +53,7 @@ TRUTH_SMALLEST = 1e-9
 TRUTH_SPREAD = 6e4
 """Where composing the loss numerically stays within seconds and floats: parameters from the first
 on, and a root of the sum of their squares up to the second."""
-SAMPLED_SPREAD = 700.0
+SAMPLED_SPREAD = 2000.0
 """The same for a mechanism on a sample, whose loss is put on a grid."""
 _TRUTH_SOURCE = "the mechanism's own privacy loss, composed numerically with certified round-off"
 
