@@ -11,7 +11,7 @@ import difflib
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.answers import Answer, Kind
@@ -78,6 +78,7 @@ class NamedMechanism:
     guarantee: Callable[[float, float], Guarantee]
     law: Callable[[float, float], PrivacyLossLaw] | None
     attains: bool
+    _: KW_ONLY
     leaks: bool = False
     sampled: bool = False
     noisy: bool = False
