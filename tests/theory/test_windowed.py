@@ -1,15 +1,16 @@
 """Composition on a window of a grid: against convolution, simulation, engines and libraries."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from simulator.theory import GaussianLaw, LaplaceLaw, compose_laws
+from simulator.theory import GaussianLaw, LaplaceLaw, PoissonSubsampledLaw, compose_laws
 from simulator.theory.gaussian_curve import gaussian_epsilon
 from simulator.theory.laws import FiniteLaw, randomized_response
-from simulator.theory.pld import windowed
+from simulator.theory.pld import grid_laws, windowed
 from simulator.theory.pld.certified_tail import upper_end
 from simulator.theory.pld.grid_laws import GridLaw, enclosing_grid_laws, loss_range, round_step
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
@@ -262,3 +263,33 @@ def test_dp_accounting_encloses_the_same_answer(sigma, rate, rounds):
     ]
     assert theirs[0] <= ours.upper
     assert ours.lower <= theirs[1]
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_atoms_lie_on_the_grid_where_they_cost_nothing(exchanged, monkeypatch):
+    """Moved off it by a law's own offset, the lower law loses a part of the step every round."""
+    law = PoissonSubsampledLaw(LaplaceLaw(1.0), 0.05, exchanged)
+    fitted = compose_laws([(law, 50)], 1e-6).epsilon(1e-6)
+    assert fitted.width < 2e-6 * fitted.upper
+    monkeypatch.setattr(grid_laws, "fitted_offset", lambda law, step: 0.0)
+    loose = compose_laws([(law, 50)], 1e-6).epsilon(1e-6)
+    assert loose.width > 4 * fitted.width
+    assert loose.lower <= fitted.upper
+    assert fitted.lower <= loose.upper
+
+
+def test_laws_whose_atoms_share_no_grid_are_certified_all_the_same():
+    """Two rounds of each: all sums of losses by a fine grid of their own, under both."""
+    laws = [PoissonSubsampledLaw(LaplaceLaw(1.0), 0.3), PoissonSubsampledLaw(LaplaceLaw(0.7), 0.2)]
+    found = compose_laws([(law, 2) for law in laws], 1e-5).delta(0.3)
+    generator = np.random.default_rng(3)
+    total = np.zeros(400_000)
+    for law, epsilon in zip(laws, (1.0, 0.7)):
+        for _ in range(2):
+            y = generator.laplace(0, 1 / epsilon, total.size)
+            base = epsilon * (np.abs(y - 1) - np.abs(y))
+            total += -np.log1p(law.rate * np.expm1(-base))
+    gains = np.maximum(-np.expm1(0.3 - total), 0.0)
+    spread = 6 * gains.std() / math.sqrt(gains.size)  # 6 deviations: a false alarm in 1e-9
+    assert found.lower - spread <= gains.mean() <= found.upper + spread
+    assert found.width < 1e-2 * found.upper

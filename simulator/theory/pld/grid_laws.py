@@ -8,13 +8,14 @@ beside it; each chord is then below the curve, and both laws differ from the tru
 of the step. A curve that is lower for one round is lower for any composition, since
 delta of the composition is the mean of delta(y x) over the other rounds' ratios x.
 
-The losses are whole multiples of the step, exactly: the step has few binary digits.
+The losses are an offset of the law and whole multiples of a step: of laws with atoms, so that these
+lie on the grid, where they cost nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -22,8 +23,11 @@ from numpy.typing import NDArray
 
 from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.outward import UNIT
+from simulator.theory.pld.loss_lattice import common_step
 
 _STEP_BITS = 20
+#: An atom so many roundings from a point of the grid is on it; the slack is many times more.
+_CLOSE = 16
 #: A mass below it has lost digits.
 _LEAST_MASS = 1e-290
 #: Where neighbouring cells' masses are further apart, cells are rounded down whole: a lowered curve
@@ -34,7 +38,7 @@ _BESIDE = 2
 
 @dataclass(frozen=True, eq=False)
 class GridLaw:
-    """P0-masses (n,) at losses step * (first + j), and the mass at infinity.
+    """P0-masses (n,) at losses offset + step * (first + j), and the mass at infinity.
 
     ``error`` (n,) bounds the rounding of each mass; ``slack`` how far losses are off, in nats.
     """
@@ -46,16 +50,43 @@ class GridLaw:
     error: Floats
     slack: float
     infinite_mass: float
+    offset: float = 0.0
 
     @property
     def losses(self) -> Floats:
         """All losses, shape (n,)."""
-        return grid(self.step, self.first, self.masses.size)
+        return self.offset + grid(self.step, self.first, self.masses.size)
 
 
 def grid(step: float, first: int, size: int) -> Floats:
     """The losses step * first, step * (first + 1), ..., of that many."""
     return np.asarray(step * np.arange(first, first + size), dtype=np.float64)
+
+
+def fitted_step(laws: Sequence[PrivacyLossLaw], step: float) -> float:
+    """A step that is not above this one, on whose multiples atoms of one law are apart.
+
+    Of the law with the heaviest atoms: all of them if they have a common step, otherwise its two
+    heaviest. Without atoms it has 20 binary digits, see :func:`round_step`.
+    """
+    several = [law for law in laws if law.atom_losses.size > 1]
+    if not several:
+        return round_step(step)
+    law = max(several, key=lambda one: float(np.exp(one.atom_log_masses).sum()))
+    ascending = law.atom_losses - law.atom_losses[0]
+    apart = common_step(ascending)
+    if apart is None or apart < step:
+        one, other = law.atom_losses[np.argsort(law.atom_log_masses)[-2:]]
+        apart = abs(float(other - one))
+    return apart / math.ceil(apart / step)
+
+
+def fitted_offset(law: PrivacyLossLaw, step: float) -> float:
+    """The offset, at most half a step, that puts the heaviest atom on the grid."""
+    if law.atom_losses.size == 0:
+        return 0.0
+    heaviest = float(law.atom_losses[np.argmax(law.atom_log_masses)])
+    return heaviest - step * round(heaviest / step)
 
 
 def round_step(step: float) -> float:
@@ -89,14 +120,15 @@ def _quantile(tail: Callable[[float], float], tail_mass: float) -> float:
 def enclosing_grid_laws(
     law: PrivacyLossLaw, step: float, reach: tuple[float, float]
 ) -> tuple[GridLaw, GridLaw]:
-    """The lower and the upper law on the multiples of ``step`` (see :func:`round_step`).
+    """The lower and the upper law on the multiples of ``step``, moved by :func:`fitted_offset`.
 
     ``reach`` is the range of losses that is cut into cells: the upper law puts what is above at
     infinity and what is below at its bottom, the lower law drops both.
     """
-    first = math.floor(reach[0] / step)
-    last = max(math.ceil(reach[1] / step), first + 1)
-    edges = grid(step, first, last + 1 - first)
+    offset = fitted_offset(law, step)
+    first = math.floor((reach[0] - offset) / step)
+    last = max(math.ceil((reach[1] - offset) / step), first + 1)
+    edges = offset + grid(step, first, last + 1 - first)
     under0, under1 = law.continuous_masses(edges)
     usable = (under0 > _LEAST_MASS) & (under1 > _LEAST_MASS)
     rise, size = np.full(under0.size, step), np.zeros(under0.size)
@@ -118,9 +150,8 @@ def enclosing_grid_laws(
     slack += law.loss_error
     error += 2 * law.loss_error * (_spread(whole, 1.0) + _spread(whole, 0.0))
     for loss, log_mass in zip(law.atom_losses, law.atom_log_masses):
-        cell = min(max(int(np.searchsorted(edges, loss, side="right")) - 1, 0), edges.size - 2)
+        cell, share = _place(float(loss), edges, step)
         mass = float(np.exp(log_mass))
-        share = float(np.expm1(min(edges[cell] - loss, 0.0)) / np.expm1(-step))
         upper[cell] += mass * (1 - share)
         upper[cell + 1] += mass * share
         lower[cell + (share >= 1.0)] += mass
@@ -138,6 +169,7 @@ def enclosing_grid_laws(
             error=error,
             slack=slack,
             infinite_mass=law.infinite_mass * (1 - 1e-14),
+            offset=offset,
         ),
         GridLaw(
             step,
@@ -146,8 +178,20 @@ def enclosing_grid_laws(
             error=error,
             slack=slack,
             infinite_mass=law.infinite_mass * (1 + 1e-14) + above * (1 + 1e-12),
+            offset=offset,
         ),
     )
+
+
+def _place(loss: float, edges: Floats, step: float) -> tuple[int, float]:
+    """The cell of an atom, and the share of it that goes to the cell's upper end."""
+    close = _CLOSE * UNIT * (4 + abs(loss))
+    cell = int(np.searchsorted(edges, loss + close, side="right")) - 1
+    cell = min(max(cell, 0), edges.size - 2)
+    height = max(loss - float(edges[cell]), 0.0)
+    if min(height, step - height) <= close:
+        return cell, float(round(height / step))
+    return cell, math.expm1(-height) / math.expm1(-step)
 
 
 def _spread(masses: Floats, upward: Floats | float) -> Floats:

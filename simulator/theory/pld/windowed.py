@@ -63,6 +63,7 @@ class WindowedTail:
     centre: float
     step: float
     first: int
+    offset: float
     pmf: Floats
     log_scale: float
     log_size: float
@@ -85,8 +86,10 @@ class WindowedTail:
         It will be asked at epsilons around ``centre``.
         """
         step = laws[0][0].step
-        first = math.floor(window.bottom / step)
-        length = fft.next_fast_len(math.ceil(window.top / step) - first, real=True)
+        offset = math.fsum(count * law.offset for law, count in laws)
+        first = math.floor((window.bottom - offset) / step)
+        last = math.ceil((window.top - offset) / step)
+        length = fft.next_fast_len(last - first, real=True)
         factors, log_scale, log_size, lost = [], 0.0, 0.0, False
         for law, count in laws:
             exponents = theta * law.losses
@@ -109,13 +112,14 @@ class WindowedTail:
             centre=centre,
             step=step,
             first=first,
+            offset=offset,
             pmf=np.roll(pmf, -(first % length)),
             log_scale=log_scale,
             log_size=log_size,
             rounds=sum(count for _, count in laws),
             noise=float(noise),
             outside=math.inf if lost else _outside(laws, theta, window, log_scale),
-            slack=sum(count * law.slack for law, count in laws),
+            slack=sum(count * (law.slack + 4 * UNIT * abs(law.offset)) for law, count in laws),
             infinite_mass=-math.expm1(
                 sum(count * math.log1p(-law.infinite_mass) for law, count in laws)
             ),
@@ -140,10 +144,11 @@ class WindowedTail:
 
         y is the distance from the centre; delta(E) is a combination of one of each.
         """
-        low = self.centre - _BELOW / (1 + self.theta)
+        low = self.centre - self.offset - _BELOW / (1 + self.theta)
         start = min(max(math.floor(low / self.step) - self.first, 0), self.pmf.size)
         pmf = self.pmf[start:]
-        y = self.step * np.arange(self.first + start, self.first + self.pmf.size) - self.centre
+        y = self.step * np.arange(self.first + start, self.first + self.pmf.size)
+        y += self.offset - self.centre
         once = pmf * np.exp(-np.minimum(self.theta * y, _ABOVE))
         twice = once * np.exp(-np.minimum(y, _ABOVE))
         sums = (np.r_[np.cumsum(terms[::-1])[::-1], 0.0] for terms in (once, twice))
@@ -156,7 +161,8 @@ class WindowedTail:
         far = shift * (1 + self.theta) < -_BELOW or abs(shift) * (1 + self.theta) > _ABOVE
         if far or not math.isfinite(self.outside + self.noise + self.log_scale):
             return (1.0 if sign > 0 else 0.0), 0.0
-        point = min(max(math.floor(epsilon / self.step) + 1 - first, 0), once.size - 1)
+        above = math.floor((epsilon - self.offset) / self.step) + 1
+        point = min(max(above - first, 0), once.size - 1)
         plain = float(once[point]) * math.exp(self.theta * shift)
         shrunk = float(twice[point]) * math.exp((1 + self.theta) * shift)
         # The weights are at most 1 and e^(-theta y), and at most the largest of all.

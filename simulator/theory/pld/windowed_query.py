@@ -18,7 +18,7 @@ import numpy as np
 from simulator.theory.laws.base import Floats
 from simulator.theory.pld.bracket import Bracket
 from simulator.theory.pld.certified_tail import lower_end, upper_end
-from simulator.theory.pld.grid_laws import enclosing_grid_laws, loss_range, round_step
+from simulator.theory.pld.grid_laws import enclosing_grid_laws, fitted_step, loss_range
 from simulator.theory.pld.parts import Parts
 from simulator.theory.pld.saddle import Saddles
 from simulator.theory.pld.windowed import LossWindow, WindowedTail, log_largest_weight
@@ -110,7 +110,7 @@ class WindowedQuery:
         longest = max(high - low for low, high in ranges)
         least = 1.01 * longest / MAX_POINTS
         for _ in range(_ATTEMPTS):
-            step = round_step(max(step, least))
+            step = fitted_step([law for law, _ in self.parts.items], max(step, least))
             pairs = [
                 (enclosing_grid_laws(law, step, reaches[law]), count)
                 for law, count in self.parts.items
