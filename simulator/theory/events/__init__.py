@@ -1,0 +1,71 @@
+"""Compositions as people write them: a tree of events, its laws, its guarantees, its answers.
+
+``Account(compose(self_compose(subsampled(gaussian(1.0), 0.01), 1000), laplace(10.0)))`` answers
+with certified ends. Lower-case names write a tree; the classes behind them are its nodes.
+"""
+
+from simulator.theory.events.accounting import Account
+from simulator.theory.events.foreign import from_dp_accounting, from_opacus
+from simulator.theory.events.leaves import (
+    AboveThresholdEvent,
+    DiscreteEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    NothingEvent,
+    PromiseEvent,
+    RandomizedResponseEvent,
+    TreeAggregationEvent,
+)
+from simulator.theory.events.renyi_curves import sampled_gaussian_curve
+from simulator.theory.events.sampling import SubsampledEvent, subsampled
+from simulator.theory.events.selection import SelectedEvent, select
+from simulator.theory.events.tree import (
+    ComposedEvent,
+    EventRounds,
+    EventTree,
+    RepeatedEvent,
+    compose,
+)
+
+above_threshold = AboveThresholdEvent
+discrete = DiscreteEvent
+gaussian = GaussianEvent
+laplace = LaplaceEvent
+nothing = NothingEvent
+promise = PromiseEvent
+randomized_response = RandomizedResponseEvent
+self_compose = RepeatedEvent
+tree_aggregation = TreeAggregationEvent
+
+__all__ = [
+    "AboveThresholdEvent",
+    "Account",
+    "ComposedEvent",
+    "DiscreteEvent",
+    "EventRounds",
+    "EventTree",
+    "GaussianEvent",
+    "LaplaceEvent",
+    "NothingEvent",
+    "PromiseEvent",
+    "RandomizedResponseEvent",
+    "RepeatedEvent",
+    "SelectedEvent",
+    "SubsampledEvent",
+    "TreeAggregationEvent",
+    "above_threshold",
+    "compose",
+    "discrete",
+    "from_dp_accounting",
+    "from_opacus",
+    "gaussian",
+    "laplace",
+    "nothing",
+    "promise",
+    "randomized_response",
+    "sampled_gaussian_curve",
+    "select",
+    "self_compose",
+    "subsampled",
+    "tree_aggregation",
+]
