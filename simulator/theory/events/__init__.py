@@ -5,7 +5,7 @@ with certified ends. Lower-case names write a tree; the classes behind them are 
 """
 
 from simulator.theory.events.accounting import Account
-from simulator.theory.events.foreign import from_dp_accounting, from_opacus
+from simulator.theory.events.foreign import from_dp_accounting, from_opacus, read_account
 from simulator.theory.events.leaves import (
     AboveThresholdEvent,
     DiscreteEvent,
@@ -63,6 +63,7 @@ __all__ = [
     "nothing",
     "promise",
     "randomized_response",
+    "read_account",
     "sampled_gaussian_curve",
     "select",
     "self_compose",

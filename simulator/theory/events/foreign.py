@@ -32,6 +32,7 @@ from simulator.theory.events.tree import (
 from simulator.theory.guarantees import ZCDP, RenyiDP
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, nonnegative
+from simulator.theory.stored import parsed
 
 Read = Callable[[Any, Neighbours, str], EventTree]
 
@@ -57,6 +58,16 @@ def from_opacus(history: Iterable[tuple[float, float, int]]) -> Account:
         except InvalidInput as error:
             raise InvalidInput(f"{path}: {error}") from None
     return Account(ComposedEvent(tuple(events)) if events else NothingEvent(), ADD_REMOVE)
+
+
+def read_account(text: str) -> Account:
+    """An event document, or the JSON of an Opacus history or of an accountant's state with one.
+
+    Raises InvalidInput with the path of what is wrong.
+    """
+    document = parsed(text, "event")
+    history = document.get("history") if isinstance(document, dict) else document
+    return from_opacus(history) if isinstance(history, list) else Account.from_json(text)
 
 
 def from_dp_accounting(event: Any, relation: Neighbours = ADD_REMOVE) -> Account:
