@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
 from difflib import get_close_matches
 from types import GenericAlias
-from typing import Any, NoReturn, get_type_hints
+from typing import Any, NoReturn, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,7 +185,8 @@ class Vocabulary:
         return value
 
     def _reader(self, hint: Any) -> Read:
-        if hint == self.base:
+        inner = get_args(hint) or (hint,)
+        if all(isinstance(each, type) and issubclass(each, self.base) for each in inner):
             return self.read
         if hint == GenericAlias(tuple, (self.base, ...)):
             return lambda node: tuple(self.read(item) for item in node.items())

@@ -11,18 +11,22 @@ from simulator.theory import (
     PLD,
     Bracket,
     GaussianLaw,
+    GaussianMixtureLaw,
     LaplaceLaw,
     MixedLaw,
-    SubsampledGaussianLaw,
+    PoissonSubsampledLaw,
+    SampledWithoutReplacementLaw,
+    TruncatedNoiseLaw,
     compose_laws,
+    discrete_gaussian,
     randomized_response,
 )
 from simulator.theory.laws.stored import LAWS
 from simulator.theory.stored import JsonNode
 
 ROUNDS = [
-    (SubsampledGaussianLaw(1.1, 0.1 + 0.2), 7),
-    (SubsampledGaussianLaw(1.1, 0.1, exchanged=True), 1),
+    (PoissonSubsampledLaw(GaussianLaw(1.1), 0.1 + 0.2), 7),
+    (PoissonSubsampledLaw(LaplaceLaw(1.1), 0.1, exchanged=True), 1),
     (randomized_response(1 / 3, 1e-9), 3),
     (LaplaceLaw(0.1), 2),
     (GaussianLaw(math.pi), 1),
@@ -47,7 +51,16 @@ def uniform_and_tilted():
     )
 
 
-@pytest.mark.parametrize("law", [law for law, _ in ROUNDS], ids=lambda law: type(law).__name__)
+LAWS_OF_ALL_KINDS = [
+    *(law for law, _ in ROUNDS),
+    SampledWithoutReplacementLaw(PoissonSubsampledLaw(GaussianLaw(0.3), 0.7), 0.2),
+    GaussianMixtureLaw(1.7, (0.0, 1.0, 2.5), (0.5, 0.3, 0.2), exchanged=True),
+    TruncatedNoiseLaw(LaplaceLaw(0.2), 3.0),
+    discrete_gaussian(3.0, 2),
+]
+
+
+@pytest.mark.parametrize("law", LAWS_OF_ALL_KINDS, ids=lambda law: type(law).__name__)
 def test_a_law_is_read_back_to_the_last_bit(law):
     text = json.dumps(LAWS.write(law))
     assert LAWS.read(JsonNode(json.loads(text), "law")) == law
@@ -109,11 +122,11 @@ def altered(old, new):
         (altered('"tolerance": 0.0001', '"tolerance": 0'), "tolerance must be in"),
         (altered('"count": 7', '"count": -7'), "rounds: a count of rounds must be an integer"),
         (altered('"count": 7', '"count": 0.5'), "rounds[4].count: must be a whole number, not 0.5"),
-        (altered('"sigma": 1.1', '"sigma": 0.0'), "rounds[3].law: sigma must be a positive"),
-        (altered('"sigma": 1.1', '"sigma": NaN'), "NaN is not JSON"),
-        (altered('"sigma": 1.1', '"sigma": true'), "law.sigma: must be a number, not true"),
-        (altered('"sigma": 1.1', f'"sigma": 1{"0" * 400}'), "law.sigma: is a number that no float"),
-        (altered('"sigma": 1.1', '"sigm": 1.1'), "rounds[3].law.sigm: subsampled-gaussian has no"),
+        (altered('"mu": 1.1', '"mu": 0.0'), "law.base: mu (shift over"),
+        (altered('"mu": 1.1', '"mu": NaN'), "NaN is not JSON"),
+        (altered('"mu": 1.1', '"mu": true'), "law.base.mu: must be a number, not true"),
+        (altered('"mu": 1.1', f'"mu": 1{"0" * 400}'), "law.base.mu: is a number that no float"),
+        (altered('"mu": 1.1', '"m": 1.1'), "law.base.m: gaussian has no"),
         (altered('"kind": "laplace"', '"kind": "laplac"'), "no kind 'laplac'; there is laplace"),
         (altered('"kind": "laplace", ', ""), "law: has no kind"),
         (altered('"infinite_mass": 1e-09', '"infinite_mass": 0.1'), "law: the masses sum to"),

@@ -20,7 +20,12 @@ from simulator.theory.events.tree import (
     refuse,
 )
 from simulator.theory.guarantees import ApproxDP, GaussianDP, Guarantee
-from simulator.theory.laws import GaussianLaw, PrivacyLossLaw, SubsampledGaussianLaw
+from simulator.theory.laws import (
+    GaussianLaw,
+    PoissonSubsampledLaw,
+    PrivacyLossLaw,
+    SampledWithoutReplacementLaw,
+)
 from simulator.theory.outward import above
 from simulator.theory.transforms import subsampled as subsampled_guarantee
 from simulator.validation import finite
@@ -37,7 +42,8 @@ class SubsampledEvent(EventTree):
 
     ``poisson`` keeps every record with probability ``rate`` on its own: its pair is known under
     add-remove. ``without_replacement`` draws the share ``rate`` of the records: its pair is known
-    under replace-one, and so is then the sensitivity inside.
+    under replace-one, and so is then the sensitivity inside; it dominates, but no two databases
+    have it above and below epsilon = 0 at once, so that only upper ends are certain.
 
     Several Gaussians on one sample are one Gaussian; of any other composition on one sample no
     single law is known here. A sample of a sample is one sample.
@@ -87,15 +93,13 @@ class SubsampledEvent(EventTree):
         guarantees = [_amplified(one, rate) for one in once.guarantees]
         if self.sampling == "poisson" and isinstance(once.law, GaussianLaw):
             guarantees.append(sampled_gaussian_curve(once.law.mu, rate))
-        law = None if once.law is None else sampled_law(once.law, rate, self.sampling)
-        return EventRounds(path, 1, law, once.exact and law is not None, tuple(guarantees))
-
-
-def sampled_law(law: PrivacyLossLaw, rate: float, sampling: Sampling) -> PrivacyLossLaw | None:
-    """The law of the pair on a sample; None where none is known here."""
-    if sampling == "poisson" and isinstance(law, GaussianLaw):
-        return SubsampledGaussianLaw(1.0 / law.mu, rate)
-    return None
+        law: PrivacyLossLaw | None = None
+        if once.law is not None and self.sampling == "poisson":
+            law = PoissonSubsampledLaw(once.law, rate)
+        elif once.law is not None:
+            law = SampledWithoutReplacementLaw(once.law, rate)
+        exact = once.exact and self.sampling == "poisson"
+        return EventRounds(path, 1, law, exact, tuple(guarantees))
 
 
 def _amplified(guarantee: Guarantee, rate: float) -> Guarantee:

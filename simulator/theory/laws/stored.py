@@ -8,8 +8,10 @@ from simulator.errors import InvalidInput
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.gaussian_mixture import GaussianMixtureLaw
 from simulator.theory.laws.laplace import LaplaceLaw
-from simulator.theory.laws.subsampled_gaussian import SubsampledGaussianLaw
+from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
+from simulator.theory.laws.truncated import TruncatedNoiseLaw
 from simulator.theory.stored import Vocabulary
 
 _SLACK = 1e-9
@@ -24,6 +26,8 @@ def _check_masses(law: PrivacyLossLaw) -> None:
         return
     if not (0.0 <= law.infinite_mass <= 1.0 and 0.0 <= law.dual_infinite_mass <= 1.0):
         raise InvalidInput("the infinite masses must lie in [0, 1]")
+    if not 0.0 <= law.loss_error < np.inf:
+        raise InvalidInput("loss_error must be a finite number >= 0")
     with np.errstate(over="ignore"):
         total = float(np.exp(law.log_masses).sum()) + law.infinite_mass
         dual = float(np.exp(law.log_masses - law.losses).sum()) + law.dual_infinite_mass
@@ -36,8 +40,11 @@ LAWS = Vocabulary(
     {
         "finite": FiniteLaw,
         "gaussian": GaussianLaw,
+        "gaussian-mixture": GaussianMixtureLaw,
         "laplace": LaplaceLaw,
-        "subsampled-gaussian": SubsampledGaussianLaw,
+        "poisson-subsampled": PoissonSubsampledLaw,
+        "sampled-without-replacement": SampledWithoutReplacementLaw,
+        "truncated-noise": TruncatedNoiseLaw,
     },
     check=_check_masses,
 )
