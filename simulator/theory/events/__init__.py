@@ -16,6 +16,12 @@ from simulator.theory.events.leaves import (
     RandomizedResponseEvent,
     TreeAggregationEvent,
 )
+from simulator.theory.events.noise_leaves import (
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    GaussianMixtureEvent,
+    StaircaseEvent,
+)
 from simulator.theory.events.renyi_curves import sampled_gaussian_curve
 from simulator.theory.events.sampling import SubsampledEvent, subsampled
 from simulator.theory.events.selection import SelectedEvent, select
@@ -29,12 +35,16 @@ from simulator.theory.events.tree import (
 
 above_threshold = AboveThresholdEvent
 discrete = DiscreteEvent
+discrete_gaussian = DiscreteGaussianEvent
+discrete_laplace = DiscreteLaplaceEvent
 gaussian = GaussianEvent
+gaussian_mixture = GaussianMixtureEvent
 laplace = LaplaceEvent
 nothing = NothingEvent
 promise = PromiseEvent
 randomized_response = RandomizedResponseEvent
 self_compose = RepeatedEvent
+staircase = StaircaseEvent
 tree_aggregation = TreeAggregationEvent
 
 __all__ = [
@@ -42,23 +52,30 @@ __all__ = [
     "Account",
     "ComposedEvent",
     "DiscreteEvent",
+    "DiscreteGaussianEvent",
+    "DiscreteLaplaceEvent",
     "EventRounds",
     "EventTree",
     "GaussianEvent",
+    "GaussianMixtureEvent",
     "LaplaceEvent",
     "NothingEvent",
     "PromiseEvent",
     "RandomizedResponseEvent",
     "RepeatedEvent",
     "SelectedEvent",
+    "StaircaseEvent",
     "SubsampledEvent",
     "TreeAggregationEvent",
     "above_threshold",
     "compose",
     "discrete",
+    "discrete_gaussian",
+    "discrete_laplace",
     "from_dp_accounting",
     "from_opacus",
     "gaussian",
+    "gaussian_mixture",
     "laplace",
     "nothing",
     "promise",
@@ -67,6 +84,7 @@ __all__ = [
     "sampled_gaussian_curve",
     "select",
     "self_compose",
+    "staircase",
     "subsampled",
     "tree_aggregation",
 ]

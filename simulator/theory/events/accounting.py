@@ -135,6 +135,8 @@ class Account:
             wanted.append(self.composition(curves=True))
 
         def ask() -> Row:
+            if bound.kind == "lower" and not attained:
+                raise NotApplicable(f"{bound.name}: it is on the worst of a family, not on these")
             rows: list[Row] = []
             for composition in wanted:
                 try:

@@ -16,6 +16,7 @@ from simulator.theory.events.leaves import (
     RandomizedResponseEvent,
     TreeAggregationEvent,
 )
+from simulator.theory.events.noise_leaves import DiscreteLaplaceEvent, GaussianMixtureEvent
 from simulator.theory.events.renyi_curves import ORDERS
 from simulator.theory.events.sampling import SubsampledEvent
 from simulator.theory.events.selection import SelectedEvent
@@ -73,9 +74,10 @@ def read_account(text: str) -> Account:
 def from_dp_accounting(event: Any, relation: Neighbours = ADD_REMOVE) -> Account:
     """The composition of a ``dp_accounting.DpEvent`` of version 0.6, under ``relation``.
 
-    Read are the events NoOp, Gaussian, Laplace, RandomizedResponse (replace-one, as there), ZCDp,
-    SingleEpochTreeAggregation, RepeatAndSelect, PoissonSampled, SampledWithoutReplacement, Composed
-    and SelfComposed. Noise multipliers are over the sensitivity under ``relation``.
+    Read are the events NoOp, Gaussian, Laplace, DiscreteLaplace, MixtureOfGaussians,
+    RandomizedResponse (replace-one, as there), ZCDp, SingleEpochTreeAggregation, RepeatAndSelect,
+    PoissonSampled, SampledWithoutReplacement, Composed and SelfComposed. Noise multipliers are over
+    the sensitivity under ``relation``.
 
     Raises InvalidInput for what is no DpEvent, or has no privacy at all; NotApplicable for the
     others: each with the path inside of the event, and its name.
@@ -136,6 +138,17 @@ def _tree(event: Any, relation: Neighbours, path: str) -> EventTree:
     return TreeAggregationEvent(float(event.noise_multiplier), kept) if kept else NothingEvent()
 
 
+def _mixture(event: Any, relation: Neighbours, path: str) -> EventTree:
+    """Sensitivities of one value, or of no weight, are joined and left out."""
+    weights: dict[float, float] = {}
+    for shift, weight in zip(event.sensitivities, event.sampling_probs, strict=True):
+        if weight != 0.0:
+            weights[float(shift)] = weights.get(float(shift), 0.0) + float(weight)
+    if set(weights) == {0.0}:
+        return NothingEvent()
+    return GaussianMixtureEvent(event.standard_deviation, tuple(weights), tuple(weights.values()))
+
+
 def _without_replacement(event: Any, relation: Neighbours, path: str) -> EventTree:
     size = count("source_dataset_size", event.source_dataset_size)
     drawn = count("sample_size", event.sample_size, 0)
@@ -150,6 +163,10 @@ _READERS: dict[str, Read] = {
     "NoOpDpEvent": lambda event, relation, path: NothingEvent(),
     "GaussianDpEvent": lambda event, relation, path: GaussianEvent(float(event.noise_multiplier)),
     "LaplaceDpEvent": lambda event, relation, path: LaplaceEvent(float(event.noise_multiplier)),
+    "DiscreteLaplaceDpEvent": lambda event, relation, path: DiscreteLaplaceEvent(
+        float(event.noise_parameter), event.sensitivity
+    ),
+    "MixtureOfGaussiansDpEvent": _mixture,
     "RandomizedResponseDpEvent": _randomized_response,
     "ZCDpEvent": _zcdp,
     "SingleEpochTreeAggregationDpEvent": _tree,

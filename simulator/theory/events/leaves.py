@@ -29,7 +29,7 @@ from simulator.theory.laws.extremal import worst_law
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, nonnegative, positive
 
-_UP = 1.0 + 2.0**-46
+ROUNDED_UP = 1.0 + 2.0**-46
 """More than the few roundings of any parameter here."""
 
 NOTHING_LOST = EventRounds("", 1, randomized_response(0.0), True, (PureDP(0.0),), attains=True)
@@ -45,7 +45,7 @@ def keeping(guarantee: Guarantee) -> EventRounds:
         if not isinstance(guarantee, BoundedRange):
             return EventRounds("", 1, None, False, (guarantee,), attains=True)
         # The family has a least Gaussian above it: an upper end alone.
-        law = GaussianLaw(above(guarantee.gdp_mu * _UP)) if guarantee.epsilon > 0.0 else None
+        law = GaussianLaw(above(guarantee.gdp_mu * ROUNDED_UP)) if guarantee.epsilon > 0.0 else None
         return EventRounds("", 1, law, False, (guarantee,), attains=True)
     return EventRounds("", 1, law, True, (guarantee,), attains=True)
 
@@ -53,7 +53,7 @@ def keeping(guarantee: Guarantee) -> EventRounds:
 def rounded_up(found: Guarantee) -> Guarantee:
     """A guarantee of plain parameters that were computed, each raised by more than its rounding."""
     values = (float(getattr(found, each.name)) for each in fields(found))
-    return type(found)(*(value * _UP for value in values))
+    return type(found)(*(value * ROUNDED_UP for value in values))
 
 
 @dataclass(frozen=True)
@@ -155,14 +155,16 @@ class DiscreteEvent(Leaf):
     def __post_init__(self) -> None:
         object.__setattr__(self, "p0", tuple(self.p0))
         object.__setattr__(self, "p1", tuple(self.p1))
-        FiniteLaw.from_probabilities(self.p0, self.p1)
+        self.once()
 
     def once(self) -> EventRounds:
         """See :meth:`Leaf.once`."""
         law = FiniteLaw.from_probabilities(self.p0, self.p1)
         leak = max(law.infinite_mass, law.dual_infinite_mass)
-        largest = max(map(abs, law.support)) * _UP
-        promise = ApproxDP(largest, min(leak * _UP, 1.0 - 2.0**-53)) if leak else PureDP(largest)
+        largest = max(map(abs, law.support)) * ROUNDED_UP
+        promise = (
+            ApproxDP(largest, min(leak * ROUNDED_UP, 1.0 - 2.0**-53)) if leak else PureDP(largest)
+        )
         return EventRounds("", 1, law, True, (promise,))
 
 
@@ -223,7 +225,7 @@ class AboveThresholdEvent(Leaf):
         """What the theorem gives, rounded up."""
         factor = self.positives * (1 if self.monotonic else 2)
         once = ratio_up(self.sensitivity, self.threshold_scale)
-        return (once + factor * ratio_up(self.sensitivity, self.query_scale)) * _UP
+        return (once + factor * ratio_up(self.sensitivity, self.query_scale)) * ROUNDED_UP
 
     def once(self) -> EventRounds:
         """See :meth:`Leaf.once`. Composes as randomized response of that epsilon, an upper end."""

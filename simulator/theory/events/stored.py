@@ -13,6 +13,12 @@ from simulator.theory.events.leaves import (
     RandomizedResponseEvent,
     TreeAggregationEvent,
 )
+from simulator.theory.events.noise_leaves import (
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    GaussianMixtureEvent,
+    StaircaseEvent,
+)
 from simulator.theory.events.sampling import Sampling, SubsampledEvent
 from simulator.theory.events.selection import SelectedEvent
 from simulator.theory.events.tree import ComposedEvent, EventTree, RepeatedEvent
@@ -34,6 +40,10 @@ _CLASSES: tuple[type[EventTree], ...] = (
     SelectedEvent,
     GaussianEvent,
     LaplaceEvent,
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    StaircaseEvent,
+    GaussianMixtureEvent,
     RandomizedResponseEvent,
     DiscreteEvent,
     PromiseEvent,
