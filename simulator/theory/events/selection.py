@@ -27,7 +27,7 @@ from simulator.theory.parameters import LARGEST
 from simulator.theory.renyi_divergence import renyi_to_delta
 from simulator.validation import finite, point
 
-_UP = 1.0 + 2.0**-40
+_UP = 1.0 + 2.0**-34
 _LEAST_GAMMA = 1e-12
 
 
@@ -97,7 +97,10 @@ class SelectedEvent(EventTree):
             stated = [each.renyi_orders for each, _ in runs if each.renyi_orders]
             orders = tuple(sorted({order for each in stated for order in each}))
             extra = [
-                self.mean * renyi_to_delta(runs.renyi, -math.log1p(-1.0 / order), orders=orders)
+                self.mean
+                * renyi_to_delta(
+                    runs.renyi, -math.log1p(-1.0 / order) * (1.0 - 1e-15), orders=orders
+                )
                 for order, _ in known
             ]
         else:
