@@ -32,7 +32,7 @@ from simulator.theory.parameters import count, nonnegative, positive
 ROUNDED_UP = 1.0 + 2.0**-46
 """More than the few roundings of any parameter here."""
 
-NOTHING_LOST = EventRounds("", 1, randomized_response(0.0), True, (PureDP(0.0),), attains=True)
+NOTHING_LOST = EventRounds(randomized_response(0.0), (PureDP(0.0),), exact=True, attains=True)
 """A round whose answer does not depend on the database."""
 
 
@@ -43,11 +43,12 @@ def keeping(guarantee: Guarantee) -> EventRounds:
         law = worst_law(guarantee)
     except NotApplicable:
         if not isinstance(guarantee, BoundedRange):
-            return EventRounds("", 1, None, False, (guarantee,), attains=True)
+            return EventRounds(None, (guarantee,), attains=True)
         # The family has a least Gaussian above it: an upper end alone.
-        law = GaussianLaw(above(guarantee.gdp_mu * ROUNDED_UP)) if guarantee.epsilon > 0.0 else None
-        return EventRounds("", 1, law, False, (guarantee,), attains=True)
-    return EventRounds("", 1, law, True, (guarantee,), attains=True)
+        mu = above(guarantee.gdp_mu * ROUNDED_UP)
+        law = GaussianLaw(mu) if guarantee.epsilon > 0.0 else randomized_response(0.0)
+        return EventRounds(law, (guarantee,), attains=True)
+    return EventRounds(law, (guarantee,), exact=True, attains=True)
 
 
 def rounded_up(found: Guarantee) -> Guarantee:
@@ -110,7 +111,7 @@ class LaplaceEvent(Leaf):
 
     def once(self) -> EventRounds:
         """See :meth:`Leaf.once`."""
-        return EventRounds("", 1, LaplaceLaw(self.epsilon), True, (PureDP(self.epsilon),))
+        return EventRounds(LaplaceLaw(self.epsilon), (PureDP(self.epsilon),), exact=True)
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class RandomizedResponseEvent(Leaf):
         logs = np.array([self.epsilon, 0.0, others])
         logs -= np.logaddexp.reduce(logs)
         law = FiniteLaw(np.array([-self.epsilon, 0.0, self.epsilon]), logs[[1, 2, 0]])
-        return EventRounds("", 1, law, True, (PureDP(self.epsilon),))
+        return EventRounds(law, (PureDP(self.epsilon),), exact=True)
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ class DiscreteEvent(Leaf):
         promise = (
             ApproxDP(largest, min(leak * ROUNDED_UP, 1.0 - 2.0**-53)) if leak else PureDP(largest)
         )
-        return EventRounds("", 1, law, True, (promise,))
+        return EventRounds(law, (promise,), exact=True)
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,7 @@ class AboveThresholdEvent(Leaf):
     def once(self) -> EventRounds:
         """See :meth:`Leaf.once`. Composes as randomized response of that epsilon, an upper end."""
         guarantee = PureDP(self.epsilon)
-        return EventRounds("", 1, worst_law(guarantee), False, (guarantee,))
+        return EventRounds(worst_law(guarantee), (guarantee,))
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class DiscreteGaussianEvent(Leaf):
         law = make(self.sigma, self.sensitivity)
         mu = GaussianEvent(self.sigma, float(self.sensitivity)).mu
         promise = GaussianDP(mu) if self.rounded else ZCDP(mu * mu / 2 * ROUNDED_UP)
-        return EventRounds("", 1, law, True, (promise,))
+        return EventRounds(law, (promise,), exact=True)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class DiscreteLaplaceEvent(Leaf):
         make = rounded_laplace if self.rounded else discrete_laplace
         law = make(self.epsilon_per_unit, self.sensitivity)
         promise = PureDP(self.epsilon_per_unit * self.sensitivity * ROUNDED_UP)
-        return EventRounds("", 1, law, True, (promise,))
+        return EventRounds(law, (promise,), exact=True)
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,8 @@ class StaircaseEvent(Leaf):
 
     def once(self) -> EventRounds:
         """See :meth:`Leaf.once`."""
-        return EventRounds(
-            "", 1, staircase(self.epsilon, self.share), True, (PureDP(self.epsilon),)
-        )
+        law = staircase(self.epsilon, self.share)
+        return EventRounds(law, (PureDP(self.epsilon),), exact=True)
 
 
 @dataclass(frozen=True)
@@ -111,4 +110,4 @@ class GaussianMixtureEvent(Leaf):
         """See :meth:`Leaf.once`."""
         law = GaussianMixtureLaw(self.sigma, self.sensitivities, self.weights)
         promise = GaussianDP(ratio_up(max(self.sensitivities), self.sigma))
-        return EventRounds("", 1, law, True, (promise,))
+        return EventRounds(law, (promise,), exact=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from simulator.errors import InvalidInput
@@ -86,9 +86,9 @@ class SubsampledEvent(EventTree):
         elif rate == 0.0:
             yield _at(NOTHING_LOST, where)
         else:
-            yield _at(self._sampled(_single(parts, path, inner), rate, path), where)
+            yield _at(self._sampled(_single(parts, path, inner), rate), where)
 
-    def _sampled(self, once: EventRounds, rate: float, path: str) -> EventRounds:
+    def _sampled(self, once: EventRounds, rate: float) -> EventRounds:
         """One round on a sample; it also keeps whatever it keeps without."""
         guarantees = [_amplified(one, rate) for one in once.guarantees]
         if self.sampling == "poisson" and isinstance(once.law, GaussianLaw):
@@ -99,7 +99,7 @@ class SubsampledEvent(EventTree):
         elif once.law is not None:
             law = SampledWithoutReplacementLaw(once.law, rate)
         exact = once.exact and self.sampling == "poisson"
-        return EventRounds(path, 1, law, exact, tuple(guarantees))
+        return EventRounds(law, tuple(guarantees), exact=exact)
 
 
 def _amplified(guarantee: Guarantee, rate: float) -> Guarantee:
@@ -132,7 +132,7 @@ def _single(parts: list[EventRounds], path: str, event: EventTree) -> EventRound
 
 
 def _at(once: EventRounds, where: str) -> EventRounds:
-    return EventRounds(where, 1, once.law, once.exact, once.guarantees, once.attains)
+    return replace(once, where=where, count=1)
 
 
 def subsampled(event: EventTree, rate: float, sampling: Sampling = "poisson") -> SubsampledEvent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from scipy.optimize import brentq
@@ -74,7 +74,7 @@ class SelectedEvent(EventTree):
         runs = Composition.of(*((part.guarantees[-1], part.count) for part in parts))
         found: list[Guarantee] = []
         if pure == 0.0:
-            yield EventRounds(where, 1, NOTHING_LOST.law, True, NOTHING_LOST.guarantees)
+            yield replace(NOTHING_LOST, where=where)
             return
         if math.isfinite(pure) and math.isfinite(self.shape):
             found.append(PureDP((2.0 + self.shape) * pure * _UP))
@@ -84,7 +84,7 @@ class SelectedEvent(EventTree):
         if not found:
             raise refuse(path, self, "its runs keep neither pure nor Renyi differential privacy")
         law = worst_law(found[0]) if isinstance(found[0], PureDP) else None
-        yield EventRounds(where, 1, law, False, tuple(found))
+        yield EventRounds(law, tuple(found), where=where)
 
     def _curve(self, runs: Composition) -> RenyiDP | None:
         """The Renyi guarantee of the whole; None where the runs have none."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -37,21 +37,22 @@ class EventRounds:
 
     Attributes
     ----------
-    where : the path to the event inside of the tree.
-    count : how many rounds.
     law : of the pair that dominates the mechanism from D0 to D1, its reversed law from D1 to D0;
         None where no theorem gives one.
+    guarantees : what every round promises: one at least, a Renyi curve last.
     exact : whether some pair of databases has this law: then its lower ends are certain too.
-    guarantees : what every round promises, best for few rounds first; one at least.
-    attains : whether the law is the worst of the first guarantee's family.
+    attains : whether the worst of the first guarantee's family is meant.
+    where : the path to the event inside of the tree.
+    count : how many rounds.
     """
 
-    where: str
-    count: int
     law: PrivacyLossLaw | None
-    exact: bool
     guarantees: tuple[Guarantee, ...]
+    _: KW_ONLY
+    exact: bool = False
     attains: bool = False
+    where: str = ""
+    count: int = 1
 
 
 class EventTree(ABC):
