@@ -171,8 +171,9 @@ def _print_certified(
             {"parameter": found.name}
             | {
                 key: {
-                    found.name: int(value) if found.name in ("rounds", "count") else value,
-                    "epsilon": {"lower": ends.lower, "upper": ends.upper},
+                    "value": int(value) if found.name in ("rounds", "count") else value,
+                    "lower": ends.lower,
+                    "upper": ends.upper,
                 }
                 for key, (_, value, ends) in zip(keys, rows)
             }
