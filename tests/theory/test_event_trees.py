@@ -3,7 +3,6 @@
 import math
 import pickle
 
-import mpmath
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -184,32 +183,6 @@ def test_gaussians_on_one_sample_are_one_gaussian():
         NotApplicable, match=r"event.event \(compose\): a composition on one sample"
     ):
         only(other)
-
-
-@pytest.mark.parametrize(("sigma", "rate"), [(1.0, 0.01), (0.4, 0.3), (5.0, 1e-5)])
-def test_the_renyi_curve_of_the_sampled_gaussian_is_its_integral_rounded_up(sigma, rate):
-    curve = dict(events.sampled_gaussian_curve(1 / sigma, rate).curve)
-    assert len(curve) > 50
-    for order in (2, 5, 32):
-        with mpmath.workdps(40):
-            scale, share = mpmath.mpf(sigma), mpmath.mpf(rate)
-            moment = sum(
-                mpmath.binomial(order, k) * (1 - share) ** (order - k) * share**k
-                * mpmath.exp((k * k - k) / (2 * scale**2))
-                for k in range(order + 1)
-            )  # fmt: skip
-            exact = mpmath.log(moment) / (order - 1)
-            excess = mpmath.mpf(curve[float(order)]) / exact - 1
-        assert 0 <= excess < 1e-11
-
-
-def test_both_directions_keep_the_renyi_curve():
-    """The theorem that the other direction is no larger, seen on the law by quadrature."""
-    law = only(TRAINING.event).law
-    for order, value in events.sampled_gaussian_curve(1.0, 0.01).curve[:12]:
-        both = [float(side.log_mgf(order - 1.0)) / (order - 1) for side in (law, law.reversed())]
-        assert min(both) < max(both) <= value * (1 + 1e-9)
-        assert max(both) == pytest.approx(value, rel=1e-9)
 
 
 # --- mechanisms with a theorem of their own -----------------------------------------------------

@@ -22,7 +22,6 @@ from simulator.theory.events.noise_leaves import (
     GaussianMixtureEvent,
     StaircaseEvent,
 )
-from simulator.theory.events.renyi_curves import sampled_gaussian_curve
 from simulator.theory.events.sampling import SubsampledEvent, subsampled
 from simulator.theory.events.selection import SelectedEvent, select
 from simulator.theory.events.tree import (
@@ -81,7 +80,6 @@ __all__ = [
     "promise",
     "randomized_response",
     "read_account",
-    "sampled_gaussian_curve",
     "select",
     "self_compose",
     "staircase",

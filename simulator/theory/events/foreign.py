@@ -17,9 +17,8 @@ from simulator.theory.events.leaves import (
     TreeAggregationEvent,
 )
 from simulator.theory.events.noise_leaves import DiscreteLaplaceEvent, GaussianMixtureEvent
-from simulator.theory.events.renyi_curves import ORDERS
 from simulator.theory.events.sampling import SubsampledEvent
-from simulator.theory.events.selection import SelectedEvent
+from simulator.theory.events.selection import ORDERS, SelectedEvent
 from simulator.theory.events.tree import (
     ADD_REMOVE,
     REPLACE_ONE,

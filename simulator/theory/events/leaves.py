@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.errors import InvalidInput
 from simulator.theory.events.tree import EventRounds, Leaf, ratio_up
 from simulator.theory.guarantees import (
     ApproxDP,
@@ -22,10 +22,8 @@ from simulator.theory.laws import (
     FiniteLaw,
     GaussianLaw,
     LaplaceLaw,
-    PrivacyLossLaw,
     randomized_response,
 )
-from simulator.theory.laws.extremal import worst_law
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, nonnegative, positive
 
@@ -37,18 +35,15 @@ NOTHING_LOST = EventRounds(randomized_response(0.0), (PureDP(0.0),), exact=True,
 
 
 def keeping(guarantee: Guarantee) -> EventRounds:
-    """Any mechanism that keeps it: the worst of the family, where one law is the worst."""
-    law: PrivacyLossLaw | None
-    try:
-        law = worst_law(guarantee)
-    except NotApplicable:
-        if not isinstance(guarantee, BoundedRange):
-            return EventRounds(None, (guarantee,), attains=True)
-        # The family has a least Gaussian above it: an upper end alone.
+    """Any mechanism that keeps it: the worst of the family where one law is, or one above it."""
+    law, exact = guarantee.worst_law, True
+    if law is None:
+        law, exact = guarantee.dominating_law, False
+    if law is None and isinstance(guarantee, BoundedRange):
+        # The family has a least Gaussian above it.
         mu = above(guarantee.gdp_mu * ROUNDED_UP)
-        law = GaussianLaw(mu) if guarantee.epsilon > 0.0 else randomized_response(0.0)
-        return EventRounds(law, (guarantee,), attains=True)
-    return EventRounds(law, (guarantee,), exact=True, attains=True)
+        law = GaussianLaw(mu) if guarantee.epsilon > 0.0 else NOTHING_LOST.law
+    return EventRounds(law, (guarantee,), exact=exact and law is not None, attains=True)
 
 
 def rounded_up(found: Guarantee) -> Guarantee:
@@ -231,7 +226,7 @@ class AboveThresholdEvent(Leaf):
     def once(self) -> EventRounds:
         """See :meth:`Leaf.once`. Composes as randomized response of that epsilon, an upper end."""
         guarantee = PureDP(self.epsilon)
-        return EventRounds(worst_law(guarantee), (guarantee,))
+        return EventRounds(guarantee.worst_law, (guarantee,))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import ClassVar, Literal
 
 from simulator.errors import InvalidInput
 from simulator.theory.events.leaves import NOTHING_LOST, keeping, rounded_up
-from simulator.theory.events.renyi_curves import sampled_gaussian_curve
 from simulator.theory.events.tree import (
     ADD_REMOVE,
     REPLACE_ONE,
@@ -19,14 +18,19 @@ from simulator.theory.events.tree import (
     check_event,
     refuse,
 )
-from simulator.theory.guarantees import ApproxDP, GaussianDP, Guarantee
+from simulator.theory.guarantees import (
+    ApproxDP,
+    GaussianDP,
+    Guarantee,
+    SubsampledGaussianDP,
+)
 from simulator.theory.laws import (
     GaussianLaw,
     PoissonSubsampledLaw,
     PrivacyLossLaw,
     SampledWithoutReplacementLaw,
 )
-from simulator.theory.outward import above
+from simulator.theory.outward import above, below
 from simulator.theory.transforms import subsampled as subsampled_guarantee
 from simulator.validation import finite
 
@@ -92,7 +96,9 @@ class SubsampledEvent(EventTree):
         """One round on a sample; it also keeps whatever it keeps without."""
         guarantees = [_amplified(one, rate) for one in once.guarantees]
         if self.sampling == "poisson" and isinstance(once.law, GaussianLaw):
-            guarantees.append(sampled_gaussian_curve(once.law.mu, rate))
+            sigma = 1.0 / once.law.mu
+            sigma = sigma if 1.0 / sigma >= once.law.mu else below(sigma)
+            guarantees.append(SubsampledGaussianDP(sigma, rate))
         law: PrivacyLossLaw | None = None
         if once.law is not None and self.sampling == "poisson":
             law = PoissonSubsampledLaw(once.law, rate)

@@ -12,7 +12,6 @@ from scipy.optimize import brentq
 from simulator.errors import InvalidInput
 from simulator.theory.composition import Composition
 from simulator.theory.events.leaves import NOTHING_LOST
-from simulator.theory.events.renyi_curves import ORDERS
 from simulator.theory.events.tree import (
     EventRounds,
     EventTree,
@@ -21,7 +20,6 @@ from simulator.theory.events.tree import (
     refuse,
 )
 from simulator.theory.guarantees import Guarantee, PureDP, RenyiDP
-from simulator.theory.laws.extremal import worst_law
 from simulator.theory.outward import below
 from simulator.theory.parameters import LARGEST
 from simulator.theory.renyi_divergence import renyi_to_delta
@@ -29,6 +27,12 @@ from simulator.validation import finite, point
 
 _UP = 1.0 + 2.0**-34
 _LEAST_GAMMA = 1e-12
+
+ORDERS: tuple[float, ...] = (
+    *(1.01, 1.02, 1.05, *(1.0 + tenth / 10.0 for tenth in range(1, 10))),
+    *map(float, (*range(2, 65), *range(72, 129, 8), *range(160, 513, 32), 1024)),
+)
+"""Orders at which a Renyi curve is stated."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,7 @@ class SelectedEvent(EventTree):
             found.append(curve)
         if not found:
             raise refuse(path, self, "its runs keep neither pure nor Renyi differential privacy")
-        law = worst_law(found[0]) if isinstance(found[0], PureDP) else None
-        yield EventRounds(law, tuple(found), where=where)
+        yield EventRounds(found[0].worst_law, tuple(found), where=where)
 
     def _curve(self, runs: Composition) -> RenyiDP | None:
         """The Renyi guarantee of the whole; None where the runs have none."""

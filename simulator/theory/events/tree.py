@@ -39,7 +39,7 @@ class EventRounds:
     ----------
     law : of the pair that dominates the mechanism from D0 to D1, its reversed law from D1 to D0;
         None where no theorem gives one.
-    guarantees : what every round promises: one at least, a Renyi curve last.
+    guarantees : what every round promises, one at least; the last has the best Renyi curve.
     exact : whether some pair of databases has this law: then its lower ends are certain too.
     attains : whether the worst of the first guarantee's family is meant.
     where : the path to the event inside of the tree.
