@@ -29,6 +29,7 @@ from simulator.theory import (
 )
 
 TOLERANCE = 1e-6
+_SAMPLED_TOLERANCE = 1e-5  # a law without a transform composes slowly
 _RESPONSES = (PURE, APPROX, RANDOMIZED_RESPONSE)
 
 
@@ -66,7 +67,8 @@ class Truth:
     def __init__(self, rounds: Sequence[PrivacyEvent]) -> None:
         self.events: Events = merged(rounds)
         self._account = account(self.events)
-        self._directions = self._account.directions(TOLERANCE)
+        sampled = any(event.kind == SUBSAMPLED_GAUSSIAN for event in self.events)
+        self._directions = self._account.directions(_SAMPLED_TOLERANCE if sampled else TOLERANCE)
 
     def epsilon(self, delta: float) -> Bracket:
         """Ends of the least epsilon at ``delta``. Raises NotApplicable."""
