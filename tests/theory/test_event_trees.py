@@ -337,6 +337,7 @@ def test_selection_of_what_has_no_theorem_is_refused():
         (lambda: events.discrete_gaussian(1.0, 0), "sensitivity must be at least 1"),
         (lambda: events.gaussian_mixture(1.0, (0.0, 1.0), (0.5, 0.4)), "weights must sum to 1"),
         (lambda: Account(events.gaussian(1.0), "swap-two"), "relation must be add-remove or"),
+        (lambda: events.discrete((1.0, 0.0), (0.0, 1.0)), "no answer in common"),
         (lambda: Account(GaussianLaw(1.0)), "an event of simulator.theory.events was expected"),
     ],
 )  # fmt: skip
@@ -344,6 +345,28 @@ def test_what_makes_no_sense_is_refused_in_one_line(make, complaint):
     with pytest.raises(InvalidInput, match=complaint) as refused:
         make()
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        events.gaussian(1e-5),
+        events.promise(PureDP(2e4)),
+        events.randomized_response(1e90, 10**18),
+        events.gaussian_mixture(1.0, (0.0, 1e50), (0.5, 0.5)),
+    ],
+    ids=lambda event: event.kind,
+)
+def test_what_is_no_privacy_is_refused_when_it_is_asked(event):
+    with pytest.raises(InvalidInput, match=rf"event.event \({event.kind}\): its .* above 10000"):
+        Account(events.self_compose(event, 3)).epsilon(1e-6)
+
+
+def test_a_loss_beyond_the_engines_is_refused_and_leaves_the_bounds():
+    account = Account(events.self_compose(events.subsampled(events.gaussian(0.01), 0.5), 100))
+    with pytest.raises(NotApplicable, match="too wide a range"):
+        account.epsilon(1e-6)
+    assert {row.name for row in account.compare(delta=1e-6)} >= {"rdp-mironov", "zcdp-bun-steinke"}
 
 
 def test_too_many_rounds_are_refused_where_they_multiply():

@@ -7,10 +7,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from simulator.errors import NotApplicable
+from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.answers import Answer
 from simulator.theory.bounds import Bound, all_bounds
 from simulator.theory.comparison import (
+    LARGEST_PARAMETER,
     TRUTH,
     Ask,
     Laws,
@@ -57,8 +58,17 @@ class Account:
 
     @cached_property
     def rounds(self) -> tuple[EventRounds, ...]:
-        """What the tree comes down to."""
-        return tuple(self.event.resolved(self.relation))
+        """What the tree comes down to. Raises InvalidInput for a parameter that is no privacy."""
+        found = tuple(self.event.resolved(self.relation))
+        for part in found:
+            for name in ("epsilon", "mu", "rho"):
+                value = getattr(part.guarantees[0], name, 0.0)
+                if isinstance(value, float) and value > LARGEST_PARAMETER:
+                    raise InvalidInput(
+                        f"{part.where}: its {name} is {value:g}, and above {LARGEST_PARAMETER:g} "
+                        "there is no privacy to account for"
+                    )
+        return found
 
     @cached_property
     def laws(self) -> list[tuple[PrivacyLossLaw, int]]:

@@ -151,6 +151,8 @@ class DiscreteEvent(Leaf):
     def __post_init__(self) -> None:
         object.__setattr__(self, "p0", tuple(self.p0))
         object.__setattr__(self, "p1", tuple(self.p1))
+        if FiniteLaw.from_probabilities(self.p0, self.p1).losses.size == 0:
+            raise InvalidInput("p0 and p1 have no answer in common: it tells the databases apart")
         self.once()
 
     def once(self) -> EventRounds:

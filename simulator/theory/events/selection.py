@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from scipy.optimize import brentq
-
 from simulator.errors import InvalidInput
 from simulator.theory.composition import Composition
 from simulator.theory.events.leaves import NOTHING_LOST
@@ -132,6 +130,8 @@ def _gamma(mean: float, shape: float) -> float:
         return below(1.0 / mean)
     if _mean(_LEAST_GAMMA, shape) < mean:
         raise InvalidInput(f"no law of shape {shape!r} and mean {mean!r} is computed here")
+    from scipy.optimize import brentq
+
     low, high = math.log(_LEAST_GAMMA), math.log1p(-1e-9)
     if _mean(math.exp(high), shape) >= mean:
         return math.exp(2.0 * high)
