@@ -14,6 +14,7 @@ from simulator.cli.bounds import ROUND_DELTA
 from simulator.cli.output import certain, number, print_json, print_table
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory import calibrate as ladder
+from simulator.theory import events
 from simulator.theory.certified_calibration import Calibrated, Rounds, Scale, calibrate_certified
 from simulator.theory.comparison import LARGEST_PARAMETER, MECHANISMS
 from simulator.theory.events.unknown import OpenAccount, scale_of
@@ -140,7 +141,11 @@ def _unknown_of(
 
     def laws(value: float) -> Rounds:
         known = {name: value if given is None else given for name, given in values.items()}
-        return [(law(known[takes[0]], known.get("rate", second)), int(known["rounds"]))]
+        rounds = int(known["rounds"])
+        if not named.sampled:
+            return [(law(known["epsilon"], second), rounds)]
+        once = events.subsampled(events.gaussian(known["sigma"]), known["rate"])
+        return events.Account(events.self_compose(once, rounds)).laws  # 1/sigma is rounded up
 
     scale = scale_of("count" if unknown == "rounds" else unknown, digits)
     return laws, replace(scale, name=unknown)

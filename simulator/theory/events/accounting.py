@@ -45,8 +45,11 @@ _TOLERANCE = 1e-6
 class Account:
     """An event asked under a neighbouring relation.
 
-    Answers hold in both directions, D0 to D1 and D1 to D0. Raises InvalidInput for what is no
-    event or relation; asking raises NotApplicable where a node of the tree has no theorem.
+    Answers hold in both directions: D0 lacks the record in every round, or has it in every round
+    (Zhu, Dong and Wang 2022, Theorems 10 and 11). Of an adversary who turns the databases about
+    from round to round the bound ``dominating-both-directions`` speaks, see :meth:`compare`. Raises
+    InvalidInput for what is no event or relation; asking raises NotApplicable where a node of the
+    tree has no theorem.
     """
 
     event: EventTree
