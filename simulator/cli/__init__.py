@@ -20,7 +20,7 @@ COMMANDS = {
     "adversaries": "adversaries",
     "audit": "audit",
     "bounds": "bounds",
-    "calibrate": "bounds",
+    "calibrate": "calibrate",
     "check": "check",
     "claims": "claims",
     "conform": "conform",

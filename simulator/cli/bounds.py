@@ -1,4 +1,4 @@
-"""``dpcompose bounds`` and ``dpcompose calibrate``."""
+"""``dpcompose bounds``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import click
 
 from simulator.cli import options
 from simulator.cli.output import end, number, print_json, print_table
-from simulator.theory import calibrate as ladder
-from simulator.theory.comparison import MECHANISMS, compare
-from simulator.theory.guarantees import BoundedRange, GaussianDP, Guarantee, PureDP
+from simulator.theory.comparison import MECHANISMS, Row, compare
+from simulator.theory.events import read_account
 
 ROUND_DELTA = 1e-10
 
@@ -77,12 +76,12 @@ def asked_schedule(
 
 
 @click.command()
+@options.event
 @click.option(
     "--mechanism",
     type=click.Choice(list(MECHANISMS)),
-    default="pure",
-    show_default=True,
-    help="What every round runs.",
+    default=None,
+    help="What every round runs.  [default: pure]",
 )
 @click.option(
     "--epsilon",
@@ -131,7 +130,8 @@ def asked_schedule(
 @options.as_json
 def bounds(
     *,
-    mechanism: str,
+    event: str | None,
+    mechanism: str | None,
     epsilon: list[tuple[float, int | None]] | None,
     sigma: list[tuple[float, int | None]] | None,
     rate: float | None,
@@ -151,6 +151,7 @@ def bounds(
       dpcompose bounds --mechanism pure --epsilon 0.1x500,0.2x300 --at 20
       dpcompose bounds --mechanism subsampled-gaussian --sigma 1 --rate 0.01 --rounds 1000
       dpcompose bounds --mechanism shuffled --epsilon 1 --reports 10000
+      dpcompose bounds --event training.json --delta 1e-5
 
     Prints a table sorted by tightness. An upper bound is never below the truth, an approximation
     may be; lower and upper enclose the truth as far as the row certifies it, all rounding included:
@@ -161,23 +162,19 @@ def bounds(
     if delta is None and at is None:
         delta = 1e-6
     wanted = "delta" if at is not None else "epsilon"
-    if round_delta is None:
-        round_delta = ROUND_DELTA if MECHANISMS[mechanism].leaks else 0.0
-    schedule, flag = asked_schedule(
-        mechanism, epsilon=epsilon, sigma=sigma, rate=rate, reports=reports
-    )
-    if MECHANISMS[mechanism].shuffled and len(schedule) == 1 and schedule[0][1] is None:
-        rounds = rounds or 1
-    rows = compare(
-        mechanism,
-        filled(schedule, rounds, flag),
-        delta=delta,
-        epsilon=at,
-        leak=round_delta,
-        rate=1.0 if rate is None else rate,
-        reports=1 if reports is None else reports,
-        names=names,
-    )
+    if event is not None:
+        given = (mechanism, epsilon, sigma, rate, reports, rounds, round_delta)
+        if any(each is not None for each in given):
+            raise click.UsageError("--event says all of the rounds: give no other option of theirs")
+        account = read_account(options.text_of(event))
+        asked = f"{event} under {account.relation}"
+        rows = account.compare(delta=delta, epsilon=at, names=names)
+    else:
+        asked = mechanism or "pure"
+        parameters = {"epsilon": epsilon, "sigma": sigma, "rate": rate, "reports": reports}
+        rows = _rows_of_mechanism(
+            asked, parameters, rounds, round_delta, delta=delta, at=at, names=names
+        )
     if as_json:
         print_json(
             {
@@ -197,7 +194,7 @@ def bounds(
         )
         return
     print_table(
-        f"{wanted} of {mechanism} at {'delta' if at is None else 'epsilon'} = "
+        f"{wanted} of {asked} at {'delta' if at is None else 'epsilon'} = "
         f"{number((delta or 0.0) if at is None else at)}",
         ("bound", "kind", wanted, "lower", "upper", "source"),
         [
@@ -215,60 +212,28 @@ def bounds(
     )
 
 
-FAMILIES: dict[str, type[Guarantee]] = {
-    "pure": PureDP,
-    "gaussian": GaussianDP,
-    "range": BoundedRange,
-}
-
-
-@click.command()
-@click.option("--target-epsilon", type=float, required=True, help="Allowed over all rounds.")
-@click.option("--target-delta", type=float, required=True, help="Allowed over all rounds.")
-@click.option("--rounds", type=int, required=True, help="Rounds k.")
-@click.option(
-    "--family",
-    type=click.Choice(list(FAMILIES)),
-    default="pure",
-    show_default=True,
-    help="What a round promises: epsilon-DP, mu-Gaussian, or epsilon-bounded range.",
-)
-@options.as_json
-def calibrate(
-    target_epsilon: float, target_delta: float, rounds: int, family: str, as_json: bool
-) -> None:
-    r"""Print the largest per-round epsilon that each bound admits for a target over all rounds.
-
-    \b
-    Example (ten thousand databases, total loss 1 except with probability e^-32):
-      dpcompose calibrate --target-epsilon 1 --target-delta 1.2664e-14 --rounds 10000
-    """
-    make: Any = FAMILIES[family]
-    rungs = ladder(target_epsilon, target_delta, rounds, family=make)
-    if as_json:
-        print_json(
-            {
-                "rungs": [
-                    {
-                        "name": rung.name,
-                        "kind": rung.kind,
-                        "parameter": rung.value,
-                        "noise": rung.noise,
-                        "source": rung.source,
-                    }
-                    for rung in rungs
-                ]
-            }
-        )
-        return
-    parameter = "mu" if family == "gaussian" else "epsilon"
-    print_table(
-        f"Largest {parameter} of each of {rounds} rounds for a total of "
-        f"({number(target_epsilon)}, {number(target_delta)})",
-        ("bound", "kind", parameter, "1 in", "source"),
-        [
-            (rung.name, rung.kind, number(rung.value, 8), number(rung.noise, 6), rung.source)
-            for rung in rungs
-        ],
-        right=(parameter, "1 in"),
+def _rows_of_mechanism(
+    mechanism: str,
+    parameters: dict[str, Any],
+    rounds: int | None,
+    round_delta: float | None,
+    **question: Any,
+) -> list[Row]:
+    """The rows of rounds that all run one mechanism."""
+    named = MECHANISMS[mechanism]
+    if round_delta is None:
+        round_delta = ROUND_DELTA if named.leaks else 0.0
+    schedule, flag = asked_schedule(mechanism, **parameters)
+    if named.shuffled and len(schedule) == 1 and schedule[0][1] is None:
+        rounds = rounds or 1
+    rate, reports = parameters["rate"], parameters["reports"]
+    return compare(
+        mechanism,
+        filled(schedule, rounds, flag),
+        delta=question["delta"],
+        epsilon=question["at"],
+        leak=round_delta,
+        rate=1.0 if rate is None else rate,
+        reports=1 if reports is None else reports,
+        names=question["names"],
     )

@@ -64,6 +64,12 @@ relation: Decorator = click.option(
     show_default=True,
     help="When two databases are neighbours.",
 )
+event: Decorator = click.option(
+    "--event",
+    metavar="FILE",
+    default=None,
+    help="JSON of an event tree, or of an Opacus history, that says all of the rounds.",
+)
 confidence: Decorator = click.option(
     "--confidence",
     type=float,
@@ -93,3 +99,14 @@ def trials(default: int | None = None) -> Decorator:
         show_default=default is not None,
         help="Trials of each experiment.",
     )
+
+
+def text_of(path: str) -> str:
+    """The text of a file. Raises InvalidInput with one line for one that cannot be read."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise InvalidInput(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path}: is no text in UTF-8") from None

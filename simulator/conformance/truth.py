@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from simulator.conformance.events import (
     APPROX,
     GAUSSIAN,
     LAPLACE,
+    NOTHING,
     PURE,
     RANDOMIZED_RESPONSE,
     SUBSAMPLED_GAUSSIAN,
@@ -17,78 +18,83 @@ from simulator.conformance.events import (
 )
 from simulator.errors import NotApplicable
 from simulator.theory import (
+    PLD,
+    Answer,
     ApproxDP,
+    BoundOnComposition,
     Bracket,
-    Composition,
-    GaussianLaw,
-    LaplaceLaw,
-    PoissonSubsampledLaw,
-    PrivacyLossLaw,
     PureDP,
     bounds_for,
-    compose_laws,
-    randomized_response,
+    events,
 )
 
 TOLERANCE = 1e-6
+_SAMPLED_TOLERANCE = 1e-5  # a law without a transform composes slowly
 _RESPONSES = (PURE, APPROX, RANDOMIZED_RESPONSE)
 
 
-def law_of(event: PrivacyEvent) -> PrivacyLossLaw:
-    """The worst-case law of one round; of a subsampled Gaussian that of the record's addition."""
-    if event.kind == GAUSSIAN:
-        return GaussianLaw(event.parameter)
-    if event.kind == LAPLACE:
-        return LaplaceLaw(event.parameter)
-    if event.kind in _RESPONSES:
-        return randomized_response(event.parameter, event.delta)
+def tree(event: PrivacyEvent) -> events.EventTree:
+    """The event as the theory has it; every number is taken over exactly."""
+    once: events.EventTree
+    if event.kind == NOTHING:
+        once = events.nothing()
+    elif event.kind in (GAUSSIAN, SUBSAMPLED_GAUSSIAN):
+        once = events.gaussian(1.0, sensitivity=event.parameter)
+    elif event.kind == LAPLACE:
+        once = events.laplace(1.0, sensitivity=event.parameter)
+    elif event.kind == RANDOMIZED_RESPONSE:
+        once = events.randomized_response(event.parameter)
+    elif event.delta:
+        once = events.promise(ApproxDP(event.parameter, event.delta))
+    else:
+        once = events.promise(PureDP(event.parameter))
     if event.kind == SUBSAMPLED_GAUSSIAN:
-        return PoissonSubsampledLaw(GaussianLaw(event.parameter), event.rate)
-    raise NotApplicable(f"{event.kind} has no law")
+        once = events.subsampled(once, event.rate)
+    return once if event.count == 1 else events.self_compose(once, event.count)
+
+
+def account(rounds: Sequence[PrivacyEvent]) -> events.Account:
+    """All of the rounds, under add-or-remove-one."""
+    return events.Account(events.compose(*map(tree, rounds)) if rounds else events.nothing())
 
 
 class Truth:
-    """Certified ends of epsilon(delta) and delta(epsilon) of a composition."""
+    """Certified ends of epsilon(delta) and delta(epsilon) of a composition.
 
-    def __init__(self, events: Sequence[PrivacyEvent]) -> None:
-        self.events: Events = merged(events)
-        self._pld = compose_laws([(law_of(e), e.count) for e in self.events], TOLERANCE)
+    Of a subsampled Gaussian it is the worse of both directions, each for all of the rounds.
+    """
+
+    def __init__(self, rounds: Sequence[PrivacyEvent]) -> None:
+        self.events: Events = merged(rounds)
+        self._account = account(self.events)
+        sampled = any(event.kind == SUBSAMPLED_GAUSSIAN for event in self.events)
+        self._directions = self._account.directions(_SAMPLED_TOLERANCE if sampled else TOLERANCE)
 
     def epsilon(self, delta: float) -> Bracket:
         """Ends of the least epsilon at ``delta``. Raises NotApplicable."""
-        found = self._of(lambda pld: pld.epsilon(delta))
-        for answer in self._exact(lambda bound: bound.epsilon(delta)):
-            found = found.meet(answer)
-        return found
+        return self._of(lambda pld: pld.epsilon(delta), lambda bound: bound.epsilon(delta))
 
     def delta(self, epsilon: float) -> Bracket:
         """Ends of delta at ``epsilon``. Raises NotApplicable."""
-        found = self._of(lambda pld: pld.delta(epsilon))
-        for answer in self._exact(lambda bound: bound.delta(epsilon)):
-            found = found.meet(answer)
+        return self._of(lambda pld: pld.delta(epsilon), lambda bound: bound.delta(epsilon))
+
+    def _of(
+        self, ask: Callable[[PLD], Bracket], theorem: Callable[[BoundOnComposition], Answer]
+    ) -> Bracket:
+        """The larger of the directions, and what the exact theorems say besides."""
+        sides = [ask(pld) for pld in self._directions]
+        found = Bracket(max(side.lower for side in sides), max(side.upper for side in sides))
+        for answer in self._exact(theorem):
+            found = found.meet(Bracket(answer.lower, answer.upper))
         return found
 
-    def _of(self, ask) -> Bracket:  # type: ignore[no-untyped-def]
-        """The larger of the two directions, which differ only where a Gaussian is subsampled."""
-        found: list[Bracket] = [ask(self._pld)]
-        if any(event.kind == SUBSAMPLED_GAUSSIAN for event in self.events):
-            found.append(ask(self._pld.reversed()))
-        return Bracket(max(one.lower for one in found), max(one.upper for one in found))
-
-    def _exact(self, ask):  # type: ignore[no-untyped-def]
+    def _exact(self, theorem: Callable[[BoundOnComposition], Answer]) -> Iterator[Answer]:
         """What the exact theorems say, where every round is of a family they cover."""
         if not self.events or not all(e.kind in _RESPONSES for e in self.events):
             return
-        rounds = Composition.of(
-            *(
-                (ApproxDP(e.parameter, e.delta) if e.delta else PureDP(e.parameter), e.count)
-                for e in self.events
-            )
-        )
-        for bound in bounds_for(rounds):
+        for bound in bounds_for(self._account.composition()):
             if bound.kind == "exact" and not bound.bound.costly:
                 try:
-                    answer = ask(bound)
+                    yield theorem(bound)
                 except NotApplicable:
                     continue
-                yield Bracket(answer.lower, answer.upper)

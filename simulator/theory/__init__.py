@@ -6,6 +6,7 @@ Imports nothing of the simulation.
 from simulator.theory.answers import Answer
 from simulator.theory.bounds import Bound, BoundOnComposition, all_bounds, bound, bounds_for
 from simulator.theory.calibration import Rung, calibrate, corollary_3_21
+from simulator.theory.certified_calibration import Calibrated, Scale, calibrate_certified
 from simulator.theory.composition import Composition
 from simulator.theory.concentration import (
     azuma_absolute_tail,
@@ -88,6 +89,7 @@ __all__ = [
     "BoundOnComposition",
     "BoundedRange",
     "Bracket",
+    "Calibrated",
     "Composition",
     "DiscreteGaussianDP",
     "DominatedDP",
@@ -113,6 +115,7 @@ __all__ = [
     "RunningFilter",
     "RunningOdometer",
     "SampledWithoutReplacementLaw",
+    "Scale",
     "ShuffledDP",
     "SubsampledDP",
     "SubsampledGaussianDP",
@@ -131,6 +134,7 @@ __all__ = [
     "bounded_range_law",
     "bounds_for",
     "calibrate",
+    "calibrate_certified",
     "compose_laws",
     "corollary_3_21",
     "discrete_gaussian",

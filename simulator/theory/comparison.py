@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 
 from simulator.errors import InvalidInput, NotApplicable
@@ -149,6 +149,10 @@ class Row:
     seconds: float
 
 
+Ask = Callable[[], Row]
+"""One row, computed when it is called; raises NotApplicable."""
+
+
 @dataclass(frozen=True)
 class EpsilonAt:
     """Ask for the epsilon at a delta in [0, 1)."""
@@ -209,7 +213,8 @@ def _infinite_mass(rounds: Laws) -> float:
     return -math.expm1(math.fsum(n * math.log1p(-law.infinite_mass) for law, n in rounds))
 
 
-def _question(delta: float | None, epsilon: float | None) -> Question:
+def question_of(delta: float | None, epsilon: float | None) -> Question:
+    """The one of both questions that is asked; raises InvalidInput for none or both."""
     if delta is not None and epsilon is None:
         return EpsilonAt(delta)
     if epsilon is not None and delta is None:
@@ -217,7 +222,7 @@ def _question(delta: float | None, epsilon: float | None) -> Question:
     raise InvalidInput("ask for the epsilon at a delta, or for the delta at an epsilon")
 
 
-def _theorem_row(question: Question, bound: Bound, composition: Composition, attained: bool) -> Row:
+def theorem_row(question: Question, bound: Bound, composition: Composition, attained: bool) -> Row:
     """Where a theorem's worst case is not attained, "exact" is only an upper bound."""
     start = time.perf_counter()
     if bound.kind == "lower" and not attained:
@@ -228,7 +233,7 @@ def _theorem_row(question: Question, bound: Bound, composition: Composition, att
     return Row(bound.name, kind, answer, bound.source, time.perf_counter() - start)
 
 
-def _true_row(question: Question, rounds: Laws, both: bool) -> Row:
+def true_row(question: Question, rounds: Laws, both: bool) -> Row:
     """The worse of both directions, where they differ."""
     start = time.perf_counter()
     found = [question.truth(rounds)]
@@ -285,16 +290,24 @@ def compare(
                 f"{what} of a round must be {above} and at most {LARGEST_PARAMETER:g}, "
                 f"not {parameter!r}"
             )
-    question = _question(delta, epsilon)
+    question = question_of(delta, epsilon)
     second = rate if named.sampled else float(reports) if named.shuffled else leak
     composition = Composition.of(*((named.guarantee(value, second), n) for value, n in rounds))
-    rows, refusals = [], []
     asks = _questions(question, named, composition, rounds=rounds, second=second, names=names)
+    return answered(asks, strict=bool(names))
+
+
+def answered(asks: Iterable[Ask], *, strict: bool) -> list[Row]:
+    """The rows that apply, sorted by tightness; where ``strict``, each must.
+
+    Raises NotApplicable where none does.
+    """
+    rows, refusals = [], []
     for ask in asks:
         try:
             rows.append(ask())
         except NotApplicable as error:
-            if names:
+            if strict:
                 raise
             refusals.append(error)
     if not rows:
@@ -302,7 +315,7 @@ def compare(
     return sorted(rows, key=lambda row: row.answer.value)
 
 
-def _check_reach(rounds: Sequence[tuple[float, int]], most: float) -> None:
+def check_reach(rounds: Sequence[tuple[float, int]], most: float = TRUTH_SPREAD) -> None:
     """Raise NotApplicable where the numerical composition would be slow or overflow."""
     smallest = min(parameter for parameter, _ in rounds)
     if smallest < TRUTH_SMALLEST:
@@ -332,21 +345,26 @@ def _questions(
     rounds: Sequence[tuple[float, int]],
     second: float,
     names: Collection[str],
-) -> Iterator[Callable[[], Row]]:
+) -> Iterator[Ask]:
     """What to ask, one call a row."""
 
-    def theorem(bound: Bound) -> Callable[[], Row]:
-        return lambda: _theorem_row(question, bound, composition, named.attains)
+    def theorem(bound: Bound) -> Ask:
+        return lambda: theorem_row(question, bound, composition, named.attains)
 
     def truth() -> Row:
         if named.law is None:
             raise NotApplicable(f"{TRUTH}: no single pair of laws is this mechanism's worst case")
         if not named.noisy:
-            _check_reach(rounds, SAMPLED_SPREAD if named.sampled else TRUTH_SPREAD)
+            check_reach(rounds, SAMPLED_SPREAD if named.sampled else TRUTH_SPREAD)
         laws = [(named.law(value, second), count) for value, count in rounds]
-        return _true_row(question, laws, named.sampled)
+        return true_row(question, laws, named.sampled)
 
-    known = {bound.name: theorem(bound) for bound in all_bounds()} | {TRUTH: truth}
+    yield from asked_for({bound.name: theorem(bound) for bound in all_bounds()}, truth, names)
+
+
+def asked_for(theorems: dict[str, Ask], truth: Ask, names: Collection[str]) -> Iterator[Ask]:
+    """The rows of those names, or all of them, the truth last. Raises InvalidInput."""
+    known = theorems | {TRUTH: truth}
     for name in names or known:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=3, cutoff=0.3) or list(known)

@@ -283,9 +283,8 @@ def law_renyi(law: PrivacyLossLaw, alpha: float) -> float:
         return math.inf
     if isinstance(law, GaussianLaw):
         return not_lost(alpha * law.mu**2 / 2.0)
-    if isinstance(law, SampledWithoutReplacementLaw | PoissonSubsampledLaw) and isinstance(
-        law.base, GaussianLaw
-    ):
+    # Not so for sampling without replacement: that pair joins both directions, and loses more.
+    if isinstance(law, PoissonSubsampledLaw) and isinstance(law.base, GaussianLaw):
         return _rounded_up(_sampled_renyi(1.0 / law.base.mu, law.rate, alpha))
     if not math.isfinite(law.support[1] - law.support[0]):
         return math.inf

@@ -201,3 +201,11 @@ def test_discrete_gaussian_noise_has_the_divergences_of_the_gaussian_and_no_larg
     found = bound("dominating-pairs").on(Composition.repeat(family, 10)).delta(1.0)
     assert found.lower <= compose_laws([(law, 10)]).delta(1.0).upper
     assert DominatedDP(discrete_gaussian(2.0)).renyi(2.0) == math.inf
+
+
+@pytest.mark.parametrize("alpha", [2.0, 4.0])
+def test_a_pair_that_joins_both_directions_loses_more_than_the_worse_of_them(alpha):
+    law = SampledWithoutReplacementLaw(GaussianLaw(1.0), 0.01)
+    own = float(law.log_mgf(alpha - 1.0)) / (alpha - 1.0)  # by quadrature
+    assert own > 1.3 * SubsampledGaussianDP(1.0, 0.01).renyi(alpha)
+    assert DominatedDP(law).renyi(alpha) >= own * (1 - 1e-6)

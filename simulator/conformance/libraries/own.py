@@ -11,45 +11,22 @@ from simulator.conformance.events import (
     NOTHING,
     PURE,
     RANDOMIZED_RESPONSE,
+    SUBSAMPLED_GAUSSIAN,
     PrivacyEvent,
 )
 from simulator.conformance.protocol import Library, Reading, Spend, Subject
+from simulator.conformance.truth import account
 from simulator.errors import DpcomposeError
 from simulator.theory import (
     ApproxDP,
     BoundOnComposition,
-    Composition,
-    GaussianDP,
-    Guarantee,
-    LaplaceLaw,
     MixtureOdometer,
-    PrivacyLossLaw,
-    PureDP,
     bound,
-    compose_laws,
     parse_filter,
-    randomized_response,
 )
-from simulator.theory.laws import GaussianLaw
 
 _RESPONSES = (PURE, APPROX, RANDOMIZED_RESPONSE, NOTHING)
 _BOUNDS = ("advanced-tight-mean", "kairouz-oh-viswanath-3.5", "zcdp-canonne-kamath-steinke")
-
-
-def law_of(event: PrivacyEvent) -> PrivacyLossLaw:
-    """The worst-case law of one round of it."""
-    if event.kind == GAUSSIAN:
-        return GaussianLaw(event.parameter)
-    if event.kind == LAPLACE:
-        return LaplaceLaw(event.parameter)
-    return randomized_response(event.parameter, event.delta)
-
-
-def guarantee_of(event: PrivacyEvent) -> Guarantee:
-    """What one round of it keeps."""
-    if event.kind == GAUSSIAN:
-        return GaussianDP(event.parameter)
-    return ApproxDP(event.parameter, event.delta) if event.delta else PureDP(event.parameter)
 
 
 class ComposedLoss:
@@ -57,11 +34,11 @@ class ComposedLoss:
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
         """See Accountant."""
-        return compose_laws([(law_of(e), e.count) for e in events]).epsilon(delta).upper
+        return account(events).epsilon(delta).upper
 
     def delta(self, events: Sequence[PrivacyEvent], epsilon: float) -> float:
         """See Accountant."""
-        return compose_laws([(law_of(e), e.count) for e in events]).delta(epsilon).upper
+        return account(events).delta(epsilon).upper
 
 
 class ByBound:
@@ -71,7 +48,7 @@ class ByBound:
         self.name = name
 
     def _bound(self, events: Sequence[PrivacyEvent]) -> BoundOnComposition:
-        return bound(self.name).on(Composition.of(*((guarantee_of(e), e.count) for e in events)))
+        return bound(self.name).on(account(events).composition())
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
         """See Accountant."""
@@ -136,8 +113,8 @@ def load() -> list[Subject]:
             name="privacy-loss-distribution",
             role="accountant",
             make=ComposedLoss,
-            claims="a certified upper end (compose_laws)",
-            kinds=(GAUSSIAN, LAPLACE, *_RESPONSES[:3]),
+            claims="a certified upper end (Account)",
+            kinds=(GAUSSIAN, LAPLACE, SUBSAMPLED_GAUSSIAN, *_RESPONSES[:3]),
         )
     ]
     for name in _BOUNDS:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from simulator.errors import InvalidInput
+from simulator.theory.stored import members_of, plain, written
 
 
 @dataclass(frozen=True)
@@ -40,3 +41,13 @@ class Bracket:
         Raises InvalidInput when they exclude each other: then one of them is not certified.
         """
         return Bracket(max(self.lower, other.lower), min(self.upper, other.upper))
+
+    def to_json(self) -> str:
+        """One line of JSON, from which :meth:`from_json` makes an equal bracket."""
+        return written("bracket", {"lower": plain(self.lower), "upper": plain(self.upper)})
+
+    @classmethod
+    def from_json(cls, text: str) -> Bracket:
+        """Inverse of :meth:`to_json`; raises InvalidInput with the path of what is wrong."""
+        ends = members_of(text, "bracket", ("lower", "upper"))
+        return cls(ends["lower"].number(), ends["upper"].number())

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from simulator.errors import NotApplicable
 from simulator.theory.laws.base import Floats
 from simulator.theory.pld.bracket import Bracket
 from simulator.theory.pld.certified_tail import lower_end, upper_end
@@ -137,6 +138,10 @@ class WindowedQuery:
         The saddle point's tilt has the least rounding; where the tilted loss has a heavy tail, a
         smaller one has a shorter window, at the price of rounding that is larger by ``_LEEWAY``.
         """
+        if not (math.isfinite(epsilon) and 0.0 < step * self.parts.rounds < math.inf):
+            raise NotApplicable(
+                "the total privacy loss is spread over too wide a range to be composed numerically"
+            )
         saddle, log_delta = saddles.theta_at(epsilon), saddles.log_value_at(epsilon)
         # On the grid a loss is moved by a step at most, which a larger exponent would feel.
         shifts = _SHIFTS[: max(int(np.searchsorted(_SHIFTS, 1 / (step * self.parts.rounds))), 1)]

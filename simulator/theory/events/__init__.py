@@ -1,0 +1,88 @@
+"""Compositions as people write them: a tree of events, its laws, its guarantees, its answers.
+
+``Account(compose(self_compose(subsampled(gaussian(1.0), 0.01), 1000), laplace(10.0)))`` answers
+with certified ends. Lower-case names write a tree; the classes behind them are its nodes.
+"""
+
+from simulator.theory.events.accounting import Account
+from simulator.theory.events.foreign import from_dp_accounting, from_opacus, read_account
+from simulator.theory.events.leaves import (
+    AboveThresholdEvent,
+    DiscreteEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    NothingEvent,
+    PromiseEvent,
+    RandomizedResponseEvent,
+    TreeAggregationEvent,
+)
+from simulator.theory.events.noise_leaves import (
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    GaussianMixtureEvent,
+    StaircaseEvent,
+)
+from simulator.theory.events.sampling import SubsampledEvent, subsampled
+from simulator.theory.events.selection import SelectedEvent, select
+from simulator.theory.events.tree import (
+    ComposedEvent,
+    EventRounds,
+    EventTree,
+    RepeatedEvent,
+    compose,
+)
+
+above_threshold = AboveThresholdEvent
+discrete = DiscreteEvent
+discrete_gaussian = DiscreteGaussianEvent
+discrete_laplace = DiscreteLaplaceEvent
+gaussian = GaussianEvent
+gaussian_mixture = GaussianMixtureEvent
+laplace = LaplaceEvent
+nothing = NothingEvent
+promise = PromiseEvent
+randomized_response = RandomizedResponseEvent
+self_compose = RepeatedEvent
+staircase = StaircaseEvent
+tree_aggregation = TreeAggregationEvent
+
+__all__ = [
+    "AboveThresholdEvent",
+    "Account",
+    "ComposedEvent",
+    "DiscreteEvent",
+    "DiscreteGaussianEvent",
+    "DiscreteLaplaceEvent",
+    "EventRounds",
+    "EventTree",
+    "GaussianEvent",
+    "GaussianMixtureEvent",
+    "LaplaceEvent",
+    "NothingEvent",
+    "PromiseEvent",
+    "RandomizedResponseEvent",
+    "RepeatedEvent",
+    "SelectedEvent",
+    "StaircaseEvent",
+    "SubsampledEvent",
+    "TreeAggregationEvent",
+    "above_threshold",
+    "compose",
+    "discrete",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "from_dp_accounting",
+    "from_opacus",
+    "gaussian",
+    "gaussian_mixture",
+    "laplace",
+    "nothing",
+    "promise",
+    "randomized_response",
+    "read_account",
+    "select",
+    "self_compose",
+    "staircase",
+    "subsampled",
+    "tree_aggregation",
+]

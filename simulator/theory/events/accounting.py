@@ -1,0 +1,183 @@
+"""What an event costs: its laws composed in both directions, and every bound beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory.answers import Answer
+from simulator.theory.bounds import Bound, all_bounds
+from simulator.theory.comparison import (
+    LARGEST_PARAMETER,
+    TRUTH,
+    Ask,
+    Laws,
+    Question,
+    Row,
+    answered,
+    asked_for,
+    check_reach,
+    question_of,
+    theorem_row,
+    true_row,
+)
+from simulator.theory.composition import Composition
+from simulator.theory.events.stored import EVENTS
+from simulator.theory.events.tree import (
+    ADD_REMOVE,
+    EventRounds,
+    EventTree,
+    Neighbours,
+    check_event,
+    check_relation,
+)
+from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.pld import PLD, Bracket, compose_laws
+from simulator.theory.stored import members_of, written
+
+_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Account:
+    """An event asked under a neighbouring relation.
+
+    Answers hold in both directions: D0 lacks the record in every round, or has it in every round
+    (Zhu, Dong and Wang 2022, Theorems 10 and 11). Of an adversary who turns the databases about
+    from round to round the bound ``dominating-both-directions`` speaks, see :meth:`compare`. Raises
+    InvalidInput for what is no event or relation; asking raises NotApplicable where a node of the
+    tree has no theorem.
+    """
+
+    event: EventTree
+    relation: Neighbours = ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        check_event(self.event)
+        check_relation(self.relation)
+
+    @cached_property
+    def rounds(self) -> tuple[EventRounds, ...]:
+        """What the tree comes down to. Raises InvalidInput for a parameter that is no privacy."""
+        found = tuple(self.event.resolved(self.relation))
+        for part in found:
+            for name in ("epsilon", "mu", "rho"):
+                value = getattr(part.guarantees[0], name, 0.0)
+                if isinstance(value, float) and value > LARGEST_PARAMETER:
+                    raise InvalidInput(
+                        f"{part.where}: its {name} is {value:g}, and above {LARGEST_PARAMETER:g} "
+                        "there is no privacy to account for"
+                    )
+        return found
+
+    @cached_property
+    def laws(self) -> list[tuple[PrivacyLossLaw, int]]:
+        """The law of every round from D0 to D1, and how often; that of D1 to D0 is its reversed."""
+        found = []
+        for part in self.rounds:
+            if part.law is None:
+                promises = " and ".join(each.kind for each in part.guarantees)
+                raise NotApplicable(f"{part.where}: no law is known, only a {promises} guarantee")
+            found.append((part.law, part.count))
+        return found
+
+    @property
+    def exact(self) -> bool:
+        """Whether some databases attain the composed laws; if not they are upper ends alone."""
+        return all(part.exact for part in self.rounds)
+
+    def composition(self, curves: bool = False) -> Composition:
+        """What the rounds promise; with ``curves`` their Renyi curves where there are any."""
+        place = -1 if curves else 0
+        return Composition.of(*((part.guarantees[place], part.count) for part in self.rounds))
+
+    def directions(self, tolerance: float = _TOLERANCE) -> tuple[PLD, ...]:
+        """The composed losses: one where both directions have one law, otherwise two."""
+        one = compose_laws(self.laws, tolerance)
+        symmetric = all(law.reversed() == law for law, _ in self.laws)
+        return (one,) if symmetric else (one, one.reversed())
+
+    def epsilon(self, delta: float, tolerance: float = _TOLERANCE) -> Bracket:
+        """Certified ends of the least epsilon at ``delta`` in [1e-300, 1)."""
+        return self._worse([pld.epsilon(delta) for pld in self.directions(tolerance)])
+
+    def delta(self, epsilon: float, tolerance: float = _TOLERANCE) -> Bracket:
+        """Certified ends of delta at a finite ``epsilon``."""
+        return self._worse([pld.delta(epsilon) for pld in self.directions(tolerance)])
+
+    def _worse(self, found: list[Bracket]) -> Bracket:
+        lower = max(bracket.lower for bracket in found) if self.exact else 0.0
+        return Bracket(lower, max(bracket.upper for bracket in found))
+
+    def to_json(self) -> str:
+        """One line of JSON, from which :meth:`from_json` makes an equal account."""
+        return written("event", {"relation": self.relation, "event": EVENTS.write(self.event)})
+
+    @classmethod
+    def from_json(cls, text: str) -> Account:
+        """Inverse of :meth:`to_json`; the relation may be left out, and is then add-remove.
+
+        Raises InvalidInput with the path of what is wrong.
+        """
+        found = members_of(text, "event", ("event",))
+        relation = found["relation"].text() if "relation" in found else ADD_REMOVE
+        return cls(EVENTS.read(found["event"]), relation)  # type: ignore[arg-type]
+
+    def compare(
+        self,
+        *,
+        delta: float | None = None,
+        epsilon: float | None = None,
+        names: Collection[str] = (),
+    ) -> list[Row]:
+        """Every bound beside the composed loss, as :func:`simulator.theory.comparison.compare`."""
+        question = question_of(delta, epsilon)
+        theorems = {bound.name: self._theorem(question, bound) for bound in all_bounds()}
+        return answered(
+            asked_for(theorems, lambda: self._truth(question), names), strict=bool(names)
+        )
+
+    def _theorem(self, question: Question, bound: Bound) -> Ask:
+        """The bound on what the rounds promise, or on their curves where that gives less."""
+        attained = all(part.attains for part in self.rounds)
+        wanted = [self.composition()]
+        if any(len(part.guarantees) > 1 for part in self.rounds):
+            wanted.append(self.composition(curves=True))
+
+        def ask() -> Row:
+            if bound.kind == "lower" and not attained:
+                raise NotApplicable(f"{bound.name}: it is on the worst of a family, not on these")
+            rows: list[Row] = []
+            for composition in wanted:
+                try:
+                    rows.append(theorem_row(question, bound, composition, attained))
+                except NotApplicable as error:
+                    refusal = error
+            if not rows:
+                raise refusal
+            return min(rows, key=lambda row: row.answer.upper)
+
+        return ask
+
+    def _truth(self, question: Question) -> Row:
+        check_reach(_sizes(self.laws))
+        row = true_row(question, self.laws, len(self.directions()) > 1)
+        if self.exact:
+            return row
+        answer = Answer(row.answer.upper, 0.0, row.answer.upper)
+        source = "laws that dominate every mechanism of the promises, composed numerically"
+        return Row(TRUTH, "upper", answer, source, row.seconds)
+
+
+def _sizes(laws: Laws) -> list[tuple[float, int]]:
+    """The largest loss, or the deviation, of each law that loses anything."""
+    found = []
+    for law, count in laws:
+        largest = max(map(abs, law.support))
+        size = largest if math.isfinite(largest) else math.sqrt(law.variance)
+        if size > 0.0:
+            found.append((size, count))
+    return found or [(1.0, 1)]

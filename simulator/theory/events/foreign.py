@@ -1,0 +1,189 @@
+"""Events of other libraries, read without importing them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory.events.accounting import Account
+from simulator.theory.events.leaves import (
+    GaussianEvent,
+    LaplaceEvent,
+    NothingEvent,
+    PromiseEvent,
+    RandomizedResponseEvent,
+    TreeAggregationEvent,
+)
+from simulator.theory.events.noise_leaves import DiscreteLaplaceEvent, GaussianMixtureEvent
+from simulator.theory.events.sampling import SubsampledEvent
+from simulator.theory.events.selection import ORDERS, SelectedEvent
+from simulator.theory.events.tree import (
+    ADD_REMOVE,
+    REPLACE_ONE,
+    ComposedEvent,
+    EventTree,
+    Neighbours,
+    RepeatedEvent,
+    check_relation,
+    ratio_up,
+)
+from simulator.theory.guarantees import ZCDP, RenyiDP
+from simulator.theory.outward import above
+from simulator.theory.parameters import count, nonnegative
+from simulator.theory.stored import parsed
+
+Read = Callable[[Any, Neighbours, str], EventTree]
+
+
+def from_opacus(history: Iterable[tuple[float, float, int]]) -> Account:
+    """The composition of an Opacus accountant: its ``history``, Poisson sampling, add-remove.
+
+    Every entry is (noise multiplier, sample rate, number of steps). Raises InvalidInput for what
+    is no such list, with the place of the entry.
+    """
+    events: list[EventTree] = []
+    for place, entry in enumerate(history):
+        path = f"history[{place}]"
+        try:
+            noise, rate, steps = entry
+        except (TypeError, ValueError):
+            wanted = "(noise multiplier, sample rate, steps)"
+            raise InvalidInput(f"{path}: {entry!r:.80} is not {wanted}") from None
+        try:
+            steps = count("the number of steps", steps, 0)
+            if steps > 0:
+                events.append(RepeatedEvent(SubsampledEvent(GaussianEvent(noise), rate), steps))
+        except InvalidInput as error:
+            raise InvalidInput(f"{path}: {error}") from None
+    return Account(ComposedEvent(tuple(events)) if events else NothingEvent(), ADD_REMOVE)
+
+
+def read_account(text: str) -> Account:
+    """An event document, or the JSON of an Opacus history or of an accountant's state with one.
+
+    Raises InvalidInput with the path of what is wrong.
+    """
+    document = parsed(text, "event")
+    history = document.get("history") if isinstance(document, dict) else document
+    return from_opacus(history) if isinstance(history, list) else Account.from_json(text)
+
+
+def from_dp_accounting(event: Any, relation: Neighbours = ADD_REMOVE) -> Account:
+    """The composition of a ``dp_accounting.DpEvent`` of version 0.6, under ``relation``.
+
+    Read are the events NoOp, Gaussian, Laplace, DiscreteLaplace, MixtureOfGaussians,
+    RandomizedResponse (replace-one, as there), ZCDp, SingleEpochTreeAggregation, RepeatAndSelect,
+    PoissonSampled, SampledWithoutReplacement, Composed and SelfComposed. Noise multipliers are over
+    the sensitivity under ``relation``.
+
+    Raises InvalidInput for what is no DpEvent, or has no privacy at all; NotApplicable for the
+    others: each with the path inside of the event, and its name.
+    """
+    check_relation(relation)
+    return Account(_read(event, relation, "event"), relation)
+
+
+def _read(event: Any, relation: Neighbours, path: str) -> EventTree:
+    name = type(event).__name__
+    if not any(base.__name__ == "DpEvent" for base in type(event).__mro__):
+        raise InvalidInput(f"{path}: {event!r:.80} is no DpEvent of dp_accounting")
+    if name in _WITHOUT_PRIVACY:
+        raise InvalidInput(f"{path}: {name} has no privacy: no finite epsilon holds")
+    if name not in _READERS:
+        known = ", ".join(_READERS)
+        raise NotApplicable(f"{path}: {name} is not read here; these are: {known}")
+    path = f"{path} ({name})"
+    try:
+        return _READERS[name](event, relation, path)
+    except InvalidInput as error:
+        said = str(error)
+        raise InvalidInput(said if said.startswith("event") else f"{path}: {said}") from None
+
+
+_WITHOUT_PRIVACY = ("NonPrivateDpEvent",)
+
+
+def _randomized_response(event: Any, relation: Neighbours, path: str) -> EventTree:
+    """Odds of the truth against any other bucket: (1 - p + p/k) / (p/k) = 1 + k (1 - p)/p."""
+    if relation != REPLACE_ONE:
+        raise NotApplicable(
+            f"{path}: randomized response has a theorem under {REPLACE_ONE} only, not {relation}"
+        )
+    noise, buckets = float(event.noise_parameter), count("num_buckets", event.num_buckets)
+    if not 0.0 <= noise <= 1.0:
+        raise InvalidInput(f"noise_parameter must be in [0, 1], not {noise!r}")
+    if buckets == 1 or noise == 1.0:
+        return NothingEvent()
+    if noise == 0.0:
+        raise InvalidInput("without noise the answer is the record: no finite epsilon holds")
+    odds = buckets * (1.0 - noise) / noise
+    return RandomizedResponseEvent(above(math.log1p(odds) * (1.0 + 2.0**-50)), buckets)
+
+
+def _zcdp(event: Any, relation: Neighbours, path: str) -> EventTree:
+    """(xi, rho)-zCDP is (a, xi + rho a)-Renyi DP at every order a."""
+    rho, xi = nonnegative("rho", event.rho), nonnegative("xi", event.xi)
+    if xi == 0.0:
+        return PromiseEvent(ZCDP(rho))
+    return PromiseEvent(RenyiDP(ORDERS, tuple(above(xi + above(rho * a)) for a in ORDERS)))
+
+
+def _tree(event: Any, relation: Neighbours, path: str) -> EventTree:
+    counts = event.step_counts
+    steps = (counts,) if isinstance(counts, int) else tuple(counts)
+    kept = tuple(each for each in steps if each != 0)
+    return TreeAggregationEvent(float(event.noise_multiplier), kept) if kept else NothingEvent()
+
+
+def _mixture(event: Any, relation: Neighbours, path: str) -> EventTree:
+    """Sensitivities of one value, or of no weight, are joined and left out."""
+    weights: dict[float, float] = {}
+    for shift, weight in zip(event.sensitivities, event.sampling_probs, strict=True):
+        if weight != 0.0:
+            weights[float(shift)] = weights.get(float(shift), 0.0) + float(weight)
+    if set(weights) == {0.0}:
+        return NothingEvent()
+    return GaussianMixtureEvent(event.standard_deviation, tuple(weights), tuple(weights.values()))
+
+
+def _without_replacement(event: Any, relation: Neighbours, path: str) -> EventTree:
+    size = count("source_dataset_size", event.source_dataset_size)
+    drawn = count("sample_size", event.sample_size, 0)
+    if drawn > size:
+        raise InvalidInput(f"a sample of {drawn} from {size} records cannot be drawn")
+    inner = _read(event.event, relation, f"{path}.event")
+    rate = ratio_up(float(drawn), float(size)) if drawn else 0.0
+    return SubsampledEvent(inner, min(rate, 1.0), "without_replacement")
+
+
+_READERS: dict[str, Read] = {
+    "NoOpDpEvent": lambda event, relation, path: NothingEvent(),
+    "GaussianDpEvent": lambda event, relation, path: GaussianEvent(float(event.noise_multiplier)),
+    "LaplaceDpEvent": lambda event, relation, path: LaplaceEvent(float(event.noise_multiplier)),
+    "DiscreteLaplaceDpEvent": lambda event, relation, path: DiscreteLaplaceEvent(
+        float(event.noise_parameter), event.sensitivity
+    ),
+    "MixtureOfGaussiansDpEvent": _mixture,
+    "RandomizedResponseDpEvent": _randomized_response,
+    "ZCDpEvent": _zcdp,
+    "SingleEpochTreeAggregationDpEvent": _tree,
+    "RepeatAndSelectDpEvent": lambda event, relation, path: SelectedEvent(
+        _read(event.event, relation, f"{path}.event"), float(event.mean), float(event.shape)
+    ),
+    "PoissonSampledDpEvent": lambda event, relation, path: SubsampledEvent(
+        _read(event.event, relation, f"{path}.event"), float(event.sampling_probability)
+    ),
+    "SampledWithoutReplacementDpEvent": _without_replacement,
+    "ComposedDpEvent": lambda event, relation, path: ComposedEvent(
+        tuple(
+            _read(each, relation, f"{path}.events[{place}]")
+            for place, each in enumerate(event.events)
+        )
+    ),
+    "SelfComposedDpEvent": lambda event, relation, path: RepeatedEvent(
+        _read(event.event, relation, f"{path}.event"), event.count
+    ),
+}
+"""How each event is read, by the name of its class."""

@@ -1,0 +1,275 @@
+"""Events of one round: mechanisms with their laws, and promises."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+
+from simulator.errors import InvalidInput
+from simulator.theory.events.tree import EventRounds, Leaf, ratio_up
+from simulator.theory.guarantees import (
+    ApproxDP,
+    BoundedRange,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    parse_guarantee,
+)
+from simulator.theory.laws import (
+    FiniteLaw,
+    GaussianLaw,
+    LaplaceLaw,
+    randomized_response,
+)
+from simulator.theory.outward import above
+from simulator.theory.parameters import count, nonnegative, positive
+
+ROUNDED_UP = 1.0 + 2.0**-46
+"""More than the few roundings of any parameter here."""
+
+NOTHING_LOST = EventRounds(randomized_response(0.0), (PureDP(0.0),), exact=True, attains=True)
+"""A round whose answer does not depend on the database."""
+
+
+def keeping(guarantee: Guarantee) -> EventRounds:
+    """Any mechanism that keeps it: the worst of the family where one law is, or one above it."""
+    law, exact = guarantee.worst_law, True
+    if law is None:
+        law, exact = guarantee.dominating_law, False
+    if law is None and isinstance(guarantee, BoundedRange):
+        # The family has a least Gaussian above it.
+        mu = above(guarantee.gdp_mu * ROUNDED_UP)
+        law = GaussianLaw(mu) if guarantee.epsilon > 0.0 else NOTHING_LOST.law
+    return EventRounds(law, (guarantee,), exact=exact and law is not None, attains=True)
+
+
+def rounded_up(found: Guarantee) -> Guarantee:
+    """A guarantee of plain parameters that were computed, each raised by more than its rounding."""
+    values = (float(getattr(found, each.name)) for each in fields(found))
+    return type(found)(*(value * ROUNDED_UP for value in values))
+
+
+@dataclass(frozen=True)
+class NothingEvent(Leaf):
+    """An answer that does not depend on the database."""
+
+    kind: ClassVar[str] = "nothing"
+
+    def once(self) -> EventRounds:
+        """See :meth:`Leaf.once`."""
+        return NOTHING_LOST
+
+
+@dataclass(frozen=True)
+class GaussianEvent(Leaf):
+    """Noise N(0, sigma^2) on an answer of that L2 sensitivity; of Opacus the noise multiplier."""
+
+    sigma: float
+    sensitivity: float = 1.0
+    kind: ClassVar[str] = "gaussian"
+
+    def __post_init__(self) -> None:
+        positive("sigma", self.sigma)
+        positive("sensitivity", self.sensitivity)
+        positive("sensitivity / sigma", self.mu)
+
+    @property
+    def mu(self) -> float:
+        """Sensitivity over deviation, rounded up."""
+        return ratio_up(self.sensitivity, self.sigma)
+
+    def once(self) -> EventRounds:
+        """See :meth:`Leaf.once`."""
+        return keeping(GaussianDP(self.mu))
+
+
+@dataclass(frozen=True)
+class LaplaceEvent(Leaf):
+    """Laplace noise of that scale on a real answer of that sensitivity."""
+
+    scale: float
+    sensitivity: float = 1.0
+    kind: ClassVar[str] = "laplace"
+
+    def __post_init__(self) -> None:
+        positive("scale", self.scale)
+        positive("sensitivity", self.sensitivity)
+        positive("sensitivity / scale", self.epsilon)
+
+    @property
+    def epsilon(self) -> float:
+        """Sensitivity over scale, rounded up."""
+        return ratio_up(self.sensitivity, self.scale)
+
+    def once(self) -> EventRounds:
+        """See :meth:`Leaf.once`."""
+        return EventRounds(LaplaceLaw(self.epsilon), (PureDP(self.epsilon),), exact=True)
+
+
+@dataclass(frozen=True)
+class RandomizedResponseEvent(Leaf):
+    """One of ``buckets`` told truly with odds e^epsilon : 1 against any other.
+
+    The pair is that of two different truths: the answer must be about one record, which is
+    replaced, or a bit that says whether Alice is there.
+    """
+
+    epsilon: float
+    buckets: int = 2
+    kind: ClassVar[str] = "randomized_response"
+
+    def __post_init__(self) -> None:
+        nonnegative("epsilon", self.epsilon)
+        object.__setattr__(self, "buckets", count("buckets", self.buckets, 2))
+
+    def once(self) -> EventRounds:
+        """See :meth:`Leaf.once`."""
+        if self.buckets == 2 or self.epsilon == 0.0:
+            return keeping(PureDP(self.epsilon))
+        others = math.log(self.buckets - 2)
+        logs = np.array([self.epsilon, 0.0, others])
+        logs -= np.logaddexp.reduce(logs)
+        law = FiniteLaw(np.array([-self.epsilon, 0.0, self.epsilon]), logs[[1, 2, 0]])
+        return EventRounds(law, (PureDP(self.epsilon),), exact=True)
+
+
+@dataclass(frozen=True)
+class DiscreteEvent(Leaf):
+    """A finite mechanism by the probabilities of its answers on its worst pair of databases.
+
+    ``p0`` without Alice and ``p1`` with her, or with one record and with another. That the pair
+    dominates every other one is for the caller to know.
+    """
+
+    p0: tuple[float, ...]
+    p1: tuple[float, ...]
+    kind: ClassVar[str] = "discrete"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "p0", tuple(self.p0))
+        object.__setattr__(self, "p1", tuple(self.p1))
+        if FiniteLaw.from_probabilities(self.p0, self.p1).losses.size == 0:
+            raise InvalidInput("p0 and p1 have no answer in common: it tells the databases apart")
+        self.once()
+
+    def once(self) -> EventRounds:
+        """See :meth:`Leaf.once`."""
+        law = FiniteLaw.from_probabilities(self.p0, self.p1)
+        leak = max(law.infinite_mass, law.dual_infinite_mass)
+        largest = max(map(abs, law.support)) * ROUNDED_UP
+        promise = (
+            ApproxDP(largest, min(leak * ROUNDED_UP, 1.0 - 2.0**-53)) if leak else PureDP(largest)
+        )
+        return EventRounds(law, (promise,), exact=True)
+
+
+@dataclass(frozen=True)
+class PromiseEvent(Leaf):
+    """Any mechanism that keeps a guarantee: ``PromiseEvent(PureDP(0.1))`` or of a text.
+
+    In a document the text of the guarantee, as ``pure:0.1``, ``renyi:2.0,0.1,8.0,0.5``: a Renyi
+    guarantee has as many orders as are known.
+    """
+
+    guarantee: Guarantee
+    kind: ClassVar[str] = "promise"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.guarantee, str):
+            object.__setattr__(self, "guarantee", parse_guarantee(self.guarantee))
+        if not isinstance(self.guarantee, Guarantee):
+            raise InvalidInput(f"guarantee must be one, as PureDP(0.1), not {self.guarantee!r:.80}")
+
+    def once(self) -> EventRounds:
+        """See :meth:`Leaf.once`."""
+        return keeping(self.guarantee)
+
+
+@dataclass(frozen=True)
+class AboveThresholdEvent(Leaf):
+    """The sparse vector technique with Laplace noise, stopped after ``positives`` answers "above".
+
+    The threshold's noise is drawn once, each query's anew; answers are a bit each, and no number
+    is released. With threshold_scale b and query_scale b' it is epsilon-DP for
+    epsilon = sensitivity/b + 2 positives sensitivity/b', and with one positives in place of two
+    where ``monotonic``: all queries move in the same direction between neighbours.
+
+    Proof: a threshold that is higher by the sensitivity keeps every "below", and with it every
+    "above" keeps its place when its own noise is higher by twice the sensitivity.
+
+    Source: Lyu, Su and Li 2017, "Understanding the Sparse Vector Technique for Differential
+    Privacy", Algorithm 7 without its last step; with one positive, b = 2/epsilon and
+    b' = 4/epsilon it is Dwork and Roth 2014, Theorem 3.23.
+    """
+
+    threshold_scale: float
+    query_scale: float
+    sensitivity: float = 1.0
+    positives: int = 1
+    monotonic: bool = False
+    kind: ClassVar[str] = "above_threshold"
+
+    def __post_init__(self) -> None:
+        positive("threshold_scale", self.threshold_scale)
+        positive("query_scale", self.query_scale)
+        positive("sensitivity", self.sensitivity)
+        object.__setattr__(self, "positives", count("positives", self.positives))
+
+    @property
+    def epsilon(self) -> float:
+        """What the theorem gives, rounded up."""
+        factor = self.positives * (1 if self.monotonic else 2)
+        once = ratio_up(self.sensitivity, self.threshold_scale)
+        return (once + factor * ratio_up(self.sensitivity, self.query_scale)) * ROUNDED_UP
+
+    def once(self) -> EventRounds:
+        """See :meth:`Leaf.once`. Composes as randomized response of that epsilon, an upper end."""
+        guarantee = PureDP(self.epsilon)
+        return EventRounds(guarantee.worst_law, (guarantee,))
+
+
+@dataclass(frozen=True)
+class TreeAggregationEvent(Leaf):
+    """Running sums from binary trees with noise N(0, sigma^2) on every node.
+
+    ``steps`` are the leaves of each tree; a record is in one leaf of one tree at most (of several
+    epochs make as many events). It touches the nodes above its leaf, so that all that is released
+    is one Gaussian of sensitivity sensitivity * sqrt(height), the height that of the tallest tree:
+    floor(log2 steps) + 1 where a node is released once its steps are complete, and
+    ceil(log2 steps) + 1 where ``padded``: unfinished ones too.
+
+    Source: Kairouz, McMahan, Song, Thakkar, Thakurta and Xu 2021, "Practical and Private (Deep)
+    Learning without Sampling or Shuffling", Theorem 4.1 and Appendix D.
+    """
+
+    sigma: float
+    steps: tuple[int, ...]
+    sensitivity: float = 1.0
+    padded: bool = False
+    kind: ClassVar[str] = "tree_aggregation"
+
+    def __post_init__(self) -> None:
+        steps = (self.steps,) if isinstance(self.steps, int | float) else tuple(self.steps)
+        if not steps:
+            raise InvalidInput("steps must name at least one tree")
+        object.__setattr__(self, "steps", tuple(count("steps", each) for each in steps))
+        GaussianEvent(self.sigma, self.sensitivity)
+
+    @property
+    def height(self) -> int:
+        """How many nodes a record touches at most."""
+        most = max(self.steps)
+        return (most - 1).bit_length() + 1 if self.padded else most.bit_length()
+
+    def once(self) -> EventRounds:
+        """See :meth:`Leaf.once`. Exact: the first leaf touches so many nodes."""
+        root = math.sqrt(self.height)
+        mu = ratio_up(self.sensitivity, self.sigma)
+        if root * root != self.height:
+            mu = above(mu * above(root))
+        elif root > 1.0:
+            mu = above(mu * root)
+        return keeping(GaussianDP(mu))

@@ -1,0 +1,113 @@
+"""Events of one round with discrete noise, or with a random sensitivity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from simulator.theory.events.leaves import ROUNDED_UP, GaussianEvent
+from simulator.theory.events.tree import EventRounds, Leaf, ratio_up
+from simulator.theory.guarantees import ZCDP, GaussianDP, PureDP
+from simulator.theory.laws import (
+    GaussianMixtureLaw,
+    discrete_gaussian,
+    discrete_laplace,
+    rounded_gaussian,
+    rounded_laplace,
+    staircase,
+)
+
+
+@dataclass(frozen=True)
+class DiscreteGaussianEvent(Leaf):
+    """Discrete Gaussian noise on a whole number, or with ``rounded`` a Gaussian that is rounded.
+
+    ``sensitivity`` is any whole number of at least 1. Source: see
+    :func:`simulator.theory.laws.discrete_gaussian`; for its guarantee Canonne, Kamath and Steinke
+    2020, Theorem 4; a rounded Gaussian keeps what the Gaussian keeps.
+    """
+
+    sigma: float
+    sensitivity: int = 1
+    rounded: bool = False
+    kind: ClassVar[str] = "discrete_gaussian"
+
+    def __post_init__(self) -> None:
+        self.once()
+
+    def once(self) -> EventRounds:
+        """See :meth:`Leaf.once`."""
+        make = rounded_gaussian if self.rounded else discrete_gaussian
+        law = make(self.sigma, self.sensitivity)
+        mu = GaussianEvent(self.sigma, float(self.sensitivity)).mu
+        promise = GaussianDP(mu) if self.rounded else ZCDP(mu * mu / 2 * ROUNDED_UP)
+        return EventRounds(law, (promise,), exact=True)
+
+
+@dataclass(frozen=True)
+class DiscreteLaplaceEvent(Leaf):
+    """Two-sided geometric noise on a whole number, or with ``rounded`` Laplace noise, rounded.
+
+    The noise has mass proportional to exp(-epsilon_per_unit |x|), a scale of 1/epsilon_per_unit;
+    ``sensitivity`` is any whole number of at least 1.
+    """
+
+    epsilon_per_unit: float
+    sensitivity: int = 1
+    rounded: bool = False
+    kind: ClassVar[str] = "discrete_laplace"
+
+    def __post_init__(self) -> None:
+        self.once()
+
+    def once(self) -> EventRounds:
+        """See :meth:`Leaf.once`."""
+        make = rounded_laplace if self.rounded else discrete_laplace
+        law = make(self.epsilon_per_unit, self.sensitivity)
+        promise = PureDP(self.epsilon_per_unit * self.sensitivity * ROUNDED_UP)
+        return EventRounds(law, (promise,), exact=True)
+
+
+@dataclass(frozen=True)
+class StaircaseEvent(Leaf):
+    """Staircase noise at the sensitivity that it was made for.
+
+    Source: see :func:`simulator.theory.laws.staircase`.
+    """
+
+    epsilon: float
+    share: float
+    kind: ClassVar[str] = "staircase"
+
+    def __post_init__(self) -> None:
+        self.once()
+
+    def once(self) -> EventRounds:
+        """See :meth:`Leaf.once`."""
+        law = staircase(self.epsilon, self.share)
+        return EventRounds(law, (PureDP(self.epsilon),), exact=True)
+
+
+@dataclass(frozen=True)
+class GaussianMixtureEvent(Leaf):
+    """Noise N(0, sigma^2) on an answer that Alice moves by a random one of ``sensitivities``.
+
+    Source: see :class:`simulator.theory.laws.GaussianMixtureLaw`. It keeps what the largest
+    sensitivity keeps.
+    """
+
+    sigma: float
+    sensitivities: tuple[float, ...]
+    weights: tuple[float, ...]
+    kind: ClassVar[str] = "gaussian_mixture"
+
+    def __post_init__(self) -> None:
+        for name in ("sensitivities", "weights"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        self.once()
+
+    def once(self) -> EventRounds:
+        """See :meth:`Leaf.once`."""
+        law = GaussianMixtureLaw(self.sigma, self.sensitivities, self.weights)
+        promise = GaussianDP(ratio_up(max(self.sensitivities), self.sigma))
+        return EventRounds(law, (promise,), exact=True)

@@ -1,0 +1,146 @@
+"""Events on a random sample of the records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from simulator.errors import InvalidInput
+from simulator.theory.events.leaves import NOTHING_LOST, keeping, rounded_up
+from simulator.theory.events.tree import (
+    ADD_REMOVE,
+    REPLACE_ONE,
+    EventRounds,
+    EventTree,
+    Neighbours,
+    check_event,
+    refuse,
+)
+from simulator.theory.guarantees import (
+    ApproxDP,
+    GaussianDP,
+    Guarantee,
+    SubsampledGaussianDP,
+)
+from simulator.theory.laws import (
+    GaussianLaw,
+    PoissonSubsampledLaw,
+    PrivacyLossLaw,
+    SampledWithoutReplacementLaw,
+)
+from simulator.theory.outward import above, below
+from simulator.theory.transforms import subsampled as subsampled_guarantee
+from simulator.validation import finite
+
+Sampling = Literal["poisson", "without_replacement"]
+
+_HAS_THEOREM: dict[str, Neighbours] = {"poisson": ADD_REMOVE, "without_replacement": REPLACE_ONE}
+_UP = 1.0 + 2.0**-45
+
+
+@dataclass(frozen=True)
+class SubsampledEvent(EventTree):
+    """An event on a sample that nobody sees; a new one is drawn whenever it is repeated.
+
+    ``poisson`` keeps every record with probability ``rate`` on its own: its pair is known under
+    add-remove. ``without_replacement`` draws the share ``rate`` of the records: its pair is known
+    under replace-one, and so is then the sensitivity inside; it dominates, but no two databases
+    have it above and below epsilon = 0 at once, so that only upper ends are certain.
+
+    Several Gaussians on one sample are one Gaussian; of any other composition on one sample no
+    single law is known here. A sample of a sample is one sample.
+
+    Source: Zhu, Dong and Wang 2022, Theorem 11; of guarantees Balle, Barthe and Gaboardi 2018,
+    Theorems 8 and 9.
+    """
+
+    event: EventTree
+    rate: float
+    sampling: Sampling = "poisson"
+    kind: ClassVar[str] = "subsampled"
+
+    def __post_init__(self) -> None:
+        check_event(self.event)
+        if not 0.0 <= finite("rate", self.rate) <= 1.0:
+            raise InvalidInput(f"the sampling rate must be in [0, 1], not {self.rate!r}")
+        if self.sampling not in _HAS_THEOREM:
+            words = " or ".join(_HAS_THEOREM)
+            raise InvalidInput(f"sampling must be {words}, not {self.sampling!r}")
+
+    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+        """See :meth:`EventTree.resolved`."""
+        known = _HAS_THEOREM[self.sampling]
+        where = f"{path} ({self.kind})"
+        if relation != known and 0.0 < self.rate < 1.0:
+            raise refuse(
+                path, self, f"{self.sampling} sampling has a theorem under {known} only, "
+                f"not under {relation}"
+            )  # fmt: skip
+        inner, rate = self.event, self.rate
+        path = f"{path}.event"
+        while isinstance(inner, SubsampledEvent) and inner.sampling == self.sampling:
+            rate = rate if inner.rate == 1.0 else min(above(rate * inner.rate), rate)
+            rate = 0.0 if inner.rate == 0.0 else rate
+            inner, path = inner.event, f"{path}.event"
+        parts = list(inner.resolved(relation, path))
+        if rate == 1.0:
+            yield from parts
+        elif rate == 0.0:
+            yield _at(NOTHING_LOST, where)
+        else:
+            yield _at(self._sampled(_single(parts, path, inner), rate), where)
+
+    def _sampled(self, once: EventRounds, rate: float) -> EventRounds:
+        """One round on a sample; it also keeps whatever it keeps without."""
+        guarantees = [_amplified(one, rate) for one in once.guarantees]
+        if self.sampling == "poisson" and isinstance(once.law, GaussianLaw):
+            sigma = 1.0 / once.law.mu
+            sigma = sigma if 1.0 / sigma >= once.law.mu else below(sigma)
+            guarantees.append(SubsampledGaussianDP(sigma, rate))
+        law: PrivacyLossLaw | None = None
+        if once.law is not None and self.sampling == "poisson":
+            law = PoissonSubsampledLaw(once.law, rate)
+        elif once.law is not None:
+            law = SampledWithoutReplacementLaw(once.law, rate)
+        exact = once.exact and self.sampling == "poisson"
+        return EventRounds(law, tuple(guarantees), exact=exact)
+
+
+def _amplified(guarantee: Guarantee, rate: float) -> Guarantee:
+    """What a guarantee becomes: less where a theorem says so, otherwise what it was.
+
+    A sample hides the records further, so that a round is as private as without it.
+    """
+    pure = guarantee.core.pure_epsilon
+    if math.isinf(pure):
+        return guarantee
+    found = subsampled_guarantee(ApproxDP(pure, guarantee.leak), rate)
+    return rounded_up(found)
+
+
+def _single(parts: list[EventRounds], path: str, event: EventTree) -> EventRounds:
+    """The one round on the sample; several Gaussians are one."""
+    if len(parts) == 1 and parts[0].count == 1:
+        return parts[0]
+    mus = []
+    for part in parts:
+        if part.guarantees == NOTHING_LOST.guarantees:
+            continue
+        if not (isinstance(part.law, GaussianLaw) and part.exact):
+            raise refuse(
+                path, event, "a composition on one sample has no law here unless all of it is "
+                "Gaussian; sample each of its events, or promise what the whole keeps"
+            )  # fmt: skip
+        mus.append(part.law.mu * math.sqrt(part.count))
+    return keeping(GaussianDP(math.hypot(*mus) * _UP)) if mus else NOTHING_LOST
+
+
+def _at(once: EventRounds, where: str) -> EventRounds:
+    return replace(once, where=where, count=1)
+
+
+def subsampled(event: EventTree, rate: float, sampling: Sampling = "poisson") -> SubsampledEvent:
+    """``subsampled(gaussian(1.0), 0.01)``; see :class:`SubsampledEvent`."""
+    return SubsampledEvent(event, rate, sampling)

@@ -1,0 +1,147 @@
+"""The best of a random number of runs: private selection."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from simulator.errors import InvalidInput
+from simulator.theory.composition import Composition
+from simulator.theory.events.leaves import NOTHING_LOST
+from simulator.theory.events.tree import (
+    EventRounds,
+    EventTree,
+    Neighbours,
+    check_event,
+    refuse,
+)
+from simulator.theory.guarantees import Guarantee, PureDP, RenyiDP
+from simulator.theory.outward import below
+from simulator.theory.parameters import LARGEST
+from simulator.theory.renyi_divergence import renyi_to_delta
+from simulator.validation import finite, point
+
+_UP = 1.0 + 2.0**-34
+_LEAST_GAMMA = 1e-12
+
+ORDERS: tuple[float, ...] = (
+    *(1.01, 1.02, 1.05, *(1.0 + tenth / 10.0 for tenth in range(1, 10))),
+    *map(float, (*range(2, 65), *range(72, 129, 8), *range(160, 513, 32), 1024)),
+)
+"""Orders at which a Renyi curve is stated."""
+
+
+@dataclass(frozen=True)
+class SelectedEvent(EventTree):
+    """Run an event a random number of times and release the best run, by a score of the answers.
+
+    The number of runs has the given mean: geometric for ``shape`` 1, logarithmic for 0, truncated
+    negative binomial for any other shape > -1, Poisson for an infinite one (then possibly no run,
+    and none is best).
+
+    With runs of epsilon(a)-Renyi DP the whole keeps, for every pair of orders a and b,
+    epsilon(a) + (1 + shape)((1 - 1/b) epsilon(b) + ln(1/gamma)/b) + ln(mean)/(a - 1) at order a,
+    gamma the parameter that has this mean. For epsilon-DP runs, as a and b grow, it is
+    (2 + shape) epsilon-DP. A Poisson number: epsilon(a) + mean delta + ln(mean)/(a - 1), where the
+    runs are (ln(1 + 1/(a - 1)), delta)-DP.
+
+    Source: Papernot and Steinke 2022, "Hyperparameter Tuning with Renyi Differential Privacy",
+    Theorems 2 and 6; for shape 1 Liu and Talwar 2019, Theorem 3.4.
+    """
+
+    event: EventTree
+    mean: float
+    shape: float = 1.0
+    kind: ClassVar[str] = "select"
+
+    def __post_init__(self) -> None:
+        check_event(self.event)
+        if finite("mean", self.mean) < 1.0:
+            raise InvalidInput(f"the mean number of runs must be at least 1, not {self.mean!r}")
+        if not point("shape", self.shape) > -1.0:
+            raise InvalidInput(f"shape must be above -1, or inf for Poisson, not {self.shape!r}")
+        if math.isfinite(self.shape) and self.mean > 1.0:
+            _gamma(self.mean, self.shape)
+
+    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+        """See :meth:`EventTree.resolved`. No law is known: the guarantees are upper ends."""
+        parts = list(self.event.resolved(relation, f"{path}.event"))
+        where = f"{path} ({self.kind})"
+        if self.mean == 1.0 and math.isfinite(self.shape):
+            yield from parts  # exactly one run
+            return
+        pure = math.fsum(part.guarantees[0].pure_epsilon * part.count for part in parts)
+        runs = Composition.of(*((part.guarantees[-1], part.count) for part in parts))
+        found: list[Guarantee] = []
+        if pure == 0.0:
+            yield replace(NOTHING_LOST, where=where)
+            return
+        if math.isfinite(pure) and math.isfinite(self.shape):
+            found.append(PureDP((2.0 + self.shape) * pure * _UP))
+        curve = self._curve(runs)
+        if curve is not None:
+            found.append(curve)
+        if not found:
+            raise refuse(path, self, "its runs keep neither pure nor Renyi differential privacy")
+        yield EventRounds(found[0].worst_law, tuple(found), where=where)
+
+    def _curve(self, runs: Composition) -> RenyiDP | None:
+        """The Renyi guarantee of the whole; None where the runs have none."""
+        known = [(order, runs.renyi(order)) for order in ORDERS]
+        known = [(order, value) for order, value in known if math.isfinite(value)]
+        if not known:
+            return None
+        log_mean = math.log(self.mean)
+        if math.isinf(self.shape):
+            stated = [each.renyi_orders for each, _ in runs if each.renyi_orders]
+            orders = tuple(sorted({order for each in stated for order in each}))
+            extra = [
+                self.mean
+                * renyi_to_delta(
+                    runs.renyi, -math.log1p(-1.0 / order) * (1.0 - 1e-15), orders=orders
+                )
+                for order, _ in known
+            ]
+        else:
+            log_inverse = -math.log(_gamma(self.mean, self.shape))
+            least = min((1 - 1 / order) * value + log_inverse / order for order, value in known)
+            extra = [(1.0 + self.shape) * least] * len(known)
+        curve = [
+            (order, (value + more + log_mean / (order - 1.0)) * _UP)
+            for (order, value), more in zip(known, extra)
+        ]
+        kept = [(order, value) for order, value in curve if value <= LARGEST]
+        return RenyiDP(*zip(*kept)) if kept else None
+
+
+def _mean(gamma: float, shape: float) -> float:
+    """Mean of the truncated negative binomial law (Papernot and Steinke 2022, Definition 1)."""
+    log = math.log(gamma)
+    if shape == 0.0:
+        return (1.0 / gamma - 1.0) / -log
+    return shape * (1.0 / gamma - 1.0) / -math.expm1(shape * log)
+
+
+def _gamma(mean: float, shape: float) -> float:
+    """The parameter with that mean > 1, or a little less: a smaller one has the larger bound."""
+    if shape == 1.0:
+        return below(1.0 / mean)
+    if _mean(_LEAST_GAMMA, shape) < mean:
+        raise InvalidInput(f"no law of shape {shape!r} and mean {mean!r} is computed here")
+    from scipy.optimize import brentq
+
+    low, high = math.log(_LEAST_GAMMA), math.log1p(-1e-9)
+    if _mean(math.exp(high), shape) >= mean:
+        return math.exp(2.0 * high)
+    root = brentq(lambda log: math.log(_mean(math.exp(log), shape) / mean), low, high, xtol=1e-13)
+    gamma = math.exp(root)
+    while _mean(gamma, shape) < mean:
+        gamma *= 1.0 - 1e-12
+    return gamma * (1.0 - 1e-9)
+
+
+def select(event: EventTree, mean: float, shape: float = 1.0) -> SelectedEvent:
+    """``select(self_compose(subsampled(gaussian(1.0), 0.01), 1000), mean=10)``."""
+    return SelectedEvent(event, mean, shape)

@@ -1,0 +1,60 @@
+"""Events as JSON, see :mod:`simulator.theory.stored`."""
+
+from __future__ import annotations
+
+from simulator.errors import InvalidInput
+from simulator.theory.events.leaves import (
+    AboveThresholdEvent,
+    DiscreteEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    NothingEvent,
+    PromiseEvent,
+    RandomizedResponseEvent,
+    TreeAggregationEvent,
+)
+from simulator.theory.events.noise_leaves import (
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    GaussianMixtureEvent,
+    StaircaseEvent,
+)
+from simulator.theory.events.sampling import Sampling, SubsampledEvent
+from simulator.theory.events.selection import SelectedEvent
+from simulator.theory.events.tree import ComposedEvent, EventTree, RepeatedEvent
+from simulator.theory.guarantees import Guarantee, parse_guarantee
+from simulator.theory.stored import JsonNode, Vocabulary
+
+
+def _guarantee(node: JsonNode) -> Guarantee:
+    try:
+        return parse_guarantee(node.text())
+    except InvalidInput as error:
+        node.complain(str(error))
+
+
+_CLASSES: tuple[type[EventTree], ...] = (
+    ComposedEvent,
+    RepeatedEvent,
+    SubsampledEvent,
+    SelectedEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    StaircaseEvent,
+    GaussianMixtureEvent,
+    RandomizedResponseEvent,
+    DiscreteEvent,
+    PromiseEvent,
+    AboveThresholdEvent,
+    TreeAggregationEvent,
+    NothingEvent,
+)
+
+EVENTS = Vocabulary(
+    EventTree,
+    {each.kind: each for each in _CLASSES},
+    readers={Guarantee: _guarantee, Sampling: JsonNode.text},
+)
+"""Every event by its kind, as ``{"kind": "gaussian", "sigma": 1.0}``."""

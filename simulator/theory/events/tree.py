@@ -1,0 +1,160 @@
+"""A composition as people write it: a tree of events, and what it comes down to.
+
+Leaves are rounds of one mechanism, inner nodes compose, repeat, sample or select. A tree is a
+frozen value. Asked under a neighbouring relation it comes down to a list of rounds, each with the
+law of its privacy loss where one is known, and with what it promises.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory.guarantees import Guarantee
+from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.outward import above
+from simulator.theory.parameters import count
+
+Neighbours = Literal["add-remove", "replace-one"]
+
+ADD_REMOVE: Neighbours = "add-remove"
+"""One record more or less: D0 is without Alice, D1 with her; and the other way round."""
+
+REPLACE_ONE: Neighbours = "replace-one"
+"""One record turned into another."""
+
+_MOST_ROUNDS = 2**53
+
+
+@dataclass(frozen=True)
+class EventRounds:
+    """Rounds of one mechanism that a tree comes down to.
+
+    Attributes
+    ----------
+    law : of the pair that dominates the mechanism from D0 to D1, its reversed law from D1 to D0;
+        None where no theorem gives one.
+    guarantees : what every round promises, one at least; the last has the best Renyi curve.
+    exact : whether some pair of databases has this law: then its lower ends are certain too.
+    attains : whether the worst of the first guarantee's family is meant.
+    where : the path to the event inside of the tree.
+    count : how many rounds.
+    """
+
+    law: PrivacyLossLaw | None
+    guarantees: tuple[Guarantee, ...]
+    _: KW_ONLY
+    exact: bool = False
+    attains: bool = False
+    where: str = ""
+    count: int = 1
+
+
+class EventTree(ABC):
+    """One node with all below it. ``kind`` is its word in a document."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+        """The rounds that it comes down to under ``relation``; ``path`` leads to this node.
+
+        Raises NotApplicable where no theorem is known, with the path, the reason and the relation
+        that has one.
+        """
+
+
+class Leaf(EventTree):
+    """One round of one mechanism. Sensitivities are those under the relation that is asked."""
+
+    @abstractmethod
+    def once(self) -> EventRounds:
+        """The round, at an empty path."""
+
+    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+        """See :meth:`EventTree.resolved`."""
+        yield replace(self.once(), where=f"{path} ({self.kind})")
+
+
+@dataclass(frozen=True)
+class ComposedEvent(EventTree):
+    """Events on one database, each chosen with the answers of those before it at hand."""
+
+    events: tuple[EventTree, ...]
+    kind: ClassVar[str] = "compose"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", tuple(self.events))
+        for event in self.events:
+            check_event(event)
+        if not self.events:
+            raise InvalidInput("compose needs at least one event")
+
+    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+        """See :meth:`EventTree.resolved`."""
+        for place, event in enumerate(self.events):
+            yield from event.resolved(relation, f"{path}.events[{place}]")
+
+
+def compose(*events: EventTree) -> ComposedEvent:
+    """``compose(gaussian(2.0), laplace(10.0))``: one after the other, adaptively."""
+    return ComposedEvent(events)
+
+
+@dataclass(frozen=True)
+class RepeatedEvent(EventTree):
+    """The same event ``count`` times, adaptively."""
+
+    event: EventTree
+    count: int
+    kind: ClassVar[str] = "self_compose"
+
+    def __post_init__(self) -> None:
+        check_event(self.event)
+        object.__setattr__(self, "count", count("count", self.count))
+        if self.count > _MOST_ROUNDS:
+            raise InvalidInput(f"count must be at most 2**53, not {self.count}")
+
+    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+        """See :meth:`EventTree.resolved`."""
+        for part in self.event.resolved(relation, f"{path}.event"):
+            times = part.count * self.count
+            if times > _MOST_ROUNDS:
+                raise InvalidInput(f"{path}: the counts multiply to more than 2**53 rounds")
+            yield replace(part, count=times)
+
+
+def check_event(event: object) -> None:
+    """Raise InvalidInput for what is no event."""
+    if not isinstance(event, EventTree):
+        raise InvalidInput(f"an event of simulator.theory.events was expected, not {event!r:.80}")
+
+
+def check_relation(relation: str) -> None:
+    """Raise InvalidInput for a word that names no neighbouring relation."""
+    if relation not in (ADD_REMOVE, REPLACE_ONE):
+        raise InvalidInput(f"relation must be {ADD_REMOVE} or {REPLACE_ONE}, not {relation!r}")
+
+
+def refuse(path: str, event: EventTree, why: str) -> NotApplicable:
+    """What to raise where a node has no theorem."""
+    return NotApplicable(f"{path} ({event.kind}): {why}")
+
+
+def ratio_up(numerator: float, denominator: float) -> float:
+    """The quotient of two positive floats, rounded up where it is not exact.
+
+    A loss that is a quotient, as sensitivity over scale, is that of a mechanism which is no more
+    private than the one written.
+    """
+    nearest = numerator / denominator
+    if math.isinf(nearest):
+        return nearest
+    if Fraction(nearest) * Fraction(denominator) < Fraction(numerator):
+        return above(nearest)
+    return nearest

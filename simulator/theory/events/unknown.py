@@ -1,0 +1,89 @@
+"""A document with one unknown, written ``"?"``, to be calibrated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.errors import InvalidInput
+from simulator.theory.certified_calibration import Calibrated, Scale, calibrate_certified
+from simulator.theory.events.accounting import Account
+from simulator.theory.stored import parsed
+
+UNKNOWN = "?"
+
+_MORE_IS_SAFER = ("sigma", "scale", "threshold_scale", "query_scale")
+_LESS_IS_SAFER = ("epsilon", "sensitivity")
+_WHOLE = ("count", "positives")
+
+
+def scale_of(name: str, digits: int = 5) -> Scale:
+    """What the member of that name may be; raises InvalidInput for one that is not calibrated."""
+    if name == "rate":
+        return Scale(name, 1e-9, 1.0, start=0.01, grows=False, digits=digits)
+    if name in _MORE_IS_SAFER:
+        return Scale(name, 1e-4, 1e6, start=1.0, grows=True, digits=digits)
+    if name in _LESS_IS_SAFER:
+        return Scale(name, 1e-9, 1e4, start=0.1, grows=False, digits=digits)
+    if name in _WHOLE:
+        return Scale(name, 1.0, 1e9, start=1.0, grows=False, digits=0)
+    known = ", ".join((*_MORE_IS_SAFER, *_LESS_IS_SAFER, "rate", *_WHOLE))
+    raise InvalidInput(f'{name} cannot be calibrated: write "{UNKNOWN}" for one of {known}')
+
+
+@dataclass(frozen=True)
+class OpenAccount:
+    """An account with an unknown.
+
+    Attributes
+    ----------
+    path : to the unknown inside of the document.
+    scale : what it may be.
+    at : the account with a number in its place.
+    """
+
+    path: str
+    scale: Scale
+    at: Callable[[float], Account]
+
+    @classmethod
+    def from_json(cls, text: str, digits: int = 5) -> OpenAccount:
+        """Read a document in which one member is "?"; raises InvalidInput with the path."""
+        document = parsed(text, "event")
+        found = list(_unknowns(document, "event"))
+        if len(found) != 1:
+            raise InvalidInput(
+                f'event: one member must be "{UNKNOWN}" to be calibrated, not {len(found)}'
+            )
+        path, holder, name = found[0]
+        scale = scale_of(name, digits)
+
+        def at(value: float) -> Account:
+            holder[name] = int(value) if scale.digits == 0 else value
+            return Account.from_json(json.dumps(document))
+
+        at(scale.start)  # complains of the rest of the document before any work
+        return cls(path, scale, at)
+
+    def calibrated(self, target_epsilon: float, target_delta: float) -> Calibrated:
+        """See :func:`simulator.theory.certified_calibration.calibrate_certified`."""
+        return calibrate_certified(
+            lambda value: self.at(value).laws, target_epsilon, target_delta, self.scale
+        )
+
+
+def _unknowns(value: Any, path: str) -> list[tuple[str, dict[str, Any], str]]:
+    """Paths, objects and names of the members that are unknown; a document is not deep."""
+    found, waiting = [], [(value, path)]
+    while waiting:
+        inner, at = waiting.pop()
+        if isinstance(inner, list):
+            waiting += [(item, f"{at}[{place}]") for place, item in enumerate(inner)]
+        elif isinstance(inner, dict):
+            for name, item in inner.items():
+                if item == UNKNOWN:
+                    found.append((f"{at}.{name}", inner, name))
+                waiting.append((item, f"{at}.{name}"))
+    return found

@@ -1,0 +1,243 @@
+"""Values of the theory as JSON and back: frozen dataclasses, exact floats, a version.
+
+A document is an object ``{"dpcompose": NAME, "version": 1, ...}``. A float is written with the
+digits that give it back, one that is not finite as "inf" or "-inf". Reading complains in one line
+with the path inside of the document, as ``event.events[1].rate``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
+from difflib import get_close_matches
+from types import GenericAlias
+from typing import Any, NoReturn, get_args, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.errors import InvalidInput, NotApplicable
+
+VERSION = 1
+"""Of every document: it changes when what an older reader understands would be wrong."""
+
+_DEEPEST = 100
+_INFINITE = {"inf": math.inf, "-inf": -math.inf}
+
+
+@dataclass(frozen=True)
+class JsonNode:
+    """One value inside of a document, and the path to it."""
+
+    value: Any
+    path: str
+    depth: int = 0
+
+    def complain(self, message: str) -> NoReturn:
+        """Raise InvalidInput with the path in front."""
+        raise InvalidInput(f"{self.path}: {message}")
+
+    def members(self) -> dict[str, JsonNode]:
+        """The members of an object."""
+        if not isinstance(self.value, dict):
+            self.complain(f"must be an object, not {_shown(self.value)}")
+        return {name: self._inner(item, f".{name}") for name, item in self.value.items()}
+
+    def items(self) -> list[JsonNode]:
+        """The items of a list."""
+        if not isinstance(self.value, list):
+            self.complain(f"must be a list, not {_shown(self.value)}")
+        return [self._inner(item, f"[{place}]") for place, item in enumerate(self.value)]
+
+    def items_or_one(self) -> list[JsonNode]:
+        """The items of a list, or the value itself where it is none."""
+        return self.items() if isinstance(self.value, list) else [self]
+
+    def _inner(self, value: Any, step: str) -> JsonNode:
+        if self.depth >= _DEEPEST:
+            self.complain(f"is nested more than {_DEEPEST} levels deep")
+        return JsonNode(value, self.path + step, self.depth + 1)
+
+    def number(self) -> float:
+        """A number, or "inf" or "-inf"."""
+        if isinstance(self.value, str) and self.value in _INFINITE:
+            return _INFINITE[self.value]
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            self.complain(f"must be a number, not {_shown(self.value)}")
+        try:
+            return float(self.value)
+        except OverflowError:
+            self.complain("is a number that no float can hold")
+
+    def whole(self) -> int:
+        """A whole number; 1e6 is one."""
+        number = self.number()
+        if not number.is_integer():
+            self.complain(f"must be a whole number, not {_shown(self.value)}")
+        return self.value if isinstance(self.value, int) else int(number)
+
+    def text(self) -> str:
+        """A string."""
+        if not isinstance(self.value, str):
+            self.complain(f"must be a string, not {_shown(self.value)}")
+        return self.value
+
+    def flag(self) -> bool:
+        """True or false."""
+        if not isinstance(self.value, bool):
+            self.complain(f"must be true or false, not {_shown(self.value)}")
+        return self.value
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+Read = Callable[[JsonNode], Any]
+
+_READERS: dict[Any, Read] = {
+    float: JsonNode.number,
+    int: JsonNode.whole,
+    str: JsonNode.text,
+    bool: JsonNode.flag,
+    tuple[float, ...]: lambda node: tuple(item.number() for item in node.items()),
+    tuple[int, ...]: lambda node: tuple(item.whole() for item in node.items_or_one()),
+    NDArray[np.float64]: lambda node: np.array(
+        [item.number() for item in node.items()], dtype=float
+    ),
+}
+"""How a field is read, by its annotation."""
+
+
+def plain(value: Any) -> Any:
+    """A plain value as JSON knows it."""
+    if isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, np.ndarray):
+        return [plain(float(item)) for item in value]
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Frozen dataclasses that stand for one another in a document, told apart by their kind.
+
+    Attributes
+    ----------
+    base : the class that fields are annotated with.
+    classes : by the word that the document has as ``kind``.
+    readers : of annotations beyond the plain ones.
+    check : raises InvalidInput for a value that its class lets pass and a document must not hold.
+    """
+
+    base: type[Any]
+    classes: Mapping[str, type[Any]]
+    _: KW_ONLY
+    readers: Mapping[Any, Read] = field(default_factory=dict)
+    check: Callable[[Any], None] = lambda value: None
+
+    def write(self, value: Any) -> Any:
+        """An object of ``kind`` and the fields, inner values of these kinds included."""
+        kind = next((word for word, of in self.classes.items() if of is type(value)), None)
+        if kind is None:
+            why = f"there is JSON for {', '.join(self.classes)}"
+            raise NotApplicable(f"{type(value).__name__} cannot be written: {why}")
+        members: dict[str, Any] = {"kind": kind}
+        for each in fields(value):
+            members[each.name] = self._member(getattr(value, each.name))
+        return members
+
+    def _member(self, value: Any) -> Any:
+        if isinstance(value, self.base):
+            return self.write(value)
+        if isinstance(value, tuple):
+            return [self._member(item) for item in value]
+        return plain(value)
+
+    def read(self, node: JsonNode) -> Any:
+        """Inverse of :meth:`write`; raises InvalidInput with the path of what is wrong."""
+        members = node.members()
+        if "kind" not in members:
+            node.complain("has no kind")
+        word = members.pop("kind").text()
+        if word not in self.classes:
+            node.complain(f"no kind {word!r}{_nearest(word, self.classes)}")
+        made = self.classes[word]
+        hints = get_type_hints(made)
+        known = {each.name: each for each in fields(made) if each.init}
+        for name, member in members.items():
+            if name not in known:
+                member.complain(f"{word} has no such member{_nearest(name, known)}")
+        for name, each in known.items():
+            if name not in members and each.default is MISSING:
+                node.complain(f"{word} needs a {name}")
+        values = {name: self._reader(hints[name])(member) for name, member in members.items()}
+        try:
+            value = made(**values)
+            self.check(value)
+        except InvalidInput as error:
+            node.complain(str(error))
+        return value
+
+    def _reader(self, hint: Any) -> Read:
+        inner = get_args(hint) or (hint,)
+        if all(isinstance(each, type) and issubclass(each, self.base) for each in inner):
+            return self.read
+        if hint == GenericAlias(tuple, (self.base, ...)):
+            return lambda node: tuple(self.read(item) for item in node.items())
+        return self.readers[hint] if hint in self.readers else _READERS[hint]
+
+
+def _nearest(word: str, known: Mapping[str, object]) -> str:
+    near = get_close_matches(word, known, n=3, cutoff=0.4) or list(known)
+    return f"; there is {', '.join(near)}" if near else ""
+
+
+def written(name: str, content: Mapping[str, Any]) -> str:
+    """The document of that name as one line of JSON."""
+    envelope = {"dpcompose": name, "version": VERSION, **content}
+    return json.dumps(envelope, allow_nan=False)
+
+
+def parsed(text: str, name: str) -> Any:
+    """The JSON value of a text; raises InvalidInput where it is none, or too deep."""
+    try:
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+    except InvalidInput as error:
+        raise InvalidInput(f"{name}: {error}") from None
+    except RecursionError:
+        raise InvalidInput(f"{name}: is nested more than {_DEEPEST} levels deep") from None
+    except ValueError as error:
+        raise InvalidInput(f"{name}: is no JSON: {error}") from None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise InvalidInput(f'{constant} is not JSON; write an infinite number as "inf"')
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, _ in pairs if [key for key, _ in pairs].count(name) > 1)
+        raise InvalidInput(f"the member {twice!r} stands twice in one object")
+    return found
+
+
+def members_of(text: str, name: str, needs: tuple[str, ...]) -> dict[str, JsonNode]:
+    """The members of the document of that name, which must have those; inverse of written."""
+    node = JsonNode(parsed(text, name), name)
+    members = node.members()
+    if "dpcompose" not in members or members.pop("dpcompose").value != name:
+        node.complain(f'is no document of dpcompose: it has no "dpcompose": "{name}"')
+    version = members.pop("version").value if "version" in members else None
+    if version != VERSION:
+        node.complain(f"has version {_shown(version)}, where this program reads {VERSION}")
+    for need in needs:
+        if need not in members:
+            node.complain(f"has no {need}")
+    return {key: JsonNode(found.value, key) for key, found in members.items()}

@@ -1,0 +1,190 @@
+"""``dpcompose bounds --event`` and ``dpcompose calibrate`` by the certified law."""
+
+import json
+
+import pytest
+
+from simulator.theory import events
+
+TREE = {
+    "kind": "compose",
+    "events": [
+        {
+            "kind": "self_compose",
+            "count": 50,
+            "event": {
+                "kind": "subsampled",
+                "rate": 0.1,
+                "event": {"kind": "gaussian", "sigma": 2.0},
+            },
+        },
+        {"kind": "gaussian", "sigma": 20.0},
+    ],
+}
+TARGET = ("--target-epsilon", 2, "--target-delta", 1e-5)
+
+
+@pytest.fixture
+def event_file(tmp_path):
+    """``event_file(tree, ...)`` writes a document, or a text as it is, and returns its path."""
+
+    def write(tree=TREE, **more):
+        path = tmp_path / "event.json"
+        document = {"dpcompose": "event", "version": 1, "event": tree, **more}
+        path.write_text(tree if isinstance(tree, str) else json.dumps(document), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_bounds_of_an_event_are_those_of_its_account(dpcompose, event_file):
+    path = event_file()
+    said = dpcompose("bounds", "--event", path, "--delta", 1e-5, "--json")
+    assert (said.code, said.err) == (0, "")
+    rows = {row["name"]: row for row in said.json["bounds"]}
+    account = events.read_account(path.read_text(encoding="utf-8"))
+    truth = account.epsilon(1e-5)
+    assert rows["privacy-loss-distribution"]["lower"] == truth.lower
+    assert rows["privacy-loss-distribution"]["upper"] == truth.upper
+    assert rows["privacy-loss-distribution"]["kind"] == "exact"
+    assert rows["rdp-canonne-kamath-steinke"]["epsilon"] > truth.upper
+    table = dpcompose("bounds", "--event", path, "--delta", 1e-5).out.splitlines()
+    assert table[0] == f"epsilon of {path} under add-remove at delta = 1e-05"
+    assert [line.split()[0] for line in table[2:]] == [row["name"] for row in said.json["bounds"]]
+
+
+def test_the_delta_of_an_opacus_history(dpcompose, event_file):
+    path = event_file(json.dumps({"history": [[2.0, 0.1, 50]], "mechanism": "prv"}))
+    name = "privacy-loss-distribution"
+    said = dpcompose("bounds", "--event", path, "--at", 1.5, "--bound", name, "--json")
+    (row,) = said.json["bounds"]
+    exact = events.from_opacus([(2.0, 0.1, 50)]).delta(1.5)
+    assert (row["lower"], row["upper"]) == (exact.lower, exact.upper)
+
+
+def test_the_relation_stands_in_the_document(dpcompose, event_file):
+    inner = {"kind": "laplace", "scale": 2.0}
+    poisson = {"kind": "subsampled", "rate": 0.1, "event": inner}
+    fixed = poisson | {"sampling": "without_replacement"}
+    said = dpcompose("bounds", "--event", event_file(fixed, relation="replace-one"))
+    assert said.code == 0
+    assert "under replace-one" in said.out
+    line = dpcompose("bounds", "--event", event_file(poisson, relation="replace-one")).complaint
+    assert line == (
+        "event (subsampled): poisson sampling has a theorem under add-remove only, "
+        "not under replace-one"
+    )
+    assert "under replace-one only" in dpcompose("bounds", "--event", event_file(fixed)).complaint
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "event: is no JSON"),
+        ("[1]", "history[0]: 1 is not (noise multiplier, sample rate, steps)"),
+        ("[[1, 2, 3]]", "history[0]: the sampling rate must be in [0, 1], not 2"),
+        ('{"dpcompose": "event", "version": 1, "event": {"kind": "gaussian", "sigma": 0}}',
+         "event: sigma must be a positive number"),
+        ("\0", "event: is no JSON"),
+    ],
+)  # fmt: skip
+def test_a_bad_event_file_is_refused_in_one_line(dpcompose, event_file, text, complaint):
+    assert complaint in dpcompose("bounds", "--event", event_file(text)).complaint
+
+
+def test_files_that_cannot_be_read(dpcompose, tmp_path):
+    assert "No such file" in dpcompose("bounds", "--event", tmp_path / "none").complaint
+    assert "Is a directory" in dpcompose("bounds", "--event", tmp_path).complaint
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe\x00")
+    assert "is no text in UTF-8" in dpcompose("bounds", "--event", binary).complaint
+
+
+@pytest.mark.parametrize(
+    "more", [("--mechanism", "laplace"), ("--epsilon", 1), ("--rounds", 5), ("--rate", 0.1)]
+)
+def test_an_event_file_says_all_of_the_rounds(dpcompose, event_file, more):
+    line = dpcompose("bounds", "--event", event_file(), *more).complaint
+    assert "--event says all of the rounds" in line
+
+
+# --- calibrate ----------------------------------------------------------------------------------
+
+SAMPLED = ("--mechanism", "subsampled-gaussian")
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ((*SAMPLED, "--rate", 0.1, "--rounds", 50), "sigma"),
+        ((*SAMPLED, "--sigma", 2, "--rounds", 50), "rate"),
+        ((*SAMPLED, "--sigma", 2, "--rate", 0.1), "rounds"),
+        (("--mechanism", "laplace", "--rounds", 50), "epsilon"),
+        (("--mechanism", "approx", "--round-delta", 1e-8, "--rounds", 50), "epsilon"),
+        (("--mechanism", "pure", "--epsilon", 0.1), "rounds"),
+    ],
+)
+def test_the_number_that_is_left_out_is_calibrated(dpcompose, given, name):
+    said = dpcompose("calibrate", *given, *TARGET, "--digits", 3, "--json")
+    assert (said.code, said.err) == (0, "")
+    found = said.json
+    assert found["parameter"] == name
+    assert found["meets"]["upper"] <= 2.0 < found["misses"]["lower"]
+    if name == "sigma":
+        assert found["misses"]["value"] < found["meets"]["value"]
+    else:
+        assert found["misses"]["value"] > found["meets"]["value"]
+    flag = {"epsilon": "--epsilon", "sigma": "--sigma", "rate": "--rate", "rounds": "--rounds"}
+    asked = (*given, flag[name], found["meets"]["value"])
+    rows = dpcompose("bounds", *asked, "--delta", 1e-5, "--json").json["bounds"]
+    assert next(row for row in rows if row["kind"] == "exact")["upper"] <= 2.0
+
+
+def test_the_table_shows_both_ends(dpcompose):
+    said = dpcompose("calibrate", "--mechanism", "gaussian", "--rounds", 10, *TARGET)
+    lines = said.out.splitlines()
+    assert lines[0].startswith("epsilon of gaussian for a total of (2, 1e-05)")
+    assert lines[2].split()[:4] == ["meets", "the", "target", "0.1586"]
+    assert lines[3].split()[:3] == ["does", "not", "0.15861"]
+
+
+def test_the_unknown_of_an_event_file(dpcompose, event_file):
+    text = json.dumps({"dpcompose": "event", "version": 1, "event": TREE})
+    path = event_file(text.replace('"sigma": 2.0', '"sigma": "?"'))
+    found = dpcompose("calibrate", "--event", path, *TARGET, "--digits", 3, "--json").json
+    assert found["parameter"] == "sigma"
+    assert found["meets"]["upper"] <= 2.0 < found["misses"]["lower"]
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ((*SAMPLED, "--rate", 1.5, "--rounds", 9), "rate must be in [0, 1], not 1.5"),
+        ((*SAMPLED, "--rate", -1, "--rounds", 9), "rate must be in [0, 1]"),
+        ((*SAMPLED, "--sigma", 0, "--rounds", 9), "sigma must be at least 0.0001"),
+        ((*SAMPLED, "--sigma", "nan", "--rounds", 9), "sigma must be at least 0.0001"),
+        ((*SAMPLED, "--sigma", 1, "--rate", 0.1, "--rounds", 9), "leave out one of --sigma"),
+        ((*SAMPLED, "--sigma", 1), "leave out one of --sigma, --rate, --rounds"),
+        ((*SAMPLED, "--epsilon", 1, "--sigma", 1), "--epsilon is for a call with no --mechanism"),
+        ((*SAMPLED, "--rate", 0.1, "--rounds", 0), "rounds must be at least 1"),
+        (("--mechanism", "laplace", "--epsilon", -1), "epsilon must be above 0"),
+        (("--mechanism", "laplace", "--sigma", 1), "--sigma is for a call with no --mechanism"),
+        (("--mechanism", "laplace", "--round-delta", 0.1, "--rounds", 5), "--mechanism approx"),
+        (("--mechanism", "exponential", "--rounds", 5), "no single pair of laws is the worst"),
+        (("--mechanism", "pure", "--rounds", 5, "--family", "pure"), "--family is for a call with"),
+        (("--rate", 0.1, "--rounds", 5), "--rate is for a call with --mechanism"),
+        (("--event", "x.json", "--rounds", 5), "--rounds is for a call with no --event"),
+        (("--event", "x.json"), "x.json: No such file"),
+        ((), "Missing option '--rounds'"),
+        (("--mechanism", "laplace", "--epsilon", 50), "no rounds from 1 to 1e+09 meets"),
+    ],
+)
+def test_a_calibration_that_makes_no_sense_is_refused(dpcompose, given, complaint):
+    assert complaint in dpcompose("calibrate", *given, *TARGET).complaint
+
+
+@pytest.mark.parametrize("target", [(0, 1e-5), (-1, 1e-5), (2, 0), (2, 1), ("nan", 1e-5)])
+def test_a_target_that_makes_no_sense_is_refused(dpcompose, target):
+    options = ("--target-epsilon", target[0], "--target-delta", target[1])
+    line = dpcompose("calibrate", "--mechanism", "laplace", "--rounds", 5, *options).complaint
+    assert "target" in line

@@ -1,0 +1,273 @@
+"""Event trees from JSON, from an Opacus history and from dp_accounting; and complaints."""
+
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory import PureDP, RenyiDP, events
+from simulator.theory.events import Account
+from simulator.theory.events.stored import EVENTS
+from simulator.theory.events.unknown import OpenAccount
+
+EVERYTHING = events.compose(
+    events.self_compose(events.subsampled(events.gaussian(0.1 + 0.2), 1 / 3), 7),
+    events.subsampled(events.laplace(1.5, 2.5), 0.25),
+    events.select(events.promise(PureDP(0.1)), 10.0, math.inf),
+    events.promise(RenyiDP((2.0, 8.0), (0.1, 1 / 3))),
+    events.above_threshold(10.0, 20.0, positives=3, monotonic=True),
+    events.tree_aggregation(5.0, (100, 7), padded=True),
+    events.discrete((0.5, 0.5), (0.4, 0.6)),
+    events.randomized_response(0.3, 4),
+    events.discrete_gaussian(2.5, 3),
+    events.discrete_laplace(0.1, 2, rounded=True),
+    events.staircase(0.5, 0.4),
+    events.gaussian_mixture(2.0, (0.0, 1.0), (0.9, 0.1)),
+    events.nothing(),
+)
+
+
+def test_every_event_is_read_back_to_the_last_bit():
+    inner = {events.GaussianEvent, events.LaplaceEvent, events.ComposedEvent}
+    assert {type(event) for event in EVERYTHING.events} | inner == set(EVENTS.classes.values())
+    account = Account(EVERYTHING)
+    text = account.to_json()
+    json.loads(text, parse_constant=pytest.fail)
+    assert Account.from_json(text) == account
+    assert Account.from_json(text).to_json() == text
+    other = Account(events.gaussian(1.0), "replace-one")
+    assert Account.from_json(other.to_json()) == other
+
+
+def test_a_document_as_a_person_writes_it():
+    text = """{"dpcompose": "event", "version": 1, "event":
+        {"kind": "self_compose", "count": 1e4, "event":
+            {"kind": "subsampled", "rate": 0.01, "event": {"kind": "gaussian", "sigma": 1}}}}"""
+    tree = events.self_compose(events.subsampled(events.gaussian(1.0), 0.01), 10_000)
+    assert events.read_account(text) == Account(tree)
+    tree = text.replace('"gaussian", "sigma": 1', '"tree_aggregation", "sigma": 1, "steps": 9')
+    assert events.read_account(tree).event.event.event.steps == (9,)
+
+
+def document(event, **more):
+    return json.dumps({"dpcompose": "event", "version": 1, "event": event, **more})
+
+
+NOISE = {"kind": "gaussian", "sigma": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("event", "complaint"),
+    [
+        (NOISE | {"sigma": 0}, "event: sigma must be a positive number"),
+        ({"kind": "compose", "events": [NOISE, NOISE | {"sigma": "much"}]},
+         'event.events[1].sigma: must be a number, not "much"'),
+        ({"kind": "subsampled", "rate": 1.5, "event": NOISE},
+         "event: the sampling rate must be in [0, 1], not 1.5"),
+        ({"kind": "self_compose", "count": 2.5, "event": NOISE}, "event.count: must be a whole"),
+        ({"kind": "self_compose", "event": NOISE}, "event: self_compose needs a count"),
+        ({"kind": "compose", "events": NOISE}, "event.events: must be a list"),
+        ({"kind": "compose", "events": []}, "event: compose needs at least one event"),
+        ({"kind": "gausian", "sigma": 1.0}, "no kind 'gausian'; there is gaussian"),
+        (NOISE | {"rate": 0.1}, "event.rate: gaussian has no such member"),
+        ({"kind": "promise", "guarantee": "pure:x"}, "event.guarantee: family 'pure:x'"),
+        ({"kind": "promise", "guarantee": 0.1}, "event.guarantee: must be a string, not 0.1"),
+        (3, "event: must be an object, not 3"),
+    ],
+)  # fmt: skip
+def test_a_bad_node_is_named_by_its_path(event, complaint):
+    with pytest.raises(InvalidInput) as refused:
+        events.read_account(document(event))
+    assert complaint in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_relation_that_is_none_and_a_tree_too_deep():
+    with pytest.raises(InvalidInput, match="relation must be add-remove or replace-one"):
+        events.read_account(document(NOISE, relation="swap"))
+    deep = NOISE
+    for _ in range(200):
+        deep = {"kind": "self_compose", "count": 1, "event": deep}
+    with pytest.raises(InvalidInput, match="nested more than 100 levels deep"):
+        events.read_account(document(deep))
+
+
+# --- Opacus -------------------------------------------------------------------------------------
+
+HISTORY = [(1.1, 0.01, 1000), (0.9, 0.02, 50), (1.0, 0.5, 0)]
+
+
+def test_a_history_of_opacus_is_read_from_python_and_from_json():
+    tree = events.compose(
+        events.self_compose(events.subsampled(events.gaussian(1.1), 0.01), 1000),
+        events.self_compose(events.subsampled(events.gaussian(0.9), 0.02), 50),
+    )
+    assert events.from_opacus(HISTORY) == Account(tree)
+    assert events.read_account(json.dumps(HISTORY)) == Account(tree)
+    state = {"history": HISTORY, "mechanism": "prv"}
+    assert events.read_account(json.dumps(state)) == Account(tree)
+    assert events.from_opacus([]).event == events.nothing()
+
+
+@pytest.mark.parametrize(
+    ("history", "complaint"),
+    [
+        ([(1.0, 0.1, 5), (0.0, 0.1, 5)], r"history\[1\]: sigma must be a positive"),
+        ([(1.0, 1.1, 5)], r"history\[0\]: the sampling rate must be in \[0, 1\]"),
+        ([(1.0, 0.1, -5)], r"history\[0\]: the number of steps must be at least 0"),
+        ([(1.0, 0.1)], r"history\[0\]: \(1.0, 0.1\) is not \(noise multiplier"),
+        ([7], r"history\[0\]: 7 is not"),
+        ([("a", 0.1, 5)], r"history\[0\]: sigma must be a number"),
+    ],
+)
+def test_a_bad_history_is_refused_with_the_place(history, complaint):
+    with pytest.raises(InvalidInput, match=complaint):
+        events.from_opacus(history)
+
+
+# --- dp_accounting ------------------------------------------------------------------------------
+
+
+class DpEvent:
+    """Stands for the base class of dp_accounting, which need not be there."""
+
+
+def dp(name, **members):
+    return type(name, (DpEvent, SimpleNamespace), {})(**members)
+
+
+def noise(multiplier):
+    return dp("GaussianDpEvent", noise_multiplier=multiplier)
+
+
+def sampled(event, rate=0.01):
+    return dp("PoissonSampledDpEvent", sampling_probability=rate, event=event)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (noise(2.0), events.gaussian(2.0)),
+        (dp("NoOpDpEvent"), events.nothing()),
+        (dp("LaplaceDpEvent", noise_multiplier=3.0), events.laplace(3.0)),
+        (dp("DiscreteLaplaceDpEvent", noise_parameter=0.5, sensitivity=2),
+         events.discrete_laplace(0.5, 2)),
+        (sampled(noise(1.0)), events.subsampled(events.gaussian(1.0), 0.01)),
+        (dp("SelfComposedDpEvent", event=noise(1.0), count=9),
+         events.self_compose(events.gaussian(1.0), 9)),
+        (dp("ComposedDpEvent", events=[noise(1.0), noise(2.0)]),
+         events.compose(events.gaussian(1.0), events.gaussian(2.0))),
+        (dp("SingleEpochTreeAggregationDpEvent", noise_multiplier=2.0, step_counts=[3, 0, 9]),
+         events.tree_aggregation(2.0, (3, 9))),
+        (dp("RepeatAndSelectDpEvent", event=noise(1.0), mean=5.0, shape=0.0),
+         events.select(events.gaussian(1.0), 5.0, 0.0)),
+        (dp("MixtureOfGaussiansDpEvent", standard_deviation=2.0, sensitivities=[0.0, 1.0, 1.0],
+            sampling_probs=[0.5, 0.25, 0.25]),
+         events.gaussian_mixture(2.0, (0.0, 1.0), (0.5, 0.5))),
+        (dp("ZCDpEvent", rho=0.1, xi=0.0), events.promise("zcdp:0.1")),
+    ],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_an_event_of_dp_accounting_is_read(theirs, ours):
+    assert events.from_dp_accounting(theirs) == Account(ours)
+
+
+def test_events_that_are_stated_for_replacing_a_record():
+    truth = dp("RandomizedResponseDpEvent", noise_parameter=0.2, num_buckets=4)
+    drawn = dp("SampledWithoutReplacementDpEvent", source_dataset_size=100, sample_size=7,
+               event=noise(1.0))  # fmt: skip
+    both = events.from_dp_accounting(dp("ComposedDpEvent", events=[truth, drawn]), "replace-one")
+    first, second = both.event.events
+    # 1 - p + p/k to p/k
+    assert math.exp(first.epsilon) == pytest.approx(0.85 / 0.05, rel=1e-12)
+    assert (first.buckets, second.rate, second.sampling) == (4, 0.07, "without_replacement")
+    assert both.epsilon(1e-6).upper > 2
+    with pytest.raises(NotApplicable, match="under replace-one only, not add-remove"):
+        events.from_dp_accounting(truth)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "error", "complaint"),
+    [
+        (3, InvalidInput, "event: 3 is no DpEvent of dp_accounting"),
+        (dp("NonPrivateDpEvent"), InvalidInput, "NonPrivateDpEvent has no privacy"),
+        (dp("UnsupportedDpEvent"), NotApplicable, "UnsupportedDpEvent is not read here"),
+        (sampled(dp("TruncatedSubsampledGaussianDpEvent")), NotApplicable,
+         r"^event \(PoissonSampledDpEvent\).event: Truncated"),
+        (dp("SelfComposedDpEvent", event=noise(0.0), count=9), InvalidInput,
+         r"^event \(SelfComposedDpEvent\).event \(GaussianDpEvent\): sigma must be a positive"),
+        (sampled(noise(1.0), rate=-0.1), InvalidInput, r"rate must be in \[0, 1\], not -0.1"),
+        (dp("SampledWithoutReplacementDpEvent", source_dataset_size=10, sample_size=11,
+            event=noise(1.0)), InvalidInput, "a sample of 11 from 10 records"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused_by_name_with_the_path(theirs, error, complaint):
+    with pytest.raises(error, match=complaint):
+        events.from_dp_accounting(theirs)
+
+
+def test_against_dp_accounting_itself():
+    """Its answers are pessimistic: above our certified lower end, and not far above the upper."""
+    theirs = pytest.importorskip("dp_accounting.dp_event")
+    from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
+
+    gaussian, laplace = theirs.GaussianDpEvent, theirs.LaplaceDpEvent
+    tree = theirs.ComposedDpEvent(
+        [
+            theirs.SelfComposedDpEvent(theirs.PoissonSampledDpEvent(0.02, gaussian(1.2)), 200),
+            theirs.SelfComposedDpEvent(theirs.PoissonSampledDpEvent(0.1, laplace(4.0)), 10),
+            theirs.DiscreteLaplaceDpEvent(0.1, 2),
+            gaussian(6.0),
+            theirs.NoOpDpEvent(),
+        ]
+    )
+    claimed = PLDAccountant().compose(tree).get_epsilon(1e-6)
+    found = events.from_dp_accounting(tree).epsilon(1e-6, 1e-3)
+    assert found.lower <= claimed <= found.upper * 1.002
+
+
+@pytest.mark.parametrize("shape", [0.0, 1.0, 2.5, math.inf])
+def test_renyi_curves_against_dp_accounting(shape):
+    theirs = pytest.importorskip("dp_accounting.dp_event")
+    from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
+
+    run = theirs.SelfComposedDpEvent(
+        theirs.PoissonSampledDpEvent(0.01, theirs.GaussianDpEvent(2.0)), 500
+    )
+    tree = theirs.RepeatAndSelectDpEvent(run, 10.0, shape)
+    (part,) = events.from_dp_accounting(tree).rounds
+    curve = part.guarantees[-1]
+    orders = curve.renyi_orders
+    accountant = RdpAccountant(orders)
+    accountant.compose(tree)
+    # An order bounds those below it: theirs and ours are compared as curves that know it.
+    claimed = np.minimum.accumulate(np.asarray(accountant._rdp)[::-1])[::-1]
+    stated = np.minimum.accumulate([value for _, value in curve.curve][::-1])[::-1]
+    assert stated == pytest.approx(claimed, rel=1e-3)
+
+
+# --- an unknown ---------------------------------------------------------------------------------
+
+
+def test_the_one_unknown_of_a_document_is_found():
+    text = document({"kind": "compose", "events": [NOISE, NOISE | {"sigma": "?"}]})
+    found = OpenAccount.from_json(text)
+    assert (found.path, found.scale.name) == ("event.event.events[1].sigma", "sigma")
+    assert found.at(3.0).event == events.compose(events.gaussian(1.0), events.gaussian(3.0))
+
+
+@pytest.mark.parametrize(
+    ("event", "complaint"),
+    [
+        (NOISE, 'one member must be "\\?" to be calibrated, not 0'),
+        (NOISE | {"sigma": "?", "sensitivity": "?"}, "not 2"),
+        ({"kind": "staircase", "epsilon": 1.0, "share": "?"}, "share cannot be calibrated"),
+        ({"kind": "gausian", "sigma": "?"}, "no kind 'gausian'"),
+    ],
+)
+def test_a_document_without_one_unknown_is_refused(event, complaint):
+    with pytest.raises(InvalidInput, match=complaint):
+        OpenAccount.from_json(document(event))
