@@ -15,7 +15,15 @@ from simulator.errors import NotApplicable
 from simulator.theory.pld.bracket import Bracket
 from simulator.theory.pld.certified_tail import OneRound, Tail, invert
 from simulator.theory.pld.direct import ROUNDING, enumerate_sums
-from simulator.theory.pld.inversion import SmoothedTail, choose_window, coarsest_fit
+from simulator.theory.pld.inversion import (
+    Extent,
+    SmoothedTail,
+    choose_line,
+    choose_window,
+    coarsest_fit,
+    most_points,
+    points_needed,
+)
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
 from simulator.theory.pld.parts import Parts
 from simulator.theory.pld.saddle import Saddles
@@ -27,8 +35,12 @@ _ATTEMPTS = 10
 #: the kink and certifies nothing.
 _LEAST_SPREAD, _MOST_SPREAD = 1e-14, 1e5 * (1 + 1e-9)
 _REFINE = 4.0
-#: How much coarser a first look at epsilon = 0 may be.
+#: How much coarser a first look at epsilon = 0 may be; it is taken where the answer may be there.
 _COARSE = 30.0
+_NEAR_NOTHING = 0.05
+#: Share of the gap that each other source of error may have.
+_SHARE = 0.01
+_OFF_MIDDLE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -69,11 +81,12 @@ class CompositionQuery:
         ceiling = top if delta >= lost * (1 + 1e-13) else np.inf
         if top <= 0:
             return Bracket(0.0, max(ceiling, 0.0))
-        coarse, _ = self._tail(0.0, 1 / _COARSE, for_delta=True)
-        if coarse.at(0.0).upper <= delta:
-            return Bracket(0.0, 0.0)
         found, finer = Bracket(0.0, ceiling), 1.0
         centre = min(max(self._guess(delta - lost), 0.0), top)
+        if centre <= _NEAR_NOTHING * self.parts.spread:
+            coarse, _ = self._tail(0.0, 1 / _COARSE, for_delta=True)
+            if coarse.at(0.0).upper <= delta:
+                return Bracket(0.0, 0.0)
         for _ in range(_ATTEMPTS):
             tail, last = self._tail(centre, finer, for_delta=False)
             root = invert(tail, delta, centre, 0.0, top)
@@ -113,11 +126,11 @@ class CompositionQuery:
 
     @cached_property
     def _small(self) -> Saddles:
-        return Saddles.of(self.parts)
+        return Saddles.of(self.parts.gist)
 
     @cached_property
     def _large(self) -> Saddles:
-        return Saddles.of(self.parts, overlap=True)
+        return Saddles.of(self.parts.gist, overlap=True)
 
     def _guess(self, delta: float) -> float:
         log_delta = float(np.log(max(delta, 1e-300)))
@@ -135,12 +148,42 @@ class CompositionQuery:
         if self._lattice is not None:
             return LossLatticeTail.make(self.parts, self._lattice, max(theta, 0.0)), True
         self._check_spread()
-        smoothing = self._smoothing(epsilon, theta, saddles.spread_at(epsilon), for_delta)
-        smoothing /= finer
-        window = choose_window(self.parts, epsilon, theta, smoothing, saddles.log_value_at(epsilon))
-        fitting = max(smoothing, coarsest_fit(window.period, self.parts.work))
-        tail = SmoothedTail.make(self.parts, epsilon, theta, fitting, window)
-        return tail, fitting > smoothing
+        smoothing = self._smoothing(epsilon, theta, saddles.spread_at(epsilon), for_delta) / finer
+        return self._smoothed(epsilon, theta, saddles, smoothing)
+
+    def _smoothed(
+        self, epsilon: float, theta: float, saddles: Saddles, smoothing: float
+    ) -> tuple[Tail, bool]:
+        """A line that is smoothed so much, or not at all where that is less work."""
+        if abs(theta + 0.5) < _OFF_MIDDLE:
+            theta = _OFF_MIDDLE - 0.5
+        log_value = saddles.log_value_at(epsilon)
+        log_scale = float(self.parts.gist.log_mgf(np.array(theta)).real) - theta * epsilon
+        # What the smoothing costs, of M(theta) exp(-theta E), by the saddle point's density.
+        gap = smoothing**2 / (np.sqrt(2 * np.pi) * saddles.spread_at(epsilon))
+        window = choose_window(
+            self.parts,
+            epsilon,
+            theta,
+            smoothing,
+            log_value,
+            folded=max(_SHARE * gap * float(np.exp(min(log_scale - log_value, 30.0))), 1e-15),
+        )
+        line = choose_line(self.parts, theta, smoothing, _SHARE * gap)
+        most = most_points(self.parts.work)
+        last = points_needed(window.period, line.cutoff) > most
+        if last:
+            line = Extent(coarsest_fit(window.period, most), 0.0)
+        tail = SmoothedTail.make(
+            self.parts,
+            epsilon,
+            theta,
+            line.smoothing,
+            window,
+            cutoff=line.cutoff,
+            negligible=max(_SHARE * gap, 1e-18),
+        )
+        return tail, last
 
     def _check_spread(self) -> None:
         """Raise NotApplicable where the transform cannot be inverted to any accuracy."""
