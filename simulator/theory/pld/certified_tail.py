@@ -24,6 +24,11 @@ class TailValue:
     slope: float
 
 
+#: Steps of Newton's method, and the share of the bracket's width that the last may have.
+_NEWTON = 7
+_CLOSE = 0.05
+
+
 class Tail(Protocol):
     """delta as a certified function of epsilon, accurate near the epsilon it was made for."""
 
@@ -65,9 +70,42 @@ def invert(tail: Tail, delta: float, start: float, low: float, high: float) -> B
     most ``delta``, and a lower end while the lower end there is above it. The caller knows that
     ``low`` and ``high`` are certain.
     """
+    found = _quick(tail, delta, start, low, high)
+    if found is not None:
+        return found
     above = upper_end(tail, delta, start, low, high)
     below = lower_end(tail, delta, above, low, high)
     return Bracket(min(below, above), above)
+
+
+def _quick(tail: Tail, delta: float, start: float, low: float, high: float) -> Bracket | None:
+    """The same by Newton on the middle of the bracket and one look at either end.
+
+    None where delta is not smooth enough around the answer, or the answer is near an end.
+    """
+    epsilon = start
+    for _ in range(_NEWTON):
+        value = tail.at(epsilon)
+        if not (value.lower > 0.0 and value.slope < 0.0):
+            return None
+        steepness = -value.slope / value.upper
+        width = (value.upper - value.lower) / value.upper / steepness + 4 * math.ulp(epsilon)
+        middle = (value.lower + value.upper) / 2
+        step = math.log(middle / delta) / steepness
+        if abs(step) <= _CLOSE * width:
+            apart = (0.5 + 2 * _CLOSE) * width
+            below, above = epsilon - apart, epsilon + apart
+            if low < below and above < high and _holds(tail, delta, below, above):
+                return Bracket(below, above)
+            return None
+        epsilon += min(max(step, -tail.reach), tail.reach)
+        if not low < epsilon < high:
+            return None
+    return None
+
+
+def _holds(tail: Tail, delta: float, below: float, above: float) -> bool:
+    return tail.at(below).lower > delta and tail.at(above).upper <= delta
 
 
 def upper_end(tail: Tail, delta: float, start: float, low: float, high: float) -> float:

@@ -24,6 +24,7 @@ from simulator.theory.pld.inversion import (
     most_points,
     points_needed,
 )
+from simulator.theory.pld.lattice_line import LatticeLineTail, snapped
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
 from simulator.theory.pld.parts import Parts
 from simulator.theory.pld.saddle import Saddles
@@ -41,6 +42,9 @@ _NEAR_NOTHING = 0.05
 #: Share of the gap that each other source of error may have.
 _SHARE = 0.01
 _OFF_MIDDLE = 1e-6
+#: Points of a lattice times laws on it, above which a line takes less; it is that accurate.
+_MUCH_WORK = 1 << 20
+_FINEST_LINE = 3e-10
 
 
 @dataclass(frozen=True)
@@ -146,10 +150,34 @@ class CompositionQuery:
         saddles = self._small if small else self._large
         theta = saddles.theta_at(epsilon)
         if self._lattice is not None:
+            if small and finer <= 1.0 and self._many(self._lattice):
+                return self._lattice_line(self._lattice, epsilon, theta), False
             return LossLatticeTail.make(self.parts, self._lattice, max(theta, 0.0)), True
         self._check_spread()
         smoothing = self._smoothing(epsilon, theta, saddles.spread_at(epsilon), for_delta) / finer
         return self._smoothed(epsilon, theta, saddles, smoothing)
+
+    def _many(self, lattice: LossLattice) -> bool:
+        """Whether an FFT of every law would be much work, and its accuracy is not asked for."""
+        work = lattice.points * len(self.parts.items)
+        return work > _MUCH_WORK and self.tolerance >= _FINEST_LINE
+
+    def _lattice_line(self, lattice: LossLattice, epsilon: float, theta: float) -> Tail:
+        """A line whose errors are a small share of the tolerance, as estimated."""
+        parts = snapped(self.parts, lattice)
+        log_value = self._small.log_value_at(epsilon)
+        # In the tail a relative error of epsilon is worth theta * epsilon as much in delta.
+        share = _SHARE * self.tolerance * max(theta * epsilon, 1.0)
+        window = choose_window(parts, epsilon, theta, 0.0, log_value, folded=max(share, 1e-15))
+        log_scale = float(parts.log_mgf(np.array(theta)).real) - theta * epsilon
+        return LatticeLineTail.make(
+            parts,
+            lattice,
+            epsilon,
+            theta=theta,
+            window=window,
+            negligible=max(share * float(np.exp(max(log_value - log_scale, -40.0))), 1e-18),
+        )
 
     def _smoothed(
         self, epsilon: float, theta: float, saddles: Saddles, smoothing: float

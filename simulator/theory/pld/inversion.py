@@ -102,6 +102,37 @@ def _log_bound(parts: Parts, smoothing: float, theta: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
+class Folding:
+    """What the trapezoidal rule adds from other periods, by Chernoff's bound.
+
+    ``logs`` are its exponents with what is bounded by them at epsilon = 0.
+    """
+
+    theta: float
+    period: float
+    logs: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, parts: Parts, smoothing: float, theta: float, window: Window) -> Folding:
+        """The sums that do not depend on epsilon."""
+        others = (window.theta_above, window.theta_below)
+        return cls(
+            theta,
+            window.period,
+            tuple((each, float(_log_bound(parts, smoothing, np.array(each)))) for each in others),
+        )
+
+    def at(self, epsilon: float) -> float:
+        """The bound, for delta at this epsilon."""
+        total = 0.0
+        for other, log_bound in self.logs:
+            decay = abs(other - self.theta) * self.period
+            log_expm1 = decay + np.log(-np.expm1(-decay))
+            total += float(np.exp(min(log_bound - other * epsilon - log_expm1, 700.0)))
+        return 2 * total  # twice: the exponents are large numbers, and rounded
+
+
+@dataclass(frozen=True)
 class SmoothedTail:
     """One line of integration: the weights of its points, ready to be summed at any epsilon."""
 
@@ -109,7 +140,7 @@ class SmoothedTail:
     theta: float
     _: KW_ONLY
     smoothing: float
-    window: Window
+    folding: Folding
     centre: float
     omega: Floats
     values: RealOrComplex  # terms of delta
@@ -156,7 +187,7 @@ class SmoothedTail:
             parts,
             theta,
             smoothing=smoothing,
-            window=window,
+            folding=Folding.of(parts, smoothing, theta, window),
             centre=epsilon,
             omega=line.omega,
             values=values,
@@ -192,7 +223,7 @@ class SmoothedTail:
             density = float((self.densities * turn).real.sum()) + self.density_noise
             density += self._turning(self._sizes[1], shift)
             gap = self.smoothing**2 * np.exp(self.smoothing**2 / 8) * density * (1 + relative)
-        folded = self._folded(epsilon)
+        folded = self.folding.at(epsilon)
         low = scale * (abs(value) - noise) - folded
         high = scale * (abs(value) + noise)
         if self.theta > 0:
@@ -212,24 +243,6 @@ class SmoothedTail:
     def _turning(self, sizes: tuple[float, float], shift: float) -> float:
         """Bound on the rounding of a sum, in pairs, of terms that are turned."""
         return 8 * UNIT * (64 * sizes[0] + 2 * abs(shift) * sizes[1])
-
-    @cached_property
-    def _log_bounds(self) -> tuple[tuple[float, float], ...]:
-        """The Chernoff exponents, and what is bounded with them at epsilon = 0."""
-        others = (self.window.theta_above, self.window.theta_below)
-        return tuple(
-            (other, float(_log_bound(self.parts, self.smoothing, np.array(other))))
-            for other in others
-        )
-
-    def _folded(self, epsilon: float) -> float:
-        """Chernoff bound on the mass that the trapezoidal rule adds from other periods."""
-        total = 0.0
-        for other, log_bound in self._log_bounds:
-            decay = abs(other - self.theta) * self.window.period
-            log_expm1 = decay + np.log(-np.expm1(-decay))
-            total += float(np.exp(min(log_bound - other * epsilon - log_expm1, 700.0)))
-        return 2 * total  # twice: the exponents are large numbers, and rounded
 
 
 def _cut_off(parts: Parts, theta: float, smoothing: float, last: float) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.theory.laws.base import Floats, RealOrComplex
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.laplaces import multiplied_ratios
@@ -21,6 +21,7 @@ from simulator.theory.pld.parts import Parts
 _CHUNK = 1 << 14
 #: Points are thrown out when so few are left of those at hand.
 _FEW = 0.7
+_GOLDEN = (5**0.5 - 1) / 2
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def _sample(
         log = np.log(product)
         error = count * (off + 4 * UNIT * (2 * epsilons.size + np.abs(log)))
         points.times(count * (log.conj() if mirrored else log), error)
-    for law, count in parts.others:
+    for law, count in _spread_out(parts.others):
         if not points.omega.size:
             break
         z = theta + 1j * points.omega
@@ -158,6 +159,14 @@ def _sample(
         points.left_out,
         points.left_out_whole,
     )
+
+
+def _spread_out(
+    items: tuple[tuple[PrivacyLossLaw, int], ...],
+) -> list[tuple[PrivacyLossLaw, int]]:
+    """The same, neighbours being unlike: their transforms come back to 1 at unlike points."""
+    order = sorted(range(len(items)), key=lambda i: (i * _GOLDEN) % 1.0)
+    return [items[i] for i in order]
 
 
 def log_decay(parts: Parts, theta: float, omega: Floats) -> Floats:
