@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from simulator.conformance.events import (
     APPROX,
@@ -19,6 +18,7 @@ from simulator.conformance.events import (
     PrivacyEvent,
     merged,
 )
+from simulator.deferred import log_ndtr
 from simulator.errors import NotApplicable
 from simulator.theory import (
     PLD,

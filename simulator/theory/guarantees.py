@@ -11,8 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from scipy.special import erfinv, log_expit, ndtri_exp
-
+from simulator.deferred import erfinv, log_expit, ndtri_exp
 from simulator.errors import InvalidInput
 from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.guarantee_interface import Guarantee, within

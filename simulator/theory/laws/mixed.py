@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import integrate
 
+from simulator.deferred import quad
 from simulator.errors import InvalidInput
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 
@@ -108,7 +108,7 @@ class MixedLaw(PrivacyLossLaw):
             flat = max(self.low - epsilon, 0.0)
             knots = sorted({0.0, min(flat, reach), reach})
             smooth = sum(
-                integrate.quad(self._tail_term, a, b, (epsilon,), epsabs=0, epsrel=1e-12)[0]
+                quad(self._tail_term, a, b, (epsilon,), epsabs=0, epsrel=1e-12)[0]
                 for a, b in pairwise(knots)
             )
         return float(self.infinite_mass + jumps + smooth)

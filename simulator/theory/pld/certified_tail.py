@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import brentq
 
+from simulator.deferred import brentq
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.outward import walk_outward
 from simulator.theory.pld.bracket import Bracket

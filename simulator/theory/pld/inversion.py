@@ -27,11 +27,11 @@ the rest is at most sup abs(M)/(pi Omega). Rounding is added up term by term.
 
 from __future__ import annotations
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import erfc, xlogy
 
 from simulator.theory.laws.base import Floats, RealOrComplex
 from simulator.theory.outward import UNIT
@@ -58,7 +58,8 @@ def _chernoff_constant(theta: Floats) -> Floats:
     min(1, e^-y) <= e^(theta y) for theta in [-1, 0].
     """
     positive = np.maximum(theta, 0.0)
-    return np.asarray(xlogy(positive, positive) - xlogy(1 + positive, 1 + positive))
+    logs = np.log(np.maximum(positive, 1e-300))
+    return np.asarray(positive * logs - (1 + positive) * np.log1p(positive))
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ def _cut_off(parts: Parts, theta: float, smoothing: float, last: float) -> tuple
     if smoothing == 0.0:
         return most / (np.pi * last), 0.0
     # The integral of the Gaussian factor beyond the last point.
-    whole = most * float(erfc(smoothing * last / np.sqrt(2))) / (np.sqrt(2 * np.pi) * smoothing)
+    whole = most * math.erfc(smoothing * last / math.sqrt(2)) / (np.sqrt(2 * np.pi) * smoothing)
     return min(whole / last**2, most / (np.pi * last)), whole
 
 
@@ -288,10 +289,14 @@ def choose_line(parts: Parts, theta: float, smoothing: float, error: float) -> E
     bare = most / (np.pi * omega) <= error
     if bare.any():
         return Extent(0.0, float(omega[int(np.argmax(bare))]))
-    rest = most * erfc(smoothing * omega / np.sqrt(2)) / (np.sqrt(2 * np.pi) * smoothing)
+    rest = most * _erfc(smoothing * omega / np.sqrt(2)) / (np.sqrt(2 * np.pi) * smoothing)
     enough = np.maximum(rest / omega**2, smoothing**2 * rest) <= error
     enough[-1] = True
     return Extent(smoothing, float(omega[int(np.argmax(enough))]))
+
+
+def _erfc(points: Floats) -> Floats:
+    return np.array([math.erfc(point) for point in points])
 
 
 def _clip(lower: float, upper: float, slope: float) -> TailValue:

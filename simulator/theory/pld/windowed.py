@@ -23,9 +23,8 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import fft
-from scipy.special import xlogy
 
+from simulator.deferred import next_fast_len, rfft, xlogy
 from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.certified_tail import TailValue
@@ -86,7 +85,7 @@ class WindowedTail:
         """
         step = laws[0][0].step
         first = math.floor(window.bottom / step)
-        length = fft.next_fast_len(math.ceil(window.top / step) - first, real=True)
+        length = next_fast_len(math.ceil(window.top / step) - first, real=True)
         factors, log_scale, log_size, lost = [], 0.0, 0.0, False
         for law, count in laws:
             exponents = theta * law.losses
@@ -100,7 +99,7 @@ class WindowedTail:
             index = np.arange(law.first, law.first + tilted.size) % length
             spread = np.bincount(index, weights=tilted, minlength=length)
             inexact = 16 * UNIT * np.log2(length) * float(np.linalg.norm(spread)) * length**0.5
-            factors.append((fft.rfft(spread), rounding, inexact, count))
+            factors.append((rfft(spread), rounding, inexact, count))
             log_scale += count * psi
             log_size += count * abs(psi)
         pmf, noise = circular_product(factors, length)
