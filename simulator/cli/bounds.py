@@ -113,6 +113,12 @@ def asked_schedule(
     metavar="NAME",
     help="Ask only this bound, and say why if it does not apply; may be repeated.",
 )
+@click.option(
+    "--tolerance",
+    type=float,
+    default=None,
+    help="Relative width that the exact row must keep, such as 1e-10.",
+)
 @options.as_json
 def bounds(
     *,
@@ -125,6 +131,7 @@ def bounds(
     at: float | None,
     round_delta: float | None,
     names: tuple[str, ...],
+    tolerance: float | None,
     as_json: bool,
 ) -> None:
     r"""Set every bound of the literature beside the exact answer.
@@ -155,6 +162,7 @@ def bounds(
         leak=round_delta,
         rate=1.0 if rate is None else rate,
         names=names,
+        tolerance=tolerance,
     )
     if as_json:
         print_json(

@@ -295,3 +295,33 @@ def test_extreme_targets_are_answered_or_refused(dpcompose):
                 "--rounds", rounds,
             )  # fmt: skip
         assert said.code in (0, 2)
+
+
+LAPLACE = ("--mechanism", "laplace", "--epsilon", 0.1, "--rounds", 1000)
+
+
+@pytest.mark.parametrize("question", [("--delta", 1e-6), ("--at", 20)])
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-9])
+def test_the_exact_row_keeps_the_tolerance(dpcompose, question, tolerance):
+    rows = asked(dpcompose, *LAPLACE, *question, "--tolerance", tolerance)
+    truth = named(rows)["privacy-loss-distribution"]
+    assert truth["upper"] - truth["lower"] <= tolerance * truth["upper"]
+    (narrow,) = asked(dpcompose, *LAPLACE, *question, "--bound", "privacy-loss-distribution")
+    assert truth["lower"] <= narrow["upper"]
+    assert narrow["lower"] <= truth["upper"]
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-13, 2.0, math.nan, -1.0])
+def test_a_tolerance_that_nothing_keeps_is_refused(dpcompose, tolerance):
+    said = dpcompose("bounds", *LAPLACE, "--tolerance", tolerance)
+    assert said.complaint == f"--tolerance must be in [1e-12, 1], got {tolerance!r}"
+
+
+def test_a_tolerance_that_these_rounds_do_not_keep_is_refused(dpcompose):
+    game = ("--mechanism", "laplace", "--epsilon", "0.1x7,0.1234x9", "--tolerance", 1e-12)
+    said = dpcompose("bounds", *game)
+    assert (
+        "doubles do not certify --tolerance 1e-12 here, but a relative width of" in said.complaint
+    )
+    with pytest.raises(InvalidInput, match="tolerance=1e-12 here"):
+        compare("laplace", [(0.1, 7), (0.1234, 9)], delta=1e-6, tolerance=1e-12)

@@ -71,7 +71,7 @@ class CompositionQuery:
             tail, last = self._tail(epsilon, finer, for_delta=True)
             value, before = tail.at(epsilon), found.width
             found = found.meet(Bracket(value.lower, value.upper))
-            if last or self._settled(found, before, max(1.0, 2 * epsilon / tail.reach)):
+            if last or self._settled(found, before):
                 break
             finer *= _REFINE
         return found
@@ -104,10 +104,9 @@ class CompositionQuery:
             centre, finer = inside, finer * (1.0 if drifted else _REFINE)
         return found
 
-    def _settled(self, found: Bracket, before: float, leeway: float = 1.0) -> bool:
+    def _settled(self, found: Bracket, before: float) -> bool:
         """Narrow enough, or rounding keeps a finer line from helping."""
-        narrow = found.width <= self.tolerance * leeway * found.upper
-        return narrow or 0.7 * before < found.width
+        return found.width <= self.tolerance * found.upper or 0.7 * before < found.width
 
     @cached_property
     def _dual(self) -> CompositionQuery:
@@ -231,7 +230,7 @@ class CompositionQuery:
         """
         scale = max(epsilon, 1e-3 * min(spread, 1.0))
         if theta > 0:
-            scale = max(scale, 1 / theta) if for_delta else scale
+            scale = 1 / theta if for_delta else scale
             gap, ceiling = scale / (1 + theta), 0.5 / (1 + theta)
         else:
             gap, ceiling = spread * (1.0 if for_delta else scale), 0.5 * min(spread, 1.0)
