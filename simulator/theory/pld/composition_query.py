@@ -6,6 +6,7 @@ every epsilon, and brackets of one number may be intersected.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -73,7 +74,7 @@ class CompositionQuery:
             found = found.meet(Bracket(value.lower, value.upper))
             if last or self._settled(found, before):
                 break
-            finer *= _REFINE
+            finer *= self._finer(found)
         return found
 
     def epsilon(self, delta: float) -> Bracket:
@@ -91,22 +92,30 @@ class CompositionQuery:
             coarse, _ = self._tail(0.0, 1 / _COARSE, for_delta=True)
             if coarse.at(0.0).upper <= delta:
                 return Bracket(0.0, 0.0)
+        before = np.inf
         for _ in range(_ATTEMPTS):
             tail, last = self._tail(centre, finer, for_delta=False)
             root = invert(tail, delta, centre, 0.0, top)
             upper = root.upper if root.upper < top else ceiling
-            before = found.width
             found = found.meet(Bracket(root.lower, upper))
             inside = _inside(root, top)
             drifted = abs(inside - centre) > 2 * tail.reach
             if self._settled(found, np.inf if drifted else before) or (last and not drifted):
                 break
-            centre, finer = inside, finer * (1.0 if drifted else _REFINE)
+            # Elsewhere as much smoothing may be asked for as there.
+            before = np.inf if abs(inside - centre) > 0.1 * tail.reach else found.width
+            centre = inside
+            finer *= 1.0 if drifted else self._finer(found)
         return found
 
     def _settled(self, found: Bracket, before: float) -> bool:
         """Narrow enough, or rounding keeps a finer line from helping."""
         return found.width <= self.tolerance * found.upper or 0.7 * before < found.width
+
+    def _finer(self, found: Bracket) -> float:
+        """How much less to smooth, for widths fall with its square."""
+        excess = found.width / (self.tolerance * found.upper) if math.isfinite(found.upper) else 1e9
+        return min(max(1.1 * math.sqrt(excess), 1.5), _REFINE)
 
     @cached_property
     def _dual(self) -> CompositionQuery:
@@ -200,7 +209,10 @@ class CompositionQuery:
         most = most_points(self.parts.work)
         last = points_needed(window.period, line.cutoff) > most
         if last:
-            line = Extent(coarsest_fit(window.period, most), 0.0)
+            times = 1.01 * points_needed(window.period, line.cutoff) / most
+            line = Extent(line.smoothing * times, line.cutoff / times)
+            if line.smoothing == 0.0:
+                line = Extent(coarsest_fit(window.period, most), 0.0)
         tail = SmoothedTail.make(
             self.parts,
             epsilon,
@@ -209,6 +221,7 @@ class CompositionQuery:
             window,
             cutoff=line.cutoff,
             negligible=max(_SHARE * gap, 1e-18),
+            rough=line.rough,
         )
         return tail, last
 

@@ -28,7 +28,7 @@ the rest is at most sup abs(M)/(pi Omega). Rounding is added up term by term.
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -36,8 +36,9 @@ import numpy as np
 from simulator.theory.laws.base import Floats, RealOrComplex
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.certified_tail import TailValue
-from simulator.theory.pld.line import Scale, log_decay, sample
+from simulator.theory.pld.line import Sampled, Scale, log_decay, sample
 from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rough_part import RoughPart
 
 _CUTOFF = 8.8  # s * Omega: exp(-8.8^2/2) is 1.5e-17
 MAX_POINTS = 1 << 20
@@ -45,6 +46,8 @@ MAX_WORK = 1 << 28
 #: What is folded in from other periods, relative to the answer, unless told otherwise.
 _ALIAS = 1e-15
 _FULL = 705.0
+#: A line without the rough part is taken where it is so much shorter: that part is work as well.
+_MUCH_SHORTER = 0.2
 #: A bound on delta below this cannot be told from underflow.
 _TINY = 1e-307
 #: More than all terms that underflow, of M(theta).
@@ -151,6 +154,7 @@ class SmoothedTail:
     scale_slack: float
     value_noise: float
     density_noise: float
+    rough: RoughPart | None = None
 
     @classmethod
     def make(
@@ -163,26 +167,31 @@ class SmoothedTail:
         *,
         cutoff: float = 0.0,
         negligible: float = 1e-18,
+        rough: RoughPart | None = None,
     ) -> SmoothedTail:
         """Sample the transform on Re z = theta, for use near ``epsilon``.
 
         Up to ``cutoff``, which only a line that is smoothed can leave open. What is ``negligible``
-        in comparison with M(theta), over all points, is left out.
+        in comparison with M(theta), over all points, is left out. A ``rough`` part is not smoothed,
+        and is not on the line.
         """
         cutoff = cutoff or _CUTOFF / smoothing
         spacing = 2 * np.pi / window.period
         grid = spacing * np.arange(points_needed(window.period, cutoff) + 1, dtype=np.float64)
         scale = Scale.of(parts, theta)
-        line = sample(
-            parts, theta, grid, smoothing, epsilon=epsilon, negligible=negligible / cutoff
-        )
-        terms = line.ratio * (spacing / np.pi)
+        negligible = negligible / cutoff if rough is None else 0.0
+        line = sample(parts, theta, grid, smoothing, epsilon=epsilon, negligible=negligible)
+        wrong = np.abs(line.ratio) * line.error
+        if rough is not None:
+            line, wrong = _without(line, rough, theta, parts.laplaces.top - epsilon)
+        terms, wrong = line.ratio * (spacing / np.pi), wrong * (spacing / np.pi)
         terms[line.omega == 0.0] /= 2
         z = theta + 1j * line.omega
         slopes = terms / (1 + z)
         values = slopes / z
-        wrong = np.abs(terms) * line.error
         rest, whole_rest = _cut_off(parts, theta, smoothing, float(grid[-1]))
+        if rough is not None:
+            rest = float(np.exp(rough.log_rest(theta, grid[-1]))) / (np.pi * float(grid[-1]))
         rest, whole_rest = rest + _LOST, whole_rest + _LOST
         return cls(
             parts,
@@ -196,8 +205,11 @@ class SmoothedTail:
             densities=terms,
             log_scale=scale.log - theta * epsilon + smoothing**2 * theta * (1 + theta) / 2,
             scale_slack=scale.slack,
-            value_noise=float(np.abs(values) @ line.error) + line.left_out * spacing / np.pi + rest,
+            value_noise=float((wrong / np.abs(z * (1 + z))).sum())
+            + line.left_out * spacing / np.pi
+            + rest,
             density_noise=float(wrong.sum()) + line.left_out_whole * spacing / np.pi + whole_rest,
+            rough=rough,
         )
 
     @property
@@ -227,6 +239,11 @@ class SmoothedTail:
         folded = self.folding.at(epsilon)
         low = scale * (abs(value) - noise) - folded
         high = scale * (abs(value) + noise)
+        if self.rough is not None:
+            apart = self.rough.at(epsilon)
+            low = max(scale * (value - noise) - folded, 0.0) + apart.lower
+            high = max(scale * (value + noise), 0.0) + apart.upper
+            return _clip(low if exponent > -_FULL else 0.0, high + _TINY, slope + apart.slope)
         if self.theta > 0:
             lost = self.parts.infinite_mass
             low, high = max(low - scale * gap, 0.0), high + _TINY
@@ -244,6 +261,14 @@ class SmoothedTail:
     def _turning(self, sizes: tuple[float, float], shift: float) -> float:
         """Bound on the rounding of a sum, in pairs, of terms that are turned."""
         return 8 * UNIT * (64 * sizes[0] + 2 * abs(shift) * sizes[1])
+
+
+def _without(line: Sampled, rough: RoughPart, theta: float, turn: float) -> tuple[Sampled, Floats]:
+    """The line less its rough part, and bounds on the errors of that; all points are there."""
+    ratio, off = rough.ratios(theta, line.omega)
+    turned = ratio * np.exp(1j * line.omega * turn)
+    wrong = np.abs(line.ratio) * line.error + off + np.abs(ratio) * line.error
+    return replace(line, ratio=line.ratio - turned), wrong
 
 
 def _cut_off(parts: Parts, theta: float, smoothing: float, last: float) -> tuple[float, float]:
@@ -273,10 +298,14 @@ def coarsest_fit(period: float, points: int) -> float:
 
 @dataclass(frozen=True)
 class Extent:
-    """How much is smoothed, and where the line ends (0: where smoothing ends it)."""
+    """How much is smoothed, and where the line ends (0: where smoothing ends it).
+
+    With a ``rough`` part nothing is smoothed, and that part is not on the line.
+    """
 
     smoothing: float
     cutoff: float
+    rough: RoughPart | None = None
 
 
 def choose_line(parts: Parts, theta: float, smoothing: float, error: float) -> Extent:
@@ -287,12 +316,17 @@ def choose_line(parts: Parts, theta: float, smoothing: float, error: float) -> E
     omega = np.geomspace(1e-4, 1.0, 161) * (_CUTOFF / smoothing)
     most = np.exp(log_decay(parts, theta, omega))
     bare = most / (np.pi * omega) <= error
-    if bare.any():
-        return Extent(0.0, float(omega[int(np.argmax(bare))]))
     rest = most * _erfc(smoothing * omega / np.sqrt(2)) / (np.sqrt(2 * np.pi) * smoothing)
     enough = np.maximum(rest / omega**2, smoothing**2 * rest) <= error
     enough[-1] = True
-    return Extent(smoothing, float(omega[int(np.argmax(enough))]))
+    end = int(np.argmax(bare if bare.any() else enough))
+    rough = RoughPart.of(parts) if theta > 0 else None
+    if rough is not None:
+        short = np.exp(np.minimum(rough.log_rest(theta, omega), 0.0)) / (np.pi * omega) <= error
+        first = int(np.argmax(short))
+        if short[first] and omega[first] < _MUCH_SHORTER * omega[end]:
+            return Extent(0.0, float(omega[first]), rough)
+    return Extent(0.0 if bare.any() else smoothing, float(omega[end]))
 
 
 def _erfc(points: Floats) -> Floats:

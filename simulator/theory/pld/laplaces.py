@@ -11,6 +11,7 @@ exponentials: abs(M(z)) <= A (1 + 1/(2 abs(omega))).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -133,3 +134,12 @@ def multiplied_ratios(
         error[here] = np.log1p(off / size).sum(axis=0)
         product[here] = np.prod(real + 1j * imaginary, axis=0)
     return product, error
+
+
+def laplace_drop(epsilon: float, theta: float, omega: Floats) -> tuple[RealOrComplex, float]:
+    """1 - exp(-(1 + 2z) epsilon), and M(theta) exp(-theta epsilon), of one law; theta > -1/2."""
+    t = theta + 0.5
+    decay, rise = math.exp(-2 * t * epsilon), -math.expm1(-2 * t * epsilon)
+    sine, cosine = np.sin(epsilon * omega), np.cos(epsilon * omega)
+    twice = 2 * decay * sine
+    return rise + twice * sine + 1j * (twice * cosine), 1 - theta / (2 * t) * rise
