@@ -138,23 +138,26 @@ def _search(  # the interval is a guide only: nothing found here is trusted befo
     def excess(at: float) -> float:
         return math.log(max(end(tail.at(at)), 1e-320) / delta)
 
-    for _ in range(60):
+    for attempt in range(60):
         value = tail.at(epsilon)
         here = end(value)
         if here > delta:
             low, seen[1] = max(low, epsilon), True
         else:
             high, seen[-1] = min(high, epsilon), True
-        if all(seen.values()):
+        target = epsilon + _newton_step(here, value.slope, delta, tail.reach)
+        close = max(1e-15 * abs(target), 1e-13 * min(tail.reach, 1e-3))
+        if attempt < _NEWTON and abs(target - epsilon) <= close:
+            break
+        if all(seen.values()) and not (attempt < _NEWTON and low < target < high):
             resolution = max(2 * float(np.spacing(abs(high))), 1e-13 * min(tail.reach, 1e-3))
             if high - low <= resolution or excess(low) * excess(high) >= 0:
                 return high
             return float(brentq(excess, low, high, xtol=resolution, rtol=1e-15, disp=False))
-        target = epsilon + _newton_step(here, value.slope, delta, tail.reach)
         if not low <= target <= high:
             target = low + (high - low) / 2 if math.isfinite(high) else 2 * abs(epsilon) + 1
             target = min(max(target, epsilon - tail.reach), epsilon + tail.reach)
-        if abs(target - epsilon) <= max(1e-15 * abs(target), 1e-13 * min(tail.reach, 1e-3)):
+        if abs(target - epsilon) <= close:
             break
         epsilon = target
     return epsilon

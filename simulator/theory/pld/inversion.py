@@ -39,6 +39,7 @@ from simulator.theory.pld.certified_tail import TailValue
 from simulator.theory.pld.line import Sampled, Scale, log_decay, sample
 from simulator.theory.pld.parts import Parts
 from simulator.theory.pld.rough_part import RoughPart
+from simulator.theory.pld.sums import dot
 
 _CUTOFF = 8.8  # s * Omega: exp(-8.8^2/2) is 1.5e-17
 MAX_POINTS = 1 << 20
@@ -255,7 +256,7 @@ class SmoothedTail:
     def _sizes(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Sums of the terms' moduli, and of these times omega: of the values, of the densities."""
         moduli = np.abs(self.values), np.abs(self.densities)
-        first, second = ((float(each.sum()), float(each @ self.omega)) for each in moduli)
+        first, second = ((float(each.sum()), dot(each, self.omega)) for each in moduli)
         return first, second
 
     def _turning(self, sizes: tuple[float, float], shift: float) -> float:

@@ -59,7 +59,7 @@ class LaplaceBatch:
         for start in range(0, self.epsilons.size, laws):
             part = slice(start, start + laws)
             psi = laplace_log_mgf(self.epsilons[part, None], flat)
-            total += self.counts[part] @ psi
+            total += (self.counts[part, None] * psi).sum(axis=0)
         return np.asarray(total.reshape(np.shape(z)))
 
     def log_norms(self, theta: float) -> Floats:

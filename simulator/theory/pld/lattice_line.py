@@ -31,6 +31,7 @@ from simulator.theory.pld.inversion import Folding, Window
 from simulator.theory.pld.line import Sampled, Scale, sample
 from simulator.theory.pld.loss_lattice import LossLattice
 from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.sums import dot
 
 _FULL = 700.0
 
@@ -119,7 +120,7 @@ class LatticeLineTail:
         value = float(terms.real.sum())
         reach = abs(self.lattice.base) + abs(epsilon) + self.lattice.step * self.lattice.points
         wrong = self.line.error + 16 * UNIT * (64 + np.abs(z) * (reach + abs(shift)))
-        noise = float(np.abs(terms) @ wrong) * (1 + 1e-9) + self._left_out()
+        noise = dot(np.abs(terms), wrong) * (1 + 1e-9) + self._left_out()
         relative = 8 * UNIT * (8 + abs(exponent) + abs(self.theta * epsilon)) + self.scale.slack
         noise += abs(value) * relative
         scale = math.exp(exponent)

@@ -32,6 +32,7 @@ from simulator.theory.outward import UNIT
 from simulator.theory.pld.certified_tail import TailValue
 from simulator.theory.pld.laplaces import laplace_drop
 from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.sums import dot
 
 #: J: parts with fewer rounds between the atoms are taken in closed form.
 _TERMS = 6
@@ -152,10 +153,10 @@ class RoughPart:
             x = np.r_[place + left * _NODES, x]
             mass, wrong = np.r_[inner, mass], np.r_[inner * error[0], wrong]
         gain = -np.expm1(-2 * self.epsilon * np.maximum(x - place, 0.0))
-        value, total = float(mass @ gain), float(mass.sum())
+        value, total = dot(mass, gain), float(mass.sum())
         # An error of a loss, or of epsilon, moves delta by at most the mass above.
         moved = 16 * UNIT * (self.rounds * self.epsilon + abs(epsilon))
-        noise = float(wrong @ gain) + value * UNIT * x.size + total * (moved + _QUADRATURE)
+        noise = dot(wrong, gain) + value * UNIT * x.size + total * (moved + _QUADRATURE)
         noise = noise * (1 + 1e-9) + 1e-307
         return TailValue(max(value - noise, 0.0), value + noise, value - total)
 
