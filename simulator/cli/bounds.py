@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any
 
@@ -182,6 +183,8 @@ def bounds(
             }
         )
         return
+    # Enough to see the width that was asked for.
+    digits = 8 if tolerance is None else max(8, 2 + math.ceil(-math.log10(tolerance)))
     print_table(
         f"{wanted} of {mechanism} at {'delta' if at is None else 'epsilon'} = "
         f"{number((delta or 0.0) if at is None else at)}",
@@ -190,9 +193,9 @@ def bounds(
             (
                 row.name,
                 row.kind,
-                number(row.answer.value, 8),
-                end(row.answer.lower, ROUND_FLOOR),
-                end(row.answer.upper, ROUND_CEILING),
+                number(row.answer.value, digits),
+                end(row.answer.lower, ROUND_FLOOR, digits),
+                end(row.answer.upper, ROUND_CEILING, digits),
                 row.source,
             )
             for row in rows

@@ -53,11 +53,11 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-def end(value: float, rounding: str) -> str:
-    """A certain end to eight digits, rounded so that it stays certain."""
+def end(value: float, rounding: str, digits: int = 8) -> str:
+    """A certain end to so many digits, 15 at most, rounded so that it stays certain."""
     if not math.isfinite(value):
-        return number(value, 8)
-    return number(float(Context(prec=8, rounding=rounding).create_decimal(value)), 8)
+        return number(value, digits)
+    return number(float(Context(prec=digits, rounding=rounding).create_decimal(value)), digits)
 
 
 def certain(bracket: Bracket) -> str:

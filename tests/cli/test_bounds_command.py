@@ -325,3 +325,12 @@ def test_a_tolerance_that_these_rounds_do_not_keep_is_refused(dpcompose):
     )
     with pytest.raises(InvalidInput, match="tolerance=1e-12 here"):
         compare("laplace", [(0.1, 7), (0.1234, 9)], delta=1e-6, tolerance=1e-12)
+
+
+def test_as_many_digits_are_shown_as_were_asked_for(dpcompose):
+    words = (*LAPLACE, "--bound", "privacy-loss-distribution", "--tolerance", 1e-11)
+    (row,) = asked(dpcompose, *words)
+    shown = dpcompose("bounds", *words).out.splitlines()[2].split()
+    lower, upper = (float(word) for word in shown[3:5])
+    assert row["lower"] - 1e-10 <= lower <= row["lower"]
+    assert row["upper"] <= upper <= row["upper"] + 1e-10
