@@ -51,6 +51,8 @@ _FULL = 705.0
 _MUCH_SHORTER = 0.2
 #: A bound on delta below this cannot be told from underflow.
 _TINY = 1e-307
+#: For the rounding of sums that bound errors.
+_ROOM = 1 + 1e-9
 #: More than all terms that underflow, of M(theta).
 _LOST = 1e-290
 
@@ -193,7 +195,8 @@ class SmoothedTail:
         rest, whole_rest = _cut_off(parts, theta, smoothing, float(grid[-1]))
         if rough is not None:
             rest = float(np.exp(rough.log_rest(theta, grid[-1]))) / (np.pi * float(grid[-1]))
-        rest, whole_rest = rest + _LOST, whole_rest + _LOST
+        rest += line.left_out * spacing / np.pi + _LOST
+        whole_rest += line.left_out_whole * spacing / np.pi + _LOST
         return cls(
             parts,
             theta,
@@ -206,10 +209,8 @@ class SmoothedTail:
             densities=terms,
             log_scale=scale.log - theta * epsilon + smoothing**2 * theta * (1 + theta) / 2,
             scale_slack=scale.slack,
-            value_noise=float((wrong / np.abs(z * (1 + z))).sum())
-            + line.left_out * spacing / np.pi
-            + rest,
-            density_noise=float(wrong.sum()) + line.left_out_whole * spacing / np.pi + whole_rest,
+            value_noise=(float((wrong / np.abs(z * (1 + z))).sum()) + rest) * _ROOM,
+            density_noise=(float(wrong.sum()) + whole_rest) * _ROOM,
             rough=rough,
         )
 

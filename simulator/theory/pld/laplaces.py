@@ -48,8 +48,8 @@ class LaplaceBatch:
 
     @cached_property
     def top(self) -> float:
-        """The largest total loss."""
-        return float(self.epsilons @ self.counts)
+        """The largest total loss, to two units."""
+        return math.fsum(self.epsilons * self.counts)
 
     def log_mgf(self, z: RealOrComplex) -> RealOrComplex:
         """Sum of count * psi(z); shape of z."""

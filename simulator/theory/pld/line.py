@@ -105,7 +105,7 @@ class _Points:
     def times(self, log: RealOrComplex, error: Floats) -> None:
         """Multiply by exp(log), whose logarithm is off by at most ``error``."""
         self.log = self.log + log
-        self.error += error
+        self.error += error + 4 * UNIT * np.abs(self.log)
         self.tidy()
 
     def tidy(self) -> None:
