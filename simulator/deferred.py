@@ -40,7 +40,7 @@ else:
         def call(*arguments: Any, **keywords: Any) -> Any:
             return function()(*arguments, **keywords)
 
-        call.__name__ = name
+        call.__name__ = call.__qualname__ = name  # so that it pickles
         return call
 
     kmeans2 = _deferred("scipy.cluster.vq", "kmeans2")
