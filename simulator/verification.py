@@ -31,6 +31,8 @@ BOUNDS = (
     "kairouz-oh-viswanath-3.3",
     "zcdp-canonne-kamath-steinke",
     "analytic-gaussian",
+    "dominating-pairs",
+    "dominating-both-directions",
 )
 """Checked by default, those of them that apply: for every family there is one."""
 

@@ -25,6 +25,7 @@ from simulator.theory.guarantees import (
     PureDP,
     ShuffledDP,
     SubsampledDP,
+    SubsampledGaussianDP,
 )
 from simulator.theory.laws import (
     GaussianLaw,
@@ -106,9 +107,8 @@ MECHANISMS: dict[str, NamedMechanism] = {
     "gaussian": _leakless(GaussianDP, GaussianLaw, True),
     "exponential": _leakless(BoundedRange, None, True),
     "approx": NamedMechanism(ApproxDP, randomized_response, True, leaks=True),
-    # Sampling records hides them further, so that a round is also as private as without it.
     "subsampled-gaussian": NamedMechanism(
-        lambda sigma, rate: GaussianDP(1.0 / sigma),
+        SubsampledGaussianDP,
         lambda sigma, rate: PoissonSubsampledLaw(GaussianLaw(1.0 / sigma), rate),
         False,
         sampled=True,
