@@ -17,6 +17,10 @@ LABELS = {
     "gdp-clt": "central limit (approximation)",
     "corollary-3.21": "Corollary 3.21",
     "laplace": "exact, Laplace",
+    "amplified-by-sampling": "amplified, then composed",
+    "dominating-both-directions": "dominating pair, composed",
+    "clones-closed-form": "clones, closed form",
+    "clones-numerical": "clones, summed",
 }
 
 

@@ -54,18 +54,25 @@ def filled(
 
 
 def asked_schedule(
-    mechanism: str, epsilon: Any, sigma: Any, rate: float | None
+    mechanism: str, *, epsilon: Any, sigma: Any, rate: float | None, reports: int | None
 ) -> tuple[list[tuple[float, int | None]], str]:
-    """The schedule and its flag: a sampled mechanism has --sigma and --rate, others --epsilon."""
-    if MECHANISMS[mechanism].sampled:
-        if sigma is None or rate is None or epsilon is not None:
-            raise click.UsageError(f"{mechanism} takes --sigma and --rate, and no --epsilon")
-        return sigma, "--sigma"
-    if sigma is not None or rate is not None:
-        raise click.UsageError(f"{mechanism} takes --epsilon, and neither --sigma nor --rate")
-    if epsilon is None:
-        raise click.UsageError("Missing option '--epsilon'.")
-    return epsilon, "--epsilon"
+    """The schedule and its flag, if just the options are given that the mechanism takes."""
+    named = MECHANISMS[mechanism]
+    asked = {
+        "--sigma" if named.noisy else "--epsilon": True,
+        "--epsilon" if named.noisy else "--sigma": False,
+        "--rate": named.sampled,
+        "--reports": named.shuffled,
+    }
+    given = {"--epsilon": epsilon, "--sigma": sigma, "--rate": rate, "--reports": reports}
+    flag = next(iter(asked))
+    if any((given[name] is not None) != wanted for name, wanted in asked.items()):
+        takes = [name for name, wanted in asked.items() if wanted]
+        rest = [name for name, wanted in asked.items() if not wanted]
+        raise click.UsageError(
+            f"{mechanism} takes {' and '.join(takes)}, and no {' nor '.join(rest)}"
+        )
+    return given[flag], flag
 
 
 @click.command()
@@ -94,9 +101,17 @@ def asked_schedule(
     "--rate",
     type=float,
     default=None,
-    help="For subsampled-gaussian: the probability that a record is sampled in a round.",
+    help="For subsampled mechanisms: the probability that a record is sampled in a round.",
 )
-@click.option("--rounds", type=int, default=None, help="Rounds k, unless --epsilon tells them.")
+@click.option(
+    "--reports", type=int, default=None, help="For shuffled: how many people send one report each."
+)
+@click.option(
+    "--rounds",
+    type=int,
+    default=None,
+    help="Rounds k, unless --epsilon tells them; 1 for shuffled.",
+)
 @click.option("--delta", type=float, default=None, help="Ask for the epsilon at this delta.")
 @click.option("--at", type=float, default=None, help="Ask for the delta at this epsilon instead.")
 @click.option(
@@ -120,6 +135,7 @@ def bounds(
     epsilon: list[tuple[float, int | None]] | None,
     sigma: list[tuple[float, int | None]] | None,
     rate: float | None,
+    reports: int | None,
     rounds: int | None,
     delta: float | None,
     at: float | None,
@@ -135,6 +151,7 @@ def bounds(
       dpcompose bounds --mechanism pure --epsilon 0.1x500,0.2x300 --at 20
       dpcompose bounds --mechanism subsampled-gaussian --sigma 1 --rate 0.01 --rounds 1000
       dpcompose bounds --event training.json --delta 1e-5
+      dpcompose bounds --mechanism shuffled --epsilon 1 --reports 10000
 
     Prints a table sorted by tightness. An upper bound is never below the truth, an approximation
     may be; lower and upper enclose the truth as far as the row certifies it, all rounding included:
@@ -146,7 +163,7 @@ def bounds(
         delta = 1e-6
     wanted = "delta" if at is not None else "epsilon"
     if event is not None:
-        given = (mechanism, epsilon, sigma, rate, rounds, round_delta)
+        given = (mechanism, epsilon, sigma, rate, reports, rounds, round_delta)
         if any(each is not None for each in given):
             raise click.UsageError("--event says all of the rounds: give no other option of theirs")
         account = read_account(options.text_of(event))
@@ -154,8 +171,9 @@ def bounds(
         rows = account.compare(delta=delta, epsilon=at, names=names)
     else:
         asked = mechanism or "pure"
+        parameters = {"epsilon": epsilon, "sigma": sigma, "rate": rate, "reports": reports}
         rows = _rows_of_mechanism(
-            asked, (epsilon, sigma, rate), rounds, round_delta, delta=delta, at=at, names=names
+            asked, parameters, rounds, round_delta, delta=delta, at=at, names=names
         )
     if as_json:
         print_json(
@@ -196,16 +214,19 @@ def bounds(
 
 def _rows_of_mechanism(
     mechanism: str,
-    parameters: tuple[Any, Any, float | None],
+    parameters: dict[str, Any],
     rounds: int | None,
     round_delta: float | None,
     **question: Any,
 ) -> list[Row]:
     """The rows of rounds that all run one mechanism."""
-    epsilon, sigma, rate = parameters
+    named = MECHANISMS[mechanism]
     if round_delta is None:
-        round_delta = ROUND_DELTA if MECHANISMS[mechanism].leaks else 0.0
-    schedule, flag = asked_schedule(mechanism, epsilon, sigma, rate)
+        round_delta = ROUND_DELTA if named.leaks else 0.0
+    schedule, flag = asked_schedule(mechanism, **parameters)
+    if named.shuffled and len(schedule) == 1 and schedule[0][1] is None:
+        rounds = rounds or 1
+    rate, reports = parameters["rate"], parameters["reports"]
     return compare(
         mechanism,
         filled(schedule, rounds, flag),
@@ -213,5 +234,6 @@ def _rows_of_mechanism(
         epsilon=question["at"],
         leak=round_delta,
         rate=1.0 if rate is None else rate,
+        reports=1 if reports is None else reports,
         names=question["names"],
     )

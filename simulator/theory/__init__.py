@@ -40,6 +40,8 @@ from simulator.theory.guarantees import (
     Guarantee,
     PureDP,
     RenyiDP,
+    ShuffledDP,
+    SubsampledDP,
     SubsampledGaussianDP,
     parse_guarantee,
 )
@@ -59,12 +61,21 @@ from simulator.theory.laws import (
     randomized_response,
     rounded_gaussian,
     rounded_laplace,
+    shuffled_law,
     staircase,
 )
 from simulator.theory.odometers import MixtureOdometer, RunningOdometer
 from simulator.theory.pld import PLD, Bracket, compose_laws, discretise
 from simulator.theory.trade_off_functions import GaussianTradeOff, PiecewiseTradeOff, TradeOff
-from simulator.theory.transforms import TRANSFORMS, Transform, group, parallel, subsampled
+from simulator.theory.transforms import (
+    TRANSFORMS,
+    Transform,
+    group,
+    parallel,
+    sampled_with_replacement,
+    shuffled,
+    subsampled,
+)
 
 __all__ = [
     "FILTERS",
@@ -105,6 +116,8 @@ __all__ = [
     "RunningOdometer",
     "SampledWithoutReplacementLaw",
     "Scale",
+    "ShuffledDP",
+    "SubsampledDP",
     "SubsampledGaussianDP",
     "SumFilter",
     "TradeOff",
@@ -137,6 +150,9 @@ __all__ = [
     "randomized_response",
     "rounded_gaussian",
     "rounded_laplace",
+    "sampled_with_replacement",
+    "shuffled",
+    "shuffled_law",
     "staircase",
     "subsampled",
 ]

@@ -11,13 +11,21 @@ import difflib
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.answers import Answer, Kind
 from simulator.theory.bounds import Bound, BoundOnComposition, all_bounds
 from simulator.theory.composition import Composition
-from simulator.theory.guarantees import ApproxDP, BoundedRange, GaussianDP, Guarantee, PureDP
+from simulator.theory.guarantees import (
+    ApproxDP,
+    BoundedRange,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    ShuffledDP,
+    SubsampledDP,
+)
 from simulator.theory.laws import (
     GaussianLaw,
     LaplaceLaw,
@@ -45,12 +53,16 @@ TRUTH_SMALLEST = 1e-9
 TRUTH_SPREAD = 6e4
 """Where composing the loss numerically stays within seconds and floats: parameters from the first
 on, and a root of the sum of their squares up to the second."""
+SAMPLED_SPREAD = 2000.0
+"""The same for a mechanism on a sample, whose loss is put on a grid."""
 _TRUTH_SOURCE = "the mechanism's own privacy loss, composed numerically with certified round-off"
 
 
 @dataclass(frozen=True)
 class NamedMechanism:
-    """A mechanism as the theory sees it, made from (parameter, delta of the round or rate).
+    """A mechanism as the theory sees it, made from its parameter and a second number.
+
+    The second is the delta of a round, the rate of a sample, or the number of reports.
 
     Attributes
     ----------
@@ -58,15 +70,19 @@ class NamedMechanism:
     law : its worst-case privacy-loss law; None where no single law is the worst.
     attains : whether it is the worst case of its family, so that "exact" means it too.
     leaks : whether the delta of a round means anything to it.
-    sampled : whether it runs on a sample of the records: its parameter is sigma, a noise, beside a
-        rate, and its two directions differ.
+    sampled : whether it runs on a sample of the records, of some rate: its two directions differ.
+    noisy : whether its parameter is sigma, a noise.
+    shuffled : whether it is the reports of many people in random order.
     """
 
     guarantee: Callable[[float, float], Guarantee]
     law: Callable[[float, float], PrivacyLossLaw] | None
     attains: bool
+    _: KW_ONLY
     leaks: bool = False
     sampled: bool = False
+    noisy: bool = False
+    shuffled: bool = False
 
 
 def _leakless(
@@ -96,12 +112,30 @@ MECHANISMS: dict[str, NamedMechanism] = {
         lambda sigma, rate: PoissonSubsampledLaw(GaussianLaw(1.0 / sigma), rate),
         False,
         sampled=True,
+        noisy=True,
+    ),
+    "subsampled-randomized-response": NamedMechanism(
+        lambda epsilon, rate: SubsampledDP(epsilon, 0.0, rate),
+        lambda epsilon, rate: PoissonSubsampledLaw(randomized_response(epsilon), rate),
+        True,
+        sampled=True,
+    ),
+    "subsampled-laplace": NamedMechanism(
+        lambda epsilon, rate: SubsampledDP(epsilon, 0.0, rate),
+        lambda epsilon, rate: PoissonSubsampledLaw(LaplaceLaw(epsilon), rate),
+        False,
+        sampled=True,
+    ),
+    "shuffled": NamedMechanism(
+        lambda epsilon, reports: ShuffledDP(epsilon, int(reports)), None, True, shuffled=True
     ),
 }
 """By name. The parameter is epsilon, for ``gaussian`` mu = sensitivity/sigma; ``geometric`` is at
 sensitivity 1, where its loss is that of randomized response. ``exponential`` has no single worst
 pair (Dong, Durfee and Rogers 2020): its exact answer is that of the bounded-range bounds. Of
-``subsampled-gaussian`` the parameter is sigma, at sensitivity 1 under add-or-remove-one."""
+``subsampled-gaussian`` the parameter is sigma, at sensitivity 1 under add-or-remove-one; of the
+others on a sample it is the epsilon without it. ``shuffled`` is any local randomizer of that
+epsilon: its exact rows are the bound ``shuffled-randomized-response``."""
 
 
 @dataclass(frozen=True)
@@ -191,8 +225,10 @@ def question_of(delta: float | None, epsilon: float | None) -> Question:
 def theorem_row(question: Question, bound: Bound, composition: Composition, attained: bool) -> Row:
     """Where a theorem's worst case is not attained, "exact" is only an upper bound."""
     start = time.perf_counter()
+    if bound.kind == "lower" and not attained:
+        raise NotApplicable(f"{bound.name}: the mechanism is not the worst of its family")
     answer, kind = question.theorem(bound.on(composition)), bound.kind
-    if kind == "exact" and not attained:
+    if kind in ("exact", "upper") and not attained:
         kind, answer = "upper", Answer(answer.upper, 0.0, answer.upper)
     return Row(bound.name, kind, answer, bound.source, time.perf_counter() - start)
 
@@ -216,6 +252,7 @@ def compare(
     epsilon: float | None = None,
     leak: float = 0.0,
     rate: float = 1.0,
+    reports: int = 1,
     names: Collection[str] = (),
 ) -> list[Row]:
     """Ask every bound for the epsilon at ``delta``, or for the delta at ``epsilon``.
@@ -225,7 +262,8 @@ def compare(
     mechanism : a name in MECHANISMS.
     rounds : pairs (privacy parameter > 0, number of rounds with it).
     leak : the delta of each round in [0, 1), for ``approx``.
-    rate : the probability in [0, 1] that a record is sampled, for ``subsampled-gaussian``.
+    rate : the probability in [0, 1] that a record is sampled, for mechanisms on a sample.
+    reports : how many reports are shuffled, for ``shuffled``.
     names : ask only these bounds, or ``privacy-loss-distribution``; all by default.
 
     Returns the rows sorted by tightness. Of all bounds, those that do not apply are left out.
@@ -240,9 +278,11 @@ def compare(
     if leak and not named.leaks:
         raise InvalidInput(f"a round of {mechanism} has no delta; that is for the mechanism approx")
     if rate != 1.0 and not named.sampled:
-        raise InvalidInput(f"{mechanism} runs on all records; a rate is for subsampled-gaussian")
-    what = "sigma" if named.sampled else "the privacy parameter"
-    least = 1.0 / LARGEST_PARAMETER if named.sampled else 0.0
+        raise InvalidInput(f"{mechanism} runs on all records; a rate is for those named subsampled")
+    if reports != 1 and not named.shuffled:
+        raise InvalidInput(f"{mechanism} shuffles no reports; their number is for shuffled")
+    what = "sigma" if named.noisy else "the privacy parameter"
+    least = 1.0 / LARGEST_PARAMETER if named.noisy else 0.0
     for parameter, _ in rounds:
         if not (least <= parameter <= LARGEST_PARAMETER and parameter > 0.0):
             above = f"at least {least:g}" if least else "above 0"
@@ -251,7 +291,7 @@ def compare(
                 f"not {parameter!r}"
             )
     question = question_of(delta, epsilon)
-    second = rate if named.sampled else leak
+    second = rate if named.sampled else float(reports) if named.shuffled else leak
     composition = Composition.of(*((named.guarantee(value, second), n) for value, n in rounds))
     asks = _questions(question, named, composition, rounds=rounds, second=second, names=names)
     return answered(asks, strict=bool(names))
@@ -275,7 +315,7 @@ def answered(asks: Iterable[Ask], *, strict: bool) -> list[Row]:
     return sorted(rows, key=lambda row: row.answer.value)
 
 
-def check_reach(rounds: Sequence[tuple[float, int]]) -> None:
+def check_reach(rounds: Sequence[tuple[float, int]], most: float) -> None:
     """Raise NotApplicable where the numerical composition would be slow or overflow."""
     smallest = min(parameter for parameter, _ in rounds)
     if smallest < TRUTH_SMALLEST:
@@ -284,10 +324,10 @@ def check_reach(rounds: Sequence[tuple[float, int]]) -> None:
             f"and {smallest:g} is not"
         )
     spread = math.hypot(*(parameter * math.sqrt(count) for parameter, count in rounds))
-    if spread > TRUTH_SPREAD:
+    if spread > most:
         raise NotApplicable(
             f"{TRUTH}: the root of the sum of the squared privacy parameters must be at most "
-            f"{TRUTH_SPREAD:g}, and it is {spread:.3g}"
+            f"{most:g}, and it is {spread:.3g}"
         )
 
 
@@ -314,8 +354,8 @@ def _questions(
     def truth() -> Row:
         if named.law is None:
             raise NotApplicable(f"{TRUTH}: no single pair of laws is this mechanism's worst case")
-        if not named.sampled:
-            check_reach(rounds)
+        if not named.noisy:
+            check_reach(rounds, SAMPLED_SPREAD if named.sampled else TRUTH_SPREAD)
         laws = [(named.law(value, second), count) for value, count in rounds]
         return true_row(question, laws, named.sampled)
 

@@ -231,7 +231,7 @@ class DominatedDP(DominatedFamily):
     def renyi(self, alpha: float) -> float:
         """Bound on the divergence of the pair; infinite where none is known."""
         check_order(alpha)
-        return _law_renyi(self.law.simplest, alpha)
+        return law_renyi(self.law.simplest, alpha)
 
 
 def _sampled_renyi(sigma: float, rate: float, alpha: float) -> float:
@@ -277,7 +277,7 @@ def _sampled_renyi(sigma: float, rate: float, alpha: float) -> float:
     return _rounded_up(whole / (alpha - 1.0))
 
 
-def _law_renyi(law: PrivacyLossLaw, alpha: float) -> float:
+def law_renyi(law: PrivacyLossLaw, alpha: float) -> float:
     """Of the worse direction."""
     if law.infinite_mass > 0.0 or law.dual_infinite_mass > 0.0:
         return math.inf

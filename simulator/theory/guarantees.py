@@ -11,15 +11,15 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from scipy.special import erfinv, log_expit, ndtri_exp
-
 from simulator.errors import InvalidInput
+from simulator.theory.amplified_guarantees import ShuffledDP, SubsampledDP
 from simulator.theory.dominated import DiscreteGaussianDP, DominatedDP, SubsampledGaussianDP
 from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.guarantee_interface import Guarantee, within
 from simulator.theory.laws import GaussianLaw, PrivacyLossLaw, randomized_response
-from simulator.theory.outward import UNIT, not_lost
+from simulator.theory.outward import UNIT
 from simulator.theory.parameters import nonnegative
+from simulator.theory.pure_guarantee import PureDP, kept, pure_delta
 from simulator.theory.renyi_divergence import (
     bounded_range_renyi,
     check_order,
@@ -28,74 +28,6 @@ from simulator.theory.renyi_divergence import (
 )
 from simulator.theory.renyi_guarantee import RenyiDP
 from simulator.validation import probability_below_one
-
-
-@dataclass(frozen=True)
-class PureDP(Guarantee):
-    """epsilon-differential privacy. ``PureDP(0.0)`` is a harmless round.
-
-    Extremal pair: randomized response (Kairouz, Oh and Viswanath 2017, Theorem 3.3).
-    """
-
-    epsilon: float
-    kind: ClassVar[str] = "pure"
-
-    def __post_init__(self) -> None:
-        self._set("epsilon", nonnegative("epsilon", self.epsilon))
-
-    def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`."""
-        return within(other.pure_epsilon, self.epsilon)
-
-    def _hockey_stick(self, epsilon: float) -> float:
-        return _pure_delta(self.epsilon, epsilon)
-
-    @property
-    def worst_law(self) -> PrivacyLossLaw:
-        """Randomized response."""
-        return randomized_response(self.epsilon)
-
-    @property
-    def pure_epsilon(self) -> float:
-        """The epsilon itself."""
-        return self.epsilon
-
-    @property
-    def loss_variance(self) -> float:
-        """Of randomized response, (epsilon / cosh(epsilon/2))^2, while that is the largest.
-
-        Let m and d be mean and variance of randomized response's loss. For any loss c of the
-        family, E c^2 - (E c)^2 <= E[c^2 - 2 m c] + m^2, and c^2 - 2 m c <= a + d e^(-c) on
-        [-epsilon, epsilon] with equality at both ends, provided that the difference, convex then
-        concave, rises at the left end: epsilon e^epsilon / (1 + e^epsilon) <= 1. As E e^(-c) <= 1,
-        d is the bound. Beyond that epsilon it is the bound by the range, epsilon^2.
-        """
-        if self.epsilon > 1.0 + math.exp(-self.epsilon):
-            return self.epsilon**2
-        return (self.epsilon / math.cosh(self.epsilon / 2.0)) ** 2
-
-    @property
-    def zcdp_rho(self) -> float:
-        """The least, epsilon tanh(epsilon / 2): as alpha tends to 1 randomized response attains it.
-
-        Source: Steinke, "Tight RDP & zCDP bounds from pure DP", 2024 (epsilon^2 / 2 in Bun and
-        Steinke 2016, Proposition 3.3).
-        """
-        return _kept(self.epsilon, self.epsilon * math.tanh(self.epsilon / 2.0))
-
-    @property
-    def gdp_mu(self) -> float:
-        """Least mu: the Gaussian trade-off curve is convex and meets the corner of the pure one.
-
-        Source: Dong, Roth and Su 2022, Section 2.
-        """
-        if self.epsilon > 1.0:
-            return -2.0 * float(ndtri_exp(log_expit(-self.epsilon)))
-        return math.sqrt(8.0) * float(erfinv(math.tanh(self.epsilon / 2.0)))
-
-    def renyi(self, alpha: float) -> float:
-        """Of randomized response; see :func:`simulator.theory.renyi_divergence.pure_renyi`."""
-        return pure_renyi(self.epsilon, alpha)
 
 
 @dataclass(frozen=True)
@@ -121,7 +53,7 @@ class ApproxDP(Guarantee):
         )
 
     def _hockey_stick(self, epsilon: float) -> float:
-        return self.delta + (1.0 - self.delta) * _pure_delta(self.epsilon, epsilon)
+        return self.delta + (1.0 - self.delta) * pure_delta(self.epsilon, epsilon)
 
     @property
     def worst_law(self) -> PrivacyLossLaw:
@@ -192,7 +124,7 @@ class GaussianDP(Guarantee):
     @property
     def zcdp_rho(self) -> float:
         """mu^2 / 2 (Bun and Steinke 2016, Proposition 1.6)."""
-        return _kept(self.mu, self.mu * self.mu / 2.0)
+        return kept(self.mu, self.mu * self.mu / 2.0)
 
     @property
     def gdp_mu(self) -> float:
@@ -281,12 +213,12 @@ class BoundedRange(Guarantee):
             return 0.0
         excess = self.epsilon / -math.expm1(-self.epsilon) - 1.0
         rounded_up = excess - math.log1p(excess) + 8.0 * UNIT * (excess + self.epsilon)
-        return min(rounded_up, _kept(self.epsilon, self.epsilon**2 / 8.0))
+        return min(rounded_up, kept(self.epsilon, self.epsilon**2 / 8.0))
 
     @property
     def zcdp_rho(self) -> float:
         """epsilon^2 / 8 (Cesar and Rogers 2021), or that of pure privacy if less."""
-        return min(_kept(self.epsilon, self.epsilon**2 / 8.0), PureDP(self.epsilon).zcdp_rho)
+        return min(kept(self.epsilon, self.epsilon**2 / 8.0), PureDP(self.epsilon).zcdp_rho)
 
     @property
     def gdp_mu(self) -> float:
@@ -307,6 +239,8 @@ KINDS: dict[str, type[Guarantee]] = {
         ZCDP,
         BoundedRange,
         RenyiDP,
+        ShuffledDP,
+        SubsampledDP,
         SubsampledGaussianDP,
         DiscreteGaussianDP,
     )
@@ -317,9 +251,10 @@ KINDS: dict[str, type[Guarantee]] = {
 def parse_guarantee(text: str) -> Guarantee:
     """Read ``pure:0.2``, ``approx:0.1,1e-6``, ``gaussian:0.5``, ``zcdp:0.1``, ``range:0.3``.
 
-    Also ``subsampled-gaussian:SIGMA,RATE``, ``discrete-gaussian:SIGMA,SENSITIVITY``, and
-    ``renyi:ALPHA,EPSILON`` with as many pairs as there are orders. Inverse of ``str()``. Raises
-    InvalidInput on anything else.
+    Also ``subsampled-gaussian:SIGMA,RATE``, ``discrete-gaussian:SIGMA,SENSITIVITY``,
+    ``subsampled:EPSILON,DELTA,RATE``, ``shuffled:EPSILON,REPORTS``, and ``renyi:ALPHA,EPSILON``
+    with as many pairs as there are orders. Inverse of ``str()``. Raises InvalidInput on anything
+    else.
     """
     word, _, values = text.strip().partition(":")
     if word not in KINDS:
@@ -334,18 +269,6 @@ def parse_guarantee(text: str) -> Guarantee:
         raise InvalidInput(f"family {text!r}: {error}") from None
 
 
-def _kept(parameter: float, square: float) -> float:
-    """What goes with the square of a parameter, rounded up where it underflows."""
-    return not_lost(square) if parameter > 0.0 else 0.0
-
-
-def _pure_delta(epsilon_0: float, epsilon: float) -> float:
-    """delta(epsilon), epsilon >= 0, of randomized response with parameter ``epsilon_0``."""
-    if epsilon >= epsilon_0:
-        return 0.0
-    return -math.expm1(epsilon - epsilon_0) / (1.0 + math.exp(-epsilon_0))
-
-
 __all__ = [
     "KINDS",
     "ZCDP",
@@ -357,6 +280,8 @@ __all__ = [
     "Guarantee",
     "PureDP",
     "RenyiDP",
+    "ShuffledDP",
+    "SubsampledDP",
     "SubsampledGaussianDP",
     "parse_guarantee",
 ]

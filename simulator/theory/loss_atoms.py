@@ -116,7 +116,9 @@ class LossAtoms:
 _UNDERFLOW = 1e-307  # below it a double keeps no digits
 
 
-def log_binomial_error(rounds: int, successes: Floats, log_p: float, log_q: float) -> Floats:
+def log_binomial_error(
+    rounds: int | Floats, successes: Floats, log_p: float, log_q: float
+) -> Floats:
     """Bound on the absolute error of :func:`log_binomial`, log_p and log_q being rounded too.
 
     Both are taken to be off by four units of (1 + abs(log_p) + abs(log_q)), so each mean is off by
@@ -132,8 +134,10 @@ def log_binomial_error(rounds: int, successes: Floats, log_p: float, log_q: floa
     return np.asarray(UNIT * (256.0 + np.where(inner, 32.0 * size * offset, 8.0 * edge)))
 
 
-def log_binomial(rounds: int, successes: Floats, log_p: float, log_q: float) -> Floats:
+def log_binomial(rounds: int | Floats, successes: Floats, log_p: float, log_q: float) -> Floats:
     """Logarithms of binomial probabilities, by Loader's deviance form.
+
+    ``rounds`` is one number, or one for each of the ``successes``.
 
     The large cancelling logarithms of factorials are replaced by Stirling's error and the
     deviance, so the absolute error is near 1e-15 times the deviation, not times ln k!.
@@ -145,14 +149,15 @@ def log_binomial(rounds: int, successes: Floats, log_p: float, log_q: float) -> 
     offset = mean_0 - failures if log_q < log_p else successes - mean_1  # successes - mean
     inner = (successes > 0) & (failures > 0)
     x, y, d = successes[inner], failures[inner], offset[inner]
-    result = rounds * np.where(successes == 0, log_q, log_p)
+    n = rounds[inner] if isinstance(rounds, np.ndarray) else np.array([float(rounds)])
+    result = np.asarray(rounds * np.where(successes == 0, log_q, log_p))
     result[inner] = (
-        _stirling_error(np.array([float(rounds)]))[0]
+        _stirling_error(n)
         - _stirling_error(x)
         - _stirling_error(y)
-        - _deviance(x, mean_1, d)
-        - _deviance(y, mean_0, -d)
-        + 0.5 * (math.log(rounds / (2.0 * math.pi)) - np.log(x) - np.log(y))
+        - _deviance(x, n * math.exp(log_p), d)
+        - _deviance(y, n * math.exp(log_q), -d)
+        + 0.5 * (np.log(n / (2.0 * math.pi)) - np.log(x) - np.log(y))
     )
     return result
 
@@ -172,11 +177,12 @@ def _stirling_error(n: Floats) -> Floats:
     return np.where(n > 15.0, series, small)
 
 
-def _deviance(x: Floats, mean: float, offset: Floats) -> Floats:
+def _deviance(x: Floats, mean: Floats, offset: Floats) -> Floats:
     """Deviance x ln(x / mean) + mean - x, given offset = x - mean without cancellation."""
-    apart = np.log(x / mean) if mean > 0.0 else np.full(x.shape, math.inf)
+    with np.errstate(divide="ignore", over="ignore"):  # a mean that underflows, or nearly
+        apart = np.log(x / mean)
     near = np.abs(offset) < 0.1 * mean
-    apart[near] = np.log1p(offset[near] / mean)
+    apart[near] = np.log1p(offset[near] / np.broadcast_to(mean, x.shape)[near])
     return np.asarray(x * apart - offset)
 
 

@@ -1,4 +1,4 @@
-"""Guarantees made from guarantees: for a group, for disjoint parts, for a random sample."""
+"""Guarantees made from guarantees: for a group, for disjoint parts, for samples and shuffles."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import singledispatch
 
+import numpy as np
+from scipy.stats import binom
+
 from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory.amplified_guarantees import amplified_epsilon, sampling_rate
 from simulator.theory.guarantees import (
     ZCDP,
     ApproxDP,
@@ -15,6 +19,7 @@ from simulator.theory.guarantees import (
     GaussianDP,
     Guarantee,
     PureDP,
+    ShuffledDP,
 )
 from simulator.theory.parameters import count
 
@@ -104,23 +109,66 @@ def subsampled(guarantee: Guarantee, rate: float) -> Guarantee:
 
     (ln(1 + q (e^epsilon - 1)), q delta). Condition: each record is kept independently with
     probability q under add-or-remove-one, or a fixed fraction q is drawn without replacement under
-    replace-one; nobody sees which records were drawn.
+    replace-one; nobody sees which records were drawn. :class:`SubsampledDP` keeps more of what
+    several such rounds have in common.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorems 8 and 9.
     """
-    if not 0.0 < rate <= 1.0:
-        raise InvalidInput(f"the sampling rate must be in (0, 1], not {rate!r}")
-    epsilon, core = guarantee.core.pure_epsilon, guarantee.core
+    rate, core = sampling_rate(rate), guarantee.core
     if not isinstance(core, PureDP):
         raise NotApplicable(f"subsampling is stated here for pure and approximate, not {guarantee}")
-    # ln(1 + q(e^eps - 1)) = eps + ln(q + (1 - q) e^-eps), the first for small and no overflow.
-    small = math.log1p(rate * math.expm1(min(epsilon, 1.0)))
-    amplified = (
-        small if epsilon <= 1.0 else epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))
-    )
+    amplified = amplified_epsilon(core.epsilon, rate)
     if guarantee.leak == 0.0:
         return PureDP(amplified)
     return ApproxDP(amplified, rate * guarantee.leak)
+
+
+_MOST_DRAWN = 10**6
+
+
+def sampled_with_replacement(
+    guarantee: Guarantee, drawn: int, records: int, copies: int = 1
+) -> Guarantee:
+    """What a pure guarantee becomes on a sample of ``drawn`` records, each drawn from all.
+
+    The whole keeps (ln(1 + eta (e^(c epsilon) - 1)), sum over k > c of Pr[K = k] delta_k), for any
+    number c of ``copies``: K ~ Bin(drawn, 1/records) is how often one record is drawn,
+    eta = Pr[K > 0], and delta_k is the delta that a group of k has at c epsilon. With as many
+    copies as records are drawn it is pure. Condition: replace-one, and nobody sees the sample.
+
+    Raises InvalidInput for numbers that are none, NotApplicable unless the guarantee is pure,
+    and for more than a million draws.
+
+    Source: Balle, Barthe and Gaboardi 2018, Theorem 10, with the curve of randomized response of
+    k epsilon for a group of k.
+    """
+    drawn, records = count("drawn", drawn), count("records", records)
+    copies = min(count("copies", copies), drawn)
+    if drawn > _MOST_DRAWN:
+        raise NotApplicable(f"more than {_MOST_DRAWN:g} draws are not looked at one by one")
+    if not isinstance(guarantee.core, PureDP) or guarantee.leak > 0.0:
+        raise NotApplicable(f"sampling with replacement is stated here for pure, not {guarantee}")
+    epsilon, law = guarantee.core.epsilon, binom(drawn, 1.0 / records)
+    covered = copies * epsilon
+    amplified = amplified_epsilon(covered, float(law.sf(0)))
+    many = np.arange(copies + 1, drawn + 1)
+    many = many[law.pmf(many) > 0.0]
+    deltas = [PureDP(k * epsilon).hockey_stick(covered) for k in many.tolist()]
+    delta = float(law.pmf(many) @ np.array(deltas))
+    return PureDP(amplified) if delta == 0.0 else ApproxDP(amplified, delta)
+
+
+def shuffled(guarantee: Guarantee, reports: int) -> ShuffledDP:
+    """What ``reports`` reports of a pure local randomizer keep, put into random order.
+
+    Condition: each person sends one report, from a randomizer that keeps the guarantee whatever
+    the reports before; nobody sees who sent which. The relation is replace-one.
+
+    Source: Feldman, McMillan and Talwar 2021, Theorem 3.1.
+    """
+    if not isinstance(guarantee.core, PureDP) or guarantee.leak > 0.0:
+        raise NotApplicable(f"shuffling is stated here for pure local privacy, not {guarantee}")
+    return ShuffledDP(guarantee.core.epsilon, reports)
 
 
 @dataclass(frozen=True)
@@ -136,5 +184,11 @@ TRANSFORMS: tuple[Transform, ...] = (
     Transform("group", "Dwork and Roth 2014, Theorem 2.2; Vadhan 2017, Lemma 2.2", group),
     Transform("parallel", "McSherry 2009, Theorem 4", parallel),
     Transform("subsampled", "Balle, Barthe and Gaboardi 2018, Theorems 8 and 9", subsampled),
+    Transform(
+        "sampled-with-replacement",
+        "Balle, Barthe and Gaboardi 2018, Theorem 10",
+        sampled_with_replacement,
+    ),
+    Transform("shuffled", "Feldman, McMillan and Talwar 2021, Theorem 3.1", shuffled),
 )
 """Every transform, for listing beside the bounds."""

@@ -170,7 +170,13 @@ def test_at_delta_zero_the_truth_is_the_largest_loss(dpcompose):
         (("--mechanism", "subsampled-gaussian", "--sigma", "0x5", "--rate", 0.1), "sigma of"),
         (("--mechanism", "subsampled-gaussian", "--sigma", "1x5", "--rate", 1.5), "sampling rate"),
         (("--mechanism", "subsampled-gaussian", "--sigma", "1x5", "--rate", "nan"), "rate must be"),
-        (("--epsilon", "1x5", "--rate", 0.1), "neither --sigma nor --rate"),
+        (("--epsilon", "1x5", "--rate", 0.1), "no --sigma nor --rate"),
+        (("--epsilon", "1x5", "--reports", 9), "nor --reports"),
+        (("--mechanism", "subsampled-laplace", "--epsilon", "1x5"), "--epsilon and --rate"),
+        (("--mechanism", "subsampled-laplace", "--epsilon", "1x5", "--rate", 0), "sampling rate"),
+        (("--mechanism", "shuffled", "--epsilon", "1"), "--epsilon and --reports"),
+        (("--mechanism", "shuffled", "--epsilon", "1", "--reports", 0), "reports must be"),
+        (("--mechanism", "shuffled", "--epsilon", "1", "--reports", 1.5), "1.5"),
         (("--rounds", 5), "--epsilon"),
         (("--mechanism", "laplase", "--epsilon", "1x5"), "laplace"),
         (("--mechanism", "approx", "--epsilon", "1x1000000", "--round-delta", 0.5), ""),
@@ -295,3 +301,27 @@ def test_extreme_targets_are_answered_or_refused(dpcompose):
                 "--rounds", rounds,
             )  # fmt: skip
         assert said.code in (0, 2)
+
+
+def test_a_shuffle_stands_between_its_responses_and_the_clones(dpcompose):
+    rows = asked(dpcompose, "--mechanism", "shuffled", "--epsilon", 1, "--reports", 2000)
+    order = ["shuffled-randomized-response", "clones-numerical", "clones-closed-form", "basic"]
+    assert [row["name"] for row in rows if row["name"] in order] == order
+    values = named(rows)
+    assert values[order[0]]["lower"] <= values[order[1]]["upper"] < 0.15
+    two = asked(dpcompose, "--mechanism", "shuffled", "--epsilon", "1x2", "--reports", 2000)
+    assert order[2] not in named(two)
+    assert named(two)[order[1]]["upper"] > values[order[1]]["upper"]
+
+
+def test_what_is_subsampled_stands_beside_its_amplified_bounds(dpcompose):
+    options = ("--epsilon", "1x20", "--rate", 0.1, "--delta", 1e-5)
+    laplace = named(asked(dpcompose, "--mechanism", "subsampled-laplace", *options))
+    response = named(asked(dpcompose, "--mechanism", "subsampled-randomized-response", *options))
+    dominating = "dominating-both-directions"
+    assert "one-direction" not in laplace
+    assert response["one-direction"]["lower"] <= response["privacy-loss-distribution"]["upper"]
+    truths = [rows["privacy-loss-distribution"] for rows in (laplace, response)]
+    assert truths[0]["upper"] < truths[1]["lower"]
+    assert truths[1]["upper"] <= response[dominating]["upper"] * (1 + 1e-6)
+    assert response[dominating]["upper"] < response["amplified-by-sampling"]["upper"]

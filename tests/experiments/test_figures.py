@@ -10,7 +10,13 @@ from scipy.stats import binom
 
 from experiments import stages
 from experiments.drawing.ends import plot_named
-from experiments.figures import epsilon_by_rounds, loss_along_rounds, tails, trade_off
+from experiments.figures import (
+    epsilon_by_rounds,
+    loss_along_rounds,
+    subsampling,
+    tails,
+    trade_off,
+)
 from simulator import PureDP
 from simulator.plots import paper_figure
 from simulator.theory import Composition, bound
@@ -52,6 +58,12 @@ SMALLER = {
         "unit": 0.05,
     },
     "worst_policy": {"unit": 0.05},
+    "subsampling": {"smallest": 0.05, "points": 3, "rounds": [1, 5]},
+    "shuffling": {
+        "largest": 100,
+        "per_decade": 2,
+        "small": {"reports": 3, "values": [2], "points": 6},
+    },
 }
 
 
@@ -124,6 +136,38 @@ def test_a_pure_guarantee_allows_its_two_line_trade_off():
     allowed = trade_off.allowed_by(bound("basic").on(Composition.repeat(PureDP(0.5), 2)), errors)
     expected = np.maximum.reduce([1 - math.e * errors, (1 - errors) / math.e, 0 * errors])
     np.testing.assert_allclose(allowed, expected, atol=1e-12)
+
+
+def test_a_sampled_round_attains_the_theorem_and_none_passes_it():
+    data, epsilon = committed("subsampling"), subsampling.SPECIFICATION["epsilon"]
+    rates, (one, many) = np.array(data["rates"]), data["panels"]
+    theorem = np.log1p(rates * math.expm1(epsilon))
+    np.testing.assert_allclose(one["amplified"], theorem, rtol=1e-9)
+    assert all(np.all(np.array(exact) <= theorem) for exact in one["exact"].values())
+    # sampled randomized response: Pr_0 - e^E Pr_1 of its likelier answer is q (w - e^E' (1 - w))
+    inner = epsilon + np.log1p(-data["delta"] / rates * (1 + math.exp(-epsilon)))
+    attained = np.log1p(rates * np.expm1(inner))
+    np.testing.assert_allclose(one["exact"]["randomized response"], attained, rtol=1e-3)
+    amplified, dominating = (np.array(many["bounds"][name]) for name in subsampling.BOUNDS)
+    assert np.all(np.array(many["exact"]["randomized response"]) <= dominating * (1 + 1e-3))
+    assert np.all(dominating <= amplified * (1 + 1e-9))
+
+
+def test_the_clones_are_above_every_exact_shuffle():
+    data = committed("shuffling")
+    curves = {name: np.array(curve, dtype=float) for name, curve in data["epsilons"].items()}
+    summed, closed = curves["clones-numerical"], curves["clones-closed-form"]
+    assert np.all(curves["shuffled-randomized-response"] <= summed * (1 + 1e-9))
+    said = np.isfinite(closed)
+    assert said.any()
+    assert np.all(summed[said] < closed[said])
+    for exact in data["small"]["exact"].values():
+        assert np.all(np.array(exact) <= data["small"]["clones"])
+    # of 8 binary responses all 8 are 1 with probability w^8, or (1 - w) w^7: a loss of epsilon_0
+    truth = 1.0 / (1.0 + math.exp(-data["epsilon"]))
+    last = data["small"]["grid"][-1]
+    lone = (truth - math.exp(last) * (1 - truth)) * (1 - truth) ** 7
+    assert data["small"]["exact"]["2"][-1] >= lone
 
 
 def test_names_of_curves_that_end_together_do_not_meet():

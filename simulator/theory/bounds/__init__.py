@@ -28,6 +28,8 @@ from simulator.theory.bounds.optimal import (
     RoundedHeterogeneous,
 )
 from simulator.theory.bounds.renyi import RDPCanonneKamathSteinke, RDPMironov
+from simulator.theory.bounds.shuffling import ClonesClosedForm, ClonesNumerical, ShuffledResponses
+from simulator.theory.bounds.subsampling import AmplifiedBySampling
 from simulator.theory.composition import Composition
 
 _BOUNDS: tuple[Bound, ...] = (
@@ -53,6 +55,10 @@ _BOUNDS: tuple[Bound, ...] = (
     DominatingPairs(),
     BothDirections(),
     OneDirection(),
+    AmplifiedBySampling(),
+    ClonesClosedForm(),
+    ClonesNumerical(),
+    ShuffledResponses(),
 )
 
 

@@ -19,6 +19,7 @@ from simulator.validation import nonnegative
 _UP = 1.0 + 2.0**-48
 _DELTA_UP = 1.0 + 2.0**-38  # exponents of formulas are up to a thousand times their few roundings
 _UNDERFLOW = 1e-307
+_MOST_COMPOSED, _LARGEST_SPREAD = 10**6, 6e4
 _SMALLEST_SQUARED = 1e-145  # squares of what is smaller lose their digits
 
 
@@ -172,6 +173,16 @@ def needs_squares(core: Composition) -> str | None:
         if 0.0 < guarantee.pure_epsilon < _SMALLEST_SQUARED:
             return f"every epsilon must be 0 or at least {_SMALLEST_SQUARED:g}, unlike {guarantee}"
     return needs_pure(core)
+
+
+def needs_reach(core: Composition) -> str | None:
+    """Condition shared by the bounds that compose the losses of bounded rounds numerically."""
+    if core.rounds > _MOST_COMPOSED:
+        return f"more than {_MOST_COMPOSED:g} rounds are not composed numerically"
+    spread = math.hypot(*(g.pure_epsilon * math.sqrt(count) for g, count in core))
+    if spread > _LARGEST_SPREAD:
+        return f"the root of the sum of the squared epsilons must be at most {_LARGEST_SPREAD:g}"
+    return None
 
 
 def needs_pure(core: Composition) -> str | None:

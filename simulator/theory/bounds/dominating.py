@@ -89,6 +89,13 @@ class OneDirection(DominatingPairs):
     source = "Zhu, Dong and Wang 2022, Theorem 11 (attained on one record)"
     kind = "lower"
 
+    def why_not(self, composition: Composition) -> str | None:
+        """See :meth:`Bound.why_not`."""
+        for guarantee, _ in composition:
+            if isinstance(guarantee, DominatedFamily) and guarantee.leak > 0.0:
+                return f"no pair is known that reveals {guarantee} with the probability of its leak"
+        return super().why_not(composition)
+
     def _why_not(self, core: Composition) -> str | None:
         return BothDirections()._why_not(core)
 

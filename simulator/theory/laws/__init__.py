@@ -14,6 +14,7 @@ from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_mixture import GaussianMixtureLaw
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.laws.mixed import MixedLaw
+from simulator.theory.laws.shuffled import shuffled_law
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
 from simulator.theory.laws.truncated import TruncatedNoiseLaw
 
@@ -33,5 +34,6 @@ __all__ = [
     "randomized_response",
     "rounded_gaussian",
     "rounded_laplace",
+    "shuffled_law",
     "staircase",
 ]

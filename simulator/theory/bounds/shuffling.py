@@ -1,0 +1,177 @@
+"""Bounds on reports in random order: hiding among clones, and what is surely revealed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simulator.theory import clones, shuffled_responses
+from simulator.theory.answers import Answer
+from simulator.theory.bounds.base import Bound, largest_loss, needs_reach
+from simulator.theory.composition import Composition
+from simulator.theory.guarantees import ShuffledDP
+from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.outward import UNIT
+from simulator.theory.parameters import SMALLEST_DELTA
+from simulator.theory.pld import PLD, compose_laws
+
+_TOLERANCE = 1e-5
+_SMALLEST = 1e-9  # of a smaller epsilon the losses lose their digits
+_CELLS = 1000  # of a law that is composed: counts of reports are put together
+
+
+def _shuffles(core: Composition) -> list[tuple[ShuffledDP, int]]:
+    """The rounds that are not harmless."""
+    return [(g, n) for g, n in core if isinstance(g, ShuffledDP) and g.epsilon > 0.0]
+
+
+def _why_not_shuffles(core: Composition, most: int) -> str | None:
+    if not core.consists_of(ShuffledDP):
+        return "every round must be reports in random order, shuffled:EPSILON,REPORTS"
+    shuffles = _shuffles(core)
+    if any(shuffle.reports > most for shuffle, _ in shuffles):
+        return f"more than {most:g} reports are not looked at one by one"
+    if any(not _SMALLEST <= shuffle.epsilon <= clones.LARGEST_LOCAL for shuffle, _ in shuffles):
+        return f"every epsilon must be 0, or in [{_SMALLEST:g}, {clones.LARGEST_LOCAL:g}]"
+    return None if core.rounds == 1 else needs_reach(core)
+
+
+class ClonesClosedForm(Bound):
+    """ln(1 + tanh(e/2) (8 sqrt(exp(e) ln(4/delta)/n) + 8 exp(e)/n)), for one round."""
+
+    name = "clones-closed-form"
+    source = "Feldman, McMillan and Talwar 2021, Theorem 3.1"
+
+    def _why_not(self, core: Composition) -> str | None:
+        if not core.consists_of(ShuffledDP):
+            return "every round must be reports in random order, shuffled:EPSILON,REPORTS"
+        if core.rounds > 1:
+            return "the closed form is of one round"
+        if not _shuffles(core):
+            return "the reports must reveal something: epsilon above 0"
+        return None
+
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        shuffle = _shuffles(core)[0][0]
+        return clones.closed_form_delta(shuffle.epsilon, shuffle.reports, epsilon)
+
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        shuffle = _shuffles(core)[0][0]
+        return clones.closed_form_epsilon(shuffle.epsilon, shuffle.reports, delta)
+
+
+class _Enclosed(Bound):
+    """A bound that is one certified end of a curve."""
+
+    costly = True
+
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        return self._delta_answer(core, epsilon).value
+
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        return self._epsilon_answer(core, delta).value
+
+
+class ClonesNumerical(_Enclosed):
+    """The curve of C ~ Bin(n - 1, exp(-e)) clones, summed; over several rounds composed."""
+
+    name = "clones-numerical"
+    source = (
+        "Feldman, McMillan and Talwar 2021, Section 3; Zhu, Dong and Wang 2022, Theorem 10, "
+        "for several rounds"
+    )
+
+    def _why_not(self, core: Composition) -> str | None:
+        return _why_not_shuffles(core, clones.MOST_REPORTS)
+
+    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
+        rounds = _shuffles(core)
+        if epsilon >= largest_loss(core)[1]:
+            return Answer(0.0, 0.0, 0.0)
+        if core.rounds == 1:
+            upper = rounds[0][0].pair.delta(epsilon)
+        else:
+            composed, wrong = _dominating(rounds)
+            moved = composed.delta(max(0.0, epsilon - 2.0 * wrong)).upper
+            upper = min(1.0, moved * math.exp(wrong))
+        return Answer(upper, 0.0, upper)
+
+    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
+        rounds, (_, largest) = _shuffles(core), largest_loss(core)
+        if largest == 0.0:
+            return Answer(0.0, 0.0, 0.0)
+        if core.rounds == 1:
+            upper = rounds[0][0].pair.epsilon_bracket(delta)[1]
+        else:
+            composed, wrong = _dominating(rounds)
+            asked = max(delta * math.exp(-wrong), SMALLEST_DELTA)
+            upper = composed.epsilon(asked).upper + 2.0 * wrong if asked < delta else largest
+        upper = min(upper, largest)
+        return Answer(upper, 0.0, upper)
+
+
+class ShuffledResponses(_Enclosed):
+    """Binary randomized response, shuffled: counted exactly, it keeps the guarantee."""
+
+    name = "shuffled-randomized-response"
+    source = "the histogram of shuffled binary responses, counted exactly"
+    kind = "lower"
+
+    def _why_not(self, core: Composition) -> str | None:
+        return _why_not_shuffles(core, shuffled_responses.MOST_REPORTS)
+
+    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
+        rounds = _shuffles(core)
+        if not rounds or epsilon >= largest_loss(core)[0]:
+            return Answer(0.0, 0.0, 1.0)
+        if core.rounds == 1:
+            (shuffle, _) = rounds[0]
+            lower = shuffled_responses.response_delta(shuffle.epsilon, shuffle.reports, epsilon)[0]
+        else:
+            composed, wrong = _revealed(rounds)
+            moved = epsilon + 2.0 * wrong
+            lower = max(
+                one.delta(moved).lower * math.exp(-wrong) for one in (composed, composed.reversed())
+            )
+        return Answer(lower, lower, 1.0)
+
+    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
+        rounds = _shuffles(core)
+        if not rounds:
+            return Answer(0.0, 0.0, math.inf)
+        if core.rounds == 1:
+            (shuffle, _) = rounds[0]
+            lower = shuffled_responses.response_epsilon(shuffle.epsilon, shuffle.reports, delta)[0]
+        else:
+            composed, wrong = _revealed(rounds)
+            asked = min(delta * math.exp(wrong), 1.0 - UNIT)
+            found = (one.epsilon(asked).lower for one in (composed, composed.reversed()))
+            lower = max(0.0, max(found) - 2.0 * wrong)
+        return Answer(lower, lower, math.inf)
+
+
+def _dominating(rounds: list[tuple[ShuffledDP, int]]) -> tuple[PLD, float]:
+    """The dominating laws composed, and how far their masses' logarithms may be off in all.
+
+    A loss is off by twice as much, so the curve lies below exp(wrong) times that of the laws, moved
+    by twice ``wrong``.
+    """
+    found = [(*shuffle.pair.dominating, times) for shuffle, times in rounds]
+    wrong = math.fsum(error * times for _, error, times in found)
+    return compose_laws([(law, times) for law, _, times in found], _TOLERANCE), wrong
+
+
+def _revealed(rounds: list[tuple[ShuffledDP, int]]) -> tuple[PLD, float]:
+    """What the shuffled responses reveal whose other people all have 0; as :func:`_dominating`.
+
+    Counts put together reveal no more than they do apart.
+    """
+    laws, wrong = [], 0.0
+    for shuffle, times in rounds:
+        (without, with_her), error = shuffled_responses.counts(shuffle.epsilon, shuffle.reports, 0)
+        starts = np.arange(0, without.size, math.ceil(without.size / _CELLS))
+        pair = (np.add.reduceat(masses, starts) for masses in (without, with_her))
+        laws.append((FiniteLaw.from_probabilities(*pair), times))
+        wrong += times * (error + UNIT * 256.0)
+    return compose_laws(laws, _TOLERANCE), wrong

@@ -1,0 +1,60 @@
+"""Bounds on mechanisms that run on a random sample of the records."""
+
+from __future__ import annotations
+
+from simulator.theory.answers import Answer
+from simulator.theory.bounds.base import Bound
+from simulator.theory.bounds.optimal import (
+    OptimalHeterogeneous,
+    OptimalHomogeneous,
+    RoundedHeterogeneous,
+)
+from simulator.theory.composition import Composition
+from simulator.theory.guarantees import PureDP, SubsampledDP
+
+
+def _needs_samples(core: Composition) -> str | None:
+    if core.consists_of(SubsampledDP):
+        return None
+    return "every round must run on a sample, subsampled:EPSILON,DELTA,RATE"
+
+
+class AmplifiedBySampling(Bound):
+    """Every round taken for any (ln(1 + q (e^epsilon - 1)), q delta)-DP one, optimally composed."""
+
+    name = "amplified-by-sampling"
+    source = (
+        "Balle, Barthe and Gaboardi 2018, Theorems 8 and 9; composed by Kairouz, Oh and Viswanath "
+        "2017, Theorem 3.3, or Murtagh and Vadhan 2016"
+    )
+
+    def _amplified(self, core: Composition) -> tuple[Bound | None, Composition]:
+        """The bound that composes the amplified rounds, and those rounds."""
+        rounds = Composition.of(*((PureDP(g.pure_epsilon), n) for g, n in core))
+        optimal = (OptimalHomogeneous(), OptimalHeterogeneous(), RoundedHeterogeneous())
+        return next((one for one in optimal if one.why_not(rounds) is None), None), rounds
+
+    def _why_not(self, core: Composition) -> str | None:
+        if (reason := _needs_samples(core)) is not None:
+            return reason
+        if self._amplified(core)[0] is None:
+            return f"{core.rounds} rounds are too many to compose"
+        return None
+
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        return self._delta_answer(core, epsilon).value
+
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        return self._epsilon_answer(core, delta).value
+
+    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
+        optimal, rounds = self._amplified(core)
+        assert optimal is not None  # the condition was checked
+        answer = optimal._delta_answer(rounds, epsilon)
+        return Answer(answer.value, 0.0, answer.upper)
+
+    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
+        optimal, rounds = self._amplified(core)
+        assert optimal is not None  # the condition was checked
+        answer = optimal._epsilon_answer(rounds, delta)
+        return Answer(answer.value, 0.0, answer.upper)
