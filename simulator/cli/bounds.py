@@ -150,8 +150,8 @@ def bounds(
       dpcompose bounds --mechanism laplace --epsilon 0.1 --rounds 1000 --delta 1e-6
       dpcompose bounds --mechanism pure --epsilon 0.1x500,0.2x300 --at 20
       dpcompose bounds --mechanism subsampled-gaussian --sigma 1 --rate 0.01 --rounds 1000
-      dpcompose bounds --event training.json --delta 1e-5
       dpcompose bounds --mechanism shuffled --epsilon 1 --reports 10000
+      dpcompose bounds --event training.json --delta 1e-5
 
     Prints a table sorted by tightness. An upper bound is never below the truth, an approximation
     may be; lower and upper enclose the truth as far as the row certifies it, all rounding included:

@@ -315,7 +315,7 @@ def answered(asks: Iterable[Ask], *, strict: bool) -> list[Row]:
     return sorted(rows, key=lambda row: row.answer.value)
 
 
-def check_reach(rounds: Sequence[tuple[float, int]], most: float) -> None:
+def check_reach(rounds: Sequence[tuple[float, int]], most: float = TRUTH_SPREAD) -> None:
     """Raise NotApplicable where the numerical composition would be slow or overflow."""
     smallest = min(parameter for parameter, _ in rounds)
     if smallest < TRUTH_SMALLEST:
