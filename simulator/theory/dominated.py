@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import math
-import sys
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,11 +21,13 @@ from simulator.theory.laws import (
     SampledWithoutReplacementLaw,
     discrete_gaussian,
 )
+from simulator.theory.laws.stored import LAWS
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, check_rate
 from simulator.theory.outward import UNIT, not_lost
 from simulator.theory.parameters import positive
 from simulator.theory.pld.grid_laws import enclosing_grid_laws, round_step
 from simulator.theory.renyi_divergence import check_order, pure_renyi
+from simulator.theory.stored import JsonNode, parsed
 from simulator.validation import finite
 
 #: More than quadrature and rounding lose of a Renyi divergence.
@@ -201,8 +203,12 @@ class DominatedDP(DominatedFamily):
     kind: ClassVar[str] = "dominated"
 
     def __str__(self) -> str:
-        with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
-            return f"{self.kind}:{self.law!r}"
+        return f"{self.kind}:{json.dumps(LAWS.write(self.law), separators=(',', ':'))}"
+
+    @classmethod
+    def of_text(cls, text: str) -> Guarantee:
+        """See :meth:`Guarantee.of_text`; the law as JSON."""
+        return cls(LAWS.read(JsonNode(parsed(text, "law"), "law")))
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, PrivacyLossLaw):

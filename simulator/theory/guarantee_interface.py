@@ -40,6 +40,15 @@ class Guarantee(ABC):
         return f"{self.kind}:{values}"
 
     @classmethod
+    def of_text(cls, text: str) -> Guarantee:
+        """Inverse of ``str()`` for what stands behind the colon. Raises InvalidInput."""
+        try:
+            numbers = [float(value) for value in text.split(",")]
+        except ValueError:
+            raise InvalidInput(f"{text!r} is not a list of numbers") from None
+        return cls.of_numbers(numbers)
+
+    @classmethod
     def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
         """Inverse of ``str()`` for the numbers behind the colon. Raises InvalidInput."""
         names = [field.name for field in fields(cls)]

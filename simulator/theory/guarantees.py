@@ -243,6 +243,7 @@ KINDS: dict[str, type[Guarantee]] = {
         SubsampledDP,
         SubsampledGaussianDP,
         DiscreteGaussianDP,
+        DominatedDP,
     )
 }
 """The families that :func:`parse_guarantee` knows, by the word before the colon."""
@@ -253,18 +254,14 @@ def parse_guarantee(text: str) -> Guarantee:
 
     Also ``subsampled-gaussian:SIGMA,RATE``, ``discrete-gaussian:SIGMA,SENSITIVITY``,
     ``subsampled:EPSILON,DELTA,RATE``, ``shuffled:EPSILON,REPORTS``, and ``renyi:ALPHA,EPSILON``
-    with as many pairs as there are orders. Inverse of ``str()``. Raises InvalidInput on anything
-    else.
+    with as many pairs as there are orders, and ``dominated:LAW``, the law as JSON. Inverse of
+    ``str()``. Raises InvalidInput on anything else.
     """
     word, _, values = text.strip().partition(":")
     if word not in KINDS:
         raise InvalidInput(f"unknown family {text!r}; write one of {', '.join(KINDS)}, as pure:0.2")
     try:
-        numbers = [float(value) for value in values.split(",")]
-    except ValueError:
-        raise InvalidInput(f"family {text!r}: {values!r} is not a list of numbers") from None
-    try:
-        return KINDS[word].of_numbers(numbers)
+        return KINDS[word].of_text(values)
     except InvalidInput as error:
         raise InvalidInput(f"family {text!r}: {error}") from None
 

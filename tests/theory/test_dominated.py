@@ -95,6 +95,17 @@ def test_a_family_is_read_as_it_is_written():
             parse_guarantee(text)
 
 
+@pytest.mark.parametrize(
+    "law", [randomized_response(0.3, 1e-3), SampledWithoutReplacementLaw(LaplaceLaw(0.8), 0.1)]
+)
+def test_a_family_of_any_pair_is_read_as_it_is_written(law):
+    family = DominatedDP(law)
+    assert parse_guarantee(str(family)) == family
+    for text in ("dominated:0.1", "dominated:", 'dominated:{"kind":"gaussian","mu":-1}'):
+        with pytest.raises(InvalidInput, match="family 'dominated:"):
+            parse_guarantee(text)
+
+
 def test_more_noise_and_fewer_records_are_within():
     family = SubsampledGaussianDP(1.0, 0.1)
     assert family.admits(SubsampledGaussianDP(1.2, 0.1))
