@@ -9,6 +9,8 @@ ALONE  := $(VENV)/.installed
 # and exclude each other.
 CONFORM    := build/conform
 SMARTNOISE := build/conform-smartnoise
+# So have the accountants that we are timed against.
+PEERS      := build/peers
 
 # A figure is a script in experiments/figures/: its data depend on the code that the simulation
 # used (told by build/depends/, all of it before the first run), its pictures on data and style.
@@ -49,6 +51,10 @@ $(CONFORM)/.ready: VENV := $(CONFORM)
 $(CONFORM)/.ready: pyproject.toml
 	$(call into_venv,.[conform])
 
+$(PEERS)/.ready: VENV := $(PEERS)
+$(PEERS)/.ready: pyproject.toml
+	$(call into_venv,.[dev,peers])
+
 $(SMARTNOISE)/.ready: VENV := $(SMARTNOISE)
 $(SMARTNOISE)/.ready: pyproject.toml
 	$(call into_venv,.[conform-smartnoise])
@@ -80,8 +86,8 @@ check: $(READY)   ## hold the bounds against every adversary of the library
 claims: $(READY)   ## check every claim of the sources, into results/claims.md and .json
 	$(BIN)/python -m experiments.ledger
 
-bench: $(READY)   ## measure speed and accuracy, into results/benchmarks.json
-	$(BIN)/python -m experiments.benchmarks
+bench: $(PEERS)/.ready   ## measure speed and accuracy beside other libraries, into results/benchmarks.json
+	$(PEERS)/bin/python -m experiments.benchmarks
 
 coverage: $(READY)   ## count how often intervals of rare events miss, into results/coverage.json and .md
 	$(BIN)/python -m experiments.coverage

@@ -5,7 +5,16 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 
-from experiments.benchmarks import accuracy, auditing, engine, peers, plugin, rare, worst
+from experiments.benchmarks import (
+    accounting,
+    accuracy,
+    auditing,
+    engine,
+    peers,
+    plugin,
+    rare,
+    worst,
+)
 from experiments.benchmarks.measure import Line
 from experiments.stages import RESULTS, rounded
 from simulator.store.files import write_json
@@ -34,6 +43,7 @@ def main() -> None:
         *auditing.BENCHMARKS,
         *plugin.BENCHMARKS,
         *peers.BENCHMARKS,
+        *accounting.BENCHMARKS,
     )
     lines = []
     for benchmark in everything:

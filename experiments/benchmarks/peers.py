@@ -15,7 +15,11 @@ from experiments.benchmarks.measure import Line, alternately
 from simulator.theory.laws import LaplaceLaw
 from simulator.theory.pld import compose_laws
 
-PEERS = {"opendp": "opendp", "dp_accounting": "dp-accounting"}
+PEERS = {
+    "opendp": "opendp",
+    "dp_accounting": "dp-accounting",
+    "prv_accountant": "prv-accountant",
+}
 """Import package and distribution."""
 
 DELTA = 1e-6

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.cluster.vq import kmeans2, vq
 
 from simulator.data.databases import Database
+from simulator.deferred import kmeans2, vq
 from simulator.errors import InvalidInput
 from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
 

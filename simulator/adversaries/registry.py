@@ -9,8 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.optimize import bisect
-
+from simulator.deferred import bisect
 from simulator.errors import InvalidInput
 from simulator.theory.guarantees import Guarantee, PureDP
 from simulator.validation import whole

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from simulator.auditing.events import Batch, Candidates, Event
+from simulator.deferred import ndtri
 from simulator.estimation.intervals import proportion_lower, proportion_upper
 from simulator.estimation.paired_ratio import log_ratio_lower
 from simulator.seeds import Stream, generator

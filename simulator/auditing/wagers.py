@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import logsumexp
 
 from simulator.auditing.events import Candidates
+from simulator.deferred import logsumexp
 from simulator.estimation.contrast import Bettor, rough_growth
 from simulator.theory.guarantees import Guarantee
 

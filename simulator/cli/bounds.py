@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from typing import Any
 
@@ -127,6 +128,12 @@ def asked_schedule(
     metavar="NAME",
     help="Ask only this bound, and say why if it does not apply; may be repeated.",
 )
+@click.option(
+    "--tolerance",
+    type=float,
+    default=None,
+    help="Relative width that the exact row must keep, such as 1e-10.",
+)
 @options.as_json
 def bounds(
     *,
@@ -141,6 +148,7 @@ def bounds(
     at: float | None,
     round_delta: float | None,
     names: tuple[str, ...],
+    tolerance: float | None,
     as_json: bool,
 ) -> None:
     r"""Set every bound of the literature beside the exact answer.
@@ -168,13 +176,14 @@ def bounds(
             raise click.UsageError("--event says all of the rounds: give no other option of theirs")
         account = read_account(options.text_of(event))
         asked = f"{event} under {account.relation}"
-        rows = account.compare(delta=delta, epsilon=at, names=names)
+        rows = account.compare(delta=delta, epsilon=at, names=names, tolerance=tolerance)
     else:
         asked = mechanism or "pure"
         parameters = {"epsilon": epsilon, "sigma": sigma, "rate": rate, "reports": reports}
         rows = _rows_of_mechanism(
-            asked, parameters, rounds, round_delta, delta=delta, at=at, names=names
-        )
+            asked, parameters, rounds, round_delta,
+            delta=delta, at=at, names=names, tolerance=tolerance,
+        )  # fmt: skip
     if as_json:
         print_json(
             {
@@ -193,6 +202,8 @@ def bounds(
             }
         )
         return
+    # Enough to see the width that was asked for.
+    digits = 8 if tolerance is None else max(8, 2 + math.ceil(-math.log10(tolerance)))
     print_table(
         f"{wanted} of {asked} at {'delta' if at is None else 'epsilon'} = "
         f"{number((delta or 0.0) if at is None else at)}",
@@ -201,9 +212,9 @@ def bounds(
             (
                 row.name,
                 row.kind,
-                number(row.answer.value, 8),
-                end(row.answer.lower, ROUND_FLOOR),
-                end(row.answer.upper, ROUND_CEILING),
+                number(row.answer.value, digits),
+                end(row.answer.lower, ROUND_FLOOR, digits),
+                end(row.answer.upper, ROUND_CEILING, digits),
                 row.source,
             )
             for row in rows
@@ -236,4 +247,5 @@ def _rows_of_mechanism(
         rate=1.0 if rate is None else rate,
         reports=1 if reports is None else reports,
         names=question["names"],
+        tolerance=question["tolerance"],
     )

@@ -8,9 +8,6 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from simulator.theory.pld import Bracket
 
 
@@ -34,6 +31,9 @@ def print_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()
 ) -> None:
     """Print rows of text; the columns named in ``right`` are set flush right."""
+    from rich.console import Console  # most calls print JSON, or help
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False)
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
@@ -53,11 +53,11 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-def end(value: float, rounding: str) -> str:
-    """A certain end to eight digits, rounded so that it stays certain."""
+def end(value: float, rounding: str, digits: int = 8) -> str:
+    """A certain end to so many digits, 15 at most, rounded so that it stays certain."""
     if not math.isfinite(value):
-        return number(value, 8)
-    return number(float(Context(prec=8, rounding=rounding).create_decimal(value)), 8)
+        return number(value, digits)
+    return number(float(Context(prec=digits, rounding=rounding).create_decimal(value)), digits)
 
 
 def certain(bracket: Bracket) -> str:

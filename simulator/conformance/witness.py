@@ -19,7 +19,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from simulator.conformance.events import (
     APPROX,
@@ -31,6 +30,7 @@ from simulator.conformance.events import (
     PrivacyEvent,
     merged,
 )
+from simulator.deferred import gammaln
 from simulator.errors import NotApplicable
 
 _RESPONSES = (PURE, APPROX, RANDOMIZED_RESPONSE)

@@ -27,8 +27,8 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, xlogy
 
+from simulator.deferred import logsumexp, xlogy
 from simulator.estimation.samples import Floats
 
 METHOD = "simultaneous, likelihood-ratio martingale"

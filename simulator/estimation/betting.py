@@ -27,9 +27,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
-from scipy.special import lambertw
 
+from simulator.deferred import brentq, lambertw
 from simulator.estimation.estimate import Estimate, estimate_of_mean
 from simulator.estimation.samples import Floats, error_level, unit_interval_sample
 from simulator.validation import open_probability

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from numpy.typing import ArrayLike
-from scipy.special import betainccinv, betaincinv
 
+from simulator.deferred import betainccinv, betaincinv
 from simulator.errors import InvalidInput
 from simulator.estimation.estimate import Estimate, estimate_of_mean
 from simulator.estimation.samples import error_level, unit_interval_sample

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import logsumexp
 
+from simulator.deferred import brentq, logsumexp
 from simulator.estimation.betting import ABOVE, BELOW, Bets, Wealth, bet_sizes, epoch_starts
 from simulator.estimation.log_mean import LogMean
 from simulator.estimation.samples import Floats

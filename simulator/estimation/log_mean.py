@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
 
+from simulator.deferred import stdtrit
 from simulator.errors import Refusal
 from simulator.estimation.estimate import Estimate
 from simulator.estimation.samples import Floats
@@ -114,7 +114,7 @@ class LogMean:
         On the logarithmic scale, because sums of skewed weights err more often below than above.
         """
         freedom = max(self.effective_sample_size - 1.0, 1.0)
-        reach = float(student.isf(alpha, freedom)) * self.relative_error + _ROUNDING
+        reach = float(-stdtrit(freedom, alpha)) * self.relative_error + _ROUNDING
         return math.exp(self.log_value - reach), math.exp(min(self.log_value + reach, 700.0))
 
     def estimate(

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import norm
 
+from simulator.deferred import ndtri
 from simulator.errors import InvalidInput, Refusal
 from simulator.estimation.estimate import Estimate
 from simulator.estimation.log_mean import MINIMUM_HITS
@@ -54,7 +54,7 @@ def splitting_product(
     if log_value < _SMALLEST_LOG:
         raise Refusal("the estimate is below the smallest float: ask for a less extreme epsilon")
     error = math.sqrt(float(((1.0 - share) / passed).sum()))
-    reach = float(norm.isf(error_level(confidence) / 2.0)) * error
+    reach = float(-ndtri(error_level(confidence) / 2.0)) * error
     return Estimate(
         value=math.exp(log_value),
         lower=0.0,

@@ -17,8 +17,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
+from simulator.deferred import logsumexp
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.estimation.betting import (
     METHOD,

@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
-from scipy.stats import t as student
 
+from simulator.deferred import brentq, stdtrit
 from simulator.errors import NotApplicable
 from simulator.estimation.betting import METHOD
 from simulator.estimation.estimate import Estimate
@@ -108,7 +107,7 @@ def _asymptotic_limits(
         if summary.hits == 0:
             return -math.inf
         freedom = max(summary.effective_sample_size - 1.0, 1.0)
-        reach = float(student.isf(alpha, freedom)) * summary.relative_error
+        reach = float(-stdtrit(freedom, alpha)) * summary.relative_error
         return summary.log_value + side * reach - log_delta
 
     step = relative_error_of_epsilon(signed, log_w, point) * point

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
+from simulator.deferred import log_ndtr, ndtri
 from simulator.mechanisms.base import (
     Free,
     Numbers,

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
+from simulator.deferred import ndtr
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.mechanisms.base import Mechanism, ScalarMechanism, Scalars
 from simulator.mechanisms.finite import FINITE, table_row

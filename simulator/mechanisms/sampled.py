@@ -10,7 +10,6 @@ from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import binom
 
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
 from simulator.errors import Breach, InvalidInput, NotApplicable
@@ -214,7 +213,7 @@ class PoissonSubsampled(_Sampled):
             value = float(self.query(Database({record: 1})))
             if value == 0.0:
                 continue
-            chances = binom.pmf(np.arange(times + 1), times, self.rate).tolist()
+            chances = _binomial(times, self.rate).tolist()
             found = _gathered(
                 (before + k * value, weight * chance)
                 for before, weight in found.items()
@@ -232,11 +231,9 @@ class PoissonSubsampled(_Sampled):
         records = list(database.records())
         many = math.prod(times + 1 for _, times in records)
         _check_samples(many)
+        chances = [_binomial(times, self.rate) for _, times in records]
         for counts in product(*(range(times + 1) for _, times in records)):
-            weight = math.prod(
-                float(binom.pmf(kept, times, self.rate))
-                for kept, (_, times) in zip(counts, records)
-            )
+            weight = math.prod(float(p[kept]) for p, kept in zip(chances, counts))
             if weight > 0.0:
                 sample = {r: kept for (r, _), kept in zip(records, counts) if kept}
                 yield Database(sample), weight
@@ -297,6 +294,13 @@ class SampledWithoutReplacement(_Sampled):
 @lru_cache(maxsize=64)
 def _sampled_family(promised: DiscreteGaussianDP, rate: float) -> DominatedDP:
     return DominatedDP(SampledWithoutReplacementLaw(promised.worst_law, rate).simplest)
+
+
+def _binomial(times: int, rate: float) -> np.ndarray:
+    """Probabilities that 0 .. times of equal records are in a Poisson sample."""
+    from scipy.stats import binom  # takes longer to import than all else here
+
+    return np.asarray(binom.pmf(np.arange(times + 1), times, rate))
 
 
 def _check_samples(many: int) -> None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp
 
+from simulator.deferred import logsumexp
 from simulator.errors import NotApplicable
 from simulator.play.automaton import Automaton
 from simulator.play.sampling import require_digits

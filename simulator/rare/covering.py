@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import minimize_scalar
-
+from simulator.deferred import minimize_scalar
 from simulator.errors import NotApplicable
 from simulator.estimation import delta_log_bound
 from simulator.play.block import covering_engine

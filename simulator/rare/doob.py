@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from simulator.adversaries.contract import Rule
+from simulator.deferred import brentq
 from simulator.errors import NotApplicable
 from simulator.estimation.inversion import excess
 from simulator.play.block import covering_engine

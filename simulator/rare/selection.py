@@ -7,9 +7,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from scipy.optimize import minimize_scalar
-
 from simulator.adversaries.contract import Rule
+from simulator.deferred import minimize_scalar
 from simulator.errors import NotApplicable, Refusal
 from simulator.estimation import delta_log_bound
 from simulator.estimation.weighted import useful

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
 
+from simulator.deferred import gaussian_filter
 from simulator.errors import Refusal
 from simulator.estimation.inversion import excess, point_epsilon
 from simulator.play.sampling import RoundByRound, Steered, phase_of

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import singledispatch
 
-from scipy.optimize import brentq
-
+from simulator.deferred import brentq
 from simulator.errors import NotApplicable
 from simulator.theory.filter_rules import AS_STORED
 from simulator.theory.filters import (

@@ -30,8 +30,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 
 import numpy as np
-from scipy.optimize import brentq
 
+from simulator.deferred import brentq
 from simulator.errors import NotApplicable
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.loss_atoms import Floats, log_binomial, log_binomial_error

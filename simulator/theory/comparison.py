@@ -34,7 +34,7 @@ from simulator.theory.laws import (
     randomized_response,
 )
 from simulator.theory.parameters import delta_of_question
-from simulator.theory.pld import Bracket, compose_laws
+from simulator.theory.pld import PLD, Bracket, compose_laws
 from simulator.validation import finite, nonnegative
 
 TOLERANCE = 1e-8
@@ -166,13 +166,13 @@ class EpsilonAt:
         """What a bound says."""
         return bound.epsilon(self.delta)
 
-    def truth(self, rounds: Laws) -> Bracket:
+    def truth(self, rounds: Laws, tolerance: float) -> Bracket:
         """What the composed privacy loss says; at delta = 0 all rounds are at their largest."""
         if self.delta == 0.0:
             largest = math.fsum(count * law.support[1] for law, count in rounds)
             found = Bracket(largest, math.inf if _infinite_mass(rounds) else largest)
         else:
-            found = compose_laws(rounds, _tolerance(rounds)).epsilon(self.delta)
+            found = compose_laws(rounds, tolerance).epsilon(self.delta)
         if math.isinf(found.upper) and self.delta > 0.0 and _infinite_mass(rounds) < self.delta:
             raise NotApplicable(f"{TRUTH}: the loss cannot be composed numerically that far out")
         if math.isinf(found.upper):
@@ -195,9 +195,9 @@ class DeltaAt:
         """What a bound says."""
         return bound.delta(self.epsilon)
 
-    def truth(self, rounds: Laws) -> Bracket:
+    def truth(self, rounds: Laws, tolerance: float) -> Bracket:
         """What the composed privacy loss says."""
-        return compose_laws(rounds, _tolerance(rounds)).delta(self.epsilon)
+        return compose_laws(rounds, tolerance).delta(self.epsilon)
 
 
 Question = EpsilonAt | DeltaAt
@@ -233,14 +233,25 @@ def theorem_row(question: Question, bound: Bound, composition: Composition, atta
     return Row(bound.name, kind, answer, bound.source, time.perf_counter() - start)
 
 
-def true_row(question: Question, rounds: Laws, both: bool) -> Row:
-    """The worse of both directions, where they differ."""
+def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | None = None) -> Row:
+    """The worse of both directions, where they differ.
+
+    Raises InvalidInput where a tolerance that was asked for is not kept.
+    """
     start = time.perf_counter()
-    found = [question.truth(rounds)]
+    aim = _tolerance(rounds) if tolerance is None else tolerance
+    found = [question.truth(rounds, aim)]
     if both:
-        found.append(question.truth([(law.reversed(), count) for law, count in rounds]))
+        exchanged = [(law.reversed(), count) for law, count in rounds]
+        found.append(question.truth(exchanged, aim))
     upper = max(bracket.upper for bracket in found)
-    answer = Answer(upper, max(bracket.lower for bracket in found), upper)
+    lower = max(bracket.lower for bracket in found)
+    if tolerance is not None and upper - lower > tolerance * upper:
+        raise InvalidInput(
+            f"doubles do not certify tolerance={tolerance:g} here, but a relative width of "
+            f"{(upper - lower) / upper:.2g}"
+        )
+    answer = Answer(upper, lower, upper)
     return Row(TRUTH, "exact", answer, _TRUTH_SOURCE, time.perf_counter() - start)
 
 
@@ -254,6 +265,7 @@ def compare(
     rate: float = 1.0,
     reports: int = 1,
     names: Collection[str] = (),
+    tolerance: float | None = None,
 ) -> list[Row]:
     """Ask every bound for the epsilon at ``delta``, or for the delta at ``epsilon``.
 
@@ -265,12 +277,14 @@ def compare(
     rate : the probability in [0, 1] that a record is sampled, for mechanisms on a sample.
     reports : how many reports are shuffled, for ``shuffled``.
     names : ask only these bounds, or ``privacy-loss-distribution``; all by default.
+    tolerance : the relative width in [1e-12, 1] that the exact row must keep; by default it aims
+        at ``TOLERANCE`` or ``GRID_TOLERANCE``, and is as wide as it must be.
 
     Returns the rows sorted by tightness. Of all bounds, those that do not apply are left out.
 
     Raises
     ------
-    InvalidInput : an unknown name, or a number out of its range.
+    InvalidInput : an unknown name, a number out of its range, or a tolerance that is not kept.
     NotApplicable : a bound asked by name whose conditions are not met, and which; or no bound at
         all grants anything.
     """
@@ -290,10 +304,20 @@ def compare(
                 f"{what} of a round must be {above} and at most {LARGEST_PARAMETER:g}, "
                 f"not {parameter!r}"
             )
+    if tolerance is not None:
+        PLD.nothing(tolerance)  # refuses one that is out of range
     question = question_of(delta, epsilon)
     second = rate if named.sampled else float(reports) if named.shuffled else leak
     composition = Composition.of(*((named.guarantee(value, second), n) for value, n in rounds))
-    asks = _questions(question, named, composition, rounds=rounds, second=second, names=names)
+    asks = _questions(
+        question,
+        named,
+        composition,
+        rounds=rounds,
+        second=second,
+        names=names,
+        tolerance=tolerance,
+    )
     return answered(asks, strict=bool(names))
 
 
@@ -345,6 +369,7 @@ def _questions(
     rounds: Sequence[tuple[float, int]],
     second: float,
     names: Collection[str],
+    tolerance: float | None,
 ) -> Iterator[Ask]:
     """What to ask, one call a row."""
 
@@ -357,7 +382,7 @@ def _questions(
         if not named.noisy:
             check_reach(rounds, SAMPLED_SPREAD if named.sampled else TRUTH_SPREAD)
         laws = [(named.law(value, second), count) for value, count in rounds]
-        return true_row(question, laws, named.sampled)
+        return true_row(question, laws, named.sampled, tolerance)
 
     yield from asked_for({bound.name: theorem(bound) for bound in all_bounds()}, truth, names)
 

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
 
+from simulator.deferred import gammaln, logsumexp
 from simulator.errors import InvalidInput
 from simulator.theory.guarantee_interface import Guarantee, within
 from simulator.theory.laws import (

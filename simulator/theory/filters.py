@@ -11,8 +11,7 @@ import math
 from collections.abc import Callable
 from functools import cached_property
 
-from scipy.optimize import brentq, minimize_scalar
-
+from simulator.deferred import brentq, minimize_scalar
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.filter_interface import Filter, RunningFilter, State
 from simulator.theory.filter_rules import (

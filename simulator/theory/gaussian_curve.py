@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import erfcx, ndtr
 
+from simulator.deferred import brentq, erfcx, ndtr
 from simulator.theory.outward import epsilon_bracket
 
 Floats = NDArray[np.float64]

@@ -14,8 +14,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
 
+from simulator.deferred import gammaln, logsumexp
 from simulator.theory.outward import UNIT, above, below, epsilon_bracket
 from simulator.ties import beyond
 

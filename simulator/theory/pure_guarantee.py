@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from scipy.special import erfinv, log_expit, ndtri_exp
-
+from simulator.deferred import erfinv, log_expit, ndtri_exp
 from simulator.theory.guarantee_interface import Guarantee, within
 from simulator.theory.laws import PrivacyLossLaw, randomized_response
 from simulator.theory.outward import not_lost

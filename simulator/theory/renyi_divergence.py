@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from scipy.optimize import minimize_scalar
-
+from simulator.deferred import minimize_scalar
 from simulator.errors import InvalidInput
 from simulator.theory.outward import UNIT, not_lost
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
+from simulator.deferred import brentq
 
 
 def falling_root(curve: Callable[[float], float], level: float, high: float) -> float:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
 
+from simulator.deferred import ndtr, ndtri
 from simulator.errors import InvalidInput
 from simulator.theory.laws import FiniteLaw, GaussianLaw, PrivacyLossLaw
 from simulator.theory.pld import PLD

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from functools import singledispatch
 
 import numpy as np
-from scipy.stats import binom
 
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.amplified_guarantees import amplified_epsilon, sampling_rate
@@ -148,6 +147,8 @@ def sampled_with_replacement(
         raise NotApplicable(f"more than {_MOST_DRAWN:g} draws are not looked at one by one")
     if not isinstance(guarantee.core, PureDP) or guarantee.leak > 0.0:
         raise NotApplicable(f"sampling with replacement is stated here for pure, not {guarantee}")
+    from scipy.stats import binom  # takes longer to import than all else here
+
     epsilon, law = guarantee.core.epsilon, binom(drawn, 1.0 / records)
     covered = copies * epsilon
     amplified = amplified_epsilon(covered, float(law.sf(0)))

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
-
+from simulator.deferred import brentq
 from simulator.errors import NotApplicable
 from simulator.theory.guarantees import Guarantee
 from simulator.worst.game import Game

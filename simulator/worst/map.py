@@ -1,4 +1,7 @@
-"""A policy as a picture: which move at which loss so far, and with how much left."""
+"""A policy as a picture: which move at which loss so far, and with how much left.
+
+Pictures are imported where one is drawn: matplotlib takes half a second.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simulator.errors import InvalidInput, NotApplicable
-from simulator.plots.policy import FEW_MOVES, plot_policy
-from simulator.plots.style import FORMATS, paper_figure, save_as
 from simulator.worst.arena import CLOSED
 from simulator.worst.plays import Clock, Play, play
 
@@ -111,6 +112,8 @@ def _filled(moves: np.ndarray) -> np.ndarray:
 
 def drawable(path: str | PathLike[str]) -> Path:
     """Return the path; raise InvalidInput unless a picture can be written there."""
+    from simulator.plots.style import FORMATS
+
     found = Path(path)
     if found.suffix not in FORMATS:
         raise InvalidInput(f"a picture ends in one of {', '.join(FORMATS)}, not {str(path)!r}")
@@ -127,6 +130,9 @@ def draw(policy: Policy, path: str | PathLike[str], *, seed: int = 0) -> Path:
     Raises InvalidInput for a path that cannot be written, and NotApplicable where nothing is
     reached or no play wins.
     """
+    from simulator.plots.policy import plot_policy
+    from simulator.plots.style import paper_figure, save_as
+
     target = drawable(path)
     shown = policy_map(policy)
     plays = {"typical play": play(policy, seed=seed)}
@@ -161,6 +167,8 @@ def _scale(
     The bar shows a parameter where many options differ in nothing else. Where they are of several
     mechanisms, the parameters of each share its name.
     """
+    from simulator.plots.policy import FEW_MOVES
+
     alone = np.arange(len(labels))
     if len(labels) <= FEW_MOVES:
         return list(labels), None, alone

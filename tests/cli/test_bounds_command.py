@@ -325,3 +325,42 @@ def test_what_is_subsampled_stands_beside_its_amplified_bounds(dpcompose):
     assert truths[0]["upper"] < truths[1]["lower"]
     assert truths[1]["upper"] <= response[dominating]["upper"] * (1 + 1e-6)
     assert response[dominating]["upper"] < response["amplified-by-sampling"]["upper"]
+
+
+LAPLACE = ("--mechanism", "laplace", "--epsilon", 0.1, "--rounds", 1000)
+
+
+@pytest.mark.parametrize("question", [("--delta", 1e-6), ("--at", 20)])
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-9])
+def test_the_exact_row_keeps_the_tolerance(dpcompose, question, tolerance):
+    rows = asked(dpcompose, *LAPLACE, *question, "--tolerance", tolerance)
+    truth = named(rows)["privacy-loss-distribution"]
+    assert truth["upper"] - truth["lower"] <= tolerance * truth["upper"]
+    (narrow,) = asked(dpcompose, *LAPLACE, *question, "--bound", "privacy-loss-distribution")
+    assert truth["lower"] <= narrow["upper"]
+    assert narrow["lower"] <= truth["upper"]
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-13, 2.0, math.nan, -1.0])
+def test_a_tolerance_that_nothing_keeps_is_refused(dpcompose, tolerance):
+    said = dpcompose("bounds", *LAPLACE, "--tolerance", tolerance)
+    assert said.complaint == f"--tolerance must be in [1e-12, 1], got {tolerance!r}"
+
+
+def test_a_tolerance_that_these_rounds_do_not_keep_is_refused(dpcompose):
+    game = ("--mechanism", "laplace", "--epsilon", "0.1x7,0.1234x9", "--tolerance", 1e-12)
+    said = dpcompose("bounds", *game)
+    assert (
+        "doubles do not certify --tolerance 1e-12 here, but a relative width of" in said.complaint
+    )
+    with pytest.raises(InvalidInput, match="tolerance=1e-12 here"):
+        compare("laplace", [(0.1, 7), (0.1234, 9)], delta=1e-6, tolerance=1e-12)
+
+
+def test_as_many_digits_are_shown_as_were_asked_for(dpcompose):
+    words = (*LAPLACE, "--bound", "privacy-loss-distribution", "--tolerance", 1e-11)
+    (row,) = asked(dpcompose, *words)
+    shown = dpcompose("bounds", *words).out.splitlines()[2].split()
+    lower, upper = (float(word) for word in shown[3:5])
+    assert row["lower"] - 1e-10 <= lower <= row["lower"]
+    assert row["upper"] <= upper <= row["upper"] + 1e-10

@@ -3,9 +3,10 @@
 import subprocess
 import sys
 
+import click
 import pytest
 
-from simulator.cli import COMMANDS
+from simulator.cli import COMMANDS, group
 from simulator.errors import Refusal
 
 
@@ -76,3 +77,27 @@ def test_a_refused_estimate_exits_3(dpcompose, monkeypatch):
     monkeypatch.setattr("simulator.cli.bounds.compare", refuses)
     said = dpcompose("bounds", "--epsilon", "1x5")
     assert (said.code, said.out, said.err) == (3, "", "error: too few hits; play more trials\n")
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)], ids=" ".join)
+def test_help_is_quick_to_get(command):
+    # Each of these takes longer to import than all else.
+    heavy = ["scipy.special", "scipy.optimize", "scipy.stats", "matplotlib", "numba"]
+    program = (
+        "import atexit, sys\n"
+        f"loaded = lambda: [name for name in {heavy} if name in sys.modules]\n"
+        "atexit.register(lambda: print(loaded(), file=sys.stderr))\n"
+        f"from simulator.cli import main; main({[*command, '--help']})"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stderr.strip() == "[]"
+    assert "--help" in run.stdout
+
+
+def test_the_list_of_commands_quotes_their_docstrings(dpcompose):
+    listed = " ".join(dpcompose("--help").out.split())
+    for name in COMMANDS:
+        command = group.get_command(click.Context(group), name)
+        assert f"{name} {command.get_short_help_str(limit=200)}" in listed

@@ -34,6 +34,11 @@ ROOMS = (
     ),
     Room(
         1,
+        ("deferred",),
+        "functions of scipy, imported when they are first called",
+    ),
+    Room(
+        1,
         ("theory",),
         "privacy loss distributions, bounds, concentration, filters; the independent witness, "
         "imports nothing of the simulation",

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog
 
+from simulator.deferred import linprog
 from simulator.errors import DpcomposeError, InvalidInput, NotApplicable
 
 

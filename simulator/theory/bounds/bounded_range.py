@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import logsumexp
 
+from simulator.deferred import logsumexp
 from simulator.errors import NotApplicable
 from simulator.theory.answers import Answer
 from simulator.theory.bounds.base import Bound, largest_loss, needs_squares, pure_epsilon

@@ -134,12 +134,16 @@ class Account:
         delta: float | None = None,
         epsilon: float | None = None,
         names: Collection[str] = (),
+        tolerance: float | None = None,
     ) -> list[Row]:
         """Every bound beside the composed loss, as :func:`simulator.theory.comparison.compare`."""
+        if tolerance is not None:
+            PLD.nothing(tolerance)  # refuses one that is out of range
         question = question_of(delta, epsilon)
         theorems = {bound.name: self._theorem(question, bound) for bound in all_bounds()}
         return answered(
-            asked_for(theorems, lambda: self._truth(question), names), strict=bool(names)
+            asked_for(theorems, lambda: self._truth(question, tolerance), names),
+            strict=bool(names),
         )
 
     def _theorem(self, question: Question, bound: Bound) -> Ask:
@@ -162,10 +166,10 @@ class Account:
 
         return ask
 
-    def _truth(self, question: Question) -> Row:
+    def _truth(self, question: Question, tolerance: float | None) -> Row:
         gridded = any(not law.simplest.has_exact_transform for law, _ in self.laws)
         check_reach(_sizes(self.laws), SAMPLED_SPREAD if gridded else TRUTH_SPREAD)
-        row = true_row(question, self.laws, len(self.directions()) > 1)
+        row = true_row(question, self.laws, len(self.directions()) > 1, tolerance)
         if self.exact:
             return row
         answer = Answer(row.answer.upper, 0.0, row.answer.upper)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import logsumexp
 
+from simulator.deferred import logsumexp
 from simulator.errors import InvalidInput
 from simulator.theory.laws.base import Floats
 from simulator.theory.laws.finite import FiniteLaw, merge_losses

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
+from simulator.deferred import expit
 from simulator.errors import InvalidInput
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.parameters import nonnegative, positive

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
+from simulator.deferred import logsumexp
 from simulator.errors import InvalidInput
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 

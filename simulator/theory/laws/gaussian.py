@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
+from simulator.deferred import logsumexp
 from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 from simulator.theory.laws.normal_cells import normal_cells

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp
 
+from simulator.deferred import logsumexp
 from simulator.errors import InvalidInput
 from simulator.theory.laws.base import Floats
 from simulator.theory.laws.normal_cells import normal_cells

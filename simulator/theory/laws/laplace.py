@@ -72,14 +72,7 @@ class LaplaceLaw(PrivacyLossLaw):
         return float(inner + edge + far)
 
     def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
-        z = np.asarray(theta)
-        # The pair is symmetric: E0 e^{zL} = E0 e^{-(1+z)L}. Reflect to where nothing overflows.
-        z = np.where(z.real < -0.5, -1 - z, z)
-        kappa = 1 + 2 * z
-        drop = -np.expm1(-kappa * self.epsilon)
-        tiny = np.abs(kappa) < 1e-300
-        inner = np.where(tiny, self.epsilon, drop / np.where(tiny, 1, kappa))
-        return np.asarray(z * self.epsilon + np.log1p((inner - drop) / 2))
+        return laplace_log_mgf(self.epsilon, theta)
 
     def delta(self, epsilon: float) -> float:
         if epsilon >= self.epsilon:
@@ -97,3 +90,15 @@ class LaplaceLaw(PrivacyLossLaw):
         under0 = np.exp((clipped[1:] - self.epsilon) / 2) * -np.expm1(-width / 2) / 2
         under1 = np.exp((-clipped[:-1] - self.epsilon) / 2) * -np.expm1(-width / 2) / 2
         return under0, under1
+
+
+def laplace_log_mgf(epsilon: ArrayLike, theta: ArrayLike) -> RealOrComplex:
+    """psi(theta) of the laws with these parameters; the two arguments are broadcast."""
+    z, reach = np.asarray(theta), np.asarray(epsilon)
+    # The pair is symmetric: E0 e^{zL} = E0 e^{-(1+z)L}. Reflect to where nothing overflows.
+    z = np.where(z.real < -0.5, -1 - z, z)
+    kappa = 1 + 2 * z
+    drop = -np.expm1(-kappa * reach)
+    tiny = np.abs(kappa) < 1e-300
+    inner = np.where(tiny, reach, drop / np.where(tiny, 1, kappa))
+    return np.asarray(z * reach + np.log1p((inner - drop) / 2))

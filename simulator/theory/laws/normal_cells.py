@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr
+
+from simulator.deferred import log_ndtr, ndtr
 
 Floats = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import brentq
 
+from simulator.deferred import brentq
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.outward import walk_outward
 from simulator.theory.pld.bracket import Bracket
@@ -22,6 +22,11 @@ class TailValue:
     lower: float
     upper: float
     slope: float
+
+
+#: Steps of Newton's method, and the share of the bracket's width that the last may have.
+_NEWTON = 7
+_CLOSE = 0.05
 
 
 class Tail(Protocol):
@@ -66,9 +71,42 @@ def invert(tail: Tail, delta: float, start: float, low: float, high: float) -> B
     most ``delta``, and a lower end while the lower end there is above it. The caller knows that
     ``low`` and ``high`` are certain.
     """
+    found = _quick(tail, delta, start, low, high)
+    if found is not None:
+        return found
     above = upper_end(tail, delta, start, low, high)
     below = lower_end(tail, delta, above, low, high)
     return Bracket(min(below, above), above)
+
+
+def _quick(tail: Tail, delta: float, start: float, low: float, high: float) -> Bracket | None:
+    """The same by Newton on the middle of the bracket and one look at either end.
+
+    None where delta is not smooth enough around the answer, or the answer is near an end.
+    """
+    epsilon = start
+    for _ in range(_NEWTON):
+        value = tail.at(epsilon)
+        if not (value.lower > 0.0 and value.slope < 0.0):
+            return None
+        steepness = -value.slope / value.upper
+        width = (value.upper - value.lower) / value.upper / steepness + 4 * math.ulp(epsilon)
+        middle = (value.lower + value.upper) / 2
+        step = math.log(middle / delta) / steepness
+        if abs(step) <= _CLOSE * width:
+            apart = (0.5 + 2 * _CLOSE) * width
+            below, above = epsilon - apart, epsilon + apart
+            if low < below and above < high and _holds(tail, delta, below, above):
+                return Bracket(below, above)
+            return None
+        epsilon += min(max(step, -tail.reach), tail.reach)
+        if not low < epsilon < high:
+            return None
+    return None
+
+
+def _holds(tail: Tail, delta: float, below: float, above: float) -> bool:
+    return tail.at(below).lower > delta and tail.at(above).upper <= delta
 
 
 def upper_end(tail: Tail, delta: float, start: float, low: float, high: float) -> float:
@@ -101,23 +139,26 @@ def _search(  # the interval is a guide only: nothing found here is trusted befo
     def excess(at: float) -> float:
         return math.log(max(end(tail.at(at)), 1e-320) / delta)
 
-    for _ in range(60):
+    for attempt in range(60):
         value = tail.at(epsilon)
         here = end(value)
         if here > delta:
             low, seen[1] = max(low, epsilon), True
         else:
             high, seen[-1] = min(high, epsilon), True
-        if all(seen.values()):
+        target = epsilon + _newton_step(here, value.slope, delta, tail.reach)
+        close = max(1e-15 * abs(target), 1e-13 * min(tail.reach, 1e-3))
+        if attempt < _NEWTON and abs(target - epsilon) <= close:
+            break
+        if all(seen.values()) and not (attempt < _NEWTON and low < target < high):
             resolution = max(2 * float(np.spacing(abs(high))), 1e-13 * min(tail.reach, 1e-3))
             if high - low <= resolution or excess(low) * excess(high) >= 0:
                 return high
             return float(brentq(excess, low, high, xtol=resolution, rtol=1e-15, disp=False))
-        target = epsilon + _newton_step(here, value.slope, delta, tail.reach)
         if not low <= target <= high:
             target = low + (high - low) / 2 if math.isfinite(high) else 2 * abs(epsilon) + 1
             target = min(max(target, epsilon - tail.reach), epsilon + tail.reach)
-        if abs(target - epsilon) <= max(1e-15 * abs(target), 1e-13 * min(tail.reach, 1e-3)):
+        if abs(target - epsilon) <= close:
             break
         epsilon = target
     return epsilon

@@ -6,6 +6,7 @@ every epsilon, and brackets of one number may be intersected.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +16,16 @@ from simulator.errors import NotApplicable
 from simulator.theory.pld.bracket import Bracket
 from simulator.theory.pld.certified_tail import OneRound, Tail, invert
 from simulator.theory.pld.direct import ROUNDING, enumerate_sums
-from simulator.theory.pld.inversion import SmoothedTail, choose_window, coarsest_fit
+from simulator.theory.pld.inversion import (
+    Extent,
+    SmoothedTail,
+    choose_line,
+    choose_window,
+    coarsest_fit,
+    most_points,
+    points_needed,
+)
+from simulator.theory.pld.lattice_line import LatticeLineTail, snapped
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
 from simulator.theory.pld.parts import Parts
 from simulator.theory.pld.saddle import Saddles
@@ -27,8 +37,15 @@ _ATTEMPTS = 10
 #: the kink and certifies nothing.
 _LEAST_SPREAD, _MOST_SPREAD = 1e-14, 1e5 * (1 + 1e-9)
 _REFINE = 4.0
-#: How much coarser a first look at epsilon = 0 may be.
+#: How much coarser a first look at epsilon = 0 may be; it is taken where the answer may be there.
 _COARSE = 30.0
+_NEAR_NOTHING = 0.05
+#: Share of the gap that each other source of error may have.
+_SHARE = 0.01
+_OFF_MIDDLE = 1e-6
+#: Points of a lattice times laws on it, above which a line takes less; it is that accurate.
+_MUCH_WORK = 1 << 20
+_FINEST_LINE = 3e-10
 
 
 @dataclass(frozen=True)
@@ -55,9 +72,9 @@ class CompositionQuery:
             tail, last = self._tail(epsilon, finer, for_delta=True)
             value, before = tail.at(epsilon), found.width
             found = found.meet(Bracket(value.lower, value.upper))
-            if last or self._settled(found, before, max(1.0, 2 * epsilon / tail.reach)):
+            if last or self._settled(found, before):
                 break
-            finer *= _REFINE
+            finer *= self._finer(found)
         return found
 
     def epsilon(self, delta: float) -> Bracket:
@@ -69,28 +86,36 @@ class CompositionQuery:
         ceiling = top if delta >= lost * (1 + 1e-13) else np.inf
         if top <= 0:
             return Bracket(0.0, max(ceiling, 0.0))
-        coarse, _ = self._tail(0.0, 1 / _COARSE, for_delta=True)
-        if coarse.at(0.0).upper <= delta:
-            return Bracket(0.0, 0.0)
         found, finer = Bracket(0.0, ceiling), 1.0
         centre = min(max(self._guess(delta - lost), 0.0), top)
+        if centre <= _NEAR_NOTHING * self.parts.spread:
+            coarse, _ = self._tail(0.0, 1 / _COARSE, for_delta=True)
+            if coarse.at(0.0).upper <= delta:
+                return Bracket(0.0, 0.0)
+        before = np.inf
         for _ in range(_ATTEMPTS):
             tail, last = self._tail(centre, finer, for_delta=False)
             root = invert(tail, delta, centre, 0.0, top)
             upper = root.upper if root.upper < top else ceiling
-            before = found.width
             found = found.meet(Bracket(root.lower, upper))
             inside = _inside(root, top)
             drifted = abs(inside - centre) > 2 * tail.reach
             if self._settled(found, np.inf if drifted else before) or (last and not drifted):
                 break
-            centre, finer = inside, finer * (1.0 if drifted else _REFINE)
+            # Elsewhere as much smoothing may be asked for as there.
+            before = np.inf if abs(inside - centre) > 0.1 * tail.reach else found.width
+            centre = inside
+            finer *= 1.0 if drifted else self._finer(found)
         return found
 
-    def _settled(self, found: Bracket, before: float, leeway: float = 1.0) -> bool:
+    def _settled(self, found: Bracket, before: float) -> bool:
         """Narrow enough, or rounding keeps a finer line from helping."""
-        narrow = found.width <= self.tolerance * leeway * found.upper
-        return narrow or 0.7 * before < found.width
+        return found.width <= self.tolerance * found.upper or 0.7 * before < found.width
+
+    def _finer(self, found: Bracket) -> float:
+        """How much less to smooth, for widths fall with its square."""
+        excess = found.width / (self.tolerance * found.upper) if math.isfinite(found.upper) else 1e9
+        return min(max(1.1 * math.sqrt(excess), 1.5), _REFINE)
 
     @cached_property
     def _dual(self) -> CompositionQuery:
@@ -114,11 +139,11 @@ class CompositionQuery:
 
     @cached_property
     def _small(self) -> Saddles:
-        return Saddles.of(self.parts)
+        return Saddles.of(self.parts.gist)
 
     @cached_property
     def _large(self) -> Saddles:
-        return Saddles.of(self.parts, overlap=True)
+        return Saddles.of(self.parts.gist, overlap=True)
 
     def _guess(self, delta: float) -> float:
         log_delta = float(np.log(max(delta, 1e-300)))
@@ -134,14 +159,72 @@ class CompositionQuery:
         saddles = self._small if small else self._large
         theta = saddles.theta_at(epsilon)
         if self._lattice is not None:
+            if small and finer <= 1.0 and self._many(self._lattice):
+                return self._lattice_line(self._lattice, epsilon, theta), False
             return LossLatticeTail.make(self.parts, self._lattice, max(theta, 0.0)), True
         self._check_spread()
-        smoothing = self._smoothing(epsilon, theta, saddles.spread_at(epsilon), for_delta)
-        smoothing /= finer
-        window = choose_window(self.parts, epsilon, theta, smoothing, saddles.log_value_at(epsilon))
-        fitting = max(smoothing, coarsest_fit(window.period, self.parts.work))
-        tail = SmoothedTail.make(self.parts, epsilon, theta, fitting, window)
-        return tail, fitting > smoothing
+        smoothing = self._smoothing(epsilon, theta, saddles.spread_at(epsilon), for_delta) / finer
+        return self._smoothed(epsilon, theta, saddles, smoothing)
+
+    def _many(self, lattice: LossLattice) -> bool:
+        """Whether an FFT of every law would be much work, and its accuracy is not asked for."""
+        work = lattice.points * len(self.parts.items)
+        return work > _MUCH_WORK and self.tolerance >= _FINEST_LINE
+
+    def _lattice_line(self, lattice: LossLattice, epsilon: float, theta: float) -> Tail:
+        """A line whose errors are a small share of the tolerance, as estimated."""
+        parts = snapped(self.parts, lattice)
+        log_value = self._small.log_value_at(epsilon)
+        # In the tail a relative error of epsilon is worth theta * epsilon as much in delta.
+        share = _SHARE * self.tolerance * max(theta * epsilon, 1.0)
+        window = choose_window(parts, epsilon, theta, 0.0, log_value, folded=max(share, 1e-15))
+        log_scale = float(parts.log_mgf(np.array(theta)).real) - theta * epsilon
+        return LatticeLineTail.make(
+            parts,
+            lattice,
+            epsilon,
+            theta=theta,
+            window=window,
+            negligible=max(share * float(np.exp(max(log_value - log_scale, -40.0))), 1e-18),
+        )
+
+    def _smoothed(
+        self, epsilon: float, theta: float, saddles: Saddles, smoothing: float
+    ) -> tuple[Tail, bool]:
+        """A line that is smoothed so much, or not at all where that is less work."""
+        if abs(theta + 0.5) < _OFF_MIDDLE:
+            theta = _OFF_MIDDLE - 0.5
+        log_value = saddles.log_value_at(epsilon)
+        log_scale = float(self.parts.gist.log_mgf(np.array(theta)).real) - theta * epsilon
+        # What the smoothing costs, of M(theta) exp(-theta E), by the saddle point's density.
+        gap = smoothing**2 / (np.sqrt(2 * np.pi) * saddles.spread_at(epsilon))
+        window = choose_window(
+            self.parts,
+            epsilon,
+            theta,
+            smoothing,
+            log_value,
+            folded=max(_SHARE * gap * float(np.exp(min(log_scale - log_value, 30.0))), 1e-15),
+        )
+        line = choose_line(self.parts, theta, smoothing, _SHARE * gap)
+        most = most_points(self.parts.work)
+        last = points_needed(window.period, line.cutoff) > most
+        if last:
+            times = 1.01 * points_needed(window.period, line.cutoff) / most
+            line = Extent(line.smoothing * times, line.cutoff / times)
+            if line.smoothing == 0.0:
+                line = Extent(coarsest_fit(window.period, most), 0.0)
+        tail = SmoothedTail.make(
+            self.parts,
+            epsilon,
+            theta,
+            line.smoothing,
+            window,
+            cutoff=line.cutoff,
+            negligible=max(_SHARE * gap, 1e-18),
+            rough=line.rough,
+        )
+        return tail, last
 
     def _check_spread(self) -> None:
         """Raise NotApplicable where the transform cannot be inverted to any accuracy."""
@@ -161,7 +244,7 @@ class CompositionQuery:
         """
         scale = max(epsilon, 1e-3 * min(spread, 1.0))
         if theta > 0:
-            scale = max(scale, 1 / theta) if for_delta else scale
+            scale = 1 / theta if for_delta else scale
             gap, ceiling = scale / (1 + theta), 0.5 / (1 + theta)
         else:
             gap, ceiling = spread * (1.0 if for_delta else scale), 0.5 * min(spread, 1.0)

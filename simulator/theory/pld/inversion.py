@@ -20,29 +20,41 @@ For -1 < theta < 0 the same integral is -(1 - delta_s(E)), which serves large de
 
 Trapezoidal rule with spacing 2 pi/W: by Poisson summation its error is exactly
 sum_{n != 0} exp(theta n W) delta_s(E + nW), of known sign and bounded by Chernoff. The sum stops
-at Omega; what is cut off is bounded through exp(-s^2 omega^2/2). Rounding is added up term by term.
+at Omega; what is cut off is bounded through exp(-s^2 omega^2/2), and through what is known of the
+decay of M. Where M itself decays, as of many Laplace rounds, nothing need be smoothed: s = 0, and
+the rest is at most sup abs(M)/(pi Omega). Rounding is added up term by term.
 """
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+import math
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy.special import erfc, xlogy
 
 from simulator.theory.laws.base import Floats, RealOrComplex
+from simulator.theory.outward import UNIT
 from simulator.theory.pld.certified_tail import TailValue
+from simulator.theory.pld.line import Sampled, Scale, log_decay, sample
 from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rough_part import RoughPart
+from simulator.theory.pld.sums import dot
 
 _CUTOFF = 8.8  # s * Omega: exp(-8.8^2/2) is 1.5e-17
-_UNIT = float(np.finfo(float).eps)
-_CHUNK = 1 << 14
 MAX_POINTS = 1 << 20
 MAX_WORK = 1 << 28
-_ALIAS = np.log(1e-15)
+#: What is folded in from other periods, relative to the answer, unless told otherwise.
+_ALIAS = 1e-15
 _FULL = 705.0
+#: A line without the rough part is taken where it is so much shorter: that part is work as well.
+_MUCH_SHORTER = 0.2
 #: A bound on delta below this cannot be told from underflow.
 _TINY = 1e-307
+#: For the rounding of sums that bound errors.
+_ROOM = 1 + 1e-9
+#: More than all terms that underflow, of M(theta).
+_LOST = 1e-290
 
 
 def _chernoff_constant(theta: Floats) -> Floats:
@@ -52,7 +64,8 @@ def _chernoff_constant(theta: Floats) -> Floats:
     min(1, e^-y) <= e^(theta y) for theta in [-1, 0].
     """
     positive = np.maximum(theta, 0.0)
-    return np.asarray(xlogy(positive, positive) - xlogy(1 + positive, 1 + positive))
+    logs = np.log(np.maximum(positive, 1e-300))
+    return np.asarray(positive * logs - (1 + positive) * np.log1p(positive))
 
 
 @dataclass(frozen=True)
@@ -65,9 +78,15 @@ class Window:
 
 
 def choose_window(
-    parts: Parts, epsilon: float, theta: float, smoothing: float, log_value: float
+    parts: Parts,
+    epsilon: float,
+    theta: float,
+    smoothing: float,
+    log_value: float,
+    *,
+    folded: float = _ALIAS,
 ) -> Window:
-    """The shortest period whose folded mass is about 1e-15 of exp(log_value), an estimate."""
+    """The shortest period whose folded mass is about ``folded`` of exp(log_value), an estimate."""
     reach = np.logspace(-8, 3, 221) * max(theta, 1.0)
     # delta takes Chernoff exponents >= 0, 1 - delta those in [-1, 0].
     least, most = (0.0, np.inf) if theta > 0 else (-1.0, 0.0)
@@ -75,8 +94,8 @@ def choose_window(
     below = np.maximum(theta - reach, least)
 
     def need(other: Floats) -> tuple[float, float]:
-        log_bound = _log_bound(parts, smoothing, other) - other * epsilon
-        width = np.maximum(log_bound - log_value - _ALIAS, 1.0) / np.abs(other - theta)
+        log_bound = _log_bound(parts.gist, smoothing, other) - other * epsilon
+        width = np.maximum(log_bound - log_value - np.log(folded), 1.0) / np.abs(other - theta)
         best = int(np.argmin(width))
         return float(width[best]), float(other[best])
 
@@ -90,6 +109,37 @@ def _log_bound(parts: Parts, smoothing: float, theta: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
+class Folding:
+    """What the trapezoidal rule adds from other periods, by Chernoff's bound.
+
+    ``logs`` are its exponents with what is bounded by them at epsilon = 0.
+    """
+
+    theta: float
+    period: float
+    logs: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, parts: Parts, smoothing: float, theta: float, window: Window) -> Folding:
+        """The sums that do not depend on epsilon."""
+        others = (window.theta_above, window.theta_below)
+        return cls(
+            theta,
+            window.period,
+            tuple((each, float(_log_bound(parts, smoothing, np.array(each)))) for each in others),
+        )
+
+    def at(self, epsilon: float) -> float:
+        """The bound, for delta at this epsilon."""
+        total = 0.0
+        for other, log_bound in self.logs:
+            decay = abs(other - self.theta) * self.period
+            log_expm1 = decay + np.log(-np.expm1(-decay))
+            total += float(np.exp(min(log_bound - other * epsilon - log_expm1, 700.0)))
+        return 2 * total  # twice: the exponents are large numbers, and rounded
+
+
+@dataclass(frozen=True)
 class SmoothedTail:
     """One line of integration: the weights of its points, ready to be summed at any epsilon."""
 
@@ -97,44 +147,72 @@ class SmoothedTail:
     theta: float
     _: KW_ONLY
     smoothing: float
-    window: Window
+    folding: Folding
     centre: float
     omega: Floats
-    terms: RealOrComplex
+    values: RealOrComplex  # terms of delta
+    slopes: RealOrComplex  # of its slope
+    densities: RealOrComplex  # of the density
     log_scale: float
+    scale_slack: float
     value_noise: float
     density_noise: float
+    rough: RoughPart | None = None
 
     @classmethod
     def make(
-        cls, parts: Parts, epsilon: float, theta: float, smoothing: float, window: Window
+        cls,
+        parts: Parts,
+        epsilon: float,
+        theta: float,
+        smoothing: float,
+        window: Window,
+        *,
+        cutoff: float = 0.0,
+        negligible: float = 1e-18,
+        rough: RoughPart | None = None,
     ) -> SmoothedTail:
-        """Sample the transform on Re z = theta, for use near ``epsilon``."""
+        """Sample the transform on Re z = theta, for use near ``epsilon``.
+
+        Up to ``cutoff``, which only a line that is smoothed can leave open. What is ``negligible``
+        in comparison with M(theta), over all points, is left out. A ``rough`` part is not smoothed,
+        and is not on the line.
+        """
+        cutoff = cutoff or _CUTOFF / smoothing
         spacing = 2 * np.pi / window.period
-        omega = spacing * np.arange(points_needed(window.period, smoothing) + 1, dtype=np.float64)
-        log_scale = float(parts.log_mgf(np.array(theta))) - theta * epsilon
-        log_scale += smoothing**2 * theta * (1 + theta) / 2
-        terms = np.empty(omega.shape, dtype=complex)
-        value_noise = density_noise = 0.0
-        for start in range(0, omega.size, _CHUNK):
-            part = slice(start, start + _CHUNK)
-            z = theta + 1j * omega[part]
-            log_m, error = parts.log_mgf_with_error(z, theta)
-            log_m += smoothing**2 * z * (1 + z) / 2 - z * epsilon
-            terms[part] = np.exp(log_m - log_scale) * (spacing / np.pi)
-            error += 8 * _UNIT * (4 + np.abs(z) * abs(epsilon) + np.abs(log_m))
-            wrong = np.abs(terms[part]) * error
-            density_noise += float(wrong.sum())
-            value_noise += float((wrong / np.abs(z * (1 + z))).sum())
-        terms[0] /= 2
-        # What is cut off: the integral of the Gaussian factor beyond the last point.
-        cut = smoothing * omega[-1] / np.sqrt(2)
-        rest = float(erfc(cut)) / (np.sqrt(2 * np.pi) * smoothing)
+        grid = spacing * np.arange(points_needed(window.period, cutoff) + 1, dtype=np.float64)
+        scale = Scale.of(parts, theta)
+        negligible = negligible / cutoff if rough is None else 0.0
+        line = sample(parts, theta, grid, smoothing, epsilon=epsilon, negligible=negligible)
+        wrong = np.abs(line.ratio) * line.error
+        if rough is not None:
+            line, wrong = _without(line, rough, theta, parts.laplaces.top - epsilon)
+        terms, wrong = line.ratio * (spacing / np.pi), wrong * (spacing / np.pi)
+        terms[line.omega == 0.0] /= 2
+        z = theta + 1j * line.omega
+        slopes = terms / (1 + z)
+        values = slopes / z
+        rest, whole_rest = _cut_off(parts, theta, smoothing, float(grid[-1]))
+        if rough is not None:
+            rest = float(np.exp(rough.log_rest(theta, grid[-1]))) / (np.pi * float(grid[-1]))
+        rest += line.left_out * spacing / np.pi + _LOST
+        whole_rest += line.left_out_whole * spacing / np.pi + _LOST
         return cls(
-            parts, theta, smoothing=smoothing, window=window, centre=epsilon, omega=omega,
-            terms=terms, log_scale=log_scale,
-            value_noise=value_noise + rest / omega[-1] ** 2, density_noise=density_noise + rest,
-        )  # fmt: skip
+            parts,
+            theta,
+            smoothing=smoothing,
+            folding=Folding.of(parts, smoothing, theta, window),
+            centre=epsilon,
+            omega=line.omega,
+            values=values,
+            slopes=slopes,
+            densities=terms,
+            log_scale=scale.log - theta * epsilon + smoothing**2 * theta * (1 + theta) / 2,
+            scale_slack=scale.slack,
+            value_noise=(float((wrong / np.abs(z * (1 + z))).sum()) + rest) * _ROOM,
+            density_noise=(float(wrong.sum()) + whole_rest) * _ROOM,
+            rough=rough,
+        )
 
     @property
     def reach(self) -> float:
@@ -147,22 +225,27 @@ class SmoothedTail:
         exponent = self.log_scale - self.theta * shift
         if abs(self.theta * shift) > 1e4 or exponent > _FULL:
             return TailValue(0.0, 1.0, 0.0)
-        turned = self.terms * np.exp(-1j * self.omega * shift)
-        z = self.theta + 1j * self.omega
         # Below the range of doubles the bracket is [0, tiny].
         scale = float(np.exp(max(exponent, -_FULL)))
-        turning = 8 * _UNIT * (2 + self.omega * abs(shift))
-        inner = turned / (1 + z)
-        value = float((inner / z).real.sum())
-        noise = self.value_noise + float(np.abs(inner / z) @ turning)
-        density = float(turned.real.sum()) + self.density_noise + float(np.abs(turned) @ turning)
-        slope = -float(inner.real.sum()) * scale
-        relative = 8 * _UNIT * (4 + abs(self.log_scale) + abs(self.theta * epsilon))
-        noise += abs(value) * relative
-        gap = self.smoothing**2 * np.exp(self.smoothing**2 / 8) * density * (1 + relative)
-        folded = self._folded(epsilon)
+        turn = np.exp(-1j * self.omega * shift) if shift else np.ones(1)
+        value = float((self.values * turn).real.sum())
+        slope = -float((self.slopes * turn).real.sum()) * scale
+        relative = 8 * UNIT * (4 + abs(self.log_scale) + abs(self.theta * epsilon))
+        relative += self.scale_slack
+        noise = self.value_noise + self._turning(self._sizes[0], shift) + abs(value) * relative
+        gap = 0.0
+        if self.smoothing:
+            density = float((self.densities * turn).real.sum()) + self.density_noise
+            density += self._turning(self._sizes[1], shift)
+            gap = self.smoothing**2 * np.exp(self.smoothing**2 / 8) * density * (1 + relative)
+        folded = self.folding.at(epsilon)
         low = scale * (abs(value) - noise) - folded
         high = scale * (abs(value) + noise)
+        if self.rough is not None:
+            apart = self.rough.at(epsilon)
+            low = max(scale * (value - noise) - folded, 0.0) + apart.lower
+            high = max(scale * (value + noise), 0.0) + apart.upper
+            return _clip(low if exponent > -_FULL else 0.0, high + _TINY, slope + apart.slope)
         if self.theta > 0:
             lost = self.parts.infinite_mass
             low, high = max(low - scale * gap, 0.0), high + _TINY
@@ -170,26 +253,86 @@ class SmoothedTail:
             return _clip(low + lost * (1 - 1e-14), high + lost * (1 + 1e-14), slope)
         return _clip(1 - high - scale * gap, 1 - low, slope)
 
-    def _folded(self, epsilon: float) -> float:
-        """Chernoff bound on the mass that the trapezoidal rule adds from other periods."""
-        total = 0.0
-        for other in (self.window.theta_above, self.window.theta_below):
-            log_bound = float(_log_bound(self.parts, self.smoothing, np.array(other)))
-            decay = abs(other - self.theta) * self.window.period
-            log_expm1 = decay + np.log(-np.expm1(-decay))
-            total += float(np.exp(min(log_bound - other * epsilon - log_expm1, 700.0)))
-        return 2 * total  # twice: the exponents are large numbers, and rounded
+    @cached_property
+    def _sizes(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Sums of the terms' moduli, and of these times omega: of the values, of the densities."""
+        moduli = np.abs(self.values), np.abs(self.densities)
+        first, second = ((float(each.sum()), dot(each, self.omega)) for each in moduli)
+        return first, second
+
+    def _turning(self, sizes: tuple[float, float], shift: float) -> float:
+        """Bound on the rounding of a sum, in pairs, of terms that are turned."""
+        return 8 * UNIT * (64 * sizes[0] + 2 * abs(shift) * sizes[1])
 
 
-def points_needed(period: float, smoothing: float) -> int:
-    """How many points the trapezoidal rule takes."""
-    return int(np.ceil(_CUTOFF / smoothing * period / (2 * np.pi))) + 1
+def _without(line: Sampled, rough: RoughPart, theta: float, turn: float) -> tuple[Sampled, Floats]:
+    """The line less its rough part, and bounds on the errors of that; all points are there."""
+    ratio, off = rough.ratios(theta, line.omega)
+    turned = ratio * np.exp(1j * line.omega * turn)
+    wrong = np.abs(line.ratio) * line.error + off + np.abs(ratio) * line.error
+    return replace(line, ratio=line.ratio - turned), wrong
 
 
-def coarsest_fit(period: float, work: int) -> float:
-    """The least smoothing whose points fit memory (a million of them) and patience."""
-    points = min(MAX_POINTS, max(MAX_WORK // work, 1 << 12))
+def _cut_off(parts: Parts, theta: float, smoothing: float, last: float) -> tuple[float, float]:
+    """Bounds on what is beyond the last point, of delta and of the density."""
+    most = float(np.exp(log_decay(parts, theta, np.array([last]))[0]))
+    if smoothing == 0.0:
+        return most / (np.pi * last), 0.0
+    # The integral of the Gaussian factor beyond the last point.
+    whole = most * math.erfc(smoothing * last / math.sqrt(2)) / (np.sqrt(2 * np.pi) * smoothing)
+    return min(whole / last**2, most / (np.pi * last)), whole
+
+
+def points_needed(period: float, cutoff: float) -> int:
+    """How many points the trapezoidal rule takes up to a frequency."""
+    return int(np.ceil(cutoff * period / (2 * np.pi))) + 1
+
+
+def most_points(work: int) -> int:
+    """How many points fit memory (a million of them) and patience."""
+    return min(MAX_POINTS, max(MAX_WORK // work, 1 << 12))
+
+
+def coarsest_fit(period: float, points: int) -> float:
+    """The least smoothing that takes no more points."""
     return float(_CUTOFF * period / (2 * np.pi * points))
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is smoothed, and where the line ends (0: where smoothing ends it).
+
+    With a ``rough`` part nothing is smoothed, and that part is not on the line.
+    """
+
+    smoothing: float
+    cutoff: float
+    rough: RoughPart | None = None
+
+
+def choose_line(parts: Parts, theta: float, smoothing: float, error: float) -> Extent:
+    """The shortest line whose end costs about ``error`` of M(theta).
+
+    Without smoothing where the transform decays soon enough, else with as much as is asked for.
+    """
+    omega = np.geomspace(1e-4, 1.0, 161) * (_CUTOFF / smoothing)
+    most = np.exp(log_decay(parts, theta, omega))
+    bare = most / (np.pi * omega) <= error
+    rest = most * _erfc(smoothing * omega / np.sqrt(2)) / (np.sqrt(2 * np.pi) * smoothing)
+    enough = np.maximum(rest / omega**2, smoothing**2 * rest) <= error
+    enough[-1] = True
+    end = int(np.argmax(bare if bare.any() else enough))
+    rough = RoughPart.of(parts) if theta > 0 else None
+    if rough is not None:
+        short = np.exp(np.minimum(rough.log_rest(theta, omega), 0.0)) / (np.pi * omega) <= error
+        first = int(np.argmax(short))
+        if short[first] and omega[first] < _MUCH_SHORTER * omega[end]:
+            return Extent(0.0, float(omega[first]), rough)
+    return Extent(0.0 if bare.any() else smoothing, float(omega[end]))
+
+
+def _erfc(points: Floats) -> Floats:
+    return np.array([math.erfc(point) for point in points])
 
 
 def _clip(lower: float, upper: float, slope: float) -> TailValue:

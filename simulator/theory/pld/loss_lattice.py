@@ -14,11 +14,12 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft
 
+from simulator.deferred import irfft, next_fast_len, rfft
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 from simulator.theory.pld.certified_tail import TailValue
 from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.sums import dot, norm
 
 _UNIT = float(np.finfo(float).eps)
 MAX_POINTS = 1 << 22
@@ -94,7 +95,7 @@ class LossLatticeTail:
     @classmethod
     def make(cls, parts: Parts, lattice: LossLattice, theta: float) -> LossLatticeTail:
         """Compose at tilt ``theta`` >= 0."""
-        length = fft.next_fast_len(lattice.points, real=True)
+        length = next_fast_len(lattice.points, real=True)
         factors, log_scale = [], 0.0
         for (law, count), offsets in zip(parts.items, lattice.offsets):
             masses, log_total, rounding = _tilted(law, theta)
@@ -134,10 +135,10 @@ class LossLatticeTail:
         exponent = self.log_scale + self.theta * (top - epsilon)
         relative = 8 * _UNIT * (8 + abs(self.log_scale) + self.theta * abs(top - epsilon))
         relative += 2 * self.parts.loss_error
-        value = float(weights @ self.pmf[index])
-        noise = float(np.linalg.norm(weights)) * self.noise + abs(value) * relative
+        value = dot(weights, self.pmf[index])
+        noise = norm(weights) * self.noise + abs(value) * relative
         scale = float(np.exp(min(exponent, 700.0)))
-        slope = -scale * float((decay * np.exp(-y)) @ self.pmf[index])
+        slope = -scale * dot(decay * np.exp(-y), self.pmf[index])
         return scale * (value + sign * noise), slope
 
 
@@ -162,16 +163,16 @@ def circular_product(
         log_phi[seen] += count * logs
         error[seen] += count * (np.log1p(wrong / size) + 4 * _UNIT * (4 + np.abs(logs)))
     transform = np.where(seen, np.exp(log_phi), 0.0)
-    pmf = fft.irfft(transform, n=length)
+    pmf = irfft(transform, n=length)
     # 2-norms over the full circle; each inner frequency stands for itself and its conjugate.
     small = np.abs(transform) * np.expm1(np.minimum(error, 1.0))
     amiss = np.where(error < 1, small, np.exp(np.minimum(log_phi.real + error, 700.0)))
     amiss = np.where(seen, amiss, 2 * np.exp(_UNSEEN))
-    drift = np.sqrt(2.0) * float(np.linalg.norm(amiss))
+    drift = np.sqrt(2.0) * norm(amiss)
     growth = sum(count * (wrong + 2 * inexact) for _, wrong, inexact, count in factors)
     total = sum(count * inexact for _, _, inexact, count in factors)
     drift += np.sqrt(2.0) * total * float(np.exp(min(growth, 700.0)))
-    inverse = 8 * _UNIT * np.log2(length + 1) * float(np.linalg.norm(pmf))
+    inverse = 8 * _UNIT * np.log2(length + 1) * norm(pmf)
     return pmf, drift / np.sqrt(length) + inverse
 
 
@@ -185,7 +186,7 @@ def _tilted(law: PrivacyLossLaw, theta: float) -> tuple[Floats, float, float]:
     log_total = top + float(np.log(np.exp(exponents - top).sum()))
     masses = np.exp(exponents - log_total)
     size = 4 + np.abs(exponents) + np.abs(law.atom_log_masses) + abs(log_total)
-    return masses, log_total, 4 * _UNIT * float(masses @ size)
+    return masses, log_total, 4 * _UNIT * dot(masses, size)
 
 
 def _transform(
@@ -197,7 +198,7 @@ def _transform(
     """
     if masses.size <= _FEW:
         turns = np.outer(np.arange(length // 2 + 1), offsets) % length
-        return np.exp(-2j * np.pi / length * turns) @ masses, 8 * _UNIT, 0.0
-    spread = np.bincount(offsets, weights=masses, minlength=length)
-    norm = float(np.linalg.norm(spread)) * np.sqrt(length)
-    return fft.rfft(spread), 0.0, 8 * _UNIT * np.log2(length + 1) * norm
+        return (np.exp(-2j * np.pi / length * turns) * masses).sum(axis=1), 8 * _UNIT, 0.0
+    spread = np.asarray(np.bincount(offsets, weights=masses, minlength=length), dtype=np.float64)
+    size = norm(spread) * np.sqrt(length)
+    return rfft(spread), 0.0, 8 * _UNIT * np.log2(length + 1) * size

@@ -9,8 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from simulator.errors import InvalidInput
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+from simulator.theory.laws.base import PrivacyLossLaw, RealOrComplex
+from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.outward import sum_bracket
+from simulator.theory.pld.laplaces import LaplaceBatch
+
+#: Of so many laws at most.
+_LOOKED_AT = 32
 
 
 @dataclass(frozen=True)
@@ -60,28 +65,43 @@ class Parts:
 
     @property
     def work(self) -> int:
-        """How many exponentials one value of the transform takes."""
-        return sum(max(law.atom_losses.size, 1) for law, _ in self.items)
+        """About how many exponentials one value of the transform takes, on a line of them.
+
+        Where many laws are multiplied, most values are lost sight of after some of them.
+        """
+        sizes = sorted((max(law.atom_losses.size, 1) for law, _ in self.others), reverse=True)
+        return sum(sizes[:_LOOKED_AT]) + min(self.laplaces.counts.size, _LOOKED_AT)
 
     def reversed(self) -> Parts:
         """The exchanged pairs."""
         return Parts.of((law.reversed(), count) for law, count in self.items)
 
+    @cached_property
+    def laplaces(self) -> LaplaceBatch:
+        """The Laplace laws among them."""
+        return LaplaceBatch.of([(a, n) for a, n in self.items if isinstance(a, LaplaceLaw)])
+
+    @cached_property
+    def others(self) -> tuple[tuple[PrivacyLossLaw, int], ...]:
+        """The laws that are none."""
+        return tuple((law, n) for law, n in self.items if not isinstance(law, LaplaceLaw))
+
+    @cached_property
+    def gist(self) -> Parts:
+        """Few laws with nearly the same transform, to steer by."""
+        few = self.laplaces.gist()
+        if few is self.laplaces:
+            return self
+        likened = ((LaplaceLaw(float(e)), int(n)) for e, n in zip(few.epsilons, few.counts))
+        return Parts((*likened, *self.others))
+
     def log_mgf(self, z: RealOrComplex) -> RealOrComplex:
         """Sum of count * psi(z); shape of z."""
         total = np.zeros(np.shape(z), dtype=np.asarray(z).dtype)
-        for law, count in self.items:
+        total = total + self.laplaces.log_mgf(z)
+        for law, count in self.others:
             total = total + _times(count, law.log_mgf(z))
         return total
-
-    def log_mgf_with_error(self, z: RealOrComplex, theta: float) -> tuple[RealOrComplex, Floats]:
-        """log_mgf on the vertical line Re z = theta, and a bound on its rounding error."""
-        total, error = np.zeros(z.shape, dtype=complex), np.zeros(z.shape)
-        for law, count in self.items:
-            psi = law.log_mgf(z)
-            error += count * law.log_mgf_error(z, psi, theta)
-            total += _times(count, psi)
-        return total, error
 
 
 def _size(law: PrivacyLossLaw) -> float:
@@ -97,5 +117,7 @@ def _times(count: int, psi: RealOrComplex) -> RealOrComplex:
 
 
 def _key(law: PrivacyLossLaw) -> tuple[float, ...]:
+    if isinstance(law, LaplaceLaw):
+        return (law.epsilon,)
     at = law.log_mgf(np.array([0.5, 1.0, 2.0]))
     return (law.infinite_mass, law.dual_infinite_mass, *map(float, at.real))

@@ -38,7 +38,7 @@ class PLD:
 
     def __post_init__(self) -> None:
         if not 1e-12 <= self.tolerance <= 1:
-            raise InvalidInput(f"tolerance must be in [1e-12, 1], got {self.tolerance!r}")
+            raise InvalidInput(f"tolerance= must be in [1e-12, 1], got {self.tolerance!r}")
 
     @classmethod
     def from_law(

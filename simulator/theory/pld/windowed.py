@@ -23,14 +23,14 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import fft
-from scipy.special import xlogy
 
+from simulator.deferred import next_fast_len, rfft, xlogy
 from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.certified_tail import TailValue
 from simulator.theory.pld.grid_laws import GridLaw
 from simulator.theory.pld.loss_lattice import circular_product
+from simulator.theory.pld.sums import dot, norm
 
 #: Error of every mass, relative to itself, that need not be an absolute one.
 _RELATIVE = 1e-13
@@ -89,7 +89,7 @@ class WindowedTail:
         offset = math.fsum(count * law.offset for law, count in laws)
         first = math.floor((window.bottom - offset) / step)
         last = math.ceil((window.top - offset) / step)
-        length = fft.next_fast_len(last - first, real=True)
+        length = next_fast_len(last - first, real=True)
         factors, log_scale, log_size, lost = [], 0.0, 0.0, False
         for law, count in laws:
             exponents = theta * law.losses
@@ -101,9 +101,11 @@ class WindowedTail:
             wrong = 4 * UNIT * tilted * (4 + np.abs(exponents) + abs(psi)) + weights * law.error
             rounding = float(np.maximum(wrong - _RELATIVE * tilted, 0.0).sum())
             index = np.arange(law.first, law.first + tilted.size) % length
-            spread = np.bincount(index, weights=tilted, minlength=length)
-            inexact = 16 * UNIT * np.log2(length) * float(np.linalg.norm(spread)) * length**0.5
-            factors.append((fft.rfft(spread), rounding, inexact, count))
+            spread = np.asarray(
+                np.bincount(index, weights=tilted, minlength=length), dtype=np.float64
+            )
+            inexact = 16 * UNIT * np.log2(length) * norm(spread) * length**0.5
+            factors.append((rfft(spread), rounding, inexact, count))
             log_scale += count * psi
             log_size += count * abs(psi)
         pmf, noise = circular_product(factors, length)
@@ -169,11 +171,11 @@ class WindowedTail:
         most = math.exp(log_largest_weight(self.theta))
         many = self.pmf.size
         decay = max(-math.expm1(-2 * self.theta * self.step), 1 / many)
-        norm = min(most * math.sqrt(many), 1 / math.sqrt(decay))
+        largest = min(most * math.sqrt(many), 1 / math.sqrt(decay))
         exponent = self.log_scale - self.theta * epsilon
         relative = 8 * UNIT * (1024 + many + self.log_size + self.theta * abs(epsilon))
         relative += 2 * _RELATIVE * self.rounds
-        wrong = (norm + 2 * relative * math.sqrt(many)) * self.noise
+        wrong = (largest + 2 * relative * math.sqrt(many)) * self.noise
         wrong += (abs(plain) + abs(shrunk)) * relative + most * self.outside
         scale = math.exp(min(exponent, 700.0))
         return scale * (plain - shrunk + sign * wrong), -scale * shrunk
@@ -188,7 +190,7 @@ def _log_mgf(law: GridLaw, theta: float) -> float:
     """Logarithm of the mean of exp(theta L) on the grid; more where that underflows."""
     exponents = theta * law.losses
     top = float(exponents.max())
-    return top + math.log(max(float(np.exp(exponents - top) @ law.masses), _LEAST_TOTAL))
+    return top + math.log(max(dot(np.exp(exponents - top), law.masses), _LEAST_TOTAL))
 
 
 def _outside(

@@ -1,0 +1,207 @@
+"""Composition beside the accountants of others, at every size: each at its own true error.
+
+A peer answers with a number. Its true relative error is its distance from our bracket at a tight
+tolerance; that error is the tolerance at which we are timed, so that the worse end of our bracket
+is as close to the truth as the peer is.
+"""
+
+from __future__ import annotations
+
+import math
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from experiments.benchmarks.measure import Line, alternately, seconds
+from simulator.theory.laws import (
+    GaussianLaw,
+    LaplaceLaw,
+    PoissonSubsampledLaw,
+    PrivacyLossLaw,
+    randomized_response,
+)
+from simulator.theory.pld import Bracket, compose_laws
+
+DELTA = 1e-6
+GRID = 1e-4
+"""Discretisation of dp_accounting."""
+RATE = 0.01
+TIGHT, GRID_TIGHT = 1e-10, 1e-7
+LEAST = 1e-10
+"""No peer is called closer to the truth than this."""
+LONG = 10.0
+"""Seconds of a peer beyond which it is asked once."""
+
+Rounds = tuple[tuple[float, int], ...]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Rounds of one mechanism, as pairs (parameter, rounds); whether the command is timed too."""
+
+    name: str
+    mechanism: str
+    rounds: Rounds
+    command: bool = False
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the two directions differ, and both are asked."""
+        return self.mechanism == "subsampled-gaussian"
+
+    def ours(self, tolerance: float) -> Bracket:
+        """Our bracket of epsilon."""
+        laws = [(_LAWS[self.mechanism](value), count) for value, count in self.rounds]
+        found = [compose_laws(laws, tolerance).epsilon(DELTA)]
+        if self.sampled:
+            turned = [(law.reversed(), count) for law, count in laws]
+            found.append(compose_laws(turned, tolerance).epsilon(DELTA))
+        return max(found, key=lambda bracket: bracket.upper)
+
+    def words(self, tolerance: float) -> list[str]:
+        """The same as a command."""
+        written = ",".join(f"{value!r}x{count}" for value, count in self.rounds)
+        asked = (
+            ["--sigma", written, "--rate", str(RATE)] if self.sampled else ["--epsilon", written]
+        )
+        return [
+            *("bounds", "--mechanism", self.mechanism, *asked, "--delta", str(DELTA)),
+            *("--bound", "privacy-loss-distribution", "--tolerance", repr(tolerance)),
+        ]
+
+
+_LAWS: dict[str, Callable[[float], PrivacyLossLaw]] = {
+    "laplace": LaplaceLaw,
+    "randomized-response": randomized_response,
+    "subsampled-gaussian": lambda sigma: PoissonSubsampledLaw(GaussianLaw(1.0 / sigma), RATE),
+}
+
+
+def _distinct(first: float, step: float, count: int) -> Rounds:
+    return tuple((round(first + step * i, 12), 1) for i in range(count))
+
+
+QUESTIONS = (
+    *(Question(f"Laplace, k = {k:,}", "laplace", ((0.1, k),)) for k in (10, 30, 100, 300)),
+    *(Question(f"Laplace, k = {k:,}", "laplace", ((0.1, k),), True) for k in (1000, 10_000)),
+    Question("20 distinct Laplace", "laplace", _distinct(0.05, 0.01, 20)),
+    Question("200 distinct Laplace", "laplace", _distinct(0.05, 0.001, 200), True),
+    Question("1,000 distinct Laplace", "laplace", _distinct(0.01, 1e-4, 1000), True),
+    Question("10,000 distinct Laplace", "laplace", _distinct(0.001, 1e-5, 10_000)),
+    Question("200 responses on a lattice", "randomized-response", _distinct(0.05, 1e-4, 200)),
+    Question("subsampled Gaussian, k = 1,000", "subsampled-gaussian", ((1.0, 1000),), True),
+)
+
+
+def dp_accounting(question: Question) -> float:
+    """Its epsilon, by its privacy loss distributions."""
+    made: Any = import_module("dp_accounting.pld.privacy_loss_distribution")
+    make: dict[str, Callable[[float], Any]] = {
+        "laplace": lambda e: made.from_laplace_mechanism(1 / e, value_discretization_interval=GRID),
+        "randomized-response": lambda e: made.from_randomized_response(
+            2 / (1 + math.exp(e)), 2, value_discretization_interval=GRID
+        ),
+        "subsampled-gaussian": lambda sigma: made.from_gaussian_mechanism(
+            sigma, sampling_prob=RATE, value_discretization_interval=GRID
+        ),
+    }
+    total = None
+    for value, count in question.rounds:
+        each = make[question.mechanism](value)
+        each = each.self_compose(count) if count > 1 else each
+        total = each if total is None else total.compose(each)
+    assert total is not None
+    return float(total.get_epsilon_for_delta(DELTA))
+
+
+def prv_accountant(question: Question) -> float:
+    """Its estimate of epsilon; for Laplace of one parameter and for the subsampled Gaussian."""
+    library: Any = import_module("prv_accountant")
+    ((value, count),) = question.rounds
+    if question.sampled:
+        one = library.PoissonSubsampledGaussianMechanism(
+            sampling_probability=RATE, noise_multiplier=value
+        )
+    else:
+        one = library.LaplaceMechanism(mu=value)
+    accountant = library.PRVAccountant(
+        prvs=[one], max_self_compositions=[count], eps_error=0.01, delta_error=1e-9
+    )
+    return float(accountant.compute_epsilon(DELTA, [count])[1])
+
+
+def beside(question: Question, peer: Callable[[Question], float]) -> Iterator[Line]:
+    """How many times faster we are, called from Python and, if asked for, from a shell."""
+    name = peer.__name__
+    unit = f"x {name}"
+    if find_spec(name) is None:
+        yield Line(f"{question.name}: composed", None, unit, 1.0)
+        return
+    answers: list[float] = []
+    theirs = seconds(lambda: answers.append(peer(question)))
+    truth = question.ours(GRID_TIGHT if question.sampled else TIGHT)
+    error = min(abs(answers[0] - end) for end in (truth.lower, truth.upper)) / truth.upper
+    tolerance = max(error, LEAST)
+    ours = partial(question.ours, tolerance)
+    found = ours()
+    if theirs < LONG:
+        repeats = 5 if theirs < 1.0 else 3
+        ratio, mine, theirs = alternately(ours, partial(peer, question), repeats=repeats)
+    else:
+        mine = seconds(ours)
+        ratio = theirs / mine
+    detail = {
+        "seconds": mine,
+        "peer_seconds": theirs,
+        "peer_relative_error": error,
+        "relative_width": found.width / found.upper,
+    }
+    yield Line(f"{question.name}: composed", ratio, unit, 1.0, detail=detail)
+    if question.command:
+        spent = _command_seconds(question.words(tolerance))
+        yield Line(
+            f"{question.name}: composed by the command",
+            theirs / spent,
+            unit,
+            detail={"seconds": spent, "peer_seconds": theirs},
+        )
+
+
+def _command_seconds(words: list[str]) -> float:
+    """Processor time of a process of its own, from its start to its end."""
+    program = f"from simulator.cli import main; main({words!r})"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def beside_dp_accounting() -> Iterator[Line]:
+    """Every size beside dp_accounting on a grid of 1e-4."""
+    for question in QUESTIONS:
+        yield from beside(question, dp_accounting)
+
+
+def beside_prv_accountant() -> Iterator[Line]:
+    """The sizes that prv_accountant composes."""
+    few = ("Laplace, k = 10", "Laplace, k = 1,000", "subsampled Gaussian, k = 1,000")
+    for question in QUESTIONS:
+        if question.name in few:
+            yield from beside(question, prv_accountant)
+
+
+def start() -> Iterator[Line]:
+    """Processor time of the command before it does anything."""
+    for words in (["--help"], ["bounds", "--help"]):
+        spent = min(_command_seconds(words) for _ in range(3))
+        name = " ".join(["dpcompose", *words])
+        yield Line(f"{name}: time", spent, "s", 0.3, at_least=False)
+
+
+BENCHMARKS = (beside_dp_accounting, beside_prv_accountant, start)
