@@ -15,7 +15,12 @@ from simulator.cli.output import certain, number, print_json, print_table
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory import calibrate as ladder
 from simulator.theory import events
-from simulator.theory.certified_calibration import Calibrated, Rounds, Scale, calibrate_certified
+from simulator.theory.certified_calibration import (
+    Calibrated,
+    ParameterScale,
+    Rounds,
+    calibrate_certified,
+)
 from simulator.theory.comparison import LARGEST_PARAMETER, MECHANISMS
 from simulator.theory.events.unknown import OpenAccount, scale_of
 from simulator.theory.guarantees import BoundedRange, GaussianDP, Guarantee, PureDP
@@ -116,7 +121,7 @@ def _refuse_given(values: dict[str, Any], needs: str) -> None:
 
 def _unknown_of(
     mechanism: str, numbers: dict[str, float | None], rounds: int | None, digits: int
-) -> tuple[Callable[[float], Rounds], Scale]:
+) -> tuple[Callable[[float], Rounds], ParameterScale]:
     """The laws of all rounds as a function of the one number that is not given, and its scale."""
     named = MECHANISMS[mechanism]
     law = named.law
