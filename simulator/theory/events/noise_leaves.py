@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from simulator.theory.events.leaves import ROUNDED_UP, GaussianEvent
+from simulator.theory.events.leaves import ROUNDED_UP, GaussianEvent, keeping
 from simulator.theory.events.tree import EventRounds, Leaf, ratio_up
-from simulator.theory.guarantees import ZCDP, GaussianDP, PureDP
+from simulator.theory.guarantees import DiscreteGaussianDP, GaussianDP, PureDP
 from simulator.theory.laws import (
     GaussianMixtureLaw,
-    discrete_gaussian,
     discrete_laplace,
     rounded_gaussian,
     rounded_laplace,
@@ -23,8 +22,7 @@ class DiscreteGaussianEvent(Leaf):
     """Discrete Gaussian noise on a whole number, or with ``rounded`` a Gaussian that is rounded.
 
     ``sensitivity`` is any whole number of at least 1. Source: see
-    :func:`simulator.theory.laws.discrete_gaussian`; for its guarantee Canonne, Kamath and Steinke
-    2020, Theorem 4; a rounded Gaussian keeps what the Gaussian keeps.
+    :class:`simulator.theory.DiscreteGaussianDP`; a rounded Gaussian keeps what the Gaussian keeps.
     """
 
     sigma: float
@@ -37,11 +35,11 @@ class DiscreteGaussianEvent(Leaf):
 
     def once(self) -> EventRounds:
         """See :meth:`Leaf.once`."""
-        make = rounded_gaussian if self.rounded else discrete_gaussian
-        law = make(self.sigma, self.sensitivity)
+        if not self.rounded:
+            return keeping(DiscreteGaussianDP(self.sigma, self.sensitivity))
+        law = rounded_gaussian(self.sigma, self.sensitivity)
         mu = GaussianEvent(self.sigma, float(self.sensitivity)).mu
-        promise = GaussianDP(mu) if self.rounded else ZCDP(mu * mu / 2 * ROUNDED_UP)
-        return EventRounds(law, (promise,), exact=True)
+        return EventRounds(law, (GaussianDP(mu),), exact=True)
 
 
 @dataclass(frozen=True)

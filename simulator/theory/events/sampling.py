@@ -22,6 +22,7 @@ from simulator.theory.guarantees import (
     ApproxDP,
     GaussianDP,
     Guarantee,
+    SubsampledDP,
     SubsampledGaussianDP,
 )
 from simulator.theory.laws import (
@@ -95,6 +96,9 @@ class SubsampledEvent(EventTree):
     def _sampled(self, once: EventRounds, rate: float) -> EventRounds:
         """One round on a sample; it also keeps whatever it keeps without."""
         guarantees = [_amplified(one, rate) for one in once.guarantees]
+        pure = once.guarantees[0].core.pure_epsilon
+        if math.isfinite(pure):
+            guarantees.append(SubsampledDP(pure, once.guarantees[0].leak, rate))
         if self.sampling == "poisson" and isinstance(once.law, GaussianLaw):
             sigma = 1.0 / once.law.mu
             sigma = sigma if 1.0 / sigma >= once.law.mu else below(sigma)

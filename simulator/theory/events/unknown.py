@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.errors import InvalidInput
-from simulator.theory.certified_calibration import Calibrated, Scale, calibrate_certified
+from simulator.theory.certified_calibration import Calibrated, ParameterScale, calibrate_certified
 from simulator.theory.events.accounting import Account
 from simulator.theory.stored import parsed
 
@@ -19,16 +19,16 @@ _LESS_IS_SAFER = ("epsilon", "sensitivity")
 _WHOLE = ("count", "positives")
 
 
-def scale_of(name: str, digits: int = 5) -> Scale:
+def scale_of(name: str, digits: int = 5) -> ParameterScale:
     """What the member of that name may be; raises InvalidInput for one that is not calibrated."""
     if name == "rate":
-        return Scale(name, 1e-9, 1.0, start=0.01, grows=False, digits=digits)
+        return ParameterScale(name, 1e-9, 1.0, start=0.01, grows=False, digits=digits)
     if name in _MORE_IS_SAFER:
-        return Scale(name, 1e-4, 1e6, start=1.0, grows=True, digits=digits)
+        return ParameterScale(name, 1e-4, 1e6, start=1.0, grows=True, digits=digits)
     if name in _LESS_IS_SAFER:
-        return Scale(name, 1e-9, 1e4, start=0.1, grows=False, digits=digits)
+        return ParameterScale(name, 1e-9, 1e4, start=0.1, grows=False, digits=digits)
     if name in _WHOLE:
-        return Scale(name, 1.0, 1e9, start=1.0, grows=False, digits=0)
+        return ParameterScale(name, 1.0, 1e9, start=1.0, grows=False, digits=0)
     known = ", ".join((*_MORE_IS_SAFER, *_LESS_IS_SAFER, "rate", *_WHOLE))
     raise InvalidInput(f'{name} cannot be calibrated: write "{UNKNOWN}" for one of {known}')
 
@@ -45,7 +45,7 @@ class OpenAccount:
     """
 
     path: str
-    scale: Scale
+    scale: ParameterScale
     at: Callable[[float], Account]
 
     @classmethod
