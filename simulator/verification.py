@@ -65,8 +65,9 @@ class Check:
 
 
 def library_adversaries(family: Guarantee, rounds: int) -> dict[str, Callable[..., Any]]:
-    """Every adversary of the library, made for a family."""
-    return {entry.name: entry.make(family, rounds) for entry in entries()}
+    """Every adversary of the library that plays in a family, made for it."""
+    playing = [entry for entry in entries() if entry.plays_in(family)]
+    return {entry.name: entry.make(family, rounds) for entry in playing}
 
 
 def usual_bounds(composition: Composition) -> list[BoundOnComposition]:

@@ -121,6 +121,11 @@ class SubsampledGaussianDP(DominatedFamily):
         return other.pure_epsilon == 0.0 or (self.rate == 1.0 and within(other.gdp_mu, self.gdp_mu))
 
     @property
+    def pure_epsilon(self) -> float:
+        """Infinite: a Gaussian's loss is unbounded, on a sample too."""
+        return 0.0 if self.rate == 0.0 else math.inf
+
+    @property
     def zcdp_rho(self) -> float:
         """1/(2 sigma^2), as without sampling: large orders see the record in the sample."""
         return 0.0 if self.rate == 0.0 else not_lost(1.0 / self.sigma**2 / 2.0)
