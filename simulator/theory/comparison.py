@@ -17,7 +17,14 @@ from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.answers import Answer, Kind
 from simulator.theory.bounds import Bound, BoundOnComposition, all_bounds
 from simulator.theory.composition import Composition
-from simulator.theory.guarantees import ApproxDP, BoundedRange, GaussianDP, Guarantee, PureDP
+from simulator.theory.guarantees import (
+    ApproxDP,
+    BoundedRange,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    SubsampledGaussianDP,
+)
 from simulator.theory.laws import (
     GaussianLaw,
     LaplaceLaw,
@@ -90,9 +97,8 @@ MECHANISMS: dict[str, NamedMechanism] = {
     "gaussian": _leakless(GaussianDP, GaussianLaw, True),
     "exponential": _leakless(BoundedRange, None, True),
     "approx": NamedMechanism(ApproxDP, randomized_response, True, leaks=True),
-    # Sampling records hides them further, so that a round is also as private as without it.
     "subsampled-gaussian": NamedMechanism(
-        lambda sigma, rate: GaussianDP(1.0 / sigma),
+        SubsampledGaussianDP,
         lambda sigma, rate: PoissonSubsampledLaw(GaussianLaw(1.0 / sigma), rate),
         False,
         sampled=True,

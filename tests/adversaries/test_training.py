@@ -41,7 +41,7 @@ def played(canary):
 @cache
 def certified(experiment):
     law = PoissonSubsampledLaw(GaussianLaw(1.0 / FAMILY.sigma), FAMILY.rate)
-    composed = compose_laws([(law, ROUNDS)])
+    composed = compose_laws([(law, ROUNDS)], 1e-4)
     return composed.reversed() if experiment else composed
 
 

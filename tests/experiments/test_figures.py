@@ -13,7 +13,13 @@ from experiments.drawing.ends import plot_named
 from experiments.figures import epsilon_by_rounds, loss_along_rounds, tails, trade_off
 from simulator import PureDP
 from simulator.plots import paper_figure
-from simulator.theory import Composition, bound
+from simulator.theory import (
+    Composition,
+    GaussianLaw,
+    PoissonSubsampledLaw,
+    bound,
+    compose_laws,
+)
 
 # Figures that take long to simulate whole have an entry here, or a test of their own.
 SMALLER = {
@@ -28,6 +34,12 @@ SMALLER = {
     "trade_off": {"rounds": 10, "trials": {"fixed-worst-case": 500}},
     "epsilon_by_rounds": {"largest": 50, "points": 4},
     "delta_over_decades": {"rounds": 20, "points": 4},
+    "dp_sgd": {
+        "rounds": 4,
+        "trials": {"mislabelled canary": 130, "median patient": 130},
+        "step": 1.0,
+        "audited_deltas": [0.01],
+    },
     "per_round_ladder": {"rounds": 50},
     "posterior_odds": {"rounds": 5, "plays": 3},
     "private_kmeans": {"epsilons": [20.0], "plays": 3},
@@ -124,6 +136,27 @@ def test_a_pure_guarantee_allows_its_two_line_trade_off():
     allowed = trade_off.allowed_by(bound("basic").on(Composition.repeat(PureDP(0.5), 2)), errors)
     expected = np.maximum.reduce([1 - math.e * errors, (1 - errors) / math.e, 0 * errors])
     np.testing.assert_allclose(allowed, expected, atol=1e-12)
+
+
+def test_canaries_of_dp_sgd_lose_what_is_certified_and_the_last_weights_tell_less():
+    """The intervals are at 95% each, the draws of both canaries their own; the seed is fixed."""
+    data = committed("dp_sgd")
+    for name in ("mislabelled canary", "hardest patient"):
+        for b in "01":
+            band, truth = data["measured"][name][b], data["certified"][b]
+            held = (np.array(band["lower"]) <= truth["upper"]) & (
+                np.array(truth["lower"]) <= band["upper"]
+            )
+            assert held.mean() > 0.9
+    usual = data["measured"]["median patient"]
+    assert all(np.array(usual[b]["upper"])[2] < data["certified"][b]["lower"][2] for b in "01")
+    law = PoissonSubsampledLaw(GaussianLaw(1.0), 0.1)
+    composed = compose_laws([(law, 40)])
+    for found in data["measured"].values():
+        assert found["accuracy"] > 0.95
+        for one in found["black_box"]:
+            certified = composed.reversed().epsilon(one["delta"]).lower
+            assert one["epsilon"] < 0.5 * certified
 
 
 def test_names_of_curves_that_end_together_do_not_meet():

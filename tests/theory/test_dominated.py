@@ -23,6 +23,7 @@ from simulator.theory import (
     bounds_for,
     compose_laws,
     discrete_gaussian,
+    dominated,
     parse_guarantee,
     randomized_response,
 )
@@ -188,3 +189,14 @@ def test_a_pair_of_unbounded_loss_states_no_divergence_but_its_curve():
     family = DominatedDP(discrete_gaussian(2.0))
     assert family.renyi(2.0) == pytest.approx(2.0 / (2 * 4.0), rel=1e-6)
     assert bound("dominating-pairs").on(Composition.repeat(family, 10)).delta(1.0).upper < 0.5
+
+
+@pytest.mark.parametrize(("sigma", "alpha"), [(0.05, 1.3), (0.05, 2.7), (0.5, 1.5)])
+def test_with_little_noise_a_divergence_is_bounded_by_whole_orders(monkeypatch, sigma, alpha):
+    """The chord is above the quadrature, and not far; at 1e-4 the nodes would fill the memory."""
+    quadrature = SubsampledGaussianDP(sigma, 0.01).renyi(alpha)
+    monkeypatch.setattr(dominated, "_MOST_NODES", 1.0)
+    chord = SubsampledGaussianDP(sigma, 0.01).renyi(alpha)
+    assert quadrature < chord <= alpha / (2.0 * sigma**2)
+    monkeypatch.undo()
+    assert 0.0 < SubsampledGaussianDP(1e-4, 0.01).renyi(alpha) < math.inf
