@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ SPECIFICATION: dict[str, Any] = {
     "audited_deltas": [0.1, 0.05, 0.02, 0.01],
 }
 
-CANARIES = {
+CANARIES: dict[str, Callable[[], Row]] = {
     "mislabelled canary": mislabelled,
     "hardest patient": lambda: patient(0.0),
     "median patient": lambda: patient(0.5),

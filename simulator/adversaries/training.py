@@ -105,7 +105,8 @@ class Training:
     @property
     def start(self) -> Row:
         """Zero weights."""
-        return (0.0,) * labelled_rows(self.database_0).features.shape[1]
+        many: int = labelled_rows(self.database_0).features.shape[1]
+        return (0.0,) * many
 
     def moved(self, weights: Row, answer: Floats) -> Row:
         """The weights after a step, from its noisy sum: row 1 of the answer.

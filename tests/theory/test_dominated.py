@@ -197,6 +197,6 @@ def test_with_little_noise_a_divergence_is_bounded_by_whole_orders(monkeypatch, 
     quadrature = SubsampledGaussianDP(sigma, 0.01).renyi(alpha)
     monkeypatch.setattr(dominated, "_MOST_NODES", 1.0)
     chord = SubsampledGaussianDP(sigma, 0.01).renyi(alpha)
-    assert quadrature < chord <= alpha / (2.0 * sigma**2)
+    assert quadrature < chord <= alpha / (2.0 * sigma**2) * (1.0 + 1e-12)
     monkeypatch.undo()
     assert 0.0 < SubsampledGaussianDP(1e-4, 0.01).renyi(alpha) < math.inf
