@@ -14,6 +14,7 @@ from .mechanisms import (
     Free,
     Gaussian,
     Geometric,
+    GradientStep,
     Handle,
     Interactive,
     JustAFew,
@@ -41,6 +42,7 @@ from .mechanisms import (
 )
 from .play.views import Replay, View, replay
 from .queries import (
+    LogisticGradient,
     clipped_mean,
     clipped_sum,
     counting_query,
@@ -114,6 +116,7 @@ __all__ = [
     "Gaussian",
     "GaussianDP",
     "Geometric",
+    "GradientStep",
     "Guarantee",
     "Guarded",
     "Handle",
@@ -124,6 +127,7 @@ __all__ = [
     "LeakyRandomizedResponse",
     "LloydStep",
     "LocalSensitivityMedian",
+    "LogisticGradient",
     "Mechanism",
     "NameAndShame",
     "NaturalFilter",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import pkgutil
 from collections.abc import Callable
@@ -26,12 +27,18 @@ class LibraryEntry:
     name : as written on the command line.
     about : a paragraph on what it does and why.
     make : ``make(family, rounds)`` returns a Rule or a generator function whose mechanisms all
-        belong to the family.
+        belong to the family. Raises InvalidInput for a family that it does not play in.
+    families : the only kind of family that it plays in, where there is one.
     """
 
     name: str
     about: str
     make: Factory
+    families: type[Guarantee] | None = None
+
+    def plays_in(self, family: Guarantee) -> bool:
+        """Whether the family is of the kind that it plays in."""
+        return self.families is None or isinstance(family, self.families)
 
     @property
     def summary(self) -> str:
@@ -42,12 +49,23 @@ class LibraryEntry:
 _ENTRIES: dict[str, LibraryEntry] = {}
 
 
-def library(name: str) -> Callable[[Factory], Factory]:
-    """Register a factory under ``name``; its docstring is the paragraph about it."""
+def library(name: str, families: type[Guarantee] | None = None) -> Callable[[Factory], Factory]:
+    """Register a factory under ``name``; its docstring is the paragraph about it.
+
+    ``families`` is the only kind of family that it plays in, where there is one.
+    """
 
     def register(make: Factory) -> Factory:
+        @functools.wraps(make)
+        def checked(family: Guarantee, rounds: int) -> Callable[..., Any]:
+            if families is not None and not isinstance(family, families):
+                raise InvalidInput(
+                    f"{name} plays in families of the kind {families.kind} alone, not in {family}"
+                )
+            return make(family, rounds)
+
         text = "\n".join(line.strip() for line in (make.__doc__ or "").strip().splitlines())
-        _ENTRIES[name] = LibraryEntry(name, text, make)
+        _ENTRIES[name] = LibraryEntry(name, text, checked, families)
         return make
 
     return register

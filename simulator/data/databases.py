@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, repeat
 from os import PathLike
 from types import MappingProxyType
@@ -179,15 +180,19 @@ def _whole(number: int, what: str) -> int:
     return whole
 
 
-def _changes(database_0: Database, database_1: Database) -> dict[Hashable, int]:
-    """By how much each record's count changes from the first database to the second."""
+@lru_cache(maxsize=16)
+def count_changes(database_0: Database, database_1: Database) -> Mapping[Hashable, int]:
+    """By how much each record's count changes from the first database to the second.
+
+    Kept for the pairs seen last: an adaptive adversary asks new queries of the same databases.
+    """
     before, after = dict(database_0.records()), dict(database_1.records())
     if before == after:
-        return {}
+        return MappingProxyType({})
     # dict.fromkeys and not a set: the order, hence the error text, is the same in every process.
     keys = dict.fromkeys(chain(before, after))
     moved = {record: after.get(record, 0) - before.get(record, 0) for record in keys}
-    return {record: n for record, n in moved.items() if n}
+    return MappingProxyType({record: n for record, n in moved.items() if n})
 
 
 @dataclass(frozen=True)
@@ -216,7 +221,7 @@ class Relation(ABC):
 
     def difference(self, database_0: Database, database_1: Database) -> str:
         """Tell in one line how the second database differs from the first."""
-        changes = _changes(database_0, database_1)
+        changes = count_changes(database_0, database_1)
         if not changes:
             return "the databases are identical"
         shown = ", ".join(f"{n:+d} × {record!r}" for record, n in list(changes.items())[:_SHOWN])
@@ -239,7 +244,7 @@ class AddRemoveOne(Relation):
 
     def distance(self, database_0: Database, database_1: Database) -> float:
         """‖x − y‖₁ of the two histograms."""
-        return float(sum(map(abs, _changes(database_0, database_1).values())))
+        return float(sum(map(abs, count_changes(database_0, database_1).values())))
 
     def spread(self, lower: float, upper: float) -> float:
         """Return the larger of |lower| and |upper|: a term comes or goes."""
@@ -257,7 +262,7 @@ class ReplaceOne(Relation):
         """‖x − y‖₁ / 2 between databases of one size, infinite between different sizes."""
         if database_0.size != database_1.size:
             return math.inf
-        return sum(map(abs, _changes(database_0, database_1).values())) / 2
+        return sum(map(abs, count_changes(database_0, database_1).values())) / 2
 
     def spread(self, lower: float, upper: float) -> float:
         """Return upper − lower: a term turns into another."""

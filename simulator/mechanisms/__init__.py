@@ -13,6 +13,7 @@ from simulator.mechanisms.exponential import Exponential
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.geometric import Geometric
+from simulator.mechanisms.gradient_step import GradientStep
 from simulator.mechanisms.interactive import Ask, Handle, Interactive
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.leaky import LeakyRandomizedResponse
@@ -39,6 +40,7 @@ __all__ = [
     "Free",
     "Gaussian",
     "Geometric",
+    "GradientStep",
     "Handle",
     "Interactive",
     "JustAFew",

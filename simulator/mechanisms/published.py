@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.databases import ADD_REMOVE, Database, Relation
+from simulator.data.databases import ADD_REMOVE, Database, Relation, count_changes
 from simulator.errors import Breach, InvalidInput
 from simulator.mechanisms.base import Mechanism
 from simulator.theory.guarantees import ApproxDP
@@ -186,9 +186,8 @@ class JustAFew(Publishing):
 
 def changes(database_0: Database, database_1: Database) -> list[tuple[Any, int, int]]:
     """The records that the databases hold in different numbers, with both numbers."""
-    records = dict.fromkeys([r for d in (database_0, database_1) for r, _ in d.records()])
-    both = [(r, database_0.count_of(r), database_1.count_of(r)) for r in records]
-    return [(r, n0, n1) for r, n0, n1 in both if n0 != n1]
+    moved = count_changes(database_0, database_1)
+    return [(r, database_0.count_of(r), database_1.count_of(r)) for r in moved]
 
 
 def log_choice_ratio(n0: int, n1: int, k: int) -> float:

@@ -86,11 +86,7 @@ class _Sampled(ScalarMechanism):
         raise NotImplementedError
 
     def _check(self, relation: Relation) -> None:
-        if relation != self.relation:
-            raise NotApplicable(
-                f"sampling {self.way} hides a record under {self.relation}; no theorem is known "
-                f"here under {relation}"
-            )
+        require_relation(relation, type(self))
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
         """Of a Gaussian its own family; of pure and approximate privacy the amplified one.
@@ -167,6 +163,15 @@ class _Sampled(ScalarMechanism):
                 return found if sizes == (1, 2) else found.reversed()
         raise NotApplicable(
             f"{type(self).__name__} has a closed-form law where one record alone moves the query"
+        )
+
+
+def require_relation(relation: Relation, sampling: type[_Sampled]) -> None:
+    """Raise NotApplicable unless this way of sampling hides a record under the relation."""
+    if relation != sampling.relation:
+        raise NotApplicable(
+            f"sampling {sampling.way} hides a record under {sampling.relation}; no theorem is "
+            f"known here under {relation}"
         )
 
 

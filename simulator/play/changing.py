@@ -68,7 +68,8 @@ def variables(value: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
     seen.add(id(value))
     if isinstance(value, tuple | frozenset):
         for part in value:
-            yield from variables(part, seen)
+            if not isinstance(part, FIXED):  # most are numbers, and there may be many
+                yield from variables(part, seen)
     elif isinstance(value, functools.partial):
         yield from variables((value.func, *value.args, *value.keywords.values()), seen)
     elif isinstance(value, ModuleType):

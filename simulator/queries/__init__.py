@@ -15,6 +15,7 @@ from simulator.queries.counting import (
     counting_query,
     histogram_query,
 )
+from simulator.queries.gradients import LogisticGradient
 from simulator.queries.stated import (
     FunctionQuery,
     ScoreQuery,
@@ -38,6 +39,7 @@ __all__ = [
     "CountingQuery",
     "FunctionQuery",
     "HistogramQuery",
+    "LogisticGradient",
     "MeanOfBoundedSize",
     "MeanOfPublicSize",
     "PredicateQuery",

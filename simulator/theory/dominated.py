@@ -36,6 +36,8 @@ _CELLS = 1 << 14
 _REACH = 39.0
 #: Beyond the first an order is bounded by the whole ones around it, beyond the second by convexity.
 _LARGEST_FRACTION, _LARGEST_SUM = 500.0, 5000.0
+#: Beyond so many nodes, with little noise, whole orders serve as well.
+_MOST_NODES = 1e6
 
 
 class DominatedFamily(Guarantee):
@@ -123,6 +125,11 @@ class SubsampledGaussianDP(DominatedFamily):
         if isinstance(other, SubsampledGaussianDP):
             return within(self.sigma, other.sigma) and within(other.rate, self.rate)
         return other.pure_epsilon == 0.0 or (self.rate == 1.0 and within(other.gdp_mu, self.gdp_mu))
+
+    @property
+    def pure_epsilon(self) -> float:
+        """Infinite: a Gaussian's loss is unbounded, on a sample too."""
+        return 0.0 if self.rate == 0.0 else math.inf
 
     @property
     def zcdp_rho(self) -> float:
@@ -257,15 +264,20 @@ def _sampled_renyi(sigma: float, rate: float, alpha: float) -> float:
             np.logaddexp(near, far) if far > -1.0 else math.log1p(math.expm1(near) + math.exp(far))
         )
         return _rounded_up(float(total) / (alpha - 1.0))
-    if alpha > _LARGEST_FRACTION:  # (alpha - 1) D is convex in alpha: below its chord
-        least, most = math.floor(alpha), math.ceil(alpha)
-        share = alpha - least
-        ends = [(order - 1.0) * _sampled_renyi(sigma, rate, order) for order in (least, most)]
-        return _rounded_up(((1.0 - share) * ends[0] + share * ends[1]) / (alpha - 1.0))
     mu = 1.0 / sigma
     low, high = -_REACH, alpha * mu + _REACH
     # Poles are pi/mu from the line, and the trapezoidal rule's error falls with that over spacing.
-    z = np.arange(low, high, 0.25 * min(1.0, sigma))
+    spacing = 0.25 * min(1.0, sigma)
+    if alpha > _LARGEST_FRACTION or high - low > _MOST_NODES * spacing:
+        # (alpha - 1) D is convex in alpha, and 0 at alpha = 1: below its chord
+        least, most = math.floor(alpha), math.ceil(alpha)
+        share = alpha - least
+        ends = [
+            (order - 1.0) * _sampled_renyi(sigma, rate, order) if order > 1 else 0.0
+            for order in (least, most)
+        ]
+        return _rounded_up(((1.0 - share) * ends[0] + share * ends[1]) / (alpha - 1.0))
+    z = np.arange(low, high, spacing)
     log_odds = mu * (z - mu / 2.0)
     loss = np.where(
         np.abs(log_odds) < 1.0,

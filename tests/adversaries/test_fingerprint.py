@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import Database, Laplace, PureDP, RandomizedResponse, Rule, counting_query
+from simulator import (
+    Database,
+    Laplace,
+    PureDP,
+    RandomizedResponse,
+    Rule,
+    SubsampledGaussianDP,
+    counting_query,
+)
 from simulator.adversaries.fingerprint import Walk, fingerprint
 from simulator.adversaries.loading import find_adversary
 from simulator.adversaries.registry import entries
@@ -142,10 +150,13 @@ def test_rings_and_half_made_functions_end():
 
 def test_every_adversary_of_the_library_has_its_own():
     prints = [
-        mark(entry.make(PureDP(epsilon), rounds))
+        mark(entry.make(family, 10))
         for entry in entries()
-        for epsilon in (0.1, 0.2)
-        for rounds in (10,)
+        for family in (
+            [SubsampledGaussianDP(1.0, rate) for rate in (0.1, 0.2)]
+            if entry.families is SubsampledGaussianDP
+            else [PureDP(epsilon) for epsilon in (0.1, 0.2)]
+        )
     ]
     assert len(set(prints)) == len(prints)
 

@@ -15,10 +15,13 @@ from simulator.adversaries.contract import check_challenge
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import entries, make, pure_budget
 from simulator.data.databases import ADD_REMOVE
+from simulator.errors import InvalidInput
 from simulator.run.simulate import simulate
 
-NAMES = [entry.name for entry in entries()]
 FAMILY = PureDP(0.4)
+NAMES = [entry.name for entry in entries() if entry.plays_in(FAMILY)]
+OF_ONE_KIND = {"dp-sgd": "subsampled-gaussian:1,0.1"}
+"""Adversaries that play in families of one kind alone, with such a family."""
 FAMILIES = ("pure:0.4", "approx:0.4,1e-3", "gaussian:0.5", "zcdp:0.1", "range:0.5", "renyi:2,0.1")
 BIG = 3.0
 """A budget at which one answer says much, so that every branch is taken within few rounds."""
@@ -72,6 +75,20 @@ def test_each_keeps_to_every_family_that_it_accepts(name, text):
         for _ in range(30):
             check_challenge(challenge, family, ADD_REMOVE)
             challenge = playing.send(float(answers.choice([0.0, 1.0, -7.0, 7.0, 23.5])))
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_what_plays_in_families_of_one_kind_refuses_others_in_one_line(entry):
+    if entry.name not in OF_ONE_KIND:
+        assert entry.plays_in(FAMILY)
+        return
+    family = parse_guarantee(OF_ONE_KIND[entry.name])
+    assert entry.plays_in(family)
+    assert entry.make(family, 3).name == entry.name
+    for text in FAMILIES:
+        assert not entry.plays_in(parse_guarantee(text))
+        with pytest.raises(InvalidInput, match=f"{entry.name} plays in families .* not in "):
+            entry.make(parse_guarantee(text), 3)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "patient-hunter"])

@@ -19,7 +19,13 @@ from experiments.figures import (
 )
 from simulator import PureDP
 from simulator.plots import paper_figure
-from simulator.theory import Composition, bound
+from simulator.theory import (
+    Composition,
+    GaussianLaw,
+    PoissonSubsampledLaw,
+    bound,
+    compose_laws,
+)
 
 # Figures that take long to simulate whole have an entry here, or a test of their own.
 SMALLER = {
@@ -34,6 +40,12 @@ SMALLER = {
     "trade_off": {"rounds": 10, "trials": {"fixed-worst-case": 500}},
     "epsilon_by_rounds": {"largest": 50, "points": 4},
     "delta_over_decades": {"rounds": 20, "points": 4},
+    "dp_sgd": {
+        "rounds": 4,
+        "trials": {"mislabelled canary": 130, "median patient": 130},
+        "step": 1.0,
+        "audited_deltas": [0.01],
+    },
     "per_round_ladder": {"rounds": 50},
     "posterior_odds": {"rounds": 5, "plays": 3},
     "private_kmeans": {"epsilons": [20.0], "plays": 3},
@@ -168,6 +180,27 @@ def test_the_clones_are_above_every_exact_shuffle():
     last = data["small"]["grid"][-1]
     lone = (truth - math.exp(last) * (1 - truth)) * (1 - truth) ** 7
     assert data["small"]["exact"]["2"][-1] >= lone
+
+
+def test_canaries_of_dp_sgd_lose_what_is_certified_and_the_last_weights_tell_less():
+    """The intervals are at 95% each, the draws of both canaries their own; the seed is fixed."""
+    data = committed("dp_sgd")
+    for name in ("mislabelled canary", "hardest patient"):
+        for b in "01":
+            band, truth = data["measured"][name][b], data["certified"][b]
+            held = (np.array(band["lower"]) <= truth["upper"]) & (
+                np.array(truth["lower"]) <= band["upper"]
+            )
+            assert held.mean() > 0.9
+    usual = data["measured"]["median patient"]
+    assert all(np.array(usual[b]["upper"])[2] < data["certified"][b]["lower"][2] for b in "01")
+    law = PoissonSubsampledLaw(GaussianLaw(1.0), 0.1)
+    composed = compose_laws([(law, 40)])
+    for found in data["measured"].values():
+        assert found["accuracy"] > 0.95
+        for one in found["black_box"]:
+            certified = composed.reversed().epsilon(one["delta"]).lower
+            assert one["epsilon"] < 0.5 * certified
 
 
 def test_names_of_curves_that_end_together_do_not_meet():

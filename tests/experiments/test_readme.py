@@ -1,5 +1,7 @@
 """The README's programs run as they stand, and its tables are those of the code."""
 
+import json
+import math
 import re
 import runpy
 import sys
@@ -143,6 +145,29 @@ def test_what_the_readme_links_to_is_there():
     assert all((stages.ROOT / link).exists() for link in links)
     for named in re.findall(r"`([\w/]+(?:/|\.py))`", README):
         assert named_by(named), named
+
+
+def test_the_numbers_of_dp_sgd_are_those_that_are_printed_and_committed():
+    from click.testing import CliRunner
+
+    from simulator.cli import group
+
+    section = README.split("\n## DP-SGD\n")[1].split("\n## ")[0]
+    command = re.search(r"^    dpcompose (bounds .*)$", section, flags=re.MULTILINE)[1]
+    printed = CliRunner().invoke(group, command.split()).output
+    rows = {line.split()[0]: line.split() for line in printed.splitlines()[2:]}
+    truth, renyi = rows["privacy-loss-distribution"], rows["rdp-canonne-kamath-steinke"]
+    assert f"[{truth[3]}, {truth[4]}]" in section
+    assert f"grant, {float(renyi[2]):.3f};" in section
+    assert f"and {float(rows['dominating-both-directions'][2]):.3f} where" in section
+
+    stored = json.loads(stages.data_path("dp_sgd").read_text(encoding="utf-8"))
+    found = stored["data"]["measured"]["mislabelled canary"]
+    (alone,) = [one for one in found["black_box"] if one["delta"] == 0.01]
+    assert f"proves ε ≥ {math.floor(100.0 * alone['epsilon']) / 100.0:g} at δ = 0.01" in section
+    assert f"from {stored['specification']['trials']['mislabelled canary']:,} trials" in section
+    lower = zip(stored["data"]["epsilons"], found["1"]["lower"])
+    assert f"prove {max(epsilon for epsilon, delta in lower if delta >= 0.01):g}, and" in section
 
 
 def test_every_command_of_the_readme_is_understood():

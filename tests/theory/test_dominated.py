@@ -24,6 +24,7 @@ from simulator.theory import (
     bounds_for,
     compose_laws,
     discrete_gaussian,
+    dominated,
     parse_guarantee,
     randomized_response,
 )
@@ -220,3 +221,14 @@ def test_a_pair_that_joins_both_directions_loses_more_than_the_worse_of_them(alp
     own = float(law.log_mgf(alpha - 1.0)) / (alpha - 1.0)  # by quadrature
     assert own > 1.3 * SubsampledGaussianDP(1.0, 0.01).renyi(alpha)
     assert DominatedDP(law).renyi(alpha) >= own * (1 - 1e-6)
+
+
+@pytest.mark.parametrize(("sigma", "alpha"), [(0.05, 1.3), (0.05, 2.7), (0.5, 1.5)])
+def test_with_little_noise_a_divergence_is_bounded_by_whole_orders(monkeypatch, sigma, alpha):
+    """The chord is above the quadrature, and not far; at 1e-4 the nodes would fill the memory."""
+    quadrature = SubsampledGaussianDP(sigma, 0.01).renyi(alpha)
+    monkeypatch.setattr(dominated, "_MOST_NODES", 1.0)
+    chord = SubsampledGaussianDP(sigma, 0.01).renyi(alpha)
+    assert quadrature < chord <= alpha / (2.0 * sigma**2) * (1.0 + 1e-12)
+    monkeypatch.undo()
+    assert 0.0 < SubsampledGaussianDP(1e-4, 0.01).renyi(alpha) < math.inf

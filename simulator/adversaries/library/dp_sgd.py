@@ -1,0 +1,25 @@
+"""DP-SGD, the training of a model on real patients, with a canary among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from simulator.adversaries.registry import library
+from simulator.adversaries.training import mislabelled, train_with
+from simulator.theory.guarantees import Guarantee, SubsampledGaussianDP
+
+
+@library("dp-sgd", SubsampledGaussianDP)
+def dp_sgd(family: Guarantee, rounds: int) -> Callable[..., Any]:
+    """Train a logistic regression on tumours by DP-SGD, with a mislabelled canary.
+
+    Each round asks for the clipped gradients of a Poisson sample of the patients in the Wisconsin
+    breast-cancer table, added up with Gaussian noise, at the weights that the answers so far have
+    led to. Noise multiplier and sampling rate are those of the family, subsampled-gaussian. Alice
+    is a record that is malignant beyond measure and labelled benign: training never fits her, so
+    her clipped gradient is of the largest length in every round, and she loses exactly what the
+    accountants certify.
+    """
+    assert isinstance(family, SubsampledGaussianDP)
+    return train_with(mislabelled(), family.sigma, family.rate)

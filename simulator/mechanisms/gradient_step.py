@@ -1,0 +1,174 @@
+"""One step of differentially private stochastic gradient descent (DP-SGD)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from simulator.data.databases import ADD_REMOVE, Database, Relation, count_changes
+from simulator.errors import Breach, InvalidInput
+from simulator.mechanisms.base import Mechanism, Pair
+from simulator.mechanisms.sampled import PoissonSubsampled, require_relation
+from simulator.mechanisms.values import NO_LOSS
+from simulator.queries.gradients import Floats, LabelledRows, LogisticGradient, labelled_rows
+from simulator.theory.guarantees import SubsampledGaussianDP
+from simulator.theory.laws import GaussianLaw, PoissonSubsampledLaw, PrivacyLossLaw
+from simulator.theory.laws.subsampled import check_rate
+from simulator.validation import positive
+
+_FAR = 30.0
+
+
+@dataclass(frozen=True)
+class GradientStep(Mechanism):
+    """The clipped gradients of a Poisson sample of the records, added up, with Gaussian noise.
+
+    Parameters
+    ----------
+    query : the gradient, at the weights of this step.
+    noise_multiplier : > 0; the noise on each coordinate has standard deviation
+        ``noise_multiplier * query.clip``.
+    rate : in [0, 1]; the sample holds each record with this probability, independently.
+
+    The threat model is that of the accountants: which of the records that both databases hold are
+    in the sample is public, only whether the one record between them is in it is not. So an answer
+    has shape (2, d): the exact sum over the sampled records that both hold, and the noisy sum over
+    the whole sample. Training needs the second row alone. The loss of an answer is that of one
+    Gaussian on a sample, with the record's clipped gradient as its shift: exactly the certified
+    law where that gradient has norm ``clip``, and dominated by it where it is shorter.
+
+    Source: Abadi and others, CCS 2016, Algorithm 1; Mironov, Talwar, Zhang 2019, Section 3.
+    """
+
+    query: LogisticGradient
+    noise_multiplier: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.query, LogisticGradient):
+            raise InvalidInput(
+                f"a gradient step needs a clipped gradient such as "
+                f"LogisticGradient(weights, clip), not {self.query!r}"
+            )
+        positive("noise_multiplier", self.noise_multiplier)
+        check_rate(self.rate)
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the noise on each coordinate."""
+        return self.noise_multiplier * self.query.clip
+
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> SubsampledGaussianDP:
+        """That of a Gaussian on a Poisson sample; NotApplicable under replace-one."""
+        require_relation(relation, PoissonSubsampled)
+        return _family(self.noise_multiplier, self.rate)
+
+    def pair(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> Pair:
+        """The step on two databases; raises Breach unless they are neighbours."""
+        require_relation(relation, PoissonSubsampled)
+        return GradientPair(self, _apart(database_0, database_1))
+
+    def sample(
+        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
+    ) -> Floats:
+        """Answer on one database, shape (2, d): the exact sum over the sample, the noisy one."""
+        answer: Floats = self.pair(database, database, relation).sample(0, noise)
+        return answer
+
+    def log_likelihood_ratio(
+        self,
+        answer: Floats,
+        database_0: Database,
+        database_1: Database,
+        relation: Relation = ADD_REMOVE,
+    ) -> float:
+        """Ln of the ratio of the answer's likelihood on ``database_0`` and on ``database_1``."""
+        return self.pair(database_0, database_1, relation).loss(answer)
+
+    def law(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> PrivacyLossLaw:
+        """Of a Gaussian on a sample, by the norm of the record's clipped gradient."""
+        require_relation(relation, PoissonSubsampled)
+        pair = GradientPair(self, _apart(database_0, database_1))
+        shift = math.hypot(*pair.gradient)
+        if shift == 0.0:
+            return NO_LOSS
+        added = PoissonSubsampledLaw(GaussianLaw(shift / self.sigma), self.rate)
+        return added if pair.holder == 1 else added.reversed()
+
+
+@lru_cache(maxsize=64)
+def _family(noise_multiplier: float, rate: float) -> SubsampledGaussianDP:
+    return SubsampledGaussianDP(noise_multiplier, rate)
+
+
+@lru_cache(maxsize=16)
+def _apart(
+    database_0: Database, database_1: Database
+) -> tuple[LabelledRows, LabelledRows | None, int]:
+    """The rows that both databases hold, the one between them, and which database holds it."""
+    moved = count_changes(database_0, database_1)
+    if not moved:
+        return labelled_rows(database_0), None, 1
+    if len(moved) > 1 or abs(next(iter(moved.values()))) > 1:
+        raise Breach(
+            "a gradient step is played on databases that differ in one record: "
+            + ADD_REMOVE.difference(database_0, database_1)
+        )
+    ((record, by),) = moved.items()
+    both = database_0 if by > 0 else database_1
+    return labelled_rows(both), labelled_rows(Database([record])), int(by > 0)
+
+
+class GradientPair:
+    """A step on two databases.
+
+    Attributes
+    ----------
+    gradient : the clipped gradient of the record between them, shape (d,).
+    holder : the experiment whose database holds it.
+    """
+
+    __slots__ = ("gradient", "holder", "others", "step")
+
+    def __init__(
+        self, step: GradientStep, apart: tuple[LabelledRows, LabelledRows | None, int]
+    ) -> None:
+        self.step = step
+        self.others, record, self.holder = apart
+        self.gradient: Floats = (
+            np.zeros(len(step.query.weights)) if record is None else step.query.terms(record)[0]
+        )
+
+    def sample(self, b: int, noise: np.random.Generator) -> Floats:
+        """Draw the others' exact sum and the noisy sum on database ``b``, shape (2, d)."""
+        step = self.step
+        places = np.flatnonzero(noise.random(len(self.others.labels)) < step.rate)
+        public = step.query.terms(self.others.taken(places)).sum(axis=0)
+        noisy = public + step.sigma * noise.standard_normal(len(public))
+        if noise.random() < step.rate and b == self.holder:
+            noisy += self.gradient
+        return np.stack([public, noisy])
+
+    def loss(self, answer: Floats) -> float:
+        """Privacy loss: ln(1 - q + q e^m), m the loss had the record been in the sample."""
+        public, noisy = answer
+        variance = self.step.sigma**2
+        m = float((noisy - public - 0.5 * self.gradient) @ self.gradient) / variance
+        present = _log_mixture(m, self.step.rate)
+        return -present if self.holder else present
+
+
+def _log_mixture(m: float, rate: float) -> float:
+    """ln(1 - rate + rate e^m), which keeps the digits of a small rate and of a small m."""
+    if rate in (0.0, 1.0):
+        return m * rate
+    if m < _FAR:
+        return math.log1p(rate * math.expm1(m))
+    return m + math.log(rate) + math.log1p((1.0 - rate) / rate * math.exp(-m))

@@ -1,0 +1,181 @@
+"""DP-SGD as an interaction: the losses of canaries against the certified composition."""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+
+from simulator import SubsampledGaussianDP, audit_answers
+from simulator.adversaries import make
+from simulator.adversaries.training import (
+    CLIP,
+    Training,
+    accuracy,
+    logit,
+    mislabelled,
+    patient,
+    plain_weights,
+    train_with,
+    tumours,
+)
+from simulator.data.databases import ADD_REMOVE, Database
+from simulator.mechanisms import GradientStep
+from simulator.queries import LogisticGradient
+from simulator.run.simulate import simulate
+from simulator.theory import GaussianLaw, PoissonSubsampledLaw, compose_laws
+
+FAMILY, ROUNDS, TRIALS = SubsampledGaussianDP(1.0, 0.3), 10, 200
+POINTS = (0.0, 0.4, 0.8, 1.5)
+
+
+@cache
+def played(canary):
+    training = train_with(canary, FAMILY.sigma, FAMILY.rate)
+    return training, simulate(
+        training, FAMILY, ROUNDS, TRIALS, seed=4, jobs=1, keep_views=TRIALS, progress=False
+    )
+
+
+@cache
+def certified(experiment):
+    law = PoissonSubsampledLaw(GaussianLaw(1.0 / FAMILY.sigma), FAMILY.rate)
+    composed = compose_laws([(law, ROUNDS)], 1e-4)
+    return composed.reversed() if experiment else composed
+
+
+def measured(result, experiment):
+    """At a false alarm of 1e-6 in each call: eight of them are made of one result."""
+    return [(e, result.delta(e, experiment, 1.0 - 1e-6)) for e in POINTS]
+
+
+def outside(result, experiments=(0, 1)):
+    """Where an interval misses the certified curve."""
+    return [
+        (e, b)
+        for b in experiments
+        for e, found in measured(result, b)
+        if found.upper < certified(b).delta(e).lower or found.lower > certified(b).delta(e).upper
+    ]
+
+
+def clipped_norms(training, view, canary):
+    weights, norms = training.start, []
+    for answer in view.answers:
+        gradient = LogisticGradient(weights, CLIP)(Database([canary]))
+        norms.append(math.hypot(*gradient))
+        weights = training.moved(weights, answer)
+    return norms
+
+
+def test_training_without_noise_learns():
+    assert accuracy(plain_weights(60), tumours()) > 0.95
+    assert accuracy((0.0,) * 31, tumours()) < 0.7
+
+
+def test_private_training_learns_as_well():
+    training, result = played(mislabelled())
+    models = [training.weights_after(view.answers) for view in result.views[:50]]
+    assert np.mean([accuracy(weights, tumours()) for weights in models]) > 0.9
+
+
+@pytest.mark.parametrize("canary", [mislabelled(), patient(0.0)], ids=["mislabelled", "hardest"])
+def test_the_strongest_canaries_lose_what_is_certified(canary):
+    training, result = played(canary)
+    for view in result.views[:20]:
+        assert clipped_norms(training, view, canary) == pytest.approx([CLIP] * ROUNDS, rel=1e-12)
+    assert outside(result) == []
+    assert certified(1).delta(0.0).lower > 0.3  # intervals that hold the curve are not vacuous
+    assert all(found.upper < 0.6 for _, found in measured(result, 1))
+
+
+def test_a_usual_patient_loses_less():
+    training, result = played(patient(0.5))
+    assert max(max(clipped_norms(training, view, patient(0.5))) for view in result.views) <= CLIP
+    found = result.delta(0.4, 1, 1.0 - 1e-6)
+    assert found.upper < certified(1).delta(0.4).lower
+
+
+@dataclass(frozen=True)
+class QuietPair:
+    """Draws with half of the noise that the losses are of."""
+
+    drawn: object
+    honest: object
+
+    def sample(self, b, noise):
+        return self.drawn.sample(b, noise)
+
+    def loss(self, answer):
+        return self.honest.loss(answer)
+
+
+@dataclass(frozen=True)
+class QuietStep(GradientStep):
+    """Broken on purpose."""
+
+    def pair(self, database_0, database_1, relation=ADD_REMOVE):
+        quiet = GradientStep(self.query, 0.5 * self.noise_multiplier, self.rate)
+        pairs = [type(self).__base__.pair(s, database_0, database_1) for s in (quiet, self)]
+        return QuietPair(*pairs)
+
+
+def test_half_the_noise_is_outside_the_certified_curve():
+    training = train_with(mislabelled(), FAMILY.sigma, FAMILY.rate)
+
+    def quiet(coins):
+        playing = training(coins)
+        challenge = next(playing)
+        while True:
+            step = challenge.mechanism
+            quiet_step = QuietStep(step.query, step.noise_multiplier, step.rate)
+            answer = yield challenge.database_0, challenge.database_1, quiet_step
+            challenge = playing.send(answer)
+
+    result = simulate(
+        quiet, FAMILY, ROUNDS, TRIALS, seed=4, jobs=1, experiments=(1,), progress=False
+    )
+    assert len(outside(result, (1,))) > 0
+
+
+def test_the_last_weights_of_a_view_are_those_that_the_adversary_would_use_next():
+    training, result = played(mislabelled())
+    view = result.views[3]
+    used = [challenge.mechanism.query.weights for challenge in result.replay(view).challenges]
+    assert used == [training.weights_after(view.answers[:i]) for i in range(ROUNDS)]
+
+
+def test_the_last_weights_alone_tell_less_than_the_view():
+    """Both from the same trials, at delta = 0.05; each bound fails with probability 1e-6."""
+    training, result = played(mislabelled())
+    scores = [
+        np.array(
+            [
+                logit(training.weights_after(view.answers), mislabelled())
+                for view in result.views
+                if view.experiment == b
+            ]
+        )
+        for b in (0, 1)
+    ]
+    found = audit_answers(
+        *scores, claimed=FAMILY, delta=0.05, confidence=1.0 - 1e-6, bits=False, stop_early=False
+    )
+    assert found.epsilon < 0.5 * result.epsilon(0.05, 1, 1.0 - 1e-6).lower
+    assert found.epsilon <= certified(1).epsilon(0.05).upper
+
+
+def test_the_adversary_of_the_library_is_this_training():
+    adversary = make("dp-sgd", SubsampledGaussianDP(2.0, 0.05), 7)
+    assert adversary == train_with(mislabelled(), 2.0, 0.05)
+    assert isinstance(adversary, Training)
+    assert adversary.database_1.remove(mislabelled()) == adversary.database_0 == tumours()
+    real = train_with(patient(0.0), 2.0, 0.05)
+    assert real.database_1 == tumours()
+
+
+def test_no_noise_makes_weights_that_a_step_refuses():
+    loud = train_with(mislabelled(), 1e99, 1e-6)
+    result = simulate(loud, SubsampledGaussianDP(1e99, 1e-6), 5, 3, seed=0, jobs=1, progress=False)
+    assert np.isfinite(result.losses(0)).all()
