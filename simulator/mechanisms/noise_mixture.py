@@ -21,7 +21,7 @@ NORMAL, LAPLACE, GEOMETRIC, DISCRETE_NORMAL, STAIRCASE = range(5)
 """Shapes. Their scales: the standard deviation, the scale of the exponential (the geometric's per
 unit), that of the discrete normal's exponent, and the width of a stair."""
 
-_MOST_VALUES = 4096
+_MOST_VALUES = 1 << 15
 
 # row: shape, scale, epsilon of a stair, share of it that is high, reach (0: unbounded), n, then n
 # values, and the n probabilities of each on the two databases
@@ -48,7 +48,8 @@ def mixture_row(
 ) -> tuple[float, ...]:
     """The row of a pair, from the probabilities of the values on either database.
 
-    Raises InvalidInput for more than 4096 values.
+    Raises InvalidInput for more than 32768 values, or one that is not whole under noise on the
+    integers.
     """
     values = sorted({*first, *second})
     if len(values) > _MOST_VALUES:
@@ -56,6 +57,9 @@ def mixture_row(
             f"the sampled query has {len(values)} possible values, and at most {_MOST_VALUES} can "
             "be told apart; ask a query of few values, or of fewer records"
         )
+    if noise.shape in (GEOMETRIC, DISCRETE_NORMAL) and not all(u.is_integer() for u in values):
+        odd = next(u for u in values if not u.is_integer())
+        raise InvalidInput(f"noise on the integers needs whole values; on a sample this is {odd!r}")
     return (
         float(noise.shape), noise.scale, noise.step, noise.share, noise.reach, float(len(values)),
         *values, *(first.get(u, 0.0) for u in values), *(second.get(u, 0.0) for u in values),
@@ -91,7 +95,12 @@ def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
             place += 1
     centre = params[_VALUES + place]
     while True:
-        if shape == 0:
+        if 0.0 < reach < scale:  # nearly flat: few of a uniform proposal are rejected
+            z = reach * (2.0 * noise.random() - 1.0)
+            fall = 0.5 * (z / scale) ** 2 if shape == 0 else abs(z) / scale
+            if noise.standard_exponential() < fall:
+                continue
+        elif shape == 0:
             z = scale * noise.standard_normal()
         elif shape == 1:
             z = scale * noise.standard_exponential() * (1.0 if noise.random() < 0.5 else -1.0)
@@ -111,7 +120,9 @@ def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
             # Geng and Viswanath 2014, Algorithm 1: a stair, its high or low part, a place on it.
             epsilon, share = params[2], params[3]
             stair = math.floor(noise.standard_exponential() / epsilon)
-            high = share / (share + (1.0 - share) * math.exp(-epsilon))
+            high = 0.0
+            if share > 0.0:
+                high = share / (share + (1.0 - share) * math.exp(-epsilon))
             place_on = noise.random()
             z = share * place_on if noise.random() < high else share + (1.0 - share) * place_on
             z = scale * (stair + z) * (1.0 if noise.random() < 0.5 else -1.0)
@@ -122,14 +133,14 @@ def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
 def _loss(params: Numbers, answer: float) -> float:
     # Densities relative to that around one possible value, which keeps the digits of a small loss.
     shape, scale, n, reach = int(params[0]), params[1], int(params[5]), params[4]
-    reference, peak = math.nan, -math.inf
+    reference, peak_0, peak_1 = math.nan, -math.inf, -math.inf
     first, second = 0.0, 0.0
     for i in range(n):
         z = answer - params[_VALUES + i]
         if reach > 0.0 and abs(z) > reach:
             continue
         if reference != reference:
-            reference, peak = z, 0.0
+            reference = z
         if shape == 0 or shape == 3:
             log = (reference - z) * (reference + z) / (2.0 * scale * scale)
         elif shape == 1 or shape == 2:
@@ -140,19 +151,26 @@ def _loss(params: Numbers, answer: float) -> float:
             steps += 1.0 if there - math.floor(there) >= params[3] else 0.0
             steps -= 1.0 if here - math.floor(here) >= params[3] else 0.0
             log = params[2] * steps
-        if log > peak:
-            first *= math.exp(peak - log)
-            second *= math.exp(peak - log)
-            peak = log
-        share = math.exp(log - peak)
-        first += share * params[_VALUES + 3 * n + i]
-        second += share * params[_VALUES + 4 * n + i]
+        # Two sums, each with its own largest term taken out: either may be far below the other.
+        p0, p1 = params[_VALUES + 3 * n + i], params[_VALUES + 4 * n + i]
+        if p0 > 0.0:
+            if log > peak_0:
+                first, peak_0 = first * math.exp(peak_0 - log), log
+            first += p0 * math.exp(log - peak_0)
+        if p1 > 0.0:
+            if log > peak_1:
+                second, peak_1 = second * math.exp(peak_1 - log), log
+            second += p1 * math.exp(log - peak_1)
     if first == 0.0:
         return -math.inf
     if second == 0.0:
         return math.inf
-    ratio = (first - second) / second
-    return math.log1p(ratio) if abs(ratio) < 0.5 else math.log(first) - math.log(second)
+    gap = peak_0 - peak_1
+    if abs(gap) < 1.0:
+        first *= math.exp(gap)
+        ratio = (first - second) / second
+        return math.log1p(ratio) if abs(ratio) < 0.5 else math.log(first) - math.log(second)
+    return gap + math.log(first) - math.log(second)
 
 
 NOISE_MIXTURE = Scalars(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 from itertools import product
 from typing import Any, ClassVar
 
@@ -13,31 +13,24 @@ import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
 from simulator.errors import Breach, InvalidInput, NotApplicable
-from simulator.mechanisms.additive_noise import AdditiveNoise
 from simulator.mechanisms.base import ScalarMechanism, Scalars
 from simulator.mechanisms.finite import FINITE, table_row
-from simulator.mechanisms.gaussian import Gaussian
-from simulator.mechanisms.geometric import Geometric
-from simulator.mechanisms.laplace import Laplace
+from simulator.mechanisms.known_noise import has_noise, noise_of, shift_law
 from simulator.mechanisms.noise_mixture import (
-    GEOMETRIC,
-    LAPLACE,
     NOISE_MIXTURE,
-    NORMAL,
-    Noise,
     mixture_row,
 )
 from simulator.mechanisms.tilted import outcomes_of
 from simulator.mechanisms.values import real
-from simulator.queries import Query
+from simulator.queries import Query, exceeded
 from simulator.queries.counting import CountingQuery, PredicateQuery
 from simulator.queries.sums import ClippedSum
-from simulator.theory import laws
 from simulator.theory.guarantees import (
     DiscreteGaussianDP,
     DominatedDP,
     GaussianDP,
     Guarantee,
+    PureDP,
     SubsampledGaussianDP,
 )
 from simulator.theory.laws import (
@@ -50,7 +43,7 @@ from simulator.theory.laws.subsampled import check_rate
 from simulator.theory.transforms import subsampled
 from simulator.validation import whole
 
-_MOST_SAMPLES = 4096
+_MOST_SAMPLES, _MOST_SUMS = 4096, 1 << 20
 
 
 class _Sampled(ScalarMechanism):
@@ -68,7 +61,7 @@ class _Sampled(ScalarMechanism):
     @property
     def scalars(self) -> Scalars:  # type: ignore[override]
         """Noise around a random value, or a table."""
-        return NOISE_MIXTURE if _has_noise(self.mechanism) else FINITE
+        return NOISE_MIXTURE if has_noise(self.mechanism) else FINITE
 
     @property
     def parameter(self) -> float:
@@ -101,7 +94,7 @@ class _Sampled(ScalarMechanism):
         if isinstance(promised, DiscreteGaussianDP):
             return _sampled_family(promised, self._rate)
         if self._rate == 0.0:
-            return promised
+            return PureDP(0.0)
         return subsampled(promised, self._rate)
 
     def worst_law(self, relation: Relation = ADD_REMOVE) -> PrivacyLossLaw | None:
@@ -116,10 +109,30 @@ class _Sampled(ScalarMechanism):
         """``row`` for two databases, whose whole queries must keep the sensitivity."""
         self._check(relation)
         self.mechanism.checked_row(database_0, database_1, relation)
-        if not _has_noise(self.mechanism):
+        if not isinstance(self.query, CountingQuery | PredicateQuery | ClippedSum):
+            self._check_samples_of(database_0, database_1)
+        if not has_noise(self.mechanism):
             return table_row(*self._tables(database_0, database_1, relation))
         noise = noise_of(self.mechanism, relation)
         return mixture_row(noise, self._values(database_0), self._values(database_1))
+
+    def _check_samples_of(self, database_0: Database, database_1: Database) -> None:
+        """Raise Breach where neighbouring samples exceed the query's sensitivity."""
+        added = [r for r, n in database_1.records() if n > database_0.count_of(r)]
+        removed = [r for r, n in database_0.records() if n > database_1.count_of(r)]
+        for sample, _ in self._samples(database_0):
+            other = sample
+            for record in removed:
+                if not sample.count_of(record):
+                    break
+                other = other.remove(record)
+            else:
+                for record in added:
+                    other = other.add(record)
+                values = self.query(sample), self.query(other)
+                complaint = exceeded(self.query, *values, self.relation)
+                if complaint is not None:
+                    raise Breach(f"on samples of the two databases {complaint}")
 
     def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
         """Not from the values on all records: see ``checked_row``."""
@@ -146,13 +159,16 @@ class _Sampled(ScalarMechanism):
         Raises NotApplicable where other records sampled at random move the value too.
         """
         row = self.checked_row(database_0, database_1, relation)
-        if not _has_noise(self.mechanism):
+        if not has_noise(self.mechanism):
             n = int(row[0])
             return FiniteLaw.from_probabilities(row[1 : 1 + n], row[1 + n :])
         first, second = self._values(database_0), self._values(database_1)
         sizes = len(first), len(second)
         if sizes == (1, 1) and first == second:
             return FiniteLaw.from_probabilities([1.0], [1.0])
+        if sizes == (1, 1):
+            (one,), (other,) = first, second
+            return shift_law(self.mechanism, abs(other - one), relation)
         if sizes in ((1, 2), (2, 1)):
             less, more = (first, second) if sizes == (1, 2) else (second, first)
             (known,) = less
@@ -213,30 +229,34 @@ class PoissonSubsampled(_Sampled):
                 (real(type(self).__name__, self.query(sample)), weight)
                 for sample, weight in self._samples(database)
             )
-        found = {float(self.query(Database())): 1.0}
+        found, counts = {float(self.query(Database())): 1.0}, dict[float, int]()
         for record, times in database.records():
             value = float(self.query(Database({record: 1})))
             if value == 0.0:
                 continue
-            chances = _binomial(times, self.rate).tolist()
+            counts[value] = counts.get(value, 0) + times
+        for value, times in counts.items():
+            likely = _likely(times, self.rate)
+            chances = _binomial(likely, times, self.rate)
+            kept = [(k * value, p) for k, p in zip(likely, chances) if p > 0.0]
+            if len(found) * len(kept) > _MOST_SUMS:
+                raise InvalidInput(
+                    f"a sample of this database has more than {_MOST_SUMS} possible sums; give "
+                    "fewer records, or fewer distinct values"
+                )
             found = _gathered(
-                (before + k * value, weight * chance)
+                (before + more, weight * chance)
                 for before, weight in found.items()
-                for k, chance in enumerate(chances)
+                for more, chance in kept
                 if weight * chance > 0.0
             )
-            if len(found) > _MOST_SAMPLES:
-                raise InvalidInput(
-                    f"a sample of this database has more than {_MOST_SAMPLES} possible sums; "
-                    "ask a count, or give fewer distinct values"
-                )
         return found
 
     def _samples(self, database: Database) -> Iterator[tuple[Database, float]]:
         records = list(database.records())
         many = math.prod(times + 1 for _, times in records)
         _check_samples(many)
-        chances = [_binomial(times, self.rate) for _, times in records]
+        chances = [_binomial(range(times + 1), times, self.rate) for _, times in records]
         for counts in product(*(range(times + 1) for _, times in records)):
             weight = math.prod(float(p[kept]) for p, kept in zip(chances, counts))
             if weight > 0.0:
@@ -301,11 +321,20 @@ def _sampled_family(promised: DiscreteGaussianDP, rate: float) -> DominatedDP:
     return DominatedDP(SampledWithoutReplacementLaw(promised.worst_law, rate).simplest)
 
 
-def _binomial(times: int, rate: float) -> np.ndarray:
-    """Probabilities that 0 .. times of equal records are in a Poisson sample."""
+def _binomial(kept: range, times: int, rate: float) -> list[float]:
+    """Probabilities that so many of equal records are in a Poisson sample."""
     from scipy.stats import binom  # takes longer to import than all else here
 
-    return np.asarray(binom.pmf(np.arange(times + 1), times, rate))
+    chances: list[float] = binom.pmf(np.arange(kept.start, kept.stop), times, rate).tolist()
+    return chances
+
+
+def _likely(times: int, rate: float) -> range:
+    """The counts outside of which a Poisson sample of equal records has mass below 1e-300."""
+    # Bernstein's inequality.
+    reach = math.ceil(40.0 * math.sqrt(times * rate * (1.0 - rate)) + 800.0)
+    middle = round(times * rate)
+    return range(max(middle - reach, 0), min(middle + reach, times) + 1)
 
 
 def _check_samples(many: int) -> None:
@@ -329,49 +358,3 @@ def check_mechanism(mechanism: object) -> None:
         raise InvalidInput(
             f"a sample is taken for a mechanism with one number as its answer, not {mechanism!r}"
         )
-
-
-def _has_noise(mechanism: ScalarMechanism) -> bool:
-    return isinstance(mechanism, Gaussian | Laplace | Geometric | AdditiveNoise)
-
-
-def noise_of(mechanism: ScalarMechanism, relation: Relation) -> Noise:
-    """The noise that a mechanism adds, in the shared shapes."""
-    return _noise(mechanism, relation)
-
-
-@singledispatch
-def _noise(mechanism: Any, relation: Relation) -> Noise:
-    raise NotApplicable(f"{type(mechanism).__name__} adds no noise of a known shape")
-
-
-@_noise.register
-def _(mechanism: Gaussian, relation: Relation) -> Noise:
-    return Noise(NORMAL, mechanism.fixed_parameter())
-
-
-@_noise.register
-def _(mechanism: Laplace, relation: Relation) -> Noise:
-    return Noise(LAPLACE, mechanism.query.sensitivity(relation) / mechanism.fixed_parameter())
-
-
-@_noise.register
-def _(mechanism: Geometric, relation: Relation) -> Noise:
-    return Noise(GEOMETRIC, mechanism.query.sensitivity(relation) / mechanism.fixed_parameter())
-
-
-@_noise.register
-def _(mechanism: AdditiveNoise, relation: Relation) -> Noise:
-    return mechanism.noise(relation)
-
-
-def shift_law(mechanism: ScalarMechanism, shift: float, relation: Relation) -> PrivacyLossLaw:
-    """The law of a mechanism's loss where two values are ``shift`` > 0 apart."""
-    noise = noise_of(mechanism, relation)
-    if isinstance(mechanism, AdditiveNoise):
-        return mechanism.law_of_shift(shift, relation)
-    if noise.shape == NORMAL:
-        return laws.GaussianLaw(shift / noise.scale)
-    if noise.shape == LAPLACE:
-        return laws.LaplaceLaw(shift / noise.scale)
-    return laws.discrete_laplace(1.0 / noise.scale, round(shift))

@@ -184,7 +184,9 @@ class SubsampledDP(DominatedFamily):
 
 def amplified_epsilon(epsilon: float, rate: float) -> float:
     """ln(1 + rate (e^epsilon - 1)), whose inverse in epsilon has 1/rate."""
-    if epsilon <= 700.0:
+    if epsilon == 0.0:
+        return 0.0
+    if epsilon <= 1.0:
         return math.log1p(rate * math.expm1(epsilon))
     return epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))
 

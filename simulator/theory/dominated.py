@@ -201,9 +201,9 @@ class DiscreteGaussianDP(DominatedFamily):
 class DominatedDP(DominatedFamily):
     """The family of a pair's law: ``law`` is no less than that of any round, in either order.
 
-    A law whose directions differ has to be the larger of both above 0 and below, as
-    :class:`SampledWithoutReplacementLaw` is of Poisson sampling. Raises InvalidInput where the
-    exchanged pair is told apart better at some epsilon looked at.
+    The larger of both directions, above 0 and below, is its own exchanged law, as that of
+    :class:`SampledWithoutReplacementLaw` is for Poisson sampling. Raises InvalidInput where the
+    directions differ at some epsilon looked at.
     """
 
     law: PrivacyLossLaw
@@ -223,11 +223,11 @@ class DominatedDP(DominatedFamily):
         top = min(max(map(abs, self.law.simplest.support)), 50.0)
         for epsilon in (0.0, 0.1 * top, 0.5 * top, 0.9 * top):
             one, other = self.law.delta(epsilon), self.law.reversed().delta(epsilon)
-            if other > one * (1.0 + 1e-9) + 1e-290:
+            if abs(other - one) > 1e-6 * max(one, other) + 1e-290:
                 raise InvalidInput(
                     f"the exchanged pair has delta {other:.6g} at epsilon {epsilon:.6g}, the pair "
-                    f"itself {one:.6g}: a family holds in either order, so give the law of the "
-                    "larger of both"
+                    f"itself {one:.6g}: a family holds in either order, so give a law of which the "
+                    "exchanged one is equal: the larger of both directions"
                 )
 
     @property
@@ -306,7 +306,7 @@ def law_renyi(law: PrivacyLossLaw, alpha: float) -> float:
         return _rounded_up(_sampled_renyi(1.0 / law.base.mu, law.rate, alpha))
     if not math.isfinite(law.support[1] - law.support[0]):
         return math.inf
-    found = 0.0
+    found, largest = 0.0, max(map(abs, law.support))
     for side in (law, law.reversed()):
         if law.is_discrete or isinstance(law, LaplaceLaw):
             moment = float(side.log_mgf(alpha - 1.0).real)
@@ -317,8 +317,8 @@ def law_renyi(law: PrivacyLossLaw, alpha: float) -> float:
             _, upper = enclosing_grid_laws(side, step, (low, high))
             exponents = (alpha - 1.0) * (upper.losses + upper.slack)
             moment = float(logsumexp(exponents, b=upper.masses + upper.error))
-        found = max(found, moment / (alpha - 1.0))
-    largest = max(map(abs, law.support))
+        lost = 16.0 * UNIT * (1.0 + (alpha - 1.0) * largest)
+        found = max(found, (moment + lost) / (alpha - 1.0))
     return min(_rounded_up(max(found, 0.0)), pure_renyi(largest, alpha))
 
 

@@ -236,7 +236,6 @@ def test_promises_are_those_of_the_sampled_family():
     assert DiscreteGaussian(ALICE, 2.0).guarantee() == DiscreteGaussianDP(2.0, 1.0)
     truncated = TruncatedNoise(ALICE, "gaussian", 0.5, 2.0).guarantee()
     assert isinstance(truncated, ApproxDP)
-    assert PoissonSubsampled(Laplace(ALICE, 1.0), 0.0).guarantee() == PureDP(1.0)
 
 
 def test_a_play_stays_below_the_certified_curve():
@@ -309,3 +308,55 @@ def test_sums_of_samples_are_added_up_however_many_records():
 def test_bad_input_gets_one_line(ask, error, message):
     with pytest.raises(error, match=message):
         ask()
+
+
+LIE = function_query(
+    lambda d: 15.0 if d.size == 1 and d.count_of("alice") else 0.0, sensitivity=1.0, name="lie"
+)
+HALVES = clipped_sum(lambda value: value, 0.0, 1.0)
+
+
+def test_a_query_that_lies_on_samples_alone_is_a_breach():
+    sampled = PoissonSubsampled(Gaussian(LIE, 1.0), 0.5)
+    with pytest.raises(Breach, match="on samples of the two databases lie states"):
+        sampled.pair(Database(["x"]), Database(["x", "alice"]))
+    fixed = SampledWithoutReplacement(Gaussian(LIE, 1.0), 1, 2)
+    with pytest.raises(Breach, match="on samples of the two databases lie states"):
+        fixed.pair(Database(["x", "y"]), Database(["x", "alice"]), REPLACE_ONE)
+
+
+def test_noise_on_the_integers_needs_whole_values_on_samples_too():
+    sampled = PoissonSubsampled(Geometric(HALVES, 1.0), 0.5)
+    with pytest.raises(InvalidInput, match=r"on a sample this is 0\.5"):
+        sampled.pair(Database({0.5: 2}), Database({0.5: 2, 1.0: 1}))
+
+
+def test_losses_of_far_apart_values_are_finite():
+    for mechanism, loss in (
+        (DiscreteGaussian(ALICE, 0.02), 1250.0),
+        (TruncatedNoise(ALICE, "gaussian", 0.02, 3.0), 1250.0),
+    ):
+        assert mechanism.pair(NOBODY, ONE).loss(0.0) == pytest.approx(loss, rel=1e-12)
+    assert Staircase(ALICE, 750.0, 0.3).pair(NOBODY, ONE).loss(-0.1) == pytest.approx(750.0)
+    sampled = PoissonSubsampled(Gaussian(ALICE, 0.01), 0.5)
+    assert sampled.pair(NOBODY, ONE).loss(1.0) == pytest.approx(-5000 - math.log(0.5), rel=1e-12)
+    assert sampled.pair(NOBODY, ONE).loss(0.0) == pytest.approx(-math.log(0.5), rel=1e-12)
+    result = simulate(
+        fixed_worst_case(sampled.guarantee(), 3), sampled.guarantee(), 3, 50, seed=1, jobs=1
+    )
+    assert np.isfinite(result.losses(1)).all()
+
+
+def test_a_crowd_is_sampled_at_once_and_a_narrow_truncation_too():
+    noise, everybody = np.random.default_rng(2), Laplace(EVERYBODY, 1.0)
+    assert abs(PoissonSubsampled(everybody, 1e-9).sample(Database({"x": 10**9}), noise)) < 100
+    half = PoissonSubsampled(everybody, 0.5).sample(Database({"x": 10**5}), noise)
+    assert abs(half - 5e4) < 2e3
+    assert abs(TruncatedNoise(ALICE, "gaussian", 1e9, 1.0).sample(ONE, noise) - 1) <= 1
+    assert math.isfinite(Staircase(ALICE, 800.0, 0.0).sample(ONE, noise))
+
+
+def test_at_the_ends_of_the_rate_the_law_and_the_promise_are_the_plain_ones():
+    whole = PoissonSubsampled(Gaussian(ALICE, 2.0), 1.0)
+    assert whole.law(NOBODY, ONE) == Gaussian(ALICE, 2.0).law(NOBODY, ONE)
+    assert PoissonSubsampled(Laplace(ALICE, 1.0), 0.0).guarantee() == PureDP(0.0)

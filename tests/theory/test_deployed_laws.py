@@ -7,6 +7,7 @@ from itertools import pairwise
 import mpmath
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from simulator.errors import InvalidInput
 from simulator.theory import (
@@ -333,3 +334,41 @@ def test_a_mixture_of_one_is_the_gaussian():
 def test_bad_parameters_get_one_line(make, message):
     with pytest.raises(InvalidInput, match=message):
         make()
+
+
+@pytest.mark.parametrize("rate", [1e-3, 1e-9, 1e-14])
+def test_at_small_rates_losses_are_kept_apart(rate):
+    """Losses are about the rate times the base's; merged ones would change delta wholly."""
+    base = discrete_gaussian(100.0)
+    masses = np.exp(base.log_masses)
+    exact = rate * float(masses @ np.maximum(np.expm1(-base.losses), 0.0))
+    law = PoissonSubsampledLaw(base, rate).reversed()
+    found = compose_laws([(law, 1)], 1e-6).delta(0.0)
+    assert found.lower <= exact * (1 + 1e-9)
+    assert exact * (1 - 1e-9) <= found.upper
+    assert found.upper == pytest.approx(exact, rel=1e-6)
+    response = PoissonSubsampledLaw(randomized_response(1e-3), rate)
+    for k in (10, 1000):
+        steps = np.arange(k + 1)
+        down, up = response.simplest.atom_losses
+        chance = math.exp(float(response.simplest.atom_log_masses[-1]))
+        total = steps * up + (k - steps) * down
+        truth = float(binom.pmf(steps, k, chance) @ np.maximum(-np.expm1(-total), 0.0))
+        composed = compose_laws([(response, k)], 1e-6).delta(0.0)
+        assert composed.lower <= truth * (1 + 1e-3)
+        assert truth * (1 - 1e-3) <= composed.upper
+
+
+@pytest.mark.parametrize("epsilon", [700.0, 740.0, 800.0, 5000.0])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
+def test_a_steep_staircase_keeps_its_atoms(epsilon, share):
+    law = staircase(epsilon, share)
+    total = 1.0 if share >= 0.5 else law.delta(0.0)
+    assert law.reversed().delta(0.0) == pytest.approx(law.delta(0.0), rel=1e-12)
+    assert law.delta(0.0) <= 1.0
+    assert total <= 1.0
+
+
+def test_tiny_losses_do_not_ask_for_all_memory():
+    law = PoissonSubsampledLaw(LaplaceLaw(1e-9), 1e-9)
+    assert compose_laws([(law, 3)], 1e-6).delta(0.0).upper < 1e-6

@@ -11,6 +11,7 @@ from simulator.adversaries.contract import Challenge, Rule
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import library, pure_budget
 from simulator.mechanisms import (
+    DiscreteGaussian,
     Gaussian,
     LeakyRandomizedResponse,
     PoissonSubsampled,
@@ -20,6 +21,7 @@ from simulator.mechanisms import (
 from simulator.theory.guarantees import (
     ZCDP,
     ApproxDP,
+    DiscreteGaussianDP,
     GaussianDP,
     Guarantee,
     SubsampledGaussianDP,
@@ -37,6 +39,8 @@ def strongest(family: Guarantee) -> ScalarMechanism:
             return Gaussian(ALICE, 1.0 / math.sqrt(2.0 * rho))
         case SubsampledGaussianDP(sigma, rate):
             return PoissonSubsampled(Gaussian(ALICE, sigma), rate)
+        case DiscreteGaussianDP(sigma, sensitivity) if sensitivity == 1.0:
+            return DiscreteGaussian(ALICE, sigma)
         case _:
             return RandomizedResponse(ALICE, pure_budget(family))
 

@@ -22,6 +22,7 @@ from simulator.validation import finite, whole
 #: at infinity: the loss has no largest value.
 _REACH, _BEYOND = 39.0, 1e-305
 _MOST = 1 << 21
+_MOST_RATIO = 1e6
 _UNIT = float(np.finfo(float).eps)
 
 
@@ -108,19 +109,32 @@ def staircase(epsilon: float, share: float) -> FiniteLaw:
     positive("epsilon", epsilon)
     if not 0.0 <= finite("share", share) <= 1.0:
         raise InvalidInput(f"the share of a stair that is high must be in [0, 1], not {share!r}")
-    decay = math.exp(-epsilon)
-    high = -math.expm1(-epsilon) / (2 * (share + decay * (1 - share)))  # density times sensitivity
-    top = 0.5 + min(share, 1 - share) * high
-    middle = abs(1 - 2 * share) * high * (decay if share < 0.5 else 1.0)
-    losses, masses = np.array([-epsilon, 0.0, epsilon]), np.array([top * decay, middle, top])
-    kept = masses > 0.0
-    return FiniteLaw(losses[kept], np.log(masses[kept]))
+    # In logarithms: the masses of a large epsilon are below the smallest double.
+    low_part = -epsilon + math.log1p(-share) if share < 1.0 else -math.inf
+    high_part = math.log(share) if share > 0.0 else -math.inf
+    # ln of the noise's density on a high part, times the sensitivity.
+    log_high = math.log(-math.expm1(-epsilon) / 2) - float(np.logaddexp(high_part, low_part))
+    least = min(share, 1.0 - share)
+    log_top = math.log(0.5)
+    if least > 0.0:
+        log_top = float(np.logaddexp(log_top, math.log(least) + log_high))
+    losses, logs = [-epsilon, epsilon], [log_top - epsilon, log_top]
+    if share != 0.5:
+        log_middle = math.log(abs(1 - 2 * share)) + log_high - (epsilon if share < 0.5 else 0.0)
+        losses.insert(1, 0.0)
+        logs.insert(1, log_middle)
+    return FiniteLaw(np.array(losses), np.array(logs))
 
 
 def _integers(sigma: float, sensitivity: int) -> tuple[Floats, int]:
     """The answers that have any mass on either database, descending, and the shift."""
     positive("sigma", sigma)
     shift = _shift(sensitivity)
+    if shift / sigma > _MOST_RATIO:
+        raise InvalidInput(
+            f"noise of sigma {sigma:g} at sensitivity {shift} hides nothing; the sensitivity may "
+            f"be at most {_MOST_RATIO:g} sigma"
+        )
     reach = math.ceil(_REACH * sigma) + 1
     if 2 * reach + shift > _MOST:
         raise InvalidInput(

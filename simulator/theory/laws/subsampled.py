@@ -62,9 +62,10 @@ class PoissonSubsampledLaw(QuadratureLaw):
             return base.reversed() if self.exchanged else base
         if base.is_discrete:
             return FiniteLaw(
-                *merge_losses(self.atom_losses, self.atom_log_masses),
+                *merge_losses(self.atom_losses, self.atom_log_masses, within=0.0),
                 infinite_mass=self.infinite_mass,
                 dual_infinite_mass=self.dual_infinite_mass,
+                loss_error=base.loss_error + _rounding(self.atom_losses),
             )
         return self
 
@@ -204,6 +205,7 @@ class SampledWithoutReplacementLaw(QuadratureLaw):
             self.atom_log_masses,
             infinite_mass=self.infinite_mass,
             dual_infinite_mass=self.dual_infinite_mass,
+            loss_error=self.base.loss_error + _rounding(self.atom_losses),
         )
 
     @property
@@ -233,7 +235,7 @@ class SampledWithoutReplacementLaw(QuadratureLaw):
         )
         middle = np.zeros(1 if self._at_zero > 0.0 else 0)
         logs = np.log(np.full(middle.size, self._at_zero))
-        return merge_losses(np.r_[low, middle, high], np.r_[low_logs, logs, high_logs])
+        return merge_losses(np.r_[low, middle, high], np.r_[low_logs, logs, high_logs], within=0.0)
 
     @cached_property
     def _at_zero(self) -> float:
@@ -270,6 +272,11 @@ class SampledWithoutReplacementLaw(QuadratureLaw):
         below = self._below.continuous_masses(np.minimum(edges, 0.0))
         above = self._above.continuous_masses(np.maximum(edges, 0.0))
         return below[0] + above[0], below[1] + above[1]
+
+
+def _rounding(losses: Floats) -> float:
+    """A few units in the last place of the largest loss."""
+    return 4 * float(np.finfo(float).eps) * float(np.abs(losses).max(initial=0.0))
 
 
 def check_rate(rate: float) -> None:

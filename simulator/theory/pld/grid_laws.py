@@ -78,6 +78,8 @@ def fitted_step(laws: Sequence[PrivacyLossLaw], step: float) -> float:
     if apart is None or apart < step:
         one, other = law.atom_losses[np.argsort(law.atom_log_masses)[-2:]]
         apart = abs(float(other - one))
+    if apart < step:
+        return round_step(step)
     return apart / math.ceil(apart / step)
 
 

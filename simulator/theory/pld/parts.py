@@ -51,7 +51,8 @@ class Parts:
     def support(self) -> tuple[float, float]:
         """Least and greatest finite total loss, rounded outward."""
         low, _ = sum_bracket((law.support[0], count) for law, count in self.items)
-        return low, sum_bracket((law.support[1], count) for law, count in self.items)[1]
+        _, high = sum_bracket((law.support[1], count) for law, count in self.items)
+        return low - self.loss_error, high + self.loss_error
 
     @cached_property
     def spread(self) -> float:

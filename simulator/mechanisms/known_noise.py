@@ -1,0 +1,64 @@
+"""The noise that a mechanism adds to its query's value, in the shared shapes."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+from simulator.data.databases import Relation
+from simulator.errors import NotApplicable
+from simulator.mechanisms.additive_noise import AdditiveNoise
+from simulator.mechanisms.base import ScalarMechanism
+from simulator.mechanisms.gaussian import Gaussian
+from simulator.mechanisms.geometric import Geometric
+from simulator.mechanisms.laplace import Laplace
+from simulator.mechanisms.noise_mixture import GEOMETRIC, LAPLACE, NORMAL, Noise
+from simulator.theory import laws
+from simulator.theory.laws import PrivacyLossLaw
+
+
+def has_noise(mechanism: ScalarMechanism) -> bool:
+    """Whether the mechanism adds noise of a shape that is known here."""
+    return isinstance(mechanism, Gaussian | Laplace | Geometric | AdditiveNoise)
+
+
+def noise_of(mechanism: ScalarMechanism, relation: Relation) -> Noise:
+    """The noise that a mechanism adds, in the shared shapes."""
+    return _noise(mechanism, relation)
+
+
+@singledispatch
+def _noise(mechanism: Any, relation: Relation) -> Noise:
+    raise NotApplicable(f"{type(mechanism).__name__} adds no noise of a known shape")
+
+
+@_noise.register
+def _(mechanism: Gaussian, relation: Relation) -> Noise:
+    return Noise(NORMAL, mechanism.fixed_parameter())
+
+
+@_noise.register
+def _(mechanism: Laplace, relation: Relation) -> Noise:
+    return Noise(LAPLACE, mechanism.query.sensitivity(relation) / mechanism.fixed_parameter())
+
+
+@_noise.register
+def _(mechanism: Geometric, relation: Relation) -> Noise:
+    return Noise(GEOMETRIC, mechanism.query.sensitivity(relation) / mechanism.fixed_parameter())
+
+
+@_noise.register
+def _(mechanism: AdditiveNoise, relation: Relation) -> Noise:
+    return mechanism.noise(relation)
+
+
+def shift_law(mechanism: ScalarMechanism, shift: float, relation: Relation) -> PrivacyLossLaw:
+    """The law of a mechanism's loss where two values are ``shift`` > 0 apart."""
+    noise = noise_of(mechanism, relation)
+    if isinstance(mechanism, AdditiveNoise):
+        return mechanism.law_of_shift(shift, relation)
+    if noise.shape == NORMAL:
+        return laws.GaussianLaw(shift / noise.scale)
+    if noise.shape == LAPLACE:
+        return laws.LaplaceLaw(shift / noise.scale)
+    return laws.discrete_laplace(1.0 / noise.scale, round(shift))
