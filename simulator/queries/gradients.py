@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from simulator.data.databases import Database, Relation
+from simulator.deferred import expit
 from simulator.errors import InvalidInput
 from simulator.validation import positive
 

@@ -110,7 +110,7 @@ MECHANISMS: dict[str, NamedMechanism] = {
     "subsampled-gaussian": NamedMechanism(
         SubsampledGaussianDP,
         lambda sigma, rate: PoissonSubsampledLaw(GaussianLaw(1.0 / sigma), rate),
-        False,
+        True,
         sampled=True,
         noisy=True,
     ),
