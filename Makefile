@@ -32,6 +32,8 @@ MAKEFLAGS += --jobs=2
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1	/'
 
+COMMA := ,
+
 define into_venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: Python 3.11 or newer is needed; name one with: make PYTHON=python3.12" >&2; exit 2; }
@@ -53,7 +55,7 @@ $(CONFORM)/.ready: pyproject.toml
 
 $(PEERS)/.ready: VENV := $(PEERS)
 $(PEERS)/.ready: pyproject.toml
-	$(call into_venv,.[dev,peers])
+	$(call into_venv,.[dev$(COMMA)peers])
 
 $(SMARTNOISE)/.ready: VENV := $(SMARTNOISE)
 $(SMARTNOISE)/.ready: pyproject.toml
