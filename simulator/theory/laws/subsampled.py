@@ -19,8 +19,53 @@ _NO_LOSS = FiniteLaw(np.zeros(1), np.zeros(1))
 _FINER = 16
 
 
+class SampledLaw(QuadratureLaw):
+    """What the ways of sampling share: the base's accuracy, and simpler laws at the ends.
+
+    A subclass is a frozen dataclass with ``base`` and ``rate``; it gives its atoms and masses.
+    """
+
+    base: PrivacyLossLaw
+    rate: float
+
+    def __post_init__(self) -> None:
+        check_rate(self.rate)
+
+    @property
+    def has_accurate_cells(self) -> bool:  # type: ignore[override]
+        return self.base.has_accurate_cells
+
+    @property
+    def loss_error(self) -> float:  # type: ignore[override]
+        return self.base.loss_error
+
+    @cached_property
+    def simplest(self) -> PrivacyLossLaw:
+        if self.rate == 0.0:
+            return _NO_LOSS
+        base = self.base.simplest
+        if self.rate == 1.0:
+            return self._whole(base)
+        if not base.is_discrete:
+            return self
+        return FiniteLaw(
+            *merge_losses(self.atom_losses, self.atom_log_masses, within=0.0),
+            infinite_mass=self.infinite_mass,
+            dual_infinite_mass=self.dual_infinite_mass,
+            loss_error=base.loss_error + _rounding(self.atom_losses),
+        )
+
+    def _whole(self, base: PrivacyLossLaw) -> PrivacyLossLaw:
+        """The law of all records, from the base's."""
+        return base
+
+    @property
+    def is_discrete(self) -> bool:
+        return self.rate == 0.0 or self.base.is_discrete
+
+
 @dataclass(frozen=True)
-class PoissonSubsampledLaw(QuadratureLaw):
+class PoissonSubsampledLaw(SampledLaw):
     """A mechanism run on a sample that holds each record with probability ``rate``.
 
     ``base`` is the law of a pair (P0, P1) that dominates the mechanism where D0 lacks Alice's
@@ -42,32 +87,8 @@ class PoissonSubsampledLaw(QuadratureLaw):
     rate: float
     exchanged: bool = False
 
-    def __post_init__(self) -> None:
-        check_rate(self.rate)
-
-    @property
-    def has_accurate_cells(self) -> bool:  # type: ignore[override]
-        return self.base.has_accurate_cells
-
-    @property
-    def loss_error(self) -> float:  # type: ignore[override]
-        return self.base.loss_error
-
-    @cached_property
-    def simplest(self) -> PrivacyLossLaw:
-        if self.rate == 0.0:
-            return _NO_LOSS
-        base = self.base.simplest
-        if self.rate == 1.0:
-            return base.reversed() if self.exchanged else base
-        if base.is_discrete:
-            return FiniteLaw(
-                *merge_losses(self.atom_losses, self.atom_log_masses, within=0.0),
-                infinite_mass=self.infinite_mass,
-                dual_infinite_mass=self.dual_infinite_mass,
-                loss_error=base.loss_error + _rounding(self.atom_losses),
-            )
-        return self
+    def _whole(self, base: PrivacyLossLaw) -> PrivacyLossLaw:
+        return base.reversed() if self.exchanged else base
 
     @property
     def infinite_mass(self) -> float:  # type: ignore[override]
@@ -111,10 +132,6 @@ class PoissonSubsampledLaw(QuadratureLaw):
         return low, high
 
     @property
-    def is_discrete(self) -> bool:
-        return self.rate == 0.0 or self.base.is_discrete
-
-    @property
     def points(self) -> tuple[Floats, Floats]:
         losses, logs = self.base.points
         losses = -mixed_loss(-losses, self.rate)
@@ -155,7 +172,7 @@ class PoissonSubsampledLaw(QuadratureLaw):
 
 
 @dataclass(frozen=True)
-class SampledWithoutReplacementLaw(QuadratureLaw):
+class SampledWithoutReplacementLaw(SampledLaw):
     """A mechanism run on a uniform subset of fixed size, ``rate`` of the records, replace-one.
 
     ``base`` is the law of a pair (P0, P1) that dominates the mechanism on databases of the
@@ -173,9 +190,6 @@ class SampledWithoutReplacementLaw(QuadratureLaw):
     base: PrivacyLossLaw
     rate: float
 
-    def __post_init__(self) -> None:
-        check_rate(self.rate)
-
     @cached_property
     def _above(self) -> PoissonSubsampledLaw:
         return PoissonSubsampledLaw(self.base.reversed(), self.rate, exchanged=True)
@@ -183,30 +197,6 @@ class SampledWithoutReplacementLaw(QuadratureLaw):
     @cached_property
     def _below(self) -> PoissonSubsampledLaw:
         return PoissonSubsampledLaw(self.base, self.rate)
-
-    @property
-    def has_accurate_cells(self) -> bool:  # type: ignore[override]
-        return self.base.has_accurate_cells
-
-    @property
-    def loss_error(self) -> float:  # type: ignore[override]
-        return self.base.loss_error
-
-    @cached_property
-    def simplest(self) -> PrivacyLossLaw:
-        if self.rate == 0.0:
-            return _NO_LOSS
-        if self.rate == 1.0:
-            return self.base.simplest
-        if not self.base.is_discrete:
-            return self
-        return FiniteLaw(
-            self.atom_losses,
-            self.atom_log_masses,
-            infinite_mass=self.infinite_mass,
-            dual_infinite_mass=self.dual_infinite_mass,
-            loss_error=self.base.loss_error + _rounding(self.atom_losses),
-        )
 
     @property
     def infinite_mass(self) -> float:  # type: ignore[override]
@@ -246,10 +236,6 @@ class SampledWithoutReplacementLaw(QuadratureLaw):
     @property
     def support(self) -> tuple[float, float]:
         return min(self._below.support[0], 0.0), max(self._above.support[1], 0.0)
-
-    @property
-    def is_discrete(self) -> bool:
-        return self.rate == 0.0 or self.base.is_discrete
 
     @property
     def points(self) -> tuple[Floats, Floats]:
