@@ -22,7 +22,7 @@ from simulator.theory.laws import (
     discrete_gaussian,
 )
 from simulator.theory.laws.stored import LAWS
-from simulator.theory.laws.subsampled import PoissonSubsampledLaw, check_rate
+from simulator.theory.laws.subsampled import PoissonSubsampledLaw, check_rate, mixed_loss
 from simulator.theory.outward import UNIT, not_lost
 from simulator.theory.parameters import positive
 from simulator.theory.pld.grid_laws import enclosing_grid_laws, round_step
@@ -279,11 +279,7 @@ def _sampled_renyi(sigma: float, rate: float, alpha: float) -> float:
         return _rounded_up(((1.0 - share) * ends[0] + share * ends[1]) / (alpha - 1.0))
     z = np.arange(low, high, spacing)
     log_odds = mu * (z - mu / 2.0)
-    loss = np.where(
-        np.abs(log_odds) < 1.0,
-        np.log1p(rate * np.expm1(np.minimum(log_odds, 1.0))),
-        np.logaddexp(math.log1p(-rate), math.log(rate) + log_odds),
-    )
+    loss = mixed_loss(log_odds, rate)
     logs = -(z**2) / 2.0
     # Less the mean of the ratio, which is 1: a small divergence keeps its digits.
     rise = np.expm1(np.minimum(alpha * loss, 700.0)) - alpha * np.expm1(np.minimum(loss, 700.0))
