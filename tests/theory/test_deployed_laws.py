@@ -371,3 +371,7 @@ def test_a_steep_staircase_keeps_its_atoms(epsilon, share):
 def test_tiny_losses_do_not_ask_for_all_memory():
     law = PoissonSubsampledLaw(LaplaceLaw(1e-9), 1e-9)
     assert compose_laws([(law, 3)], 1e-6).delta(0.0).upper < 1e-6
+
+
+def test_no_lower_end_of_delta_is_one():
+    assert compose_laws([(LaplaceLaw(100.0), 2)], 1e-5).delta(100.0).lower < 1.0

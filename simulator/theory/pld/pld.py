@@ -11,6 +11,7 @@ import numpy as np
 from simulator.errors import InvalidInput
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.stored import LAWS
+from simulator.theory.outward import below
 from simulator.theory.pld.bracket import Bracket
 from simulator.theory.pld.composition_query import CompositionQuery
 from simulator.theory.pld.discretise import discretise
@@ -96,7 +97,9 @@ class PLD:
         """Certified bracket of the hockey-stick divergence at any finite epsilon."""
         if not np.isfinite(epsilon):
             raise InvalidInput(f"epsilon must be finite, got {epsilon!r}")
-        return self._joined([query.delta(float(epsilon)) for query in self._queries])
+        found = self._joined([query.delta(float(epsilon)) for query in self._queries])
+        # What is left to 1 may be smaller than any rounding: no lower end is 1 itself.
+        return Bracket(min(found.lower, below(1.0)), found.upper)
 
     def epsilon(self, delta: float) -> Bracket:
         """Certified bracket of the least epsilon >= 0 with hockey-stick divergence <= delta.
