@@ -11,6 +11,9 @@ CONFORM    := build/conform
 SMARTNOISE := build/conform-smartnoise
 # So have the accountants that we are timed against.
 PEERS      := build/peers
+# So has the site's generator. The one file that renders formulas comes from npm, once.
+SITE       := build/site/env
+MATHJAX    := build/site/scripts/node_modules/mathjax/es5/tex-svg.js
 
 # A figure is a script in experiments/figures/: its data depend on the code that the simulation
 # used (told by build/depends/, all of it before the first run), its pictures on data and style.
@@ -26,7 +29,8 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots test check claims nightly bench coverage suite worst conform lint clean
+.PHONY: help install plots test check claims nightly bench coverage suite faults worst conform \
+        notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -61,6 +65,15 @@ $(SMARTNOISE)/.ready: VENV := $(SMARTNOISE)
 $(SMARTNOISE)/.ready: pyproject.toml
 	$(call into_venv,.[conform-smartnoise])
 
+$(SITE)/.ready: VENV := $(SITE)
+$(SITE)/.ready: pyproject.toml
+	$(call into_venv,.[dev$(COMMA)site])
+
+$(MATHJAX):
+	@command -v npm >/dev/null || \
+	  { echo "error: npm is needed: it brings MathJax, which renders the formulas" >&2; exit 2; }
+	@npm install --silent --no-save --ignore-scripts --prefix build/site/scripts mathjax@3.2.2
+
 install: $(ALONE)   ## install dpcompose alone, without the tools that the other targets need
 
 plots: $(PICTURES)   ## simulate and draw every figure that is out of date, into results/
@@ -94,6 +107,9 @@ bench: $(PEERS)/.ready   ## measure speed and accuracy beside other libraries, i
 coverage: $(READY)   ## count how often intervals of rare events miss, into results/coverage.json and .md
 	$(BIN)/python -m experiments.coverage
 
+faults: $(READY)   ## kill, damage and starve runs on purpose, into results/faults.json and .md (some fifteen minutes)
+	$(BIN)/python -m experiments.faults
+
 suite: $(READY)   ## audit the standard mechanisms, into results/suite.json and .md (some twenty minutes)
 	$(BIN)/python -m experiments.suite
 
@@ -102,6 +118,15 @@ worst: plots   ## write down what the search for worst adversaries has found, in
 
 conform: $(CONFORM)/.ready $(SMARTNOISE)/.ready   ## try other libraries' accountants, filters and odometers, into results/conformance.md and .json
 	$(CONFORM)/bin/python -m experiments.conformance --python smartnoise-sql=$(SMARTNOISE)/bin/python
+
+notebooks: $(SITE)/.ready   ## execute the notebooks of the classes, and keep their outputs
+	$(SITE)/bin/python -m experiments.notebooks
+
+site: $(SITE)/.ready $(MATHJAX)   ## build the site into build/site/html: classes, how-to, ledger, gallery, reference
+	@$(SITE)/bin/python -m experiments.site
+
+site-check: site   ## try the built site: links, pictures, formulas, search, in a browser as wide as a phone
+	$(SITE)/bin/python -m pytest -rs tests/experiments/test_site_built.py
 
 lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff check .

@@ -52,8 +52,11 @@ from .queries import (
     score_query,
 )
 from .rare import Covering, Guarded, RareEvent, Steered, Tilted, estimate_rare
-from .result import Result
-from .run.simulate import WorkerLost, simulate
+from .run.cluster import ClusterLost, WorkerLost
+from .run.loading import Result
+from .run.merging import Merged, merge_folders
+from .run.parts import StoredPart, simulate_part
+from .run.simulate import simulate
 from .theory.bounds import BoundOnComposition, bound, bounds_for
 from .theory.composition import Composition
 from .theory.filters import (
@@ -101,6 +104,7 @@ __all__ = [
     "Cells",
     "Challenge",
     "Check",
+    "ClusterLost",
     "Composition",
     "Covering",
     "Database",
@@ -129,6 +133,7 @@ __all__ = [
     "LocalSensitivityMedian",
     "LogisticGradient",
     "Mechanism",
+    "Merged",
     "NameAndShame",
     "NaturalFilter",
     "NotApplicable",
@@ -156,6 +161,7 @@ __all__ = [
     "SmoothSensitivityMedian",
     "Staircase",
     "Steered",
+    "StoredPart",
     "SubsampledDP",
     "SubsampledGaussianDP",
     "SumFilter",
@@ -182,12 +188,14 @@ __all__ = [
     "estimate_rare",
     "function_query",
     "histogram_query",
+    "merge_folders",
     "parse_filter",
     "parse_guarantee",
     "replay",
     "rule",
     "score_query",
     "simulate",
+    "simulate_part",
     "verify",
     "worst_case",
     "worst_odometer",

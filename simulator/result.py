@@ -1,121 +1,107 @@
-"""What a run measured, and the estimates that follow from it."""
+"""The estimates that follow from what a run measured."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from simulator import estimation
-from simulator.adversaries.contract import Challenge
-from simulator.errors import InvalidInput, NotApplicable, Refusal
+from simulator.errors import InvalidInput, NotApplicable
 from simulator.estimation import (
+    DeltaBand,
     EmpiricalTradeOff,
     Estimate,
+    Estimates,
     MomentBand,
     TailBand,
     delta_log_bound,
     tail_log_bound,
 )
+from simulator.estimation.estimates import at_points, is_scalar
 from simulator.estimation.log_mean import MINIMUM_HITS
+from simulator.estimation.weighted_sample import WeightedSample
+from simulator.measured import Measured
 from simulator.play.block import covering_engine, total_psi_bound, weight_exponent
 from simulator.play.ceilings import delta_ceiling, epsilon_ceiling, tail_ceiling
 from simulator.play.leaks import allowing_for, covers, refuse_if_leaks_matter, unsampled_leak
 from simulator.play.sampling import Covering
-from simulator.play.specification import Specification
-from simulator.play.views import Replay, View, replay
 from simulator.ties import require_told_apart
 from simulator.validation import experiment_number, finite, open_probability, point
 
+Several = Sequence[float] | NDArray[np.float64]
+"""Points of estimates, as a list or an array of shape (points,)."""
 
-@dataclass(frozen=True)
-class Result:
-    """The privacy losses of every trial, and what they say.
 
-    Attributes
-    ----------
-    specification : what was played.
-    samples : for each experiment played, float64 losses of shape (trials,); NaN in trials with a
-        mechanism that has no likelihood.
-    log_weights : for each experiment b played under another measure Q, float64 ln dP_b/dQ of
-        shape (trials,).
-    traces : for each experiment played, moments along the rounds, shape (3, rounds), or nothing.
-    kept_views : the views of the first trials.
-    challenges : the distinct challenges that were met, where the play was not to trust them.
-    seconds : wall time of the play, compilation left out.
-    compile_seconds : wall time of the compilation.
-    rounds_played : rounds played in that time; those found on disk are left out.
+@dataclass(frozen=True, repr=False)
+class Result(Measured):
+    """The privacy losses of every trial, and the estimates that follow from them.
+
+    Attributes: see :class:`~simulator.measured.Measured`.
     """
 
-    specification: Specification
-    _: KW_ONLY
-    samples: Mapping[int, np.ndarray]
-    log_weights: Mapping[int, np.ndarray] = field(default_factory=dict)
-    traces: Mapping[int, np.ndarray] = field(default_factory=dict)
-    kept_views: tuple[View, ...] = ()
-    challenges: tuple[Challenge, ...] = ()
-    seconds: float = 0.0
-    compile_seconds: float = 0.0
-    rounds_played: int = 0
+    load: ClassVar[Callable[..., Result]]
+    """``Result.load(folder)`` is the result of a stored run. To read one takes what stands above
+    this module: :mod:`simulator.run.loading` defines the function and puts it here."""
 
-    def losses(self, experiment: int = 0) -> np.ndarray:
-        """The losses ln Pr[V0=v]/Pr[V1=v] of that experiment's views, shape (trials,).
-
-        Raises Refusal where some are unknown, for a mechanism has no likelihood.
-        """
-        experiment = experiment_number(experiment)
-        if experiment not in self.samples:
-            played = ", ".join(map(str, sorted(self.samples)))
-            raise InvalidInput(f"experiment {experiment} was not played, only {played}")
-        if np.isnan(self.samples[experiment]).any():
-            raise Refusal(
-                "the losses of this play are unknown, for a mechanism has no likelihood: audit the "
-                "views that it kept"
-            )
-        return self.samples[experiment]
-
-    def weighted(self, experiment: int) -> tuple[np.ndarray, np.ndarray] | None:
+    def weighted(self, experiment: int) -> WeightedSample | None:
         """Losses and log-weights for ``experiment``, or None where a plain sample serves.
 
         Where that experiment was not played, the sample of the other one serves, with weight
         dP1/dP0 = e^{-L}. Raises NotApplicable where that would miss views that it never has.
         """
         experiment = experiment_number(experiment)
-        if experiment in self.samples:
-            if experiment not in self.log_weights:
-                return None
-            return self.samples[experiment], self.log_weights[experiment]
-        losses = self.losses(1 - experiment)
+        if experiment in self.sample:
+            return self.weights.get(experiment)
+        losses = self.known(1 - experiment)
         if not covers(self.specification, 1 - experiment):
             raise NotApplicable(
                 f"experiment {experiment} may have views that experiment {1 - experiment} never "
                 f"has: play experiment {experiment} itself"
             )
-        log_weights = self.log_weights.get(1 - experiment, np.zeros_like(losses))
-        towards_one = losses if experiment == 1 else -losses
-        return losses, estimation.exchanged_log_weights(towards_one, log_weights)
+        played = self.weights.get(1 - experiment) or WeightedSample.plain(losses)
+        return replace(played.signed(1 - experiment).exchanged(), losses=losses)
 
-    def tail(self, threshold: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
+    @overload
+    def tail(self, threshold: float, experiment: int = 0, confidence: float = 0.95) -> Estimate: ...
+    @overload
+    def tail(
+        self, threshold: Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimates: ...
+    def tail(
+        self, threshold: float | Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimate | Estimates:
         """Pr[L > threshold] in experiment 0, or Pr[-L > threshold] in experiment 1.
 
-        A loss that equals the threshold but for rounding is not above it (:mod:`simulator.ties`).
+        Of a list or an array of thresholds it is :class:`~simulator.estimation.Estimates`, whose
+        intervals hold one by one. A loss that equals the threshold but for rounding is not above
+        it (:mod:`simulator.ties`).
         Raises Refusal where a weighted sample has no hit, or where infinite losses that it does
         not reach may outweigh what it found.
         """
+        if not is_scalar(threshold):
+            return at_points(
+                "threshold", threshold, lambda at: self.tail(at, experiment, confidence)
+            )
+        return self._tail(threshold, experiment, confidence)  # type: ignore[arg-type]
+
+    def _tail(self, threshold: float, experiment: int, confidence: float) -> Estimate:
+        """One point of ``tail``."""
         threshold, experiment = point("threshold", threshold), experiment_number(experiment)
         open_probability("confidence", confidence)
         rounds = self.specification.rounds
         require_told_apart(self.specification.family.core.pure_epsilon, rounds)
         if (sample := self.weighted(experiment)) is None:
             return estimation.tail(
-                self.losses(experiment), threshold, experiment, confidence, rounds=rounds
+                self.known(experiment), threshold, experiment, confidence, rounds=rounds
             )
         bound = self.log_bound(tail_log_bound, experiment, threshold)
         found = estimation.weighted_tail(
-            *sample, threshold, experiment, confidence, rounds=rounds, log_bound=bound,
+            sample, None, threshold, experiment, confidence, rounds=rounds, log_bound=bound,
             ceiling=tail_ceiling(self.specification, threshold),
         )  # fmt: skip
         return self.with_leaks(found, experiment)
@@ -133,37 +119,85 @@ class Result:
             )
         rounds = self.specification.rounds
         return estimation.tail_band(
-            self.losses(experiment), thresholds, experiment, confidence, rounds=rounds
+            self.known(experiment), thresholds, experiment, confidence, rounds=rounds
         )
 
-    def delta(self, epsilon: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
+    @overload
+    def delta(self, epsilon: float, experiment: int = 0, confidence: float = 0.95) -> Estimate: ...
+    @overload
+    def delta(
+        self, epsilon: Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimates: ...
+    def delta(
+        self, epsilon: float | Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimate | Estimates:
         """Hockey-stick divergence at ``epsilon``, of V0 from V1, or of V1 from V0.
 
+        Of a list or an array of epsilons it is Estimates.
         Raises Refusal as ``tail`` does.
         """
+        if not is_scalar(epsilon):
+            return at_points("epsilon", epsilon, lambda at: self._delta(at, experiment, confidence))
+        return self._delta(epsilon, experiment, confidence)  # type: ignore[arg-type]
+
+    def _delta(self, epsilon: float, experiment: int, confidence: float) -> Estimate:
+        """One point of ``delta``."""
         epsilon, experiment = point("epsilon", epsilon), experiment_number(experiment)
         open_probability("confidence", confidence)
         rounds = self.specification.rounds
         if (sample := self.weighted(experiment)) is None:
             return estimation.delta(
-                self.losses(experiment), epsilon, experiment, confidence, rounds=rounds
+                self.known(experiment), epsilon, experiment, confidence, rounds=rounds
             )
         bound = self.log_bound(delta_log_bound, experiment, epsilon)
         found = estimation.weighted_delta(
-            *sample, epsilon, experiment, confidence, rounds=rounds, log_bound=bound,
+            sample, None, epsilon, experiment, confidence, rounds=rounds, log_bound=bound,
             ceiling=delta_ceiling(self.specification, epsilon),
         )  # fmt: skip
         return self.with_leaks(found, experiment)
 
-    def epsilon(self, delta: float, experiment: int = 0, confidence: float = 0.95) -> Estimate:
-        """The least epsilon with delta(epsilon) <= delta. Raises Refusal as ``tail`` does."""
+    def delta_band(
+        self, epsilons: ArrayLike, experiment: int = 0, confidence: float = 0.95
+    ) -> DeltaBand:
+        """Hockey-stick divergence at many epsilons, with a band that holds at all of them at once.
+
+        Of a plain sample; raises InvalidInput for a weighted one.
+        """
+        if self.weighted(experiment) is not None:
+            raise InvalidInput(
+                "a weighted sample has no simultaneous band: ask delta() point by point"
+            )
+        rounds = self.specification.rounds
+        return estimation.delta_band(
+            self.known(experiment), epsilons, experiment, confidence, rounds=rounds
+        )
+
+    @overload
+    def epsilon(self, delta: float, experiment: int = 0, confidence: float = 0.95) -> Estimate: ...
+    @overload
+    def epsilon(
+        self, delta: Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimates: ...
+    def epsilon(
+        self, delta: float | Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimate | Estimates:
+        """The least epsilon with delta(epsilon) <= delta, or Estimates of several.
+
+        Raises Refusal as ``tail`` does.
+        """
+        if not is_scalar(delta):
+            return at_points("delta", delta, lambda at: self._epsilon(at, experiment, confidence))
+        return self._epsilon(delta, experiment, confidence)  # type: ignore[arg-type]
+
+    def _epsilon(self, delta: float, experiment: int, confidence: float) -> Estimate:
+        """One point of ``epsilon``."""
         delta, experiment = finite("delta", delta), experiment_number(experiment)
         open_probability("confidence", confidence)
         if (sample := self.weighted(experiment)) is None:
-            return estimation.epsilon(self.losses(experiment), delta, experiment, confidence)
+            return estimation.epsilon(self.known(experiment), delta, experiment, confidence)
         bounded = self.log_bound(delta_log_bound, experiment, 0.0) is not None
         invert = partial(
-            estimation.weighted_epsilon, *sample, experiment=experiment, confidence=confidence,
+            estimation.weighted_epsilon, sample, None, experiment=experiment, confidence=confidence,
             log_bound=(lambda e: self.log_bound(delta_log_bound, experiment, e) or 0.0)
             if bounded
             else None,
@@ -189,6 +223,33 @@ class Result:
             return found
         return replace(found, guess=(found.guess[0], with_all.guess[1]))
 
+    @overload
+    def difference(
+        self, other: Result, epsilon: float, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimate: ...
+    @overload
+    def difference(
+        self, other: Result, epsilon: Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimates: ...
+    def difference(
+        self, other: Result, epsilon: float | Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimate | Estimates:
+        """Hockey-stick divergence at ``epsilon`` minus that of another run.
+
+        The two are estimated with half of what ``confidence`` leaves each, so the interval holds
+        however the runs depend on each other; of any other two estimates
+        :func:`simulator.estimation.difference` is the difference. Raises as ``delta`` does.
+        """
+        if not isinstance(other, Result):
+            raise InvalidInput(f"the other run must be a Result, not {other!r:.80}")
+        if not is_scalar(epsilon):
+            return at_points(
+                "epsilon", epsilon, lambda at: self.difference(other, at, experiment, confidence)
+            )
+        each = (1.0 + open_probability("confidence", confidence)) / 2.0
+        found = (run._delta(epsilon, experiment, each) for run in (self, other))  # type: ignore[arg-type]
+        return replace(estimation.difference(*found), confidence=float(confidence))
+
     def with_leaks(self, found: Estimate, experiment: int) -> Estimate:
         """A weighted estimate with the infinite losses that its sample does not have.
 
@@ -205,7 +266,7 @@ class Result:
     def known_leak(self, experiment: int) -> float:
         """The probability of an infinite loss, where a covering measure knows and leaves it out."""
         s = self.specification
-        if not isinstance(s.sampling, Covering) or experiment not in self.samples:
+        if not isinstance(s.sampling, Covering) or experiment not in self.sample:
             return 0.0
         return covering_engine(s, experiment).moments.leak
 
@@ -214,9 +275,10 @@ class Result:
 
         Nothing is to be added where enough trials have one, for then the estimate knows of them.
         """
-        if experiment not in self.samples:  # the sample of the other serves: it misses no view
+        if experiment not in self.sample:  # the sample of the other serves: it misses no view
             return 0.0, 0
-        seen = int(np.count_nonzero(np.isinf(self.samples[experiment])))
+        sample = self.sample[experiment]
+        seen = sample.total(np.isinf(sample.least))
         known = seen >= MINIMUM_HITS
         return 0.0 if known else unsampled_leak(self.specification, experiment), seen
 
@@ -225,7 +287,7 @@ class Result:
     ) -> float | None:
         """What is known in advance about the largest weighted value, ``of`` the point; or None."""
         exponent = weight_exponent(self.specification.sampling)
-        if exponent is None or experiment not in self.samples:
+        if exponent is None or experiment not in self.sample:
             return None
         theta, offset = exponent
         psi = total_psi_bound(self.specification, experiment)
@@ -241,43 +303,11 @@ class Result:
                 "weighted samples have no empirical trade-off function: play without sampling"
             )
         return estimation.empirical_trade_off(
-            self.losses(0),
-            self.losses(1),
+            self.known(0),
+            self.known(1),
             confidence=confidence,
             rounds=self.specification.rounds,
         )
-
-    @property
-    def views(self) -> tuple[View, ...]:
-        """The kept views, by experiment and trial."""
-        return tuple(sorted(self.kept_views, key=lambda view: (view.experiment, view.trial)))
-
-    def replay(self, view: View) -> Replay:
-        """Reproduce every challenge and the loss of a kept view.
-
-        Raises Breach where the loss is not the recorded one: then the adversary or a mechanism
-        does not depend on its coins and its answers alone.
-        """
-        s = self.specification
-        if not isinstance(view, View) or all(view is not kept for kept in self.kept_views):
-            raise InvalidInput("replay takes one of the result's own views, from result.views")
-        recorded = float(self.samples[view.experiment][view.trial])
-        return replay(view, s.adversary, s.family, s.relation, recorded)
-
-    def moments(self, experiment: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of the loss after each round, shape (rounds,) each.
-
-        Of the finite losses; NaN from the round on where none is finite. Raises InvalidInput
-        unless the run recorded them (``trace=True``).
-        """
-        experiment = experiment_number(experiment)
-        if experiment not in self.traces:
-            raise InvalidInput("the moments along the rounds were not recorded: pass trace=True")
-        self.losses(experiment)  # refused where they are unknown
-        total, squares, count = self.traces[experiment]
-        count = np.where(count > 0, count, np.nan)
-        mean = total / count
-        return mean, np.sqrt(np.maximum(squares / count - mean**2, 0.0))
 
     def moment_band(self, experiment: int = 0, confidence: float = 0.95) -> MomentBand:
         """Mean and standard deviation of the loss after each round, with bands over all rounds.
@@ -294,8 +324,3 @@ class Result:
             )
         reach = pure * np.arange(1.0, self.specification.rounds + 1.0)
         return estimation.moment_band(self.traces[experiment_number(experiment)], reach, confidence)
-
-    @property
-    def rounds_per_second(self) -> float:
-        """Rounds played per second, over all workers; 0 where all was found on disk."""
-        return self.rounds_played / self.seconds if self.seconds > 0 else 0.0

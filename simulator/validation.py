@@ -11,6 +11,16 @@ import numpy as np
 from simulator.errors import InvalidInput
 
 
+def numeral(text: str) -> float:
+    """Read a number from text; raise ValueError for what is none.
+
+    Python reads 0_2 as 2, which is seldom meant.
+    """
+    if "_" in text:
+        raise ValueError(f"could not convert {text!r} to a number")
+    return float(text)
+
+
 def _number(name: str, value: SupportsFloat) -> float:
     try:
         if isinstance(value, str | bytes):  # float() would read them
@@ -78,6 +88,13 @@ def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
     if number < least:
         raise InvalidInput(f"{name} must be at least {least}, not {number}")
     return number
+
+
+def flag(name: str, value: object) -> bool:
+    """Return ``value`` as a bool; raise InvalidInput unless it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInput(f"{name} must be True or False, not {value!r:.80}")
+    return bool(value)
 
 
 def experiment_number(experiment: object) -> int:

@@ -21,21 +21,11 @@ from simulator.estimation import BoundVerdict, violation
 from simulator.play.interpreter import key_of
 from simulator.play.specification import Specification
 from simulator.run.simulate import checked_jobs, run
+from simulator.stages import in_stages
 from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
 from simulator.theory.guarantees import Guarantee
+from simulator.theory.usual_bounds import BOUNDS
 from simulator.validation import open_probability
-
-BOUNDS = (
-    "basic",
-    "advanced",
-    "advanced-tight-mean",
-    "kairouz-oh-viswanath-3.3",
-    "zcdp-canonne-kamath-steinke",
-    "analytic-gaussian",
-    "dominating-pairs",
-    "dominating-both-directions",
-)
-"""Checked by default, those of them that apply: for every family there is one."""
 
 PROMISES = ("upper", "exact")
 """The kinds of bound that measurements can contradict."""
@@ -70,8 +60,16 @@ class Check:
 
 
 def library_adversaries(family: Guarantee, rounds: int) -> dict[str, Callable[..., Any]]:
-    """Every adversary of the library that plays in a family, made for it."""
+    """Every adversary of the library that plays in a family, made for it.
+
+    Raises InvalidInput where none does.
+    """
     playing = [entry for entry in entries() if entry.plays_in(family)]
+    if not playing:
+        raise InvalidInput(
+            f"no adversary of the library plays in {family}; give one of your own, as "
+            "path/to/file.py:function"
+        )
     return {entry.name: entry.make(family, rounds) for entry in playing}
 
 
@@ -143,7 +141,7 @@ def verify(
     checked_jobs(jobs)
     checks = []
     met: dict[Any, Challenge] = {}
-    for name, adversary in adversaries.items():
+    for name, adversary in in_stages(list(adversaries.items()), "adversaries"):
         try:
             specification = Specification(
                 adversary, family, rounds, trials, seed, relation=relation, trust=False
@@ -152,7 +150,7 @@ def verify(
         except DpcomposeError as error:
             raise type(error)(f"{name}: {error}") from error
         for experiment in (0, 1):
-            losses = result.losses(experiment)
+            losses = result.known(experiment)
             found = [
                 Check(
                     name, experiment, bound.name, epsilon,

@@ -3,7 +3,11 @@
 By day the examples of a test are a function of its code, so that a commit passes or fails for
 everybody alike. ``make nightly`` tries twenty times as many, others each time; those that fail are
 kept in ``.hypothesis`` and tried first the next time.
+
+Tests compile what they play, whatever was compiled before; those of the cache name their own.
 """
+
+import os
 
 from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
@@ -18,3 +22,5 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("daily")
+
+os.environ.setdefault("DPCOMPOSE_CACHE", "off")

@@ -15,7 +15,7 @@ from tests.helpers.rooms import FLOORS, PACKAGES, table
 PACKAGE = Path(simulator.__file__).parent
 
 ALONE = {
-    "theory": {"errors", "validation", "deferred", "ties", "theory"},
+    "theory": {"errors", "validation", "deferred", "stages", "ties", "theory"},
     "ties": {"errors", "ties"},
 }
 """Rooms that may import nothing else of the project."""
@@ -24,7 +24,12 @@ ONLY = {
     "joblib": ("simulator.run.",),
     "click": ("simulator.cli",),
     "pytest": ("simulator.pytest_plugin",),
-    "numba": ("simulator.play.compiling", "simulator.play.plain_kernel"),
+    "numba": (
+        "simulator.play.compiling",
+        "simulator.play.kept_kernels",
+        "simulator.play.kernel_parts",
+        "simulator.play.plain_kernel",
+    ),
 }
 """Third-party packages, and the beginnings of the names of modules that may import them."""
 

@@ -10,6 +10,7 @@ from experiments.benchmarks import (
     accuracy,
     auditing,
     engine,
+    memory,
     peers,
     plugin,
     rare,
@@ -37,6 +38,7 @@ def main() -> None:
     print(COLUMNS.format("", "measured", "", "target", ""))
     everything = (
         *engine.BENCHMARKS,
+        *memory.BENCHMARKS,
         *accuracy.BENCHMARKS,
         *rare.BENCHMARKS,
         *worst.BENCHMARKS,

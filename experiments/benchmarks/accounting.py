@@ -8,6 +8,7 @@ is as close to the truth as the peer is.
 from __future__ import annotations
 
 import math
+import os
 import resource
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from experiments.benchmarks.measure import Line, alternately, seconds
+from simulator.cli import COMMANDS
 from simulator.theory.laws import (
     GaussianLaw,
     LaplaceLaw,
@@ -174,10 +176,11 @@ def beside(question: Question, peer: Callable[[Question], float]) -> Iterator[Li
 
 
 def _command_seconds(words: list[str]) -> float:
-    """Processor time of a process of its own, from its start to its end."""
+    """Processor time of a process of its own, from its start to its end, bytecode kept."""
     program = f"from simulator.cli import main; main({words!r})"
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=kept)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -198,7 +201,7 @@ def beside_prv_accountant() -> Iterator[Line]:
 
 def start() -> Iterator[Line]:
     """Processor time of the command before it does anything."""
-    for words in (["--help"], ["bounds", "--help"]):
+    for words in (["--help"], *([name, "--help"] for name in COMMANDS)):
         spent = min(_command_seconds(words) for _ in range(3))
         name = " ".join(["dpcompose", *words])
         yield Line(f"{name}: time", spent, "s", 0.3, at_least=False)

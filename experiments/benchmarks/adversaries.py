@@ -54,6 +54,17 @@ def gaussian() -> tuple[Rule, Guarantee]:
     return press(Gaussian(ALICE, 10.0), Gaussian(ALICE, 5.0)), GAUSSIAN
 
 
+WEAK, STRONG = Laplace(ALICE, 0.1), Laplace(ALICE, 0.2)
+
+
+def two_challenges(coins: np.random.Generator) -> Generator[Any, float, None]:
+    """The same adversary with its two mechanisms made once."""
+    mechanism = WEAK
+    while True:
+        answer = yield WITHOUT_ALICE, EVERYONE, mechanism
+        mechanism = STRONG if answer > 0.5 else WEAK
+
+
 def press_when_ahead(coins: np.random.Generator) -> Generator[Any, float, None]:
     """The generator of the README."""
     epsilon = 0.1

@@ -1,8 +1,9 @@
-"""Rounds a second: compiled rules against bare draws, two jobs, the runner's overhead."""
+"""Rounds a second: rules against bare draws, generators against a bare loop, two jobs, overhead."""
 
 from __future__ import annotations
 
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,15 +12,29 @@ from unittest.mock import patch
 
 import numpy as np
 
-from experiments.benchmarks import adversaries
+from experiments.benchmarks import adversaries, loops
 from experiments.benchmarks.measure import Line, alternately, fresh
-from simulator import Guarantee, simulate
+from simulator import (
+    ADD_REMOVE,
+    Free,
+    Guarantee,
+    InvalidInput,
+    Rule,
+    ScalarMechanism,
+    simulate,
+)
+from simulator.adversaries import registry
+from simulator.play.compiling import numba_compile
+from simulator.play.plain_kernel import Engine
 from simulator.run.worker import Player
 
 ROUNDS = 100
 TRIALS = 200_000
 CHUNK = 1 << 16
 """Draws at once: numpy is fastest while they stay in the cache."""
+
+REHEARSED = 1000
+"""Draws of each menu entry, to count what a round of it draws."""
 
 Draw = Callable[..., Any]
 
@@ -54,6 +69,89 @@ def against_bare_draws() -> Iterator[Line]:
         detail = {"rounds_per_second": total / ours, "draws_per_second": total / theirs}
         unit = f"x bare {draw.__name__} draws"
         yield Line(f"compiled rule, {name}", ratio, unit, target, detail=detail)
+
+
+def bare_draws_of(rule: Rule) -> dict[str, int]:
+    """What a round of each menu entry draws at least, by method of a generator."""
+    counts: dict[str, int] = {}
+
+    class Counting:
+        def __getattr__(self, name: str) -> Any:
+            def draw() -> float:
+                counts[name] = counts.get(name, 0) + 1
+                return float(getattr(source, name)())
+
+            return draw
+
+    source = np.random.default_rng(0)
+    for entry in rule.menu:
+        mechanism = entry.mechanism
+        assert isinstance(mechanism, ScalarMechanism)
+        if isinstance(mechanism.parameter, Free):
+            mechanism = mechanism.with_parameter(mechanism.parameter.high)
+        pair = mechanism.pair(entry.database_0, entry.database_1)
+        for _ in range(REHEARSED):
+            pair.sample(0, Counting())  # type: ignore[arg-type]
+    return counts
+
+
+def library_rules() -> Iterator[Line]:
+    """Every library rule against the bare draws of its menu, each entry as often as the others."""
+    generator = np.random.Generator(np.random.SFC64(2))
+    total = TRIALS * ROUNDS // 4
+    for entry in registry.entries():
+        try:
+            rule = entry.make(adversaries.PURE, ROUNDS)
+        except InvalidInput:
+            continue  # plays in another family alone
+        if not isinstance(rule, Rule):
+            continue
+        engine = Engine.build(rule, adversaries.PURE, ADD_REMOVE)
+        coins, noise = (np.random.Generator(np.random.SFC64(i)) for i in range(2))
+        losses = np.empty(total // ROUNDS)
+        counts = bare_draws_of(rule)
+        rounds = len(rule.menu) * REHEARSED
+
+        def draws(counts: dict[str, int] = counts, rounds: int = rounds) -> None:
+            for name, count in counts.items():
+                bare(getattr(generator, name), total * count // rounds)
+
+        ratio, ours, theirs = alternately(
+            partial(engine.play, 0, coins, noise, losses, ROUNDS), draws
+        )
+        detail = {
+            "rounds_per_second": total / ours,
+            "draws_per_round": {name: count / rounds for name, count in counts.items()},
+            "rounds_of_bare_draws_per_second": total / theirs,
+        }
+        yield Line(f"library rule, {entry.name}", ratio, "x bare draws of its menu", detail=detail)
+
+
+def against_hand_written_loops() -> Iterator[Line]:
+    """Rules beside loops that a hand has specialised for them, with the numbers in place."""
+    cases = (
+        ("Laplace", *adversaries.laplace(), loops.laplace),
+        ("randomized response", *adversaries.randomized_response(), loops.randomized_response),
+        ("Gaussian", *adversaries.gaussian(), loops.gaussian),
+        ("mechanism-switcher", registry.make("mechanism-switcher", adversaries.PURE, ROUNDS),
+         adversaries.PURE, loops.switcher),
+    )  # fmt: skip
+    for name, rule, family, loop in cases:
+        assert isinstance(rule, Rule)
+        engine = Engine.build(rule, family, ADD_REMOVE)
+        compiled = numba_compile(loop)
+        losses = np.empty(TRIALS // 4)
+        coins, noise = (np.random.Generator(np.random.SFC64(i)) for i in range(2))
+        compiled(losses[:0], ROUNDS, noise)
+        ratio, ours, theirs = alternately(
+            partial(engine.play, 0, coins, noise, losses, ROUNDS),
+            partial(compiled, losses, ROUNDS, noise),
+        )
+        detail = {
+            "rounds_per_second": losses.size * ROUNDS / ours,
+            "rounds_per_second_by_hand": losses.size * ROUNDS / theirs,
+        }
+        yield Line(f"against a loop by hand, {name}", ratio, "x its rate", detail=detail)
 
 
 def two_jobs() -> Iterator[Line]:
@@ -107,18 +205,35 @@ def overhead() -> Iterator[Line]:
 
 
 COMPILE = """
-import json
+import json, time
 from experiments.benchmarks import adversaries
 from simulator import simulate
 rule, family = adversaries.laplace()
-print(json.dumps(simulate(rule, family, 10, 10, jobs=1, progress=False).compile_seconds))
+seconds = simulate(rule, family, 10, 10, jobs=1, progress=False).compile_seconds
+print(json.dumps([seconds, time.process_time()]))
 """
 
 
 def compilation() -> Iterator[Line]:
     """Seconds to compile a new rule in a new process, the import of numba included."""
-    times = [float(fresh(COMPILE)) for _ in range(3)]
+    times = [float(fresh(COMPILE)[0]) for _ in range(3)]
     yield Line("compilation of a rule", statistics.median(times), "s", 5.0, at_least=False)
+
+
+def compiled_before() -> Iterator[Line]:
+    """Processor time of a short run whose rule was compiled before, over one that compiles it."""
+    with tempfile.TemporaryDirectory() as folder:
+        fresh(COMPILE, folder)
+        pairs = [(float(fresh(COMPILE)[1]), float(fresh(COMPILE, folder)[1])) for _ in range(5)]
+    ratio = statistics.median(warm / cold for cold, warm in pairs)
+    detail = {
+        "seconds_cold": statistics.median(cold for cold, _ in pairs),
+        "seconds_warm": statistics.median(warm for _, warm in pairs),
+    }
+    yield Line(
+        "run of a rule compiled before", ratio, "x one that compiles it", 0.5, at_least=False,
+        detail=detail,
+    )  # fmt: skip
 
 
 def generator_adversary() -> Iterator[Line]:
@@ -132,4 +247,35 @@ def generator_adversary() -> Iterator[Line]:
     yield Line("generator adversary", statistics.median(rates), "rounds/s per core", 300_000.0)
 
 
-BENCHMARKS = (against_bare_draws, two_jobs, overhead, compilation, generator_adversary)
+def bare_loop(adversary: Any, trials: int) -> None:
+    """Send a generator scalar draws of Laplace noise, and do nothing else."""
+    coins, noise = (np.random.Generator(np.random.SFC64(i)) for i in range(2))
+    exponential, uniform = noise.standard_exponential, noise.random
+    for _ in range(trials):
+        send, answer = adversary(coins).send, None
+        for _ in range(ROUNDS):
+            send(answer)
+            answer = exponential() * (1.0 if uniform() < 0.5 else -1.0)
+
+
+def generators_against_a_bare_loop() -> Iterator[Line]:
+    """A generator's rounds, per core, over those of a loop with numpy's scalar draws alone."""
+    trials = 5_000
+    cases = {
+        "two challenges": adversaries.two_challenges,
+        "made anew every round": adversaries.press_when_ahead,
+    }
+    for name, adversary in cases.items():
+        ratio, ours, theirs = alternately(
+            partial(play, adversary, adversaries.PURE, trials),
+            partial(bare_loop, adversary, trials),
+        )
+        total = trials * ROUNDS
+        detail = {"rounds_per_second": total / ours, "rounds_per_second_bare": total / theirs}
+        yield Line(f"generator, {name}", ratio, "x a bare loop of scalar draws", detail=detail)
+
+
+BENCHMARKS = (
+    against_bare_draws, library_rules, against_hand_written_loops, two_jobs, overhead, compilation,
+    compiled_before, generator_adversary, generators_against_a_bare_loop,
+)  # fmt: skip

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.drawing.ends import plot_named
 from experiments.drawing.names import label
 from simulator import PureDP
 from simulator.plots import legend, paper_figure
+from simulator.plots.named import plot_named
 from simulator.plots.style import promised
 from simulator.theory import Composition, bounds_for
 from simulator.theory.laws import LaplaceLaw

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from experiments.play import label_of, played
 from simulator import parse_guarantee
-from simulator.plots import Band, legend, paper_figure, plot_tails
+from simulator.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
 from simulator.theory import Composition, bound
 
 TITLE = "hockey-stick divergence of six adversaries, with 95% intervals, against the bounds"
@@ -71,7 +71,8 @@ LABELS = {
 def draw(data: Mapping[str, Any]) -> Figure:
     """One panel a direction, on one scale."""
     curves = {
-        LABELS[name]: (data["bound_epsilons"], values) for name, values in data["bounds"].items()
+        LABELS[name]: DivergenceCurve(data["bound_epsilons"], values)
+        for name, values in data["bounds"].items()
     }
     with paper_figure(2, height=3.4) as (figure, panels):
         for experiment, axes in enumerate(panels):
@@ -79,9 +80,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
                 label_of(name): Band(**found[str(experiment)])
                 for name, found in data["measured"].items()
             }
-            plot_tails(axes, data["epsilons"], bands, curves, floor=1e-7)
-            axes.set_xlabel(r"$\varepsilon$")
-            axes.set_ylabel(r"$\delta(\varepsilon)$")
+            plot_divergence(axes, data["epsilons"], bands, curves, floor=1e-7)
         panels[0].set_title("views of experiment 0 from those of 1")
         panels[1].set_title("views of experiment 1 from those of 0")
         legend(figure, columns=3)

@@ -20,7 +20,7 @@ from simulator.adversaries.training import (
     train_with,
     tumours,
 )
-from simulator.plots import Band, legend, paper_figure, plot_tails
+from simulator.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
 from simulator.plots.style import measured
 from simulator.theory import PLD, GaussianLaw, PoissonSubsampledLaw, compose_laws
 
@@ -121,10 +121,8 @@ def draw(data: Mapping[str, Any]) -> Figure:
                 name: Band(**found[str(experiment)]) for name, found in data["measured"].items()
             }
             certified = data["certified"][str(experiment)]["upper"]
-            plot_tails(
-                axes, data["epsilons"], bands,
-                {"certified, exact": (data["epsilons"], certified)}, floor=3e-4,
-            )  # fmt: skip
+            exact = DivergenceCurve(data["epsilons"], certified)
+            plot_divergence(axes, data["epsilons"], bands, {"certified, exact": exact}, floor=3e-4)
             for index, (name, found) in enumerate(data["measured"].items()):
                 points = [
                     (one["epsilon"], one["delta"])
@@ -136,8 +134,6 @@ def draw(data: Mapping[str, Any]) -> Figure:
                     look |= {"linestyle": "none", "markerfacecolor": look["color"], "zorder": 4}
                     label = f"{name}, last weights alone: at least"
                     axes.plot(*zip(*points), **look, markersize=4.5, label=label)
-            axes.set_xlabel(r"$\varepsilon$")
-            axes.set_ylabel(r"$\delta(\varepsilon)$")
         panels[0].set_title("views without her from those with her")
         panels[1].set_title("views with her from those without her")
         legend(figure, columns=2)

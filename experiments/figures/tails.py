@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from experiments.play import label_of, played
 from simulator import parse_guarantee
-from simulator.plots import Band, legend, paper_figure, plot_tails
+from simulator.plots import Band, TailCurve, legend, paper_figure, plot_tails
 from simulator.theory import azuma_tail
 from simulator.theory.loss_atoms import repeated_atoms
 from simulator.ties import beyond
@@ -76,7 +76,7 @@ def bounds(specification: Mapping[str, Any], thresholds: np.ndarray) -> dict[str
 def draw(data: Mapping[str, Any]) -> Figure:
     """One panel an experiment, on one scale."""
     thresholds = data["thresholds"]
-    curves = {name: (thresholds, values) for name, values in data["bounds"].items()}
+    curves = {name: TailCurve(thresholds, values) for name, values in data["bounds"].items()}
     with paper_figure(2, height=3.4) as (figure, panels):
         for experiment, axes in enumerate(panels):
             tails = {
@@ -89,6 +89,5 @@ def draw(data: Mapping[str, Any]) -> Figure:
         panels[1].set_ylabel(r"$\Pr[-L > t]$")
         for axes in panels:
             axes.set_xlim(left=0.0)
-            axes.set_xlabel(r"threshold $t$")
         legend(figure, columns=3)
     return figure

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copyreg
 import functools
 import random
+import sys
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -60,6 +61,9 @@ def take_apart(value: Any, note: Note) -> Anatomy:
             return take(value, note)
     if (wrapped := compiled_function(value)) is not None:
         return Anatomy(name_of(type(value)), [("function", wrapped)])
+    if str(type(value).__module__).startswith("numba.stencils"):
+        note(f"holds a {type(value).__module__}.{type(value).__qualname__}")
+        return Anatomy(name_of(type(value)), [])
     if is_own_class(type(value)):
         return _own_instance(value, note)
     if is_dataclass(value):
@@ -182,6 +186,8 @@ def _reduced(value: Any, note: Note) -> Anatomy:
         note(f"holds a {kind.__module__}.{kind.__qualname__}")
         return Anatomy(name_of(kind), [])
     if isinstance(reduced, str):
+        if not _is_a_name_of(value, reduced):
+            note(f"holds the {kind.__module__}.{kind.__qualname__} {reduced}")
         return Anatomy(f"{name_of(kind)} {reduced}", [])
     made, arguments, *rest = reduced
     listed = [part if place == 0 else list(part) if part is not None else None
@@ -190,6 +196,13 @@ def _reduced(value: Any, note: Note) -> Anatomy:
         name_of(kind),
         [("class", kind), ("made", made), ("from", arguments), *(("", part) for part in listed)],
     )
+
+
+def _is_a_name_of(value: Any, name: str) -> bool:
+    """Whether a module of its own, or numpy or scipy, holds a value under that name."""
+    own = sys.modules.get(str(getattr(value, "__module__", "")))
+    modules = (own, np, sys.modules.get("scipy.special"))
+    return any(getattr(module, name, None) is value for module in modules if module is not None)
 
 
 _TAKERS: tuple[tuple[Any, Callable[[Any, Note], Anatomy]], ...] = (

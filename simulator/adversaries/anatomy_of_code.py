@@ -41,21 +41,32 @@ _BUILT_IN = (
 
 def compiled_function(value: Any) -> Any:
     """The Python function inside of one that numba has compiled, or None."""
-    return value.py_func if str(type(value).__module__).startswith("numba.") and hasattr(
-        value, "py_func"
-    ) else None  # fmt: skip
+    if not str(type(value).__module__).startswith("numba."):
+        return None
+    for name in ("py_func", "_pyfunc"):  # the latter of a callback for C
+        try:
+            found = getattr(value, name)
+        except Exception:  # numba's stencils have no proper answer
+            continue
+        if isinstance(found, types.FunctionType):
+            return found
+    return None
 
 
 # --- functions ----------------------------------------------------------------------------------
 
 
 def _function(value: types.FunctionType, note: Note) -> Anatomy:
-    own = is_own_function(value)
     if isinstance(registry := getattr(value, "registry", None), types.MappingProxyType):
         # functools.singledispatch: its cache fills in play, its registry is what was written
         return Anatomy(name_of(value), [("registry", dict(registry))])
-    if not own and is_found_by_name(value):
+    if not is_own_function(value) and is_found_by_name(value):
         return Anatomy(name_of(value), [])
+    return whole_function(value, note)
+
+
+def whole_function(value: types.FunctionType, note: Note) -> Anatomy:
+    """A function by its code and all that it looks up, be it installed or not."""
     found = lookups(value.__code__)
     children: Children = [
         ("code", value.__code__),
@@ -75,7 +86,7 @@ def _function(value: types.FunctionType, note: Note) -> Anatomy:
             children.append((name, patched))
     for each in found.imports:
         children += _imported(each, value, note)
-    if own:
+    if is_own_function(value):
         if found.whole_module:
             children.append(("module", Namespace(value.__globals__)))
         for name in found.uncovered:

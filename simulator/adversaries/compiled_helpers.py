@@ -6,10 +6,10 @@ of them changed would play on with the old value, while its fingerprint shows th
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from simulator.adversaries.anatomy_of_code import compiled_function
 from simulator.adversaries.fingerprint import Walk
 from simulator.adversaries.origins import is_own_function
 
@@ -41,9 +41,5 @@ def renew_compiled(*values: Any) -> list[str]:
 
 def _is_helper(value: Any) -> bool:
     """Whether it is a function of the user's that numba compiles."""
-    return (
-        str(type(value).__module__).startswith("numba.")  # a few types in C have no name there
-        and hasattr(value, "recompile")
-        and isinstance(getattr(value, "py_func", None), FunctionType)
-        and is_own_function(value.py_func)
-    )
+    function = compiled_function(value)
+    return function is not None and hasattr(value, "recompile") and is_own_function(function)

@@ -141,18 +141,24 @@ def check_in(free: Free, parameter: float) -> None:
         )
 
 
-def check_challenge(challenge: Any, family: Guarantee, relation: Relation) -> Challenge:
-    """Return the challenge if it keeps the rules, except for its query's sensitivity.
-
-    Raises Breach when it is not a triple, when the databases are not neighbours, or when the
-    mechanism is outside the family.
-    """
+def triple(challenge: Any) -> tuple[Any, Any, Any]:
+    """What an adversary sent, taken apart once; raises Breach when it is not three things."""
     try:
         database_0, database_1, mechanism = challenge
     except (TypeError, ValueError):
         raise Breach(
             f"the adversary must yield (database_0, database_1, mechanism), not {challenge!r}"
         ) from None
+    return database_0, database_1, mechanism
+
+
+def check_challenge(challenge: Any, family: Guarantee, relation: Relation) -> Challenge:
+    """Return the challenge if it keeps the rules, except for its query's sensitivity.
+
+    Raises Breach when it is not a triple, when the databases are not neighbours, or when the
+    mechanism is outside the family.
+    """
+    database_0, database_1, mechanism = triple(challenge)
     for database in (database_0, database_1):
         if not isinstance(database, Database):
             raise Breach(f"the adversary yielded {database!r} where a Database belongs")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.adversaries.anatomy import plain, take_apart
-from simulator.adversaries.parts import Anatomy, Namespace
+from simulator.adversaries.parts import Anatomy, Namespace, Note
 
 _DIGITS = 32
 
@@ -101,7 +101,11 @@ class Walk:
         def note(reason: str) -> None:
             self.not_covered.add(f"{_short(place)}: {reason}")
 
-        return _Open(value, place, take_apart(value, note))
+        return _Open(value, place, self.apart(value, note))
+
+    def apart(self, value: Any, note: Note) -> Anatomy:
+        """The parts of a value; another walk may look deeper."""
+        return take_apart(value, note)
 
 
 def _key(value: Any) -> int:

@@ -37,8 +37,12 @@ class LibraryEntry:
     families: type[Guarantee] | None = None
 
     def plays_in(self, family: Guarantee) -> bool:
-        """Whether the family is of the kind that it plays in."""
-        return self.families is None or isinstance(family, self.families)
+        """Whether it can be made for the family: of its kind, with mechanisms that it plays."""
+        try:
+            self.make(family, 1)
+        except InvalidInput:
+            return False
+        return True
 
     @property
     def summary(self) -> str:

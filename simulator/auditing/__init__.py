@@ -1,8 +1,8 @@
-"""Black boxes on trial: what their answers prove against the guarantee that they claim."""
+"""Black boxes on trial: what their answers prove against the guarantee that they claim.
 
-from simulator.auditing.audit import audit, audit_answers
-from simulator.auditing.compositions import audit_composition, audit_views
-from simulator.auditing.events import Event
-from simulator.auditing.result import AuditResult
+The names are listed in ``__init__.pyi``, and imported when first used.
+"""
 
-__all__ = ["AuditResult", "Event", "audit", "audit_answers", "audit_composition", "audit_views"]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

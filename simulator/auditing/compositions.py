@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from simulator.auditing.audit import CONFIDENCE, audit_answers, prepared
+from simulator.auditing.defaults import CONFIDENCE
 from simulator.auditing.result import AuditResult
+from simulator.auditing.trial import audit_answers, prepared
 from simulator.auditing.view_reading import ViewReader
 from simulator.auditing.view_sources import Asked, PlayedViews, played_views
 from simulator.data.databases import ADD_REMOVE, Relation
@@ -44,7 +45,7 @@ def audit_composition(
 
     Nothing is asked of the mechanisms but answers: black boxes, interactive ones, mechanisms of
     this package, whose likelihoods are not looked at. Both experiments are played in blocks, and
-    the views are audited as they come, see :func:`simulator.auditing.audit.audit`.
+    the views are audited as they come, see :func:`simulator.auditing.audit`.
 
     Parameters
     ----------

@@ -24,6 +24,7 @@ from simulator.auditing.reading import read
 from simulator.auditing.result import AuditResult
 from simulator.auditing.sources import AnswerSource
 from simulator.auditing.wagers import AgainstClaim, Nulls, delta_grid, epsilon_grid, estimate
+from simulator.stages import stage
 from simulator.theory.guarantees import Guarantee
 
 FIRST = 2048
@@ -102,14 +103,17 @@ class Search:
 
     def run(self, seed: int) -> AuditResult:
         """Draw until it is clear or the budget is spent."""
-        pair, pool = self._pair()
+        with stage("choosing the inputs") as self.advance:
+            pair, pool = self._pair()
         self.source.require_answers()
-        stopped = self._bet(pair, pool)
+        with stage("drawing, at most", self.samples - self.drawn) as self.advance:
+            stopped = self._bet(pair, pool)
         return self._result(pair, pool, stopped, seed)
 
     def _draw(self, pair: int, n: int) -> tuple[Answers, Answers]:
         answers = self.source.draw(pair, 0, n), self.source.draw(pair, 1, n)
         self.drawn += n
+        self.advance(n)
         return answers
 
     def _pair(self) -> tuple[int, Pool]:

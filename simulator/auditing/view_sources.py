@@ -16,7 +16,7 @@ from simulator.mechanisms import Ask, Handle, Raised
 from simulator.play.interpreter import key_of
 from simulator.play.specification import Specification
 from simulator.play.views import View, asked_in
-from simulator.run.simulate import outcomes, workers
+from simulator.run.pool import outcomes
 
 MOST_ALIKE = 16
 """Challenges of one description that are told apart, as by functions of one name; the others share
@@ -118,8 +118,7 @@ class PlayedViews:
             last = min(first + count, s.blocks)
             self.next_block[b] = last
             keys = [(b, block) for block in range(first, last)]
-            jobs = min(workers(self.jobs, missing * s.rounds), len(keys))
-            with contextlib.closing(outcomes(s, keys, max(1, jobs))) as played:
+            with contextlib.closing(outcomes(s, keys, self.jobs)) as played:
                 found = sorted(played, key=lambda outcome: outcome.block)
             for outcome in found:
                 self.doubts += [outcome.doubt] if outcome.doubt else []

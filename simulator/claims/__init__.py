@@ -2,30 +2,44 @@
 
 A claim is written beside its check, in a module for one source and theme::
 
-    @claim("roth2011-theorem-1", ROTH_2011, "Theorem 1", "k rounds of epsilon-DP are ...",
-           Verdict.HOLDS, wrong={"share": 0.5})
+    @claim("roth2011-theorem-1", "Theorem 1", "k rounds of epsilon-DP are ...", Verdict.HOLDS,
+           wrong={"share": 0.5})
     def basic_composition(*, epsilon: float = 0.3, rounds: int = 9, share: float = 1.0) -> Finding:
         ...
 
 The check's keyword defaults are the claim; ``wrong`` alters some of them into a claim that the
-check must judge otherwise.
+check must judge otherwise. A theorem that several sources state has one check, in ``theorems``,
+which each source registers with its own constants: ``claim(..., given={"epsilon": 0.5})(check)``.
+
+A claim that is at hand is asked again with other values of its parameters, its knobs::
+
+    from simulator.claims import claim
+    claim("zhang2020-bob").check(denominator=813)
 """
 
-from simulator.claims.model import Claim, Finding, Source, Verdict
-from simulator.claims.registry import all_claims, claim, find
+from simulator.claims.knobs import Knob, Stretch, knobs_of, read_settings, sweep
+from simulator.claims.model import Claim, Fault, Finding, Source, Verdict
+from simulator.claims.registry import all_claims, find
+from simulator.claims.registry import find as claim
 from simulator.claims.rendering import to_json, to_markdown
 from simulator.claims.running import ClaimResult, run
 
 __all__ = [
     "Claim",
     "ClaimResult",
+    "Fault",
     "Finding",
+    "Knob",
     "Source",
+    "Stretch",
     "Verdict",
     "all_claims",
     "claim",
     "find",
+    "knobs_of",
+    "read_settings",
     "run",
+    "sweep",
     "to_json",
     "to_markdown",
 ]

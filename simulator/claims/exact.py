@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import numpy as np
@@ -73,19 +74,23 @@ def random_pairs(
             if p.sum() == 0.0 or q.sum() == 0.0:
                 continue
         if np.isfinite(epsilon):
-            q = _within(p, draws, epsilon)
+            q = _within(p / p.sum(), draws, epsilon)
         pairs.append((p / p.sum(), q / q.sum()))
     return pairs
 
 
 def _within(p: np.ndarray, draws: np.random.Generator, epsilon: float) -> np.ndarray:
-    """A law whose log-ratio to ``p`` is at most epsilon: ratios at both ends of an interval.
+    """A law whose log-ratio to ``p`` is at most epsilon; in two of three draws an extreme one.
 
-    With ratios low and high = low e^epsilon before normalising, the sum of q lies between, so
-    that both log-ratios end up within epsilon.
+    All answers but one of an extreme law have the least or the largest ratio: in random order they
+    are raised from one to the other, until the sum is 1.
     """
-    ends = np.where(draws.random(len(p)) < 0.5, 0.0, 1.0)
-    return p * np.exp(epsilon * np.where(draws.random(len(p)) < 0.7, ends, draws.random(len(p))))
+    order = draws.permutation(len(p))
+    room = 2.0 * math.sinh(epsilon) * p[order]
+    below = -math.expm1(-epsilon) - (np.cumsum(room) - room)
+    q = math.exp(-epsilon) * p
+    q[order] += np.clip(below, 0.0, room)
+    return q if draws.random() < 2.0 / 3.0 else p + draws.random() * (q - p)
 
 
 def all_events(answers: int) -> np.ndarray:

@@ -54,6 +54,8 @@ def upper_bound(
         right=right or f"{what} reaches {number(attained)}",
         false_alarm=false_alarm,
         note=note,
+        attained=attained,
+        claimed=claimed,
     )
 
 
@@ -75,6 +77,8 @@ def equal(
         printed=printed or f"{what} = {number(claimed)}",
         right=right or f"{what} = {number(computed)}",
         note=note,
+        attained=computed,
+        claimed=claimed,
     )
 
 
@@ -92,6 +96,8 @@ def decided(
         right=right or f"{what} at least {number(decision.lower)}",
         false_alarm=decision.false_alarm,
         note=note,
+        attained=decision.value,
+        claimed=decision.bound,
     )
 
 

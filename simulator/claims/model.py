@@ -10,7 +10,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal
 
-from simulator.errors import InvalidInput
+from simulator.claims.knobs import chosen_values
+from simulator.errors import DpcomposeError, InvalidInput
 from simulator.estimation import Estimate
 
 Method = Literal["exact", "simulation", "both"]
@@ -36,6 +37,15 @@ class Verdict(StrEnum):
         return self in (Verdict.FAILS, Verdict.DOES_NOT_FOLLOW)
 
 
+class Fault(StrEnum):
+    """What kind of complaint it is: how far the source is to blame."""
+
+    SUBSTANCE = "substance"
+    READING = "in one reading"
+    SLIP = "slip"
+    TRANSCRIPT = "as transcribed"
+
+
 @dataclass(frozen=True)
 class Source:
     """A document whose claims are checked: the prefix of their ids, and how it is cited."""
@@ -58,6 +68,7 @@ class Finding:
     false_alarm : probability that such a check finds fault with a true claim; needed unless exact.
         Zero where a complaint would rest on a single view that the claim rules out.
     note : anything else worth a line.
+    attained, claimed : the two numbers that were compared, where the claim compares two.
 
     Raises InvalidInput for a complaint without both numbers, and for a simulation without its
     false-alarm probability.
@@ -72,6 +83,8 @@ class Finding:
     right: str = ""
     false_alarm: float | None = None
     note: str = ""
+    attained: float | None = None
+    claimed: float | None = None
 
     def __post_init__(self) -> None:
         if self.verdict.is_complaint and not (self.printed and self.right):
@@ -114,12 +127,16 @@ class Claim:
     source, place : where it stands.
     statement : the claim in our words.
     expected : the recorded verdict; another one is a regression.
-    check : keyword parameters with defaults to a Finding. The defaults are the claim.
+    function : the check: keyword parameters with defaults to a Finding. The defaults are the claim.
     wrong : other values of some parameters: a deliberately altered claim, on which the check must
         come to another verdict.
     cannot_be_wrong : why there is no such altered claim, where ``wrong`` is empty.
-    slip : of a complaint, that the print is wrong to the letter only: a reader sees what is meant,
-        and what is meant is true.
+    given : this source's own constants, in place of defaults of a check that several claims share.
+    fault : of a complaint, its kind. SUBSTANCE misleads whoever relies on the print; a READING is
+        one of several that the print leaves open, and false; a SLIP is wrong to the letter only, a
+        reader sees what is meant, and that is true; TRANSCRIPT is a slip that the text we have may
+        owe to its transcription, and not to its author.
+    written : the module and the line where the claim stands.
     """
 
     id: str
@@ -128,36 +145,58 @@ class Claim:
     statement: str
     expected: Verdict
     _: KW_ONLY
-    check: Check
+    function: Check
     wrong: Mapping[str, Any] = field(default_factory=dict)
     cannot_be_wrong: str = ""
-    slip: bool = False
+    given: Mapping[str, Any] = field(default_factory=dict)
+    fault: Fault = Fault.SUBSTANCE
+    written: tuple[str, int] = ("", 0)
 
     def __post_init__(self) -> None:
         if not self.id.startswith(self.source.key + "-"):
             raise InvalidInput(f"claim {self.id!r} must have an id beginning {self.source.key}-")
         if bool(self.wrong) == bool(self.cannot_be_wrong):
             raise InvalidInput(f"claim {self.id}: give either wrong or cannot_be_wrong")
-        if unknown := set(self.wrong) - set(self.parameters):
+        if unknown := (set(self.wrong) | set(self.given)) - set(self._defaults):
             raise InvalidInput(f"claim {self.id}: the check has no parameter {sorted(unknown)}")
         if self.expected is Verdict.UNDECIDED:
             raise InvalidInput(f"claim {self.id}: record a verdict, not that there is none")
-        if self.slip and not self.expected.is_complaint:
-            raise InvalidInput(f"claim {self.id}: a slip is a kind of complaint")
-        object.__setattr__(self, "wrong", MappingProxyType(dict(self.wrong)))
+        if self.fault is not Fault.SUBSTANCE and not self.expected.is_complaint:
+            raise InvalidInput(f"claim {self.id}: {self.fault} is a kind of complaint")
+        for name in ("wrong", "given"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    @property
+    def _defaults(self) -> dict[str, Any]:
+        signature = inspect.signature(self.function)
+        return {name: entry.default for name, entry in signature.parameters.items()}
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The check's parameters at their defaults."""
-        signature = inspect.signature(self.check)
-        return {name: entry.default for name, entry in signature.parameters.items()}
+        """The check's parameters, at the values that are the claim."""
+        return self._defaults | dict(self.given)
+
+    def check(self, **changes: Any) -> Finding:
+        """Check the claim with some of its knobs set otherwise.
+
+        Raises InvalidInput for an unknown knob, a value out of its range, or values at which the
+        check itself breaks down.
+        """
+        values = chosen_values(self, changes)
+        try:
+            return self.function(**values)
+        except (ArithmeticError, ValueError, LookupError, MemoryError, RecursionError) as error:
+            if not changes or isinstance(error, DpcomposeError):
+                raise
+            given = ", ".join(f"{name} = {value}" for name, value in changes.items())
+            raise InvalidInput(f"claim {self.id} cannot be checked at {given}: {error}") from None
 
     def run(self) -> Finding:
         """Check the claim as it stands."""
-        return self.check()
+        return self.function(**self.parameters)
 
     def run_wrong(self) -> Finding:
         """Check the deliberately altered claim; raises InvalidInput where there is none."""
         if not self.wrong:
             raise InvalidInput(f"claim {self.id} has no altered variant: {self.cannot_be_wrong}")
-        return self.check(**self.wrong)
+        return self.function(**{**self.parameters, **self.wrong})

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from simulator.claims.model import Finding, Verdict
+from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.running import ClaimResult
 from simulator.claims.sources import SOURCES
 
@@ -34,24 +34,40 @@ parameters of each check are in `claims.json`; `make claims` writes both files.
 - *Slack* is what is claimed over what is attained: 1 is tight, below 1 the claim is exceeded.
 - A verdict comes from an exact computation unless its line says *simulated*; then it states the
   probability that such a check finds fault with a true claim.
-- “Our answer” marks what a source asks but does not answer.
+- “Our answer” marks what a source asks but does not answer, “ours” what it does not say at all: a
+  tight form, a converse, a condition that is needed.
+- Under *printed* stands what the source says, in our words and with our parameters in its formulas;
+  what we add to make it checkable is said to be ours.
 
 `dpcompose claims ID` checks one of them again and prints everything about it.
 """
 
-_SUBSTANCE = """\
+_HEADINGS = {
+    Fault.SUBSTANCE: """\
 ## Found wrong or unsupported: {}
 
 What is printed is false, or does not follow from what it rests on; a reader who relies on it is
 misled.
-"""
+""",
+    Fault.READING: """\
+## False in one reading: {}
 
-_SLIPS = """\
+The print is too vague to be false as it stands. Each line says what is printed, how we read it, and
+why that reading is false; a kinder one may be true.
+""",
+    Fault.SLIP: """\
 ## Slips: {}
 
 Wrong to the letter only: a misprint, a missing condition, = for ≤. A reader sees what is meant, and
 that is true.
-"""
+""",
+    Fault.TRANSCRIPT: """\
+## As transcribed: {}
+
+Slips in the text that we have, of handwriting or slides read by machine. The authors may have
+written it right, so these are no complaints about them.
+""",
+}
 
 
 def to_json(results: Iterable[ClaimResult]) -> str:
@@ -67,8 +83,10 @@ def to_markdown(results: Sequence[ClaimResult]) -> str:
         _PREAMBLE.format(sources="; ".join(f"`{s.key}` is {s.cite}" for s in SOURCES)),
         f"{counts(results)}\n",
         _strays(results),
-        _complaints(_SUBSTANCE, [result for result in found if not result.claim.slip]),
-        _complaints(_SLIPS, [result for result in found if result.claim.slip]),
+        *(
+            _complaints(heading, [result for result in found if result.claim.fault is fault])
+            for fault, heading in _HEADINGS.items()
+        ),
     ]
     for source, group in groupby(results, key=lambda result: result.claim.source.cite):
         listed = list(group)
@@ -78,8 +96,10 @@ def to_markdown(results: Sequence[ClaimResult]) -> str:
 
 def complaints_first(results: Iterable[ClaimResult]) -> list[ClaimResult]:
     """The results ordered by verdict, those that fail as printed first, and slips after faults."""
-    order = list(_COUNTED)
-    return sorted(results, key=lambda r: (order.index(r.finding.verdict), r.claim.slip))
+    order, faults = list(_COUNTED), list(_HEADINGS)
+    return sorted(
+        results, key=lambda r: (order.index(r.finding.verdict), faults.index(r.claim.fault))
+    )
 
 
 def counts(results: Sequence[ClaimResult]) -> str:

@@ -15,6 +15,7 @@ from simulator.claims.model import Claim, Finding, Verdict
 from simulator.claims.registry import find
 from simulator.errors import DpcomposeError, InvalidInput, Refusal
 from simulator.run.interruption import shielded
+from simulator.stages import stage
 from simulator.validation import whole
 
 
@@ -42,7 +43,7 @@ class ClaimResult:
             "parameters": {name: _plain(value) for name, value in claim.parameters.items()},
             "expected": str(claim.expected),
             "as_recorded": self.as_recorded,
-            "slip": claim.slip,
+            "fault": str(claim.fault) if claim.expected.is_complaint else None,
             **self.finding.as_dict(),
         }
 
@@ -69,10 +70,12 @@ def run(
     workers = min((os.cpu_count() or 1) if jobs == -1 else whole("jobs", jobs), len(listed))
     coming = enumerate(map(_checked, listed)) if workers <= 1 else _in_workers(listed, workers)
     found: dict[int, ClaimResult] = {}
-    for place, result in coming:
-        found[place] = result
-        if on_result is not None:
-            on_result(result)
+    with stage("claims", len(listed)) as advance:
+        for place, result in coming:
+            found[place] = result
+            advance()
+            if on_result is not None:
+                on_result(result)
     return [found[place] for place in range(len(listed))]
 
 
@@ -81,6 +84,7 @@ def _in_workers(claims: Sequence[Claim], workers: int) -> Iterator[tuple[int, Cl
     for claim in claims:
         if find(claim.id) is not claim:
             raise InvalidInput(f"claim {claim.id} is not the ledger's; check it with jobs=1")
+    before = {*multiprocessing.active_children()}
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
     try:
         with shielded():
@@ -90,6 +94,10 @@ def _in_workers(claims: Sequence[Claim], workers: int) -> Iterator[tuple[int, Cl
             yield places[done], ClaimResult(claims[places[done]], finding, seconds)
     except BrokenProcessPool:
         raise DpcomposeError("a worker died while it checked claims; try one job") from None
+    except BaseException:  # Ctrl-C: a check may take many seconds, and nobody waits for it
+        for worker in {*multiprocessing.active_children()} - before:
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 

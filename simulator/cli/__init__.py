@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
-import os
+import io
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from simulator import __version__
+from simulator.cli import process
 from simulator.cli.flags import with_flags
+from simulator.cli.numerals import Numeral
+from simulator.cli.output import apart
 from simulator.errors import DpcomposeError, InvalidInput
+from simulator.run import leaving
+from simulator.run.progress import on_a_terminal
 
-INTERRUPTED = 130
+OWN_FAULT = 70
 
 COMMANDS = {
     "adversaries": "adversaries",
@@ -26,6 +32,8 @@ COMMANDS = {
     "check": "check",
     "claims": "claims",
     "conform": "conform",
+    "merge": "merge",
+    "plot": "plot",
     "run": "run",
     "tail": "tail",
     "worst": "worst",
@@ -48,22 +56,17 @@ class Commands(click.Group):
         command = getattr(module, cmd_name)
         # click's mark of a paragraph to leave as it is; docstrings are raw, and hold it in letters
         command.help = (command.help or "").replace("\\b\n", "\b\n")
+        for parameter in command.params:
+            if parameter.type in (click.FLOAT, click.INT):
+                parameter.type = Numeral(parameter.type)
+        if not hasattr(command.callback, "__wrapped__"):  # a command is fetched more than once
+            command.callback = apart(command.callback)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List every command with its first sentence, whole."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, first_sentence(name)) for name in self.list_commands(ctx)])
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; a reader that went away, as with ``| head``, is no error."""
-        try:
-            code = super().invoke(ctx)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
-        return code
 
 
 def first_sentence(name: str) -> str:
@@ -87,16 +90,51 @@ def group() -> None:
     handed the mechanism's answer on database b. dpcompose plays experiments b = 0 and b = 1 many
     times, and sets the privacy loss that was measured against what the theorems promise.
 
-    Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 a
-    check failed or a mechanism broke its promise, 2 bad input, 3 an estimate was
-    refused, 130 interrupted.
+    Results go to standard output, everything else to standard error, also what an adversary
+    prints. Exit codes: 0 done, 1 a check failed or a mechanism broke its promise, 2 bad input, or
+    the operating system refused something (a full disk, a closed standard output), 3 an estimate
+    was refused, 4 a worker or a cluster was lost, 70 a fault of dpcompose itself, 130 interrupted,
+    143 terminated.
     """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit; a user's mistake is answered by one line."""
+    """Run the command line and exit; a user's mistake is answered by one line.
+
+    Without ``arguments`` it is the program itself: it takes those of the process, and its signals
+    and streams as well. Results are written when all of them are there.
+    """
+    owner = arguments is None
     try:
-        code = group.main(arguments, prog_name="dpcompose", standalone_mode=False)
+        if owner:
+            process.take_over()
+        code = answered(arguments)
+    except KeyboardInterrupt as error:
+        number = getattr(error, "number", signal.SIGINT)
+        code = leaving.exit_code(number)
+        print(leaving.SAID[number], file=sys.stderr)
+    if owner:
+        process.end(code)
+    sys.exit(code)
+
+
+def answered(arguments: Sequence[str] | None) -> int:
+    """Run the command line, write its results and return its exit code."""
+    stream, results = sys.stdout, io.StringIO()
+    with contextlib.redirect_stdout(results):
+        code = attempted(arguments)
+    failed = process.write_out(
+        results.getvalue(), stream, lambda line: complain(line, InvalidInput.exit_code)
+    )
+    return code or failed
+
+
+def attempted(arguments: Sequence[str] | None) -> int:
+    """Run the command line and return its exit code; what it cannot do is told in one line."""
+    code: object
+    try:
+        with leaving.within_half_a_second(), on_a_terminal():
+            code = group.main(arguments, prog_name="dpcompose", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = error.exit_code
@@ -105,9 +143,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = complain(f"{error.format_message()} (see {called} --help)", error.exit_code)
     except click.ClickException as error:
         code = complain(error.format_message(), error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        print("interrupted", file=sys.stderr)
-        code = INTERRUPTED
+    except click.Abort as error:  # click's word for Ctrl-C
+        heard = error.__cause__
+        raise (heard if isinstance(heard, KeyboardInterrupt) else KeyboardInterrupt()) from None
     except DpcomposeError as error:
         code = complain(with_flags(str(error)), error.exit_code)
     except SystemExit as error:  # click does not exit here: a user's code did
@@ -122,7 +160,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"a number leaves the range of floats ({error}); ask for less extreme ones",
             InvalidInput.exit_code,
         )
-    sys.exit(code if isinstance(code, int) else 0)
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        code = complain(
+            f"the operating system refused{where}: {error.strerror or error}",
+            InvalidInput.exit_code,
+        )
+    except Exception as error:
+        code = complain(process.own_fault(error), OWN_FAULT)
+    return code if isinstance(code, int) else 0
 
 
 def complain(message: str, code: int) -> int:

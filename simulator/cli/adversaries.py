@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from simulator.adversaries.registry import entries
 from simulator.cli import options
-from simulator.cli.output import print_json, print_table
+from simulator.cli.output import print_json, print_table, say
 
 
 @click.command()
@@ -17,6 +16,8 @@ def adversaries(about: str | None, as_json: bool) -> None:
 
     Each is made for the family and the number of rounds that it is run with.
     """
+    from simulator.adversaries.registry import entries  # takes longer than a page of help
+
     known = {entry.name: entry for entry in entries()}
     if about is not None and about not in known:
         raise click.UsageError(f"no adversary {about!r}; there are {', '.join(known)}")
@@ -24,7 +25,7 @@ def adversaries(about: str | None, as_json: bool) -> None:
     if as_json:
         print_json([{"name": entry.name, "about": entry.about} for entry in shown])
     elif about is not None:
-        print(shown[0].about)
+        say(shown[0].about)
     else:
         rows = [(entry.name, entry.summary) for entry in shown]
         print_table("Adversaries of the library", ("name", "what it does"), rows)

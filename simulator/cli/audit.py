@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 import math
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from simulator.adversaries.loading import from_file
-from simulator.auditing.audit import CONFIDENCE, SAMPLES
-from simulator.auditing.audit import audit as put_on_trial
+from simulator.auditing.defaults import CONFIDENCE, SAMPLES
 from simulator.auditing.patterns import Neighbours
 from simulator.cli import options
-from simulator.cli.output import print_json
+from simulator.cli.output import print_json, say
 from simulator.errors import InvalidInput
-from simulator.theory.guarantees import Guarantee
+
+if TYPE_CHECKING:
+    from simulator.theory.guarantees import Guarantee
 
 
 @click.command()
@@ -101,6 +101,10 @@ def audit(
 
     Exit code 1 says that the claim is violated.
     """
+    # What plays takes longer to import than a page of help to print.
+    from simulator.adversaries.loading import from_file
+    from simulator.auditing import audit as put_on_trial
+
     path, colon, function = mechanism.rpartition(":")
     if not colon or not path.endswith(".py"):
         raise InvalidInput(f"a mechanism is named as path/to/file.py:function, not {mechanism!r}")
@@ -126,7 +130,7 @@ def audit(
     if as_json:
         print_json(found.as_dict())
     else:
-        print(found)
+        say(found)
     return 1 if found.violated else 0
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,8 +15,14 @@ from simulator.cli import options
 from simulator.cli.output import end, number, print_json, print_table
 from simulator.theory.comparison import MECHANISMS, Row, compare
 from simulator.theory.events import read_account
+from simulator.validation import numeral
 
 ROUND_DELTA = 1e-10
+DRAWN = tuple(10.0**-exponent for exponent in range(1, 13))
+"""The deltas of a picture."""
+
+Asking = Callable[..., list[Row]]
+"""``ask(delta=..., epsilon=...)``, one of both None."""
 
 
 class Schedule(click.ParamType):
@@ -31,7 +40,7 @@ class Schedule(click.ParamType):
         for part in value.split(","):
             amount, times, count = part.partition("x")
             try:
-                parts.append((float(amount), int(count) if times else None))
+                parts.append((numeral(amount), int(count) if times else None))
             except ValueError:
                 self.fail(f"{part!r} is not of the form 0.1 or 0.1x500", param, ctx)
         return parts
@@ -134,6 +143,7 @@ def asked_schedule(
     default=None,
     help="Relative width that the exact row must keep, such as 1e-10.",
 )
+@options.plot
 @options.as_json
 def bounds(
     *,
@@ -149,6 +159,7 @@ def bounds(
     round_delta: float | None,
     names: tuple[str, ...],
     tolerance: float | None,
+    plot: Path | None,
     as_json: bool,
 ) -> None:
     r"""Set every bound of the literature beside the exact answer.
@@ -176,14 +187,16 @@ def bounds(
             raise click.UsageError("--event says all of the rounds: give no other option of theirs")
         account = read_account(options.text_of(event))
         asked = f"{event} under {account.relation}"
-        rows = account.compare(delta=delta, epsilon=at, names=names, tolerance=tolerance)
+        ask: Asking = partial(account.compare, names=names, tolerance=tolerance)
     else:
         asked = mechanism or "pure"
         parameters = {"epsilon": epsilon, "sigma": sigma, "rate": rate, "reports": reports}
-        rows = _rows_of_mechanism(
-            asked, parameters, rounds, round_delta,
-            delta=delta, at=at, names=names, tolerance=tolerance,
-        )  # fmt: skip
+        ask = _asking_mechanism(
+            asked, parameters, rounds, round_delta, names=names, tolerance=tolerance
+        )
+    rows = ask(delta=delta, epsilon=at)
+    if plot is not None:
+        draw(ask, rows, asked, plot)
     if as_json:
         print_json(
             {
@@ -223,14 +236,28 @@ def bounds(
     )
 
 
-def _rows_of_mechanism(
+def draw(ask: Asking, rows: Sequence[Row], asked: str, path: Path) -> None:
+    """Draw the epsilon of every row against delta into a file."""
+    from simulator.plots import paper_figure, plot_bounds
+    from simulator.plots.style import save_as
+
+    found = [{row.name: row.answer.value for row in ask(delta=d, epsilon=None)} for d in DRAWN]
+    named = {row.name: [one.get(row.name, math.nan) for one in found] for row in rows}
+    tightest = dict(sorted(named.items(), key=lambda item: item[1][-1]))
+    with paper_figure(width=6.2, height=3.6) as (figure, axes):
+        plot_bounds(axes, DRAWN, tightest, [row.name for row in rows if row.kind == "exact"])
+        axes.set_title(f"composition of {asked}")
+        save_as(figure, path)
+
+
+def _asking_mechanism(
     mechanism: str,
     parameters: dict[str, Any],
     rounds: int | None,
     round_delta: float | None,
-    **question: Any,
-) -> list[Row]:
-    """The rows of rounds that all run one mechanism."""
+    **how: Any,
+) -> Asking:
+    """What to ask about rounds that all run one mechanism."""
     named = MECHANISMS[mechanism]
     if round_delta is None:
         round_delta = ROUND_DELTA if named.leaks else 0.0
@@ -238,14 +265,12 @@ def _rows_of_mechanism(
     if named.shuffled and len(schedule) == 1 and schedule[0][1] is None:
         rounds = rounds or 1
     rate, reports = parameters["rate"], parameters["reports"]
-    return compare(
+    return partial(
+        compare,
         mechanism,
         filled(schedule, rounds, flag),
-        delta=question["delta"],
-        epsilon=question["at"],
         leak=round_delta,
         rate=1.0 if rate is None else rate,
         reports=1 if reports is None else reports,
-        names=question["names"],
-        tolerance=question["tolerance"],
+        **how,
     )

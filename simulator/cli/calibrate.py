@@ -11,7 +11,7 @@ import click
 
 from simulator.cli import options
 from simulator.cli.bounds import ROUND_DELTA
-from simulator.cli.output import certain, number, print_json, print_table
+from simulator.cli.output import certain, number, print_json, print_table, say
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory import calibrate as ladder
 from simulator.theory import events
@@ -100,13 +100,13 @@ def calibrate(
     if event is not None:
         _refuse_given({"mechanism": mechanism, "family": family, "rounds": rounds}, "no --event")
         text = options.text_of(event)
-        found = OpenAccount.from_json(text, digits).calibrated(*target)
-        _print_certified(found, event, target, as_json)
+        account = OpenAccount.from_json(text, digits)
+        _print_certified(account.calibrated(*target), account.scale, event, target, as_json)
     elif mechanism is not None:
         _refuse_given({"family": family}, "no --mechanism")
         laws, scale = _unknown_of(mechanism, numbers, rounds, digits)
         found = calibrate_certified(laws, *target, scale)
-        _print_certified(found, mechanism, target, as_json)
+        _print_certified(found, scale, mechanism, target, as_json)
     elif rounds is None:
         raise click.UsageError("Missing option '--rounds'.")
     else:
@@ -169,7 +169,7 @@ def _check_given(values: dict[str, float | None]) -> None:
 
 
 def _print_certified(
-    found: Calibrated, what: str, target: tuple[float, float], as_json: bool
+    found: Calibrated, scale: ParameterScale, what: str, target: tuple[float, float], as_json: bool
 ) -> None:
     """The number that meets the target, and the next one that does not."""
     rows = [("meets the target", found.value, found.epsilon)]
@@ -181,7 +181,7 @@ def _print_certified(
             {"parameter": found.name}
             | {
                 key: {
-                    "value": int(value) if found.name in ("rounds", "count") else value,
+                    "value": int(value) if scale.digits == 0 else value,
                     "lower": ends.lower,
                     "upper": ends.upper,
                 }
@@ -197,7 +197,7 @@ def _print_certified(
         right=(found.name,),
     )
     if len(rows) == 1:
-        print(f"every {found.name} up to there meets it")
+        say(f"every {found.name} {'from there up' if scale.grows else 'up to there'} meets it")
 
 
 def _print_ladder(target: tuple[float, float], rounds: int, family: str, as_json: bool) -> None:

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.adversaries.loading import find_adversary
 from simulator.cli import options
-from simulator.cli.output import number, print_json, print_table
-from simulator.estimation import BoundOutcome
-from simulator.theory import Composition
+from simulator.cli.output import number, print_json, print_table, say
 from simulator.theory.guarantees import Guarantee, PureDP
+from simulator.theory.usual_bounds import BOUNDS
 from simulator.validation import whole
-from simulator.verification import (
-    BOUNDS,
-    Check,
-    closest,
-    library_adversaries,
-    named_bounds,
-    usual_bounds,
-    verify,
-)
+
+if TYPE_CHECKING:
+    from simulator.verification import Check
 
 VERDICTS = {
-    BoundOutcome.HOLDS: "holds",
-    BoundOutcome.UNDECIDED: "not violated",  # too few trials to see that the divergence is below it
-    BoundOutcome.VIOLATED: "VIOLATED",
+    "holds": "holds",
+    "undecided": "not violated",  # too few trials to see that the divergence is below it
+    "violated": "VIOLATED",
 }
+"""By the name of a :class:`simulator.estimation.BoundOutcome`."""
 
 
 @click.command()
@@ -97,6 +90,17 @@ def check(
     For each adversary and experiment the table has the claim with the least slack (the bound over
     what was measured), and every violated one. Exits 1 when a bound is violated.
     """
+    # What plays takes longer to import than a page of help to print.
+    from simulator.adversaries.loading import find_adversary
+    from simulator.theory import Composition
+    from simulator.verification import (
+        closest,
+        library_adversaries,
+        named_bounds,
+        usual_bounds,
+        verify,
+    )
+
     composition = Composition.repeat(family, whole("rounds", rounds))
     bounds = named_bounds(composition, names) if names else usual_bounds(composition)
     chosen = (
@@ -128,7 +132,7 @@ def check(
             [row(check) for check in (checks if every else closest(checks))],
             right=("epsilon", "bound delta", "slack"),
         )
-        print(f"\n{summary(checks)}")
+        say(f"\n{summary(checks)}")
     return 1 if any(check.violated for check in checks) else 0
 
 
@@ -163,6 +167,8 @@ def row(check: Check) -> tuple[str, ...]:
 
 def summary(checks: Sequence[Check]) -> str:
     """How many claims met which verdict."""
+    from simulator.estimation import BoundOutcome
+
     met = Counter(check.verdict.outcome for check in checks)
     return (
         f"{len(checks)} claims: {met[BoundOutcome.HOLDS]} hold, {met[BoundOutcome.UNDECIDED]} "

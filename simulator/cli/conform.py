@@ -8,8 +8,7 @@ import click
 
 from simulator import conformance
 from simulator.cli import options
-from simulator.cli.output import print_json, print_table
-from simulator.conformance.processes import interruptible
+from simulator.cli.output import print_json, print_table, say
 
 
 @click.command()
@@ -45,6 +44,8 @@ def conform(names: tuple[str, ...], share: float, seconds: float, as_json: bool)
     Exits 1 when a claim is unsound or a call fails, other than the library itself says, and 2 when
     a library is absent.
     """  # noqa: D301 (click must see the character, to keep the lines that follow it as they are)
+    from simulator.conformance.processes import interruptible  # takes longer than a page of help
+
     if not names:
         return listed(as_json)
     cases, limits = conformance.cases(share=share), conformance.Limits(seconds=seconds)
@@ -113,7 +114,7 @@ def show(report: conformance.LibraryReport) -> None:
     """Print a table, and each defect."""
     name = f"{report.found.name} {report.found.version}".strip()
     if report.found.absent:
-        print(f"{name}: absent: {report.found.absent}")
+        say(f"{name}: absent: {report.found.absent}")
         return
     columns = ("subject", "role", "calls", "unsound", "fails", "declines", "loose", "sound")
     print_table(
@@ -125,9 +126,9 @@ def show(report: conformance.LibraryReport) -> None:
     for defect in report.defects:
         sure = " (unconfirmed)" if defect.confirmed is False else ""
         sure += " (documented)" if defect.documented else ""
-        print(f"\n{defect.verdict}{sure}: {defect.subject}: {defect.title}\n  {defect.claim}")
+        say(f"\n{defect.verdict}{sure}: {defect.subject}: {defect.title}\n  {defect.claim}")
         for truth in defect.truths:
-            print(f"  truth: {truth}")
+            say(f"  truth: {truth}")
         if defect.where:
-            print(f"  unsound {defect.where}")
-    print()
+            say(f"  unsound {defect.where}")
+    say()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
-from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Relation
+from simulator.data.databases import ADD_REMOVE, RELATIONS, Relation
 from simulator.errors import InvalidInput
 from simulator.theory.guarantees import Guarantee, PureDP, parse_guarantee
-
-RELATIONS = {str(relation): relation for relation in (ADD_REMOVE, REPLACE_ONE)}
 
 
 class Family(click.ParamType):
@@ -34,9 +34,65 @@ class Family(click.ParamType):
         return family
 
 
+class Duration(click.ParamType):
+    """A time above zero, as ``90s``, ``10m`` or ``2h``, in seconds."""
+
+    name = "time"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read it, or fail with one line."""
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smh])", value.strip())
+        if found is None:
+            self.fail(f"{value!r} is no time; write it as 90s, 10m or 2h", param, ctx)
+        seconds = float(found[1]) * UNITS[found[2]]
+        if seconds == 0.0:
+            self.fail(
+                f"{value!r} leaves no time to play; write more, as 90s, 10m or 2h", param, ctx
+            )
+        return seconds
+
+
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+"""Seconds in each unit of a duration."""
+
+
 def relation_of(text: str) -> Relation:
     """The neighbouring relation of that name."""
     return RELATIONS[text]
+
+
+class Picture(click.ParamType):
+    """A file to draw into, whose folder exists and whose name ends as a picture's does."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Check it before anything is played, or fail with one line."""
+        from simulator.plots.style import drawable  # matplotlib, which most calls do not need
+
+        try:
+            return drawable(value)
+        except InvalidInput as error:
+            self.fail(str(error), param, ctx)
+
+
+class Export(click.ParamType):
+    """A file to write a table into, whose folder exists and whose name ends as a table's does."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Check it before anything is played, or fail with one line."""
+        from simulator.store.frames import exportable
+
+        try:
+            return exportable(value)
+        except InvalidInput as error:
+            self.fail(str(error), param, ctx)
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -80,6 +136,23 @@ confidence: Decorator = click.option(
 out: Decorator = click.option(
     "--out", type=click.Path(), help="Keep every finished block here, and resume."
 )
+plot: Decorator = click.option(
+    "--plot", type=Picture(), default=None, metavar="FILE", help="Draw it here: .png, .svg or .pdf."
+)
+table: Decorator = click.option(
+    "--table",
+    type=Export(),
+    default=None,
+    metavar="FILE",
+    help="Write every loss here: .csv, or .parquet where pyarrow or polars is installed.",
+)
+keep: Decorator = click.option(
+    "--keep",
+    type=click.Choice(["losses", "summary"]),
+    default=None,
+    help="Keep each loss, 8 bytes per trial, or count them in bins, in memory that does not grow "
+    "with the trials; by default losses up to ten million trials.",
+)
 privacy_filter: Decorator = click.option(
     "--filter",
     "filter_text",
@@ -89,12 +162,22 @@ privacy_filter: Decorator = click.option(
 )
 
 
-def trials(default: int | None = None) -> Decorator:
+time: Decorator = click.option(
+    "--time",
+    "seconds",
+    type=Duration(),
+    default=None,
+    metavar="TIME",
+    help="Play as many trials as fit, as 90s, 10m or 2h; --trials is then the most.",
+)
+
+
+def trials(default: int | None = None, required: bool = True) -> Decorator:
     """How often each experiment is played."""
     return click.option(
         "--trials",
         type=int,
-        required=default is None,
+        required=required and default is None,
         default=default,
         show_default=default is not None,
         help="Trials of each experiment.",

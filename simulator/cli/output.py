@@ -1,19 +1,49 @@
-"""Print a result on standard output: a table for people, JSON for machines."""
+"""Print a result on standard output: a table for people, JSON for machines.
+
+Standard output is for results alone: while a command runs, everybody else's goes to standard error.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import math
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
-from simulator.theory.pld import Bracket
+if TYPE_CHECKING:
+    from simulator.theory.pld import Bracket
+
+_results: list[TextIO] = []
+"""Where the results of the commands that are running go, the innermost last."""
+
+
+def apart(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command, with what :func:`say` prints kept apart from what users' code prints."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> Any:
+        _results.append(sys.stdout)
+        try:
+            with contextlib.redirect_stdout(sys.stderr):
+                return command(*arguments, **options)
+        finally:
+            _results.pop()
+
+    return run
+
+
+def say(text: object = "", end: str = "\n") -> None:
+    """Print a part of a command's result."""
+    print(text, end=end, file=_results[-1] if _results else sys.stdout)
 
 
 def print_json(value: Any) -> None:
     """Print one JSON document; numbers that JSON does not know become null."""
-    print(json.dumps(strict(value), indent=2, allow_nan=False))
+    say(json.dumps(strict(value), indent=2, allow_nan=False))
 
 
 def strict(value: Any) -> Any:
@@ -39,13 +69,13 @@ def print_table(
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    console = Console(highlight=False, markup=False)
+    console = Console(file=sys.__stdout__, highlight=False, markup=False)
     if not console.is_terminal:  # a pipe or a file is as wide as the table
         console.width = 240
     with console.capture() as drawn:  # rich would end the program when the reader goes away
         console.print(table)
-    print(title)
-    print("\n".join(line.rstrip() for line in drawn.get().splitlines()))
+    say(title)
+    say("\n".join(line.rstrip() for line in drawn.get().splitlines()))
 
 
 def number(value: float, digits: int = 4) -> str:

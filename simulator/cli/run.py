@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.adversaries.loading import find_adversary
 from simulator.cli import options
-from simulator.cli.output import number, print_json, print_table
-from simulator.run.report import Questions, report
-from simulator.run.simulate import simulate
-from simulator.theory.filters import parse_filter
-from simulator.theory.guarantees import Guarantee
+from simulator.cli.output import number, print_json, print_table, say
+from simulator.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from simulator.result import Result
+    from simulator.theory.guarantees import Guarantee
 
 
 @click.command()
 @click.argument("adversary")
 @options.family
 @options.rounds
-@options.trials()
+@options.trials(required=False)
+@options.time
 @options.seed
 @options.jobs
 @click.option("--epsilon", type=float, multiple=True, help="Measure here; may be repeated.")
@@ -28,13 +32,32 @@ from simulator.theory.guarantees import Guarantee
 @options.relation
 @options.privacy_filter
 @options.out
+@click.option(
+    "--views",
+    type=int,
+    default=0,
+    help="Tell so many trials of each experiment in words.",
+)
+@click.option("--trace", is_flag=True, help="Record the loss along the rounds, for the picture.")
+@options.plot
+@options.table
+@options.keep
+@click.option(
+    "--part", metavar="I/N", help="Play this part alone into --out: see `dpcompose merge`."
+)
+@click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Play on the cluster of this Dask scheduler: its address, or its scheduler file.",
+)
 @options.as_json
 def run(
     *,
     adversary: str,
     family: Guarantee,
     rounds: int,
-    trials: int,
+    trials: int | None,
+    seconds: float | None,
     seed: int,
     jobs: int | None,
     epsilon: tuple[float, ...],
@@ -43,6 +66,13 @@ def run(
     relation: str,
     filter_text: str | None,
     out: str | None,
+    views: int,
+    trace: bool,
+    plot: Path | None,
+    table: Path | None,
+    keep: str | None,
+    part: str | None,
+    dask: str | None,
     as_json: bool,
 ) -> None:
     r"""Play ADVERSARY in both experiments and measure its privacy loss.
@@ -52,22 +82,73 @@ def run(
     \b
     Example:
       dpcompose run press-when-ahead --family pure:0.2 --rounds 100 --trials 20000 --seed 7
+      dpcompose run press-when-ahead --family pure:0.2 --rounds 8 --trials 20000 --views 2 \
+          --trace --plot run.png
 
     At every --epsilon it reports the tail Pr[L > epsilon] and the hockey-stick divergence
     delta(epsilon), each with its interval; without --epsilon, at four points where the losses
     lie. The bounds are the epsilons that the theorems grant at --delta.
+
+    With --time the number of trials is settled by plays that only measure speed; the result is
+    that of a run with so many --trials. With --out the same command goes on, for as long again.
     """
+    # What plays takes longer to import than a page of help to print.
+    from simulator.adversaries.loading import find_adversary
+    from simulator.run.dask_cluster import dask_cluster
+    from simulator.run.parts import simulate_part
+    from simulator.run.report import Questions, report
+    from simulator.run.simulate import simulate
+    from simulator.store.frames import export
+    from simulator.theory.filters import parse_filter
+
+    if trials is None and seconds is None:
+        raise click.UsageError(
+            "Missing option '--trials' or '--time'.", click.get_current_context()
+        )
     questions = Questions(epsilon, delta, confidence)
-    result = simulate(
-        find_adversary(adversary, family, rounds), family, rounds, trials,
-        seed=seed, relation=options.relation_of(relation), jobs=jobs, out=out,
-        filter=None if filter_text is None else parse_filter(filter_text),
-    )  # fmt: skip
+    if part is not None and (out is None or plot is not None or table is not None):
+        raise InvalidInput(
+            "a part is stored and has no result of its own: name a folder with out=, draw nothing "
+            "and write no table"
+        )
+    if dask is not None and jobs is not None:
+        raise InvalidInput("a cluster plays with all of its workers: leave out jobs=")
+    played: dict[str, Any] = {
+        "seed": seed, "relation": options.relation_of(relation), "jobs": jobs, "keep": keep,
+        "filter": None if filter_text is None else parse_filter(filter_text),
+        "keep_views": views, "trace": trace,
+    }  # fmt: skip
+    if part is not None and (trials is None or seconds is not None):
+        raise InvalidInput("a part is one of a number of trials: give trials=, and no time")
+    asked = find_adversary(adversary, family, rounds), family, rounds
+    with contextlib.nullcontext() if dask is None else dask_cluster(dask):
+        if part is not None:
+            assert out is not None
+            assert trials is not None
+            stored = simulate_part(*asked, trials, part=part, out=out, **played)
+            print_json(stored.as_dict()) if as_json else say(stored)
+            return
+        result = simulate(*asked, trials, seconds=seconds, out=out, **played)
     summary = report(result, adversary, questions)
+    told = [result.transcript(view) for view in result.views]
     if as_json:
-        print_json(summary)
+        print_json(summary | ({"views": [asdict(view) for view in told]} if views else {}))
     else:
         show(summary, delta)
+        for view in told:
+            say(f"\n{view}")
+    if table is not None:
+        export(result, table)
+    if plot is not None:
+        draw(result, adversary, confidence, plot)
+
+
+def draw(result: Result, name: str, confidence: float, path: Path) -> None:
+    """Draw the run into a file; the drawing is imported when there is something to draw."""
+    from simulator.plots.style import save_as
+    from simulator.run.picture import picture
+
+    save_as(picture(result, name, confidence), path)
 
 
 def show(summary: dict[str, Any], delta: float) -> None:
@@ -93,14 +174,14 @@ def show(summary: dict[str, Any], delta: float) -> None:
         rows,
         right=("epsilon",),
     )
-    print()
+    say()
     print_table(
         f"What the theorems grant at delta = {number(delta)}",
         ("bound", "kind", "epsilon", "source"),
         [(b["name"], b["kind"], number(b["epsilon"], 6), b["source"]) for b in summary["bounds"]],
         right=("epsilon",),
     )
-    print(
+    say(
         f"\n{summary['seconds']:.2f} s, "
         f"{summary['rounds_per_second'] / 1e6:.2f} million rounds per second"
     )

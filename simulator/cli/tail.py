@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.adversaries.loading import find_adversary
 from simulator.cli import options
-from simulator.cli.output import number, print_json
-from simulator.estimation import Estimate
-from simulator.rare import METHODS, RareEvent, estimate_rare
-from simulator.theory.filters import parse_filter
-from simulator.theory.guarantees import Guarantee
+from simulator.cli.output import number, print_json, say
+from simulator.rare.methods import METHODS
 
+if TYPE_CHECKING:
+    from simulator.estimation import Estimate
+    from simulator.rare import RareEvent
+    from simulator.theory.guarantees import Guarantee
+
+DRAWN = 13
+"""Further points of a picture."""
 SHOWN = (
     "value",
     "lower",
@@ -59,6 +63,7 @@ SHOWN = (
 @options.out
 @options.confidence
 @options.relation
+@options.plot
 @options.as_json
 def tail(
     *,
@@ -77,6 +82,7 @@ def tail(
     out: str | None,
     confidence: float,
     relation: str,
+    plot: Path | None,
     as_json: bool,
 ) -> None:
     r"""Estimate a tail of ADVERSARY that no counting can reach, by a change of measure.
@@ -92,16 +98,45 @@ def tail(
     where it would rest on too few trials, or on one of them. An event that no trial reached is
     refused with exit code 3 and a line on what to try.
     """
+    # What plays takes longer to import than a page of help to print.
+    from simulator.adversaries.loading import find_adversary
+    from simulator.rare import estimate_rare
+    from simulator.theory.filters import parse_filter
+
     event = estimate_rare(
         find_adversary(adversary, family, rounds), family, rounds, trials,
         epsilon=epsilon, delta=delta, experiment=int(experiment), method=method, theta=theta,
         seed=seed, relation=options.relation_of(relation), jobs=jobs, confidence=confidence,
         filter=None if filter_text is None else parse_filter(filter_text), out=out,
+        curve=0 if plot is None else DRAWN,
     )  # fmt: skip
     if as_json:
         print_json(plain(event))
     else:
         show(event, adversary, experiment)
+    if plot is not None:
+        draw(event, f"{adversary}, experiment {experiment}", plot)
+
+
+def draw(event: RareEvent, title: str, path: Path) -> None:
+    """Draw the event and its surroundings into a file."""
+    from simulator.plots import legend, paper_figure, plot_rare
+    from simulator.plots.style import save_as
+
+    points = sorted((event, *event.curve), key=lambda one: one.epsilon)
+    with paper_figure(width=4.6) as (figure, axes):
+        plot_rare(
+            axes,
+            [one.epsilon for one in points],
+            {
+                "Pr[L > ε]": [one.tail for one in points],
+                "δ(ε)": [one.delta for one in points],
+            },
+            event.epsilon,
+        )
+        axes.set_title(f"{title}, {event.method}")
+        legend(figure)
+        save_as(figure, path)
 
 
 def plain(event: RareEvent) -> dict[str, Any]:
@@ -130,15 +165,15 @@ def estimate_values(estimate: Estimate) -> dict[str, Any]:
 def show(event: RareEvent, adversary: str, experiment: str) -> None:
     """Print the event for people."""
     theta = "" if event.theta is None else f", theta {number(event.theta)}"
-    print(f"{adversary}, experiment {experiment}: {event.trials} trials, {event.method}{theta}")
+    say(f"{adversary}, experiment {experiment}: {event.trials} trials, {event.method}{theta}")
     if event.at_delta is not None:
-        print(f"epsilon(delta)      {event.at_delta}")
+        say(f"epsilon(delta)      {event.at_delta}")
     for name, estimate in (("Pr[L > epsilon]", event.tail), ("delta(epsilon)", event.delta)):
-        print(f"{name:<15} at {number(event.epsilon, 7)}:  {estimate}")
-        print(
+        say(f"{name:<15} at {number(event.epsilon, 7)}:  {estimate}")
+        say(
             f"{'':<15} relative standard error {number(estimate.relative_standard_error, 3)}, "
             f"{estimate.hits} hits, effective sample size "
             f"{number(estimate.effective_sample_size)}, largest weight "
             f"{number(100 * estimate.largest_weight_share, 3)}%"
         )
-    print(f"{event.seconds:.2f} s, and {event.pilot_seconds:.2f} s to choose the measure")
+    say(f"{event.seconds:.2f} s, and {event.pilot_seconds:.2f} s to choose the measure")

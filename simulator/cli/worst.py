@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from simulator.cli import options
-from simulator.cli.output import certain, number, print_json
+from simulator.cli.output import certain, number, print_json, say
 from simulator.cli.tail import estimate_values
 from simulator.errors import DpcomposeError
-from simulator.estimation import Estimate
-from simulator.theory.filters import parse_filter
-from simulator.theory.pld import Bracket
 from simulator.validation import whole
-from simulator.worst.description import header
-from simulator.worst.map import draw, drawable
-from simulator.worst.playing import agrees, played
-from simulator.worst.reading import parse_family, parse_menu
-from simulator.worst.saved import NAME, writable
-from simulator.worst.search import WorstCase, worst_case
-from simulator.worst.transcript import transcript as told
+
+if TYPE_CHECKING:
+    from simulator.estimation import Estimate
+    from simulator.theory.pld import Bracket
+    from simulator.worst.search import WorstCase
 
 STOPPED = {
     "tolerance": "the ends are within the tolerance",
@@ -80,9 +75,7 @@ STOPPED = {
 @click.option(
     "--save", type=click.Path(), default=None, metavar="FILE.py", help="Keep the adversary here."
 )
-@click.option(
-    "--plot", type=click.Path(), default=None, metavar="FILE", help="Draw the adversary here."
-)
+@options.plot
 @click.option("--transcript", is_flag=True, help="Print a typical play and one that wins.")
 @options.as_json
 def worst(
@@ -100,7 +93,7 @@ def worst(
     seed: int,
     jobs: int | None,
     save: str | None,
-    plot: str | None,
+    plot: Path | None,
     transcript: bool,
     as_json: bool,
 ) -> int:
@@ -119,6 +112,16 @@ def worst(
     Where a filter promises a delta at this epsilon the verdict is `sound`, `broken` or, where the
     promise lies between the ends, `undecided`. Exits 1 where a filter is broken.
     """
+    # What searches takes longer to import than a page of help to print.
+    from simulator.theory.filters import parse_filter
+    from simulator.worst.description import header
+    from simulator.worst.map import draw
+    from simulator.worst.playing import played
+    from simulator.worst.reading import parse_family, parse_menu
+    from simulator.worst.saved import NAME, writable
+    from simulator.worst.search import worst_case
+    from simulator.worst.transcript import transcript as told
+
     if (menu_text is None) == (family_text is None):
         raise click.UsageError("give --menu or --family, one of the two")
     if as_json and transcript:
@@ -127,7 +130,6 @@ def worst(
         whole("the trials of --play", play)
     whole("seed", seed, 0)
     save_to = None if save is None else writable(save)
-    plot_to = None if plot is None else drawable(plot)
     found = worst_case(
         parse_menu(menu_text) if menu_text is not None else parse_family(family_text or ""),
         epsilon=epsilon, rounds=rounds,
@@ -139,8 +141,8 @@ def worst(
     try:  # the answer is printed, whatever becomes of what was asked beside it
         if save_to is not None:
             found.policy.save(save_to, header(found, save_to, commands(found, save_to)))
-        if plot_to is not None:
-            draw(found.policy, plot_to, seed=seed)
+        if plot is not None:
+            draw(found.policy, plot, seed=seed)
         if play is not None:
             estimate = played(found.policy, play, seed=seed, jobs=jobs)
     except DpcomposeError as error:
@@ -150,9 +152,9 @@ def worst(
     else:
         show(found, estimate)
         if transcript:
-            print(f"\n{told(found.policy, seed=seed)}")
+            say(f"\n{told(found.policy, seed=seed)}")
         if save_to is not None and save_to.exists():
-            print(f"\nsaved: {save_to}:{NAME}")
+            say(f"\nsaved: {save_to}:{NAME}")
     if trouble is not None:
         if found.verdict != "broken":
             raise trouble
@@ -162,6 +164,8 @@ def worst(
 
 def commands(found: WorstCase, path: Path) -> tuple[str, str]:
     """How the commands run and tail play the policy of a file."""
+    from simulator.worst.saved import NAME
+
     policy = found.policy
     game = f"{path.name}:{NAME} --family {policy.family} --rounds {policy.rounds}"
     game += f" --relation {policy.relation} --epsilon {found.epsilon!r}"
@@ -173,6 +177,8 @@ def commands(found: WorstCase, path: Path) -> tuple[str, str]:
 
 def plain(found: WorstCase, estimate: Estimate | None) -> dict[str, Any]:
     """The answer as plain values."""
+    from simulator.worst.playing import agrees
+
     non_adaptive = found.non_adaptive
     return {
         "epsilon": found.epsilon,
@@ -202,6 +208,8 @@ def ends(bracket: Bracket) -> dict[str, float]:
 
 def show(found: WorstCase, estimate: Estimate | None) -> None:
     """Print the answer for people."""
+    from simulator.worst.playing import agrees
+
     non_adaptive, dominating, promised = found.non_adaptive, found.dominating, found.promised
     missing = f"not computed: {found.non_adaptive_reason}"
     lines = [
@@ -231,7 +239,7 @@ def show(found: WorstCase, estimate: Estimate | None) -> None:
         ("stopped", STOPPED[found.stopped]),
     ]
     for name, value in lines:
-        print(f"{name:<17} {value}")
+        say(f"{name:<17} {value}")
 
 
 def verdict(found: WorstCase) -> str:

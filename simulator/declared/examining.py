@@ -34,6 +34,7 @@ from simulator.declared.verdict import Contradiction, FalseLikelihood
 from simulator.errors import NotApplicable
 from simulator.mechanisms import Free, ScalarMechanism
 from simulator.seeds import Stream, generator
+from simulator.stages import in_stages
 from simulator.theory.laws import PrivacyLossLaw
 from simulator.validation import open_probability, whole
 
@@ -307,7 +308,7 @@ def require_declared(
     contradicted.
     """
     distinct = list(fixed(challenges))
-    for number, challenge in enumerate(distinct):
+    for number, challenge in in_stages(list(enumerate(distinct)), "examining likelihoods"):
         noise = (
             generator(seed, number, Stream.DECLARED, 0),
             generator(seed, number, Stream.DECLARED, 1),

@@ -13,7 +13,10 @@ from simulator.estimation.checks import (
     violation,
     weighted_violation,
 )
+from simulator.estimation.difference import difference
+from simulator.estimation.divergence_band import DeltaBand, delta_band
 from simulator.estimation.estimate import Estimate
+from simulator.estimation.estimates import Estimates
 from simulator.estimation.hockey_stick import delta, epsilon
 from simulator.estimation.intervals import (
     clopper_pearson,
@@ -37,8 +40,10 @@ from simulator.estimation.weighted_epsilon import weighted_epsilon
 __all__ = [
     "BoundOutcome",
     "BoundVerdict",
+    "DeltaBand",
     "EmpiricalTradeOff",
     "Estimate",
+    "Estimates",
     "MomentBand",
     "TailBand",
     "betting_interval",
@@ -46,7 +51,9 @@ __all__ = [
     "betting_upper",
     "clopper_pearson",
     "delta",
+    "delta_band",
     "delta_log_bound",
+    "difference",
     "empirical_bernstein",
     "empirical_trade_off",
     "epsilon",

@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from simulator.deferred import brentq, lambertw
 from simulator.estimation.estimate import Estimate, estimate_of_mean
+from simulator.estimation.points import Points, epoch_starts
 from simulator.estimation.samples import Floats, error_level, unit_interval_sample
 from simulator.validation import open_probability
 
@@ -49,7 +50,7 @@ _CHUNK = 16  # factors multiplied before a logarithm is taken; keeps the product
 
 @dataclass(frozen=True)
 class Bets:
-    """One bet per epoch, for both sides; ``starts`` holds the epochs' first indices, then n."""
+    """One bet per epoch, for both sides; ``starts`` holds the epochs' first trials, then n."""
 
     starts: NDArray[np.intp]
     above: Floats
@@ -58,14 +59,6 @@ class Bets:
     def of(self, side: int) -> Floats:
         """Sizes of the bets of one side, all nonnegative."""
         return self.above if side == ABOVE else self.below
-
-
-def epoch_starts(trials: int, growth: float = _GROWTH) -> NDArray[np.intp]:
-    """First index of every epoch, then ``trials``; epochs grow by ``growth``."""
-    starts = [0]
-    while starts[-1] < trials:
-        starts.append(min(trials, max(starts[-1] + 1, int(starts[-1] * growth))))
-    return np.array(starts, dtype=np.intp)
 
 
 def bet_sizes(seen: Floats, moments: Floats, trials: int, alpha: float) -> tuple[Floats, Floats]:
@@ -83,12 +76,14 @@ def bet_sizes(seen: Floats, moments: Floats, trials: int, alpha: float) -> tuple
     return _upward(exponent) / jump, _downward(exponent) / jump
 
 
-def plug_in_bets(sample: Floats, alpha: float) -> Bets:
+def plug_in_bets(sample: Points, alpha: float) -> Bets:
     """Bets for a sample, each epoch's from the epochs before it alone."""
-    starts = epoch_starts(sample.size)
-    sums = np.array([np.add.reduceat(sample**power, starts[:-1]) for power in (1, 2, 3)])
+    starts = epoch_starts(sample, _GROWTH)
+    first = sample.place_of(starts)[:-1]
+    powers = (sample.times(sample.values**power) for power in (1, 2, 3))
+    sums = np.array([np.add.reduceat(power, first) for power in powers])
     past = np.cumsum(sums, axis=1) - sums
-    above, below = bet_sizes(starts[:-1].astype(np.float64), past, sample.size, alpha)
+    above, below = bet_sizes(starts[:-1].astype(np.float64), past, sample.trials, alpha)
     return Bets(starts, above, below)
 
 
@@ -99,14 +94,16 @@ class Wealth:
     stays nonnegative whatever the sample's upper bound.
     """
 
-    def __init__(self, sample: Floats, bets: Bets) -> None:
+    def __init__(self, sample: Points, bets: Bets) -> None:
         self._bets = bets
-        positive = sample > 0.0
-        before = np.concatenate(([0], np.cumsum(positive)))[bets.starts]
+        positive = sample.values > 0.0
+        before = np.concatenate(([0], np.cumsum(positive)))[sample.place_of(bets.starts)]
         hits_in = np.diff(before)
-        self._zeros = np.diff(bets.starts) - hits_in
-        self._hits = sample[positive]
+        self._hits = sample.values[positive]
         self._epoch = np.repeat(np.arange(hits_in.size), hits_in)
+        self._counts = None if sample.counts is None else sample.counts[positive]
+        multiplicity = np.bincount(self._epoch, self._counts, minlength=hits_in.size)
+        self._zeros = np.maximum(np.diff(bets.starts) - multiplicity, 0.0)
         in_range = self._hits.size == 0 or self._hits.max() <= 1.0
         chunks = np.arange(0, self._hits.size, _CHUNK if in_range else 1)
         self._chunks = np.unique(np.concatenate((chunks, before[:-1][hits_in > 0])))
@@ -118,7 +115,10 @@ class Wealth:
         cap = _CAP / room if room > 0.0 else np.inf
         bets = side * np.minimum(self._bets.of(side), cap)
         gains = self._zeros * np.log1p(-bets * candidate)
-        if self._hits.size:
+        if self._counts is not None:
+            logarithms = self._counts * np.log1p(bets[self._epoch] * (self._hits - candidate))
+            gains = gains + np.bincount(self._epoch, logarithms, minlength=gains.size)
+        elif self._hits.size:
             factors = 1.0 + bets[self._epoch] * (self._hits - candidate)
             logarithms = np.log(np.multiply.reduceat(factors, self._chunks))
             gains = gains + np.bincount(self._chunk_epoch, logarithms, minlength=gains.size)
@@ -130,12 +130,12 @@ def betting_lower(sample: ArrayLike, alpha: float) -> float:
 
     ``alpha`` as small as 1e-12 is fine. Source and conditions: see the module. Raises InvalidInput.
     """
-    return _lower(unit_interval_sample(sample), open_probability("alpha", alpha))
+    return lower_limit(Points(unit_interval_sample(sample)), open_probability("alpha", alpha))
 
 
 def betting_upper(sample: ArrayLike, alpha: float) -> float:
     """Upper limit of E X that fails with probability at most ``alpha``; X in [0, 1]."""
-    return _upper(unit_interval_sample(sample), open_probability("alpha", alpha))
+    return upper_limit(Points(unit_interval_sample(sample)), open_probability("alpha", alpha))
 
 
 def betting_interval(sample: ArrayLike, confidence: float = 0.95) -> Estimate:
@@ -143,13 +143,13 @@ def betting_interval(sample: ArrayLike, confidence: float = 0.95) -> Estimate:
 
     Source: Waudby-Smith and Ramdas 2023, hedged capital. Raises InvalidInput.
     """
-    array = unit_interval_sample(sample)
+    points = Points(unit_interval_sample(sample))
     alpha = error_level(confidence) / 2.0
-    limits = _lower(array, alpha), _upper(array, alpha)
-    return estimate_of_mean(array, limits, confidence, METHOD)
+    limits = lower_limit(points, alpha), upper_limit(points, alpha)
+    return estimate_of_mean(points, limits, confidence, METHOD)
 
 
-def lower_limit_nonnegative(sample: Floats, bets: Bets, alpha: float) -> float:
+def lower_limit_nonnegative(sample: Points, bets: Bets, alpha: float) -> float:
     """Lower limit of the mean of a nonnegative variable, for bets made in advance of the data."""
     wealth = Wealth(sample, bets)
     threshold = math.log(1.0 / alpha)
@@ -157,7 +157,7 @@ def lower_limit_nonnegative(sample: Floats, bets: Bets, alpha: float) -> float:
     def excess(candidate: float) -> float:
         return wealth.log_peak(candidate, ABOVE) - threshold
 
-    mean = float(sample.mean())
+    mean = sample.mean()
     if mean == 0.0 or excess(0.0) < 0.0:
         return 0.0
     if excess(mean) >= 0.0:  # unlucky order of the data: the mean itself is struck out
@@ -165,23 +165,25 @@ def lower_limit_nonnegative(sample: Floats, bets: Bets, alpha: float) -> float:
     return float(_root(excess, 0.0, mean)) * (1.0 - 1e-8)
 
 
-def _lower(sample: Floats, alpha: float) -> float:
-    return lower_limit_nonnegative(sample, plug_in_bets(sample, alpha), alpha)
+def lower_limit(sample: Points, alpha: float, bets: Bets | None = None) -> float:
+    """``betting_lower`` of points, which may stand for many trials each."""
+    return lower_limit_nonnegative(sample, bets or plug_in_bets(sample, alpha), alpha)
 
 
-def _upper(sample: Floats, alpha: float) -> float:
-    wealth = Wealth(sample, plug_in_bets(sample, alpha))
+def upper_limit(sample: Points, alpha: float, bets: Bets | None = None) -> float:
+    """``betting_upper`` of points, which may stand for many trials each."""
+    wealth = Wealth(sample, bets or plug_in_bets(sample, alpha))
     threshold = math.log(1.0 / alpha)
 
     def excess(candidate: float) -> float:
         return wealth.log_peak(candidate, BELOW) - threshold
 
-    mean = float(sample.mean())
+    mean = sample.mean()
     if excess(1.0) < 0.0:
         return 1.0
     if excess(mean) >= 0.0:
         return mean
-    step = threshold / sample.size
+    step = threshold / sample.trials
     while excess(min(1.0, mean + step)) < 0.0:
         step *= 2.0
     return min(1.0, float(_root(excess, mean, min(1.0, mean + step))) * (1.0 + 1e-8))

@@ -22,13 +22,10 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.estimation.betting import (
-    betting_lower,
-    betting_upper,
-)
+from simulator.estimation.hockey_stick import mean_limits
 from simulator.estimation.intervals import proportion_lower, proportion_upper
-from simulator.estimation.inversion import excess
 from simulator.estimation.log_mean import LogMean
+from simulator.estimation.loss_sample import LossSample, signed_sample
 from simulator.estimation.samples import (
     checked_log_weights,
     signed_losses,
@@ -37,8 +34,10 @@ from simulator.estimation.weighted import (
     log_excess,
     scaled_by_bound,
     unscaled,
+    upper_of,
     weighted_lower_limit,
 )
+from simulator.estimation.weighted_sample import LogSample
 from simulator.ties import ROUNDS, beyond
 from simulator.validation import finite, nonnegative, open_probability, whole
 
@@ -73,7 +72,7 @@ class BoundVerdict:
 
 
 def violation(
-    losses: ArrayLike,
+    losses: ArrayLike | LossSample,
     epsilon: float,
     bound_delta: float,
     *,
@@ -84,15 +83,15 @@ def violation(
 
     Limits by betting (Waudby-Smith and Ramdas 2023). Raises InvalidInput.
     """
-    signed = signed_losses(losses, experiment)
+    signed = signed_sample(losses, experiment)
     alpha = open_probability("false_alarm", false_alarm)
-    sample = excess(signed, finite("epsilon", epsilon))
-    limits = betting_lower(sample, alpha), betting_upper(sample, alpha)
-    return _verdict(bound_delta, float(sample.mean()), limits, alpha)
+    found = signed.excess(finite("epsilon", epsilon))
+    lower, upper, _ = mean_limits(found, alpha)
+    return _verdict(bound_delta, found.centre.mean(), (lower, upper), alpha)
 
 
 def tail_violation(
-    losses: ArrayLike,
+    losses: ArrayLike | LossSample,
     threshold: float,
     bound: float,
     *,
@@ -104,12 +103,13 @@ def tail_violation(
 
     ``rounds`` as in :func:`simulator.estimation.tail`. Raises InvalidInput.
     """
-    signed = signed_losses(losses, experiment)
+    signed = signed_sample(losses, experiment)
     alpha = open_probability("false_alarm", false_alarm)
-    least = beyond(finite("threshold", threshold), whole("rounds", rounds))
-    hits, trials = int(np.sum(signed > least)), signed.size
-    limits = proportion_lower(hits, trials, alpha), proportion_upper(hits, trials, alpha)
-    return _verdict(bound, hits / trials, limits, alpha)
+    least = np.array([beyond(finite("threshold", threshold), whole("rounds", rounds))])
+    few, many = (int(hits[0]) for hits in signed.count_above(least))
+    trials = signed.trials
+    limits = proportion_lower(few, trials, alpha), proportion_upper(many, trials, alpha)
+    return _verdict(bound, (few + many) / (2 * trials), limits, alpha)
 
 
 def weighted_violation(
@@ -140,7 +140,8 @@ def weighted_violation(
     lower = weighted_lower_limit(log_excess(signed, log_w, raised), alpha)
     upper = math.inf
     if log_bound is not None:
-        upper = unscaled(betting_upper(scaled_by_bound(log_sample, log_bound), alpha), log_bound)
+        scaled = scaled_by_bound(LogSample.of(log_sample), log_bound)
+        upper = unscaled(upper_of(scaled, alpha).outward, log_bound)
     value = math.exp(LogMean.of(log_sample).log_value)
     return _verdict(bound_delta, value, (lower, upper), alpha)
 

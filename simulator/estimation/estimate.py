@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from simulator.errors import Refusal
+from simulator.estimation.points import Points
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,11 @@ class Estimate:
     ``hits`` counts the trials that contribute; ``effective_sample_size`` is (ΣX)²/ΣX² for weighted
     samples and the number of trials for plain ones; ``largest_weight_share`` is the largest
     contribution over the sum; ``relative_standard_error`` is the estimated standard error over
-    the value (infinite when nothing was hit).
+    the value (infinite when nothing was hit). ``widened`` is by how much an end, of the guess too,
+    may lie further out, at most, than it would if each loss were known: 0 unless they were counted
+    in bins.
+
+    ``float(estimate)`` is the value.
     """
 
     value: float
@@ -41,6 +45,7 @@ class Estimate:
     upper_valid: bool = True
     guess: tuple[float, float] | None = None
     no_guess: str = ""
+    widened: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Fields by name, fit for strict JSON: None stands for a figure that is not finite.
@@ -50,18 +55,30 @@ class Estimate:
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.no_guess:
             named["value"] = None
+        if not self.widened:
+            del named["widened"]
         if self.guess is not None:
             named["guess"] = dict(zip(("lower", "upper"), map(_finite_or_none, self.guess)))
         return {name: _finite_or_none(entry) for name, entry in named.items()}
 
+    def __float__(self) -> float:
+        """Return the value. Raises Refusal where there is none, and says why."""
+        if self.no_guess:
+            raise Refusal(f"this estimate has ends and no value: {self.no_guess}")
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"<Estimate {self}>"
+
     def __str__(self) -> str:
         percent = f"{100 * self.confidence:.10g}"
-        ends = f"between {self.lower:.3g} and {self.upper:.3g} ({percent}%, {self.method})"
+        wider = f", widened by {self.widened:.1g} at most" if self.widened else ""
+        ends = f"between {self.lower:.3g} and {self.upper:.3g} ({percent}%, {self.method}{wider})"
         if self.no_guess:
             return f"{ends}; no guess: {self.no_guess}"
         if self.guess is None:
             value, lower, upper = _aligned(self.value, self.lower, self.upper)
-            return f"{value} [{lower}, {upper}] ({percent}%, {self.method})"
+            return f"{value} [{lower}, {upper}] ({percent}%, {self.method}{wider})"
         value, lower, upper = _aligned(self.value, *self.guess)
         return f"{ends}; a guess: {value} [{lower}, {upper}] (asymptotic, promises nothing)"
 
@@ -71,20 +88,21 @@ class Estimate:
 
 
 def estimate_of_mean(
-    sample: NDArray[np.float64], limits: tuple[float, float], confidence: float, method: str
+    sample: Points, limits: tuple[float, float], confidence: float, method: str
 ) -> Estimate:
     """The Estimate of the mean of an unweighted, nonnegative sample with the given limits."""
-    mean = float(sample.mean())
-    error = float(sample.std()) / math.sqrt(max(sample.size - 1, 1))
+    mean = sample.mean()
+    largest = float(sample.values.max())
+    error = sample.deviation() / math.sqrt(max(sample.trials - 1, 1))
     return Estimate(
         value=mean,
         lower=min(limits[0], mean),
         upper=max(limits[1], mean),
         confidence=confidence,
         method=method,
-        hits=int(np.count_nonzero(sample)),
-        effective_sample_size=float(sample.size),
-        largest_weight_share=float(sample.max()) / (mean * sample.size) if mean > 0.0 else 1.0,
+        hits=sample.hits(),
+        effective_sample_size=float(sample.trials),
+        largest_weight_share=largest / (mean * sample.trials) if mean > 0.0 else 1.0,
         relative_standard_error=error / mean if mean > 0.0 else math.inf,
     )
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.estimation.betting import METHOD, betting_interval
-from simulator.estimation.estimate import Estimate
-from simulator.estimation.inversion import (
-    Inversion,
-    excess,
-    point_epsilon,
-    relative_error_of_epsilon,
-)
-from simulator.estimation.samples import Floats, error_level, signed_losses
+from simulator.estimation.betting import METHOD, lower_limit, plug_in_bets, upper_limit
+from simulator.estimation.estimate import Estimate, estimate_of_mean
+from simulator.estimation.inversion import Inversion, PlainCurve, relative_error_of_epsilon
+from simulator.estimation.loss_sample import Excess, LossSample, signed_sample
+from simulator.estimation.points import Points
+from simulator.estimation.samples import error_level
 from simulator.ties import ROUNDS, tolerance
 from simulator.validation import finite, open_probability, whole
 
 
 def delta(
-    losses: ArrayLike,
+    losses: ArrayLike | LossSample,
     epsilon: float,
     experiment: int = 0,
     confidence: float = 0.95,
@@ -37,15 +35,38 @@ def delta(
     with its ends moved outward by what rounding adds to a loss of so many ``rounds``: δ is 0 at
     the largest loss, where a computed one may lie above. Raises InvalidInput.
     """
-    signed, centre = signed_losses(losses, experiment), finite("epsilon", epsilon)
+    signed, centre = signed_sample(losses, experiment), finite("epsilon", epsilon)
     slack = tolerance(centre, whole("rounds", rounds))
-    found = betting_interval(excess(signed, centre), confidence)
+    alpha = error_level(confidence) / 2.0
+    found = signed.excess(centre)
+    lower, upper, widened = mean_limits(found, alpha)
+    estimate = estimate_of_mean(found.centre, (lower, upper), confidence, METHOD)
     # δ(ε + s) >= δ(ε) - s: its derivative is that of a probability
-    return replace(found, lower=max(0.0, found.lower - slack), upper=min(1.0, found.upper + slack))
+    return replace(
+        estimate,
+        lower=max(0.0, estimate.lower - slack),
+        upper=min(1.0, estimate.upper + slack),
+        widened=widened,
+    )
+
+
+def mean_limits(found: Excess, alpha: float) -> tuple[float, float, float]:
+    """Betting limits (lower, upper) of the mean, ``alpha`` each, and by how much they are wider.
+
+    Where losses were counted, the limits that each loss would give lie within so much of them.
+    """
+    bets = plug_in_bets(found.centre, alpha)
+    if found.sample.exact:
+        return lower_limit(found.centre, alpha, bets), upper_limit(found.centre, alpha, bets), 0.0
+    lower = lower_limit(found.spread(found.low), alpha, bets)
+    upper = upper_limit(found.spread(found.high), alpha, bets)
+    best_lower = lower_limit(found.at(found.high), alpha, bets)
+    best_upper = upper_limit(found.at(found.low), alpha, bets)
+    return lower, upper, max(best_lower - lower, upper - best_upper, 0.0)
 
 
 def epsilon(
-    losses: ArrayLike, delta: float, experiment: int = 0, confidence: float = 0.95
+    losses: ArrayLike | LossSample, delta: float, experiment: int = 0, confidence: float = 0.95
 ) -> Estimate:
     """Least ε >= 0 with hockey-stick divergence at most ``delta``, strictly between 0 and 1.
 
@@ -54,28 +75,51 @@ def epsilon(
     means that ``delta`` is too small for so few trials. ``hits`` counts the losses above the value.
     Raises InvalidInput.
     """
-    signed = signed_losses(losses, experiment)
+    signed = signed_sample(losses, experiment)
     target = open_probability("delta", delta)
     alpha = error_level(confidence) / 2.0
-    ones, zeros = np.ones_like(signed), np.zeros_like(signed)
-    point = point_epsilon(signed, zeros, math.log(target))
-    inversion = Inversion(signed, ones, target, alpha)
+    point = PlainCurve(signed).suggestion(target)
+    lower, upper, widened = _inverted(signed, target, alpha, point)
+    middles = signed.middles()
+    hits, most = signed.count_above(np.array([point]))
     return Estimate(
         value=point,
-        lower=inversion.lower(point),
-        upper=inversion.upper(point),
+        lower=lower,
+        upper=upper,
         confidence=confidence,
         method=f"{METHOD}, test inversion",
-        hits=int(np.count_nonzero(signed > point)),
-        effective_sample_size=float(signed.size),
+        hits=int(hits[0] + most[0]) // 2,
+        effective_sample_size=float(signed.trials),
         largest_weight_share=_largest_share(signed, point),
-        relative_standard_error=relative_error_of_epsilon(signed, zeros, point),
-    )
+        relative_standard_error=relative_error_of_epsilon(
+            middles, np.zeros_like(middles), point, signed.counts_or_none(),
+        ),
+        widened=widened,
+    )  # fmt: skip
 
 
-def _largest_share(signed: Floats, point: float) -> float:
+def _inverted(
+    signed: LossSample, target: float, alpha: float, point: float
+) -> tuple[float, float, float]:
+    """Limits (lower, upper) of ε, and by how much they are wider than of losses one by one."""
+
+    def ends(below: Callable[[Excess], Points], above: Callable[[Excess], Points]) -> list[float]:
+        return [
+            Inversion(PlainCurve(signed, below), target, alpha).lower(point),
+            Inversion(PlainCurve(signed, above), target, alpha).upper(point),
+        ]
+
+    lower, upper = ends(lambda e: e.spread(e.low), lambda e: e.spread(e.high))
+    if signed.exact:
+        return lower, upper, 0.0
+    best_lower, best_upper = ends(lambda e: e.at(e.high), lambda e: e.at(e.low))
+    outward = upper - best_upper if best_upper < upper else 0.0
+    return lower, upper, max(best_lower - lower, outward)
+
+
+def _largest_share(signed: LossSample, point: float) -> float:
     if math.isinf(point):
         return 1.0
-    sample = excess(signed, point)
-    total = float(sample.sum())
-    return float(sample.max()) / total if total > 0.0 else 1.0
+    sample = signed.excess(point).centre
+    total = sample.mean() * sample.trials
+    return float(sample.values.max()) / total if total > 0.0 else 1.0

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from simulator.deferred import betainccinv, betaincinv
 from simulator.errors import InvalidInput
 from simulator.estimation.estimate import Estimate, estimate_of_mean
+from simulator.estimation.points import Points
 from simulator.estimation.samples import error_level, unit_interval_sample
 from simulator.validation import open_probability, whole
 
@@ -63,7 +64,9 @@ def empirical_bernstein(sample: ArrayLike, confidence: float = 0.95) -> Estimate
     slack = math.sqrt(2.0 * variance * logarithm / array.size)
     radius = slack + 7.0 * logarithm / (3.0 * (array.size - 1))
     limits = max(0.0, mean - radius), min(1.0, mean + radius)
-    return estimate_of_mean(array, limits, confidence, "empirical Bernstein (Maurer-Pontil)")
+    return estimate_of_mean(
+        Points(array), limits, confidence, "empirical Bernstein (Maurer-Pontil)"
+    )
 
 
 def _check_counts(hits: int, trials: int) -> None:

@@ -38,10 +38,13 @@ class LogMean:
     relative_error: float
 
     @classmethod
-    def of(cls, log_sample: Floats, trials: int | None = None) -> LogMean:
+    def of(
+        cls, log_sample: Floats, trials: int | None = None, counts: Floats | None = None
+    ) -> LogMean:
         """Summary of a sample of logarithms; -inf stands for a contribution of zero.
 
-        ``trials`` counts the whole sample when some of its zeros were left out.
+        ``trials`` counts the whole sample when some of its zeros were left out; ``counts`` are the
+        trials that each stands for, one each without them.
         """
         trials = log_sample.size if trials is None else trials
         peak = float(log_sample.max())
@@ -55,14 +58,16 @@ class LogMean:
                 relative_error=math.inf,
             )
         scaled = np.exp(log_sample - peak)
-        total, squares = float(scaled.sum()), float((scaled**2).sum())
+        many = np.ones(1) if counts is None else counts
+        present = log_sample.size if counts is None else round(float(counts.sum()))
+        total, squares = float((many * scaled).sum()), float((many * scaled**2).sum())
         mean = total / trials
         # two passes: with nearly equal weights, 1/ESS - 1/n would cancel to rounding noise
-        spread = float(((scaled - mean) ** 2).sum()) + (trials - scaled.size) * mean**2
+        spread = float((many * (scaled - mean) ** 2).sum()) + (trials - present) * mean**2
         return cls(
             log_value=peak + math.log(mean),
             trials=trials,
-            hits=int(np.count_nonzero(log_sample > -math.inf)),
+            hits=round(float(np.where(log_sample > -math.inf, many, 0.0).sum())),
             effective_sample_size=total**2 / squares,
             largest_share=1.0 / total,
             relative_error=math.sqrt(spread) / total,

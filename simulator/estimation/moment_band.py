@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from simulator.errors import InvalidInput
 from simulator.estimation.samples import error_level
+from simulator.store.frames import Tabular
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MomentBand:
+class MomentBand(Tabular):
     """Moments of the finite losses after each round, all arrays of shape (rounds,).
 
     Attributes

@@ -17,6 +17,7 @@ from simulator.estimation.estimate import Estimate
 from simulator.estimation.log_mean import MINIMUM_HITS
 from simulator.estimation.samples import error_level
 from simulator.estimation.weighted import log_sample_estimate
+from simulator.estimation.weighted_sample import LogSample
 
 _SMALLEST_LOG = -690.0
 
@@ -88,5 +89,7 @@ def splitting_runs(
         raise InvalidInput("estimates must be one finite number >= 0 per run")
     log_values = np.full(values.shape, -np.inf)
     np.log(values, out=log_values, where=values > 0.0)
-    found = log_sample_estimate(log_values, confidence, ceiling=ceiling, minimum_hits=minimum_runs)
+    found = log_sample_estimate(
+        LogSample.of(log_values), confidence, ceiling=ceiling, minimum_hits=minimum_runs
+    )
     return replace(found, method=f"multilevel splitting, {found.method}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,17 +11,19 @@ from simulator.errors import InvalidInput
 from simulator.estimation import band
 from simulator.estimation.estimate import Estimate
 from simulator.estimation.intervals import clopper_pearson
-from simulator.estimation.samples import Floats, error_level, numbers, signed_losses
+from simulator.estimation.loss_sample import LossSample, signed_sample
+from simulator.estimation.samples import Floats, error_level, numbers
+from simulator.store.frames import Tabular
 from simulator.ties import ROUNDS, beyond
 from simulator.validation import point, whole
 
 
 @dataclass(frozen=True, kw_only=True)
-class TailBand:
+class TailBand(Tabular):
     """Tail probabilities with limits that hold at every threshold at once.
 
-    The four arrays have one entry per threshold, in the order given; ``confidence`` is that of the
-    whole band.
+    The arrays have one entry per threshold, in the order given; ``confidence`` is that of the
+    whole band. ``widened`` as in :class:`~simulator.estimation.Estimate`.
     """
 
     thresholds: Floats
@@ -31,10 +33,11 @@ class TailBand:
     confidence: float
     trials: int
     method: str = band.METHOD
+    widened: Floats | float = 0.0
 
 
 def tail(
-    losses: ArrayLike,
+    losses: ArrayLike | LossSample,
     threshold: float,
     experiment: int = 0,
     confidence: float = 0.95,
@@ -49,14 +52,20 @@ def tail(
     allowed for, 4e-10 near 0. Clopper-Pearson interval for this one threshold; for several see
     :func:`tail_band`. Raises InvalidInput.
     """
-    signed = signed_losses(losses, experiment)
-    threshold = point("threshold", threshold)
-    hits = np.count_nonzero(signed > beyond(threshold, whole("rounds", rounds)))
-    return clopper_pearson(int(hits), signed.size, confidence)
+    signed = signed_sample(losses, experiment)
+    least = np.array([beyond(point("threshold", threshold), whole("rounds", rounds))])
+    few, many = (int(hits[0]) for hits in signed.count_above(least))
+    found = clopper_pearson(few, signed.trials, confidence)
+    if few == many:
+        return found
+    highest = clopper_pearson(many, signed.trials, confidence)
+    middle = clopper_pearson((few + many) // 2, signed.trials, confidence)
+    widened = max(highest.lower - found.lower, highest.upper - found.upper)
+    return replace(middle, lower=found.lower, upper=highest.upper, widened=widened)
 
 
 def tail_band(
-    losses: ArrayLike,
+    losses: ArrayLike | LossSample,
     thresholds: ArrayLike,
     experiment: int = 0,
     confidence: float = 0.95,
@@ -68,23 +77,29 @@ def tail_band(
     The thresholds may be chosen after looking at the losses; ``rounds`` as in :func:`tail`. Why it
     is simultaneous, and its source: see :mod:`simulator.estimation.band`. Raises InvalidInput.
     """
-    signed = signed_losses(losses, experiment)
+    signed = signed_sample(losses, experiment)
     points = np.atleast_1d(numbers(thresholds, "thresholds"))
     if points.ndim != 1 or np.isnan(points).any():
         raise InvalidInput("thresholds must be a list of numbers without NaN")
-    counts = count_above(signed, points, rounds)
-    lower, upper = band.exceedance_limits(counts, signed.size, error_level(confidence))
+    few, many = signed.count_above(beyond(points, whole("rounds", rounds)))
+    lower, upper, widened = band_limits(few, many, signed.trials, error_level(confidence))
     return TailBand(
         thresholds=points,
-        value=counts / signed.size,
+        value=(few + many) / (2 * signed.trials),
         lower=lower,
         upper=upper,
         confidence=confidence,
-        trials=signed.size,
+        trials=signed.trials,
+        widened=widened,
     )
 
 
-def count_above(signed: Floats, thresholds: Floats, rounds: int) -> NDArray[np.intp]:
-    """Number of losses of ``rounds`` rounds above each threshold, by more than rounding."""
-    least = beyond(thresholds, whole("rounds", rounds))
-    return np.asarray(signed.size - np.searchsorted(np.sort(signed), least, side="right"))
+def band_limits(
+    few: NDArray[np.int64], many: NDArray[np.int64], trials: int, alpha: float
+) -> tuple[Floats, Floats, Floats]:
+    """The band for counts that lie between ``few`` and ``many``, and by how much it is wider."""
+    lower, upper_of_few = band.exceedance_limits(few, trials, alpha)
+    if few is many:
+        return lower, upper_of_few, np.zeros_like(lower)
+    lower_of_many, upper = band.exceedance_limits(many, trials, alpha)
+    return lower, upper, np.maximum(lower_of_many - lower, upper - upper_of_few)

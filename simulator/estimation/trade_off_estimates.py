@@ -9,17 +9,21 @@ from numpy.typing import ArrayLike
 
 from simulator.errors import InvalidInput
 from simulator.estimation import band
-from simulator.estimation.samples import Floats, error_level, numbers, signed_losses
-from simulator.estimation.tail_estimates import count_above
-from simulator.ties import ROUNDS
+from simulator.estimation.loss_sample import LossSample, signed_sample
+from simulator.estimation.samples import Floats, error_level, numbers
+from simulator.estimation.tail_estimates import band_limits
+from simulator.store.frames import Tabular
+from simulator.ties import ROUNDS, beyond
+from simulator.validation import whole
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmpiricalTradeOff:
+class EmpiricalTradeOff(Tabular):
     """Errors of the tests "reject experiment 0 when L <= t", with a simultaneous band.
 
     All arrays have one entry per threshold, in ascending order, so that type I errors ascend and
-    type II errors descend. ``confidence`` is that of both bands together.
+    type II errors descend. ``confidence`` is that of both bands together, ``widened`` the largest
+    of :class:`~simulator.estimation.Estimate` at any threshold.
     """
 
     thresholds: Floats
@@ -31,6 +35,7 @@ class EmpiricalTradeOff:
     type_two_upper: Floats
     confidence: float
     method: str = band.METHOD
+    widened: float = 0.0
 
     def lower(self, type_one: ArrayLike) -> Floats:
         """Lower band of the trade-off function at the given type I errors in [0, 1].
@@ -56,8 +61,8 @@ class EmpiricalTradeOff:
 
 
 def empirical_trade_off(
-    losses_0: ArrayLike,
-    losses_1: ArrayLike,
+    losses_0: ArrayLike | LossSample,
+    losses_1: ArrayLike | LossSample,
     thresholds: ArrayLike | None = None,
     confidence: float = 0.95,
     *,
@@ -73,34 +78,39 @@ def empirical_trade_off(
     :func:`simulator.estimation.tail`. Half the error goes to each sample. Source: Dong, Roth and Su
     (JRSS B, 2022), Definition 2.1. Raises InvalidInput.
     """
-    first, second = signed_losses(losses_0, 0), signed_losses(losses_1, 0)
+    first, second = signed_sample(losses_0, 0), signed_sample(losses_1, 0)
     points = _quantiles(first, second) if thresholds is None else _sorted(thresholds)
     alpha = error_level(confidence) / 2.0
-    above = count_above(first, points, rounds)
-    at_most = np.asarray(first.size - above)
-    type_one_lower, type_one_upper = band.exceedance_limits(at_most, first.size, alpha)
-    missed = count_above(second, points, rounds)
-    type_two_lower, type_two_upper = band.exceedance_limits(missed, second.size, alpha)
+    least = beyond(points, whole("rounds", rounds))
+    few, many = first.count_above(least)
+    at_least = first.trials - many
+    at_most = at_least if few is many else first.trials - few
+    type_one_lower, type_one_upper, wider_one = band_limits(at_least, at_most, first.trials, alpha)
+    missed, most_missed = second.count_above(least)
+    type_two_lower, type_two_upper, wider_two = band_limits(
+        missed, most_missed, second.trials, alpha
+    )
     return EmpiricalTradeOff(
         thresholds=points,
-        type_one=at_most / first.size,
-        type_two=missed / second.size,
+        type_one=(at_least + at_most) / (2 * first.trials),
+        type_two=(missed + most_missed) / (2 * second.trials),
         type_one_lower=type_one_lower,
         type_one_upper=type_one_upper,
         type_two_lower=type_two_lower,
         type_two_upper=type_two_upper,
         confidence=confidence,
+        widened=float(max(wider_one.max(), wider_two.max())),
     )
 
 
-def _quantiles(first: Floats, second: Floats, points: int = 100) -> Floats:
+def _quantiles(first: LossSample, second: LossSample, points: int = 100) -> Floats:
     """Thresholds spread evenly in rank and, toward the ends, in the logarithm of the rank."""
     picked = []
-    for sample in (np.sort(first), np.sort(second)):
-        last = sample.size - 1
-        geometric = np.geomspace(1, sample.size, points).astype(np.intp) - 1
-        linear = np.linspace(0, last, points).astype(np.intp)
-        picked.append(sample[np.concatenate((geometric, last - geometric, linear))])
+    for sample in (first, second):
+        last = sample.trials - 1
+        geometric = np.geomspace(1, sample.trials, points).astype(np.int64) - 1
+        linear = np.linspace(0, last, points).astype(np.int64)
+        picked.append(sample.at_ranks(np.concatenate((geometric, last - geometric, linear))))
     distinct = np.unique(np.concatenate(picked))
     return distinct[np.linspace(0, distinct.size - 1, min(distinct.size, 400)).astype(np.intp)]
 

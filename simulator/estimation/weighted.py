@@ -14,39 +14,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.deferred import logsumexp
 from simulator.errors import InvalidInput, NotApplicable
-from simulator.estimation.betting import (
-    METHOD,
-    betting_lower,
-    betting_upper,
-    lower_limit_nonnegative,
-    plug_in_bets,
-)
+from simulator.estimation.betting import METHOD, Bets, lower_limit, plug_in_bets, upper_limit
 from simulator.estimation.estimate import Estimate
-from simulator.estimation.inversion import excess
-from simulator.estimation.log_mean import LARGEST_SHARE, MINIMUM_HITS, VALID_ENDS, LogMean
+from simulator.estimation.log_mean import LARGEST_SHARE, MINIMUM_HITS, VALID_ENDS
+from simulator.estimation.loss_sample import Excess, LossSample, excess
 from simulator.estimation.samples import (
     Floats,
     checked_log_weights,
     error_level,
     signed_losses,
 )
+from simulator.estimation.weighted_sample import LogSample, WeightedSample
 from simulator.ties import ROUNDS, beyond, tolerance
 from simulator.validation import finite, whole
 
-_PILOT_SHARE = 10  # one trial in ten sets the scale of the weights, and is then not bet on
-_LARGEST_LOG = 34.0  # a value e^34 above the pilot's largest is clipped: conservative
 _ROUNDING = 1e-9  # log-weights are sums over many rounds; they may pass their bound by rounding
 
 
 def weighted_tail(
-    losses: ArrayLike,
-    log_weights: ArrayLike,
+    losses: ArrayLike | WeightedSample,
+    log_weights: ArrayLike | None,
     threshold: float,
     experiment: int = 0,
     confidence: float = 0.95,
@@ -59,19 +52,17 @@ def weighted_tail(
 ) -> Estimate:
     """Pr0[L > threshold], or Pr1[-L > threshold] for ``experiment`` 1, from a sample under Q.
 
-    ``losses`` and ``log_weights`` = ln dP_b/dQ, b the experiment, have shape (trials,); ``rounds``
-    says what rounding adds, see :func:`simulator.estimation.tail`.
+    ``losses`` and ``log_weights`` = ln dP_b/dQ, b the experiment, have shape (trials,); a
+    :class:`WeightedSample` holds both, with None for the second. ``rounds`` says what rounding
+    adds, see :func:`simulator.estimation.tail`.
     ``log_bound`` is ln B with W·1{L > threshold} <= B known in advance, see
     :func:`tail_log_bound`; ``ceiling`` a number that the truth does not exceed. Without a useful
     bound there is no guess with fewer than ``minimum_hits`` or a weight beyond ``largest_share`` of
     the sum. Raises InvalidInput, and Refusal without a hit.
     """
-    signed = signed_losses(losses, experiment)
-    log_w = checked_log_weights(log_weights, signed.size)
     least = beyond(finite("threshold", threshold), whole("rounds", rounds))
-    log_sample = np.where(signed > least, log_w, -np.inf)
     return log_sample_estimate(
-        log_sample,
+        weighted_sample(losses, log_weights, experiment).above(float(least)),
         confidence,
         log_bound,
         ceiling=ceiling,
@@ -81,8 +72,8 @@ def weighted_tail(
 
 
 def weighted_delta(
-    losses: ArrayLike,
-    log_weights: ArrayLike,
+    losses: ArrayLike | WeightedSample,
+    log_weights: ArrayLike | None,
     epsilon: float,
     experiment: int = 0,
     confidence: float = 0.95,
@@ -98,11 +89,10 @@ def weighted_delta(
     Arguments and errors as in :func:`weighted_tail`; for ``log_bound`` see
     :func:`delta_log_bound`.
     """
-    signed = signed_losses(losses, experiment)
-    log_w = checked_log_weights(log_weights, signed.size)
+    sample = weighted_sample(losses, log_weights, experiment)
     centre = finite("epsilon", epsilon)
     found = log_sample_estimate(
-        log_excess(signed, log_w, centre),
+        sample.excess(centre),
         confidence,
         log_bound,
         ceiling=ceiling,
@@ -112,8 +102,7 @@ def weighted_delta(
     # rounding lifts no loss by more than the tolerance, and no delta by more than that times the
     # probability of losses near epsilon or beyond, which the sample bounds
     slack = float(tolerance(centre, whole("rounds", rounds)))
-    near = log_w[signed > centre - slack]
-    moved = slack * math.exp(min(float(logsumexp(near)) - math.log(signed.size), 0.0))
+    moved = slack * math.exp(min(sample.log_mass_above(centre - slack), 0.0))
     upper = max(min(ceiling, found.upper + moved), found.value)
     return replace(found, lower=max(0.0, found.lower - moved), upper=upper)
 
@@ -145,8 +134,18 @@ def log_excess(signed: Floats, log_weights: Floats, epsilon: float) -> Floats:
     return np.where(hit, log_weights + np.log(np.where(hit, factor, 1.0)), -np.inf)
 
 
+def weighted_sample(
+    losses: ArrayLike | WeightedSample, log_weights: ArrayLike | None, experiment: int
+) -> WeightedSample:
+    """Signed losses of the experiment and their weights, from arrays or from a sample of both."""
+    if isinstance(losses, WeightedSample):
+        return losses.signed(experiment)
+    signed = LossSample.of(signed_losses(losses, experiment))
+    return WeightedSample.of(signed, () if log_weights is None else log_weights)
+
+
 def log_sample_estimate(
-    log_sample: Floats,
+    sample: LogSample,
     confidence: float,
     log_bound: float | None = None,
     *,
@@ -160,28 +159,84 @@ def log_sample_estimate(
     bound, unseen, would be more than all that was seen. There is a guess then, too.
     """
     alpha = error_level(confidence) / 2.0
-    summary = LogMean.of(log_sample)
-    bounded = log_bound is not None and useful(log_bound, summary.log_value, log_sample.size)
+    summary = sample.summary()
+    bounded = log_bound is not None and useful(log_bound, summary.log_value, sample.trials)
+    value = math.exp(summary.log_value)
+    inner: list[float] = []
 
     def limits() -> tuple[float, float]:
-        low, high = summary.asymptotic_limits(alpha)
-        return low, min(high, max(ceiling, math.exp(summary.log_value)))
+        least, most = sample.outer()
+        (low, best_high), (best_low, high) = (
+            each.asymptotic_limits(alpha) if each.hits else (0.0, 0.0) for each in (least, most)
+        )
+        inner.extend((best_low - low, high - best_high))
+        return low, min(high, max(ceiling, value))
 
     guess, no_guess = summary.guess(
         limits, bounded=bounded, minimum_hits=minimum_hits, largest_share=largest_share
     )
+    method, upper = VALID_ENDS, RoundedLimit(ceiling, ceiling)
     if log_bound is None:
-        ends = weighted_lower_limit(log_sample, alpha), ceiling
-        return summary.estimate(ends, confidence, VALID_ENDS, guess, no_guess)
-    scaled = scaled_by_bound(log_sample, finite("log_bound", log_bound))
-    # which of two lower limits is the better depends on the sample: each has half of the error
-    lower = max(
-        unscaled(betting_lower(scaled, alpha / 2.0), log_bound),
-        weighted_lower_limit(log_sample, alpha / 2.0),
+        lower = lower_from_pilot(sample, alpha)
+    else:
+        scaled = scaled_by_bound(sample, finite("log_bound", log_bound))
+        # which of two lower limits is the better depends on the sample: each has half of the error
+        below, above = lower_of(scaled, alpha / 2.0), upper_of(scaled, alpha)
+        piloted = lower_from_pilot(sample, alpha / 2.0)
+        ends = [max(unscaled(a, log_bound), b) for a, b in zip(below, piloted)]
+        lower = RoundedLimit(*ends)
+        upper = RoundedLimit(*(min(unscaled(limit, log_bound), ceiling) for limit in above))
+        method = f"{METHOD}, weights bounded in advance"
+    found = summary.estimate((lower.outward, upper.outward), confidence, method, guess, no_guess)
+    if sample.exact:
+        return found
+    least, most = (math.exp(each.log_value) for each in sample.outer())
+    wider = (lower.inward - lower.outward, upper.outward - upper.inward, most - least, *inner)
+    return replace(found, widened=max(0.0, *wider))
+
+
+class RoundedLimit(NamedTuple):
+    """A limit rounded outward, and what it cannot be further inward than; equal where all is known.
+
+    Both come of the same bets.
+    """
+
+    outward: float
+    inward: float
+
+
+def lower_of(found: Excess, alpha: float, bets: Bets | None = None) -> RoundedLimit:
+    """Lower limit of the mean, failing with probability at most ``alpha``."""
+    bets = bets or plug_in_bets(found.centre, alpha)
+    outward = lower_limit(found.spread(found.low), alpha, bets)
+    exact = found.sample.exact
+    return RoundedLimit(
+        outward, outward if exact else lower_limit(found.at(found.high), alpha, bets)
     )
-    upper = min(unscaled(betting_upper(scaled, alpha), log_bound), ceiling)
-    method = f"{METHOD}, weights bounded in advance"
-    return summary.estimate((lower, upper), confidence, method, guess, no_guess)
+
+
+def upper_of(found: Excess, alpha: float) -> RoundedLimit:
+    """Upper limit of the mean of a function in [0, 1], failing likewise."""
+    bets = plug_in_bets(found.centre, alpha)
+    outward = upper_limit(found.spread(found.high), alpha, bets)
+    exact = found.sample.exact
+    return RoundedLimit(
+        outward, outward if exact else upper_limit(found.at(found.low), alpha, bets)
+    )
+
+
+def lower_from_pilot(sample: LogSample, alpha: float) -> RoundedLimit:
+    """Lower limit of the mean of e^x, without a bound; first trials set the scale of the bets."""
+    scales = {start: sample.peak(start) for start in sample.losses.pilots()}
+    found_hits = [start for start, scale in scales.items() if scale > -math.inf]
+    if not found_hits:
+        return RoundedLimit(0.0, 0.0)
+    start = found_hits[0]
+    scale = scales[start]
+    found = sample.scaled(scale)
+    bets = plug_in_bets(found.centre, alpha)
+    bets = replace(bets, above=np.where(bets.starts[:-1] >= start, bets.above, 0.0))
+    return RoundedLimit(*(limit * math.exp(scale) for limit in lower_of(found, alpha, bets)))
 
 
 def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
@@ -189,15 +244,7 @@ def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
 
     No bound on the sample is needed; the first tenth of the trials sets the scale of the bets.
     """
-    pilot = max(1, log_sample.size // _PILOT_SHARE)
-    scale = float(log_sample[:pilot].max())
-    if scale == -math.inf:
-        return 0.0
-    scaled = np.exp(np.minimum(log_sample - scale, _LARGEST_LOG))
-    bets = plug_in_bets(scaled, alpha)
-    open_ = bets.starts[:-1] >= pilot
-    bets = replace(bets, above=np.where(open_, bets.above, 0.0))
-    return lower_limit_nonnegative(scaled, bets, alpha) * math.exp(scale)
+    return lower_from_pilot(LogSample.of(log_sample), alpha).outward
 
 
 def useful(log_bound: float, log_value: float, trials: int) -> bool:
@@ -210,12 +257,12 @@ def unscaled(limit: float, log_bound: float) -> float:
     return math.exp(min(math.log(limit) + log_bound, 700.0)) if limit > 0.0 else 0.0
 
 
-def scaled_by_bound(log_sample: Floats, log_bound: float) -> Floats:
+def scaled_by_bound(sample: LogSample, log_bound: float) -> Excess:
     """The sample over its bound, in [0, 1]; InvalidInput when the bound does not hold."""
-    passed = float(log_sample.max()) - log_bound
+    passed = float(sample.bottom.max()) - log_bound
     if passed > _ROUNDING:
         raise InvalidInput(
             f"a weighted value passes its stated bound by a factor {math.exp(min(passed, 700)):.6g}"
             ": the bound on psi or theta is wrong"
         )
-    return np.exp(np.minimum(log_sample - log_bound, 0.0))
+    return sample.bounded(log_bound)

@@ -9,6 +9,7 @@ adversary's rule, and the interpreter calls the very same functions.
 
 from __future__ import annotations
 
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -197,8 +198,15 @@ class PlainPair:
 
     def loss(self, answer: Any) -> float:
         """Privacy loss of ``answer``."""
-        return self.mechanism.log_likelihood_ratio(
+        loss = self.mechanism.log_likelihood_ratio(
             answer, self.database_0, self.database_1, self.relation
+        )
+        if type(loss) is float:
+            return loss
+        if isinstance(loss, numbers.Real):  # a number of numpy or a fraction
+            return float(loss)
+        raise Breach(
+            f"{self.mechanism!r} answered {answer!r}, whose loss is no real number: {loss!r}"
         )
 
 

@@ -55,7 +55,7 @@ def _prepare(row: Numbers, _parameter: float, params: Any) -> None:
 def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
     u = noise.random()
     start = 1 + b * int(params[0])
-    place = start
+    place = start + (1 if u >= params[start] else 0)  # a branch would be mispredicted
     while u >= params[place]:
         place += 1
     return float(place - start)

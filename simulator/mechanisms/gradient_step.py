@@ -169,6 +169,7 @@ def _log_mixture(m: float, rate: float) -> float:
     """ln(1 - rate + rate e^m), which keeps the digits of a small rate and of a small m."""
     if rate in (0.0, 1.0):
         return m * rate
-    if m < _FAR:
+    if m < _FAR and (rate <= 0.5 or m >= -1.0):
         return math.log1p(rate * math.expm1(m))
-    return m + math.log(rate) + math.log1p((1.0 - rate) / rate * math.exp(-m))
+    without, present = math.log1p(-rate), m + math.log(rate)
+    return max(without, present) + math.log1p(math.exp(-abs(present - without)))

@@ -271,7 +271,8 @@ class SampledWithoutReplacement(_Sampled):
     Parameters
     ----------
     mechanism : as of :class:`PoissonSubsampled`.
-    size, population : whole, 0 <= size <= population; both are public.
+    size, population : whole, 0 <= size <= population; both are public. A mean over the sample is
+        ``clipped_mean(..., at_least=size)``, whose sensitivity is that of a sample of the size.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorem 9, under replace-one.
     """

@@ -17,6 +17,7 @@ from simulator.errors import NotApplicable
 from simulator.play.covering import CoveringEngine
 from simulator.play.interpreter import play_interpreted
 from simulator.play.menu import Menu
+from simulator.play.once import made_once
 from simulator.play.outcome import Outcome
 from simulator.play.plain_kernel import Engine
 from simulator.play.sampling import Covering, Guarded, RoundByRound, Sampling, Tilted
@@ -48,12 +49,12 @@ def tilted_engine_for(specification: Specification) -> TiltedEngine:
     return _tilted_engine(Played.of(specification))
 
 
-@lru_cache(maxsize=32)
+@made_once(maxsize=32)
 def _engine(played: Played) -> Engine:
     return Engine.build(*played.terms)
 
 
-@lru_cache(maxsize=32)
+@made_once(maxsize=32)
 def _tilted_engine(played: Played) -> TiltedEngine:
     return TiltedEngine.build(*played.terms)
 
@@ -72,7 +73,7 @@ def covering_engine(specification: Specification, b: int) -> CoveringEngine:
     return found
 
 
-@lru_cache(maxsize=16)
+@made_once(maxsize=16)
 def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine | str:
     """The engine, or why there is none: to find that out may take seconds, and is asked again."""
     rule, family, relation, filter_ = played.terms

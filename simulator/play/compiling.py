@@ -6,6 +6,7 @@ is ordinary Python, and plays a rule that numba cannot compile.
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +15,8 @@ import numpy as np
 
 from simulator.adversaries.contract import Rule
 from simulator.errors import DpcomposeError, InvalidInput
+from simulator.play.aside import aside
+from simulator.play.kept_kernels import kept, name_uniquely
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -67,34 +70,32 @@ def dispatch(functions: Sequence[Callable[..., Any]], compile_: Compile) -> Call
     return compile_(choose)
 
 
-WIDEST_TUPLE = 16
+def unowned(compile_: Compile) -> Callable[..., Any]:
+    """``unowned(table)``, the same memory as an array that nobody owns.
 
-
-def row_reader(width: int, compile_: Compile) -> Callable[..., Any]:
-    """``read(table, row)``, a row of a table of ``width`` columns as a tuple.
-
-    A view of the row would be counted in and out of use every round, at several times the cost
-    of the round; a tuple lives in registers. Rows that are too wide for that are given as views.
+    A row of an array counts in and out of use whoever owns the memory, every round, at several
+    times the cost of the round. A row of this one is a mere address. The caller keeps the table.
     """
-    if width > WIDEST_TUPLE:
+    if compile_ is not numba_compile:
+        return uncompiled(lambda table: table)
+    from numba import carray, types
+    from numba.extending import intrinsic
 
-        def view(table, row):  # type: ignore[no-untyped-def]
-            return table[row]
+    floats = types.CPointer(types.float64)
 
-        return compile_(view)
-    if width == 1:
+    @intrinsic
+    def pointer(context, address):  # type: ignore[no-untyped-def]
+        """The address as a pointer: ``carray`` takes no whole number."""
 
-        def first(table, row):  # type: ignore[no-untyped-def]
-            return (table[row, 0],)
+        def to_pointer(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return builder.inttoptr(arguments[0], context.get_value_type(floats))
 
-        return compile_(first)
+        return floats(types.uintp), to_pointer
 
-    before, last = row_reader(width - 1, compile_), width - 1
+    def borrow(table):  # type: ignore[no-untyped-def]
+        return carray(pointer(table.ctypes.data), table.shape)
 
-    def one_more(table, row):  # type: ignore[no-untyped-def]
-        return (*before(table, row), table[row, last])
-
-    return compile_(one_more)
+    return compile_(borrow)
 
 
 def advance(rule: Rule, compile_: Compile) -> Callable[..., tuple]:
@@ -125,9 +126,11 @@ def compiled_or_not(
 
     ``try_out`` plays no trial: it makes numba compile for the types in use.
     """
+    name_uniquely()
     try:
-        kernel = bind(numba_compile)
-        try_out(kernel)
+        aside(lambda: importlib.import_module("numba"))
+        kernel = kept(bind(numba_compile))
+        aside(lambda: try_out(kernel))
     except DpcomposeError:
         raise
     except Exception as error:  # numba raises many kinds; any of them means "run it in Python"

@@ -23,8 +23,10 @@ from typing import Any
 import numpy as np
 
 from simulator.mechanisms import Scalars
-from simulator.play.compiling import dispatch, numba_compile, numba_inline, row_reader
+from simulator.play.aside import aside
+from simulator.play.compiling import dispatch, numba_compile, numba_inline, unowned
 from simulator.play.enumeration import automaton_of
+from simulator.play.kept_kernels import kept, name_uniquely
 from simulator.play.menu import Menu
 from simulator.play.moments import Moments
 from simulator.theory.filters import Filter
@@ -44,13 +46,14 @@ def picked(share, first, last, u):  # type: ignore[no-untyped-def]
 
 
 @lru_cache(maxsize=16)
-def covering_kernel(kinds: tuple[Scalars, ...], width: int) -> Callable[..., Any]:
+def covering_kernel(kinds: tuple[Scalars, ...]) -> Callable[..., Any]:
     """A kernel that walks an automaton by the tables of a measure.
 
-    ``kinds`` are those of the menu, whose ``params`` have that width; none where every answer has
-    an atom: then one kernel serves all rules.
+    ``kinds`` are those of the menu; none where every answer has an atom: then one kernel serves
+    all rules.
     """
     compile_ = numba_compile
+    name_uniquely()
     if not kinds:
 
         def no_draw(entry, kind, params, pieces, row, noise):  # type: ignore[no-untyped-def]
@@ -60,22 +63,22 @@ def covering_kernel(kinds: tuple[Scalars, ...], width: int) -> Callable[..., Any
     else:
         sample = dispatch([piece_sampler(one) for one in kinds], numba_inline)
         loss_of = dispatch([one.loss for one in kinds], compile_)
-        read = row_reader(width, compile_)
 
         def draw(entry, kind, params, pieces, row, noise):  # type: ignore[no-untyped-def]
-            own = read(params, entry)
-            answer = sample(kind[entry], own, pieces, row, noise)
-            return loss_of(kind[entry], own, answer)
+            answer = sample(kind[entry], params[entry], pieces, row, noise)
+            return loss_of(kind[entry], params[entry], answer)
 
         draw_loss = numba_inline(draw)
 
     pick = compile_(picked)
+    borrow = unowned(compile_)
 
     def kernel(  # type: ignore[no-untyped-def]
         kind, params, begin, begin_share, place, starts, follow, entry, loss, piece_of, pieces,
         share, noise, losses,
     ):  # fmt: skip
         # round by round over all trials: a round's part of the table is read from memory once
+        params_of = borrow(params)
         nodes = np.empty(losses.shape[0], dtype=np.int64)
         for t in range(losses.shape[0]):
             nodes[t] = begin[pick(begin_share, 0, begin.shape[0], noise.random())]
@@ -88,11 +91,11 @@ def covering_kernel(kinds: tuple[Scalars, ...], width: int) -> Callable[..., Any
                 row = rows + pick(share, cells + first, cells + last, noise.random()) - cells
                 one = loss[row]
                 if one != one:
-                    one = draw_loss(entry[row], kind, params, pieces, piece_of[row], noise)
+                    one = draw_loss(entry[row], kind, params_of, pieces, piece_of[row], noise)
                 losses[t] += one
                 nodes[t] = follow[row]
 
-    return compile_(kernel)
+    return kept(compile_(kernel))
 
 
 def piece_sampler(kind: Scalars) -> Callable[..., Any]:
@@ -119,9 +122,10 @@ class CoveringEngine:
     def __init__(self, menu: Menu, rounds: int, filter_: Filter | None) -> None:
         self.moments = Moments(automaton_of(menu, rounds, filter_))
         a = self.moments.automaton
-        self._kernel = covering_kernel(() if a.discrete else a.kinds, a.params.shape[1])
+        self._kernel = covering_kernel(() if a.discrete else a.kinds)
         self._lock = threading.Lock()  # blocks are played in threads
         self._ready: tuple[float, tuple[Any, ...]] | None = None
+        self._compiled = False
 
     def prepare(self, theta: float) -> tuple[Any, ...]:
         """The kernel's arrays for a theta; those of the last one are kept."""
@@ -149,4 +153,8 @@ class CoveringEngine:
 
     def play(self, theta: float, noise: np.random.Generator, signed: np.ndarray) -> None:
         """Fill ``signed`` with the signed losses of trials under the measure of ``theta``."""
-        self._kernel(*self.prepare(theta), noise, signed)
+        prepared = self.prepare(theta)
+        if not self._compiled:
+            aside(lambda: self._kernel(*prepared, np.random.default_rng(0), signed[:0]))
+            self._compiled = True
+        self._kernel(*prepared, noise, signed)

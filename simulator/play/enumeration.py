@@ -23,6 +23,7 @@ from simulator.play.plain_kernel import no_filter
 from simulator.play.repeating import comparable, global_states
 from simulator.play.tracing import Way, ways
 from simulator.play.unknown import RoundMatters
+from simulator.stages import in_stages
 from simulator.theory.filters import Filter
 
 MOST_WAYS = 3_000_000
@@ -146,7 +147,7 @@ class _Enumeration:
 
         start = self._start(lambda way: arrive(way, self.unspent, 0))
         segments = []
-        for i in range(self.rounds):
+        for i in in_stages(range(self.rounds), "enumerating states"):
             before, here, outs = here, {}, []
             for (state, entry, spent), node in before.items():
                 entry, spent, answers = self._answered(entry, spent)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable, Generator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from simulator.adversaries.contract import Challenge, admit
+from simulator.adversaries.contract import Challenge, admit, triple
 from simulator.errors import Breach, DpcomposeError, NotApplicable
 from simulator.mechanisms import Ask, Pair
+from simulator.mechanisms.base import ScalarPair
 from simulator.mechanisms.copies import own_copy
 from simulator.mechanisms.interactive import Conversation, Conversations
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
-from simulator.play.changing import Watched, changed, watch
+from simulator.play.changing import NOTHING, changed, watch
 from simulator.play.faults import at, fault, limit_of
+from simulator.play.fused import fused
 from simulator.play.outcome import Outcome
+from simulator.play.recognising import MAX_PREPARED, AtHand, Ready, Recognised
 from simulator.play.sampling import Guarded, RoundByRound, level_at, phase_of, require_digits
+from simulator.play.scalar_draws import ScalarDraws
 from simulator.play.specification import Specification
 from simulator.play.views import View, leave
 from simulator.seeds import Stream, generator, record
@@ -26,34 +29,13 @@ from simulator.seeds import Stream, generator, record
 MOST_MET = 1024
 """Challenges recorded in a block, where they are."""
 
-MAX_PREPARED = 4096
-"""Prepared challenges kept at once; an adversary with ever new ones must not fill the memory."""
-
 
 class LossUnknown(NotApplicable):
     """A play that needs losses has met a mechanism that has no likelihood."""
 
 
-class Ready(NamedTuple):
-    """A challenge checked and prepared.
-
-    Attributes
-    ----------
-    pair : its two output distributions.
-    price : what a filter charges for it.
-    limit : the largest absolute loss that its mechanism's promise allows; NaN where the mechanism
-        has no likelihood, so that every loss is looked at.
-    watched : the variables that it rests on, see :mod:`simulator.play.changing`.
-    """
-
-    pair: Pair
-    price: tuple[float, float]
-    limit: float
-    watched: Watched
-
-
 class Prepared:
-    """Challenges that repeat are checked and prepared once: a mapping that fills itself.
+    """Challenges that repeat are checked and prepared once.
 
     Where the sampling is tilted for experiment 1 the two databases change places, so that large
     losses of the pair are always the rare ones. Where no losses are needed, because every view is
@@ -66,13 +48,19 @@ class Prepared:
         self.exchanged = bool(b) and specification.sampling is not None
         # an answer with this loss has probability 0 where it was drawn
         self.impossible = math.inf if b and not self.exchanged else -math.inf
-        self.known: dict[Any, Ready] = {}
+        self.recognised = Recognised()
         self.laws: dict[tuple[int, int], tuple[Pair, TiltedLaw]] = {}
         self.conversations: Conversations | None = None
         self.met: dict[Any, Challenge] = {}
 
-    def prepare(self, challenge: Any) -> Ready:
-        """Check and prepare a challenge that was not seen lately; raises Breach."""
+    def ready(self, challenge: Any) -> Ready:
+        """A challenge that is not among the objects met before, or a message. Raises Breach."""
+        if isinstance(challenge, Ask):
+            return self.asked(challenge)
+        return self.recognised.get(triple(challenge), self.prepare)
+
+    def prepare(self, challenge: tuple[Any, Any, Any]) -> Ready:
+        """Check and prepare a challenge that was not recognised; raises Breach."""
         s = self.specification
         pair = admit(challenge, s.family, s.relation)
         checked = Challenge(*challenge)
@@ -90,21 +78,16 @@ class Prepared:
             self.met.setdefault(key_of(checked), checked)
         if self.exchanged:
             pair = admit((checked[1], checked[0], checked[2]), s.family, s.relation)
-        if len(self.known) >= MAX_PREPARED:
-            self.known.clear()
-            self.laws.clear()
         # a black box is called anew each time, so nothing that it reads can be stale
-        watched = watch(tuple(checked)) if checked.mechanism.has_likelihood else ()
-        ready = Ready(pair, price, limit, watched or ())
-        if watched is not None:
-            with contextlib.suppress(TypeError):  # not hashable: prepared anew each time
-                self.known[challenge] = ready
-        return ready
+        watched = watch(tuple(checked)) if checked.mechanism.has_likelihood else NOTHING
+        if watched is None:
+            return Ready(pair, price, limit)
+        return Ready(pair, price, limit, (checked[0], checked[1], checked[2]), watched)
 
     def asked(self, ask: Ask) -> Ready:
         """A message to what this trial has opened; it costs nothing more. Raises Breach."""
         conversations = self.conversations or Conversations()
-        return Ready(conversations.asked(ask), (0.0, 0.0), math.nan, ())
+        return Ready(conversations.asked(ask), (0.0, 0.0), math.nan)
 
     def answered(self, answer: Any) -> Any:
         """The answer of a mechanism without likelihood, with a handle for what it has opened."""
@@ -160,9 +143,25 @@ Draw = Callable[[Pair, Trial, int], Any]
 """``draw(pair, trial, i)`` answers round ``i``."""
 
 
-def plain_draw(b: int, noise: np.random.Generator) -> Draw:
-    """Answer from the mechanism on database ``b``."""
-    return lambda pair, trial, i: pair.sample(b, noise)
+class PlainDraw:
+    """Answer from the mechanism on database ``b``; scalar functions draw from ``scalars``."""
+
+    def __init__(self, b: int, noise: np.random.Generator) -> None:
+        self.b = b
+        self.noise = noise
+        self.scalars = ScalarDraws(noise)
+
+    def takes(self, ready: Ready) -> bool:
+        """Whether a challenge is played by scalar functions; they draw from here from now on."""
+        if ready.scalar:
+            assert isinstance(ready.pair, ScalarPair)
+            ready.play = fused(ready.pair.scalars, ready.pair.params, self.b, self.scalars)
+            ready.plays_for = self
+        return ready.scalar
+
+    def __call__(self, pair: Pair, trial: Trial, i: int) -> Any:
+        """Draw from the pair."""
+        return pair.sample(self.b, self.noise)
 
 
 Observe = Callable[[Pair, int, int, float], None]
@@ -220,7 +219,7 @@ def play_keeping(specification: Specification, b: int, block: int, kept: int) ->
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
     needed = s.sampling is not None or kept < s.trials_in(block)
     prepared = Prepared(s, b, losses_needed=needed)
-    draw = plain_draw(b, noise) if s.sampling is None else tilted_draw(prepared, noise)
+    draw = PlainDraw(b, noise) if s.sampling is None else tilted_draw(prepared, noise)
     losses = np.empty(s.trials_in(block))
     log_weights = np.empty_like(losses) if s.sampling is not None else None
     trace = np.zeros((3, s.rounds)) if s.trace else None
@@ -260,14 +259,17 @@ def play_trial(
 ) -> None:
     """Play Algorithm 1 once; raises Breach, naming the round and the trial."""
     specification = prepared.specification
-    known, prepare, impossible = prepared.known, prepared.prepare, prepared.impossible
+    at_hand, by_id = prepared.recognised.by_mechanism, prepared.recognised.by_id
+    nothing, impossible = tuple(AtHand()), prepared.impossible
+    # scalar functions that answer as they are need no detour
+    plain = draw if isinstance(draw, PlainDraw) else None
     answers, path = trial.answers, trial.path
     if not prepared.losses_needed:
         prepared.conversations = Conversations(prepared.conversations)
     admits = type(specification.filter).step if specification.filter is not None else None
     purse = specification.filter.initial if specification.filter is not None else None
-    i = 0
-    handed = None
+    admitted = True
+    i, total, handed = 0, trial.loss, None
     try:
         playing = begin(specification, coins)
         send = playing.send
@@ -278,32 +280,65 @@ def play_trial(
                 raise
             except BaseException as error:
                 raise blamed(error) from error
-            try:
-                pair, price, limit, watched = known[challenge]
-                if watched and changed(watched):
-                    pair, price, limit, _ = prepare(challenge)
-            except (KeyError, TypeError):
-                ready = prepared.asked if isinstance(challenge, Ask) else prepare
-                pair, price, limit, _ = ready(challenge)
-            admitted = True
+            ready = None
+            kind = type(challenge)
+            if kind is tuple or kind is Challenge:
+                try:
+                    database_0, database_1, mechanism = challenge
+                    found = at_hand.get(id(mechanism))
+                    if found is not None:
+                        if found[0] is not database_0 or found[1] is not database_1:
+                            ids = id(database_0), id(database_1), id(mechanism)
+                            found = by_id.get(ids, nothing)
+                        # what AtHand says is to be looked at, here without a call
+                        (
+                            _, _, known, query, mechanism_kind, name, parameter, query_kind,
+                            attribute, content,
+                        ) = found  # fmt: skip
+                        if query is None:
+                            if known is not None and not changed(known.watched):
+                                ready = known
+                        elif type(mechanism) is mechanism_kind and type(query) is query_kind:
+                            outside, inside = mechanism.__dict__, query.__dict__
+                            if (
+                                outside["query"] is query and outside[name] is parameter
+                                and inside[attribute] is content
+                                and len(outside) == 2 and len(inside) == 1
+                            ):  # fmt: skip
+                                ready = known
+                except (ValueError, KeyError):  # no triple; an attribute was deleted
+                    pass
+            if ready is None:
+                ready = prepared.ready(challenge)
             if admits is not None:
-                admitted, purse = admits(purse, *price)
+                admitted, purse = admits(purse, *ready.price)
             if admitted:
-                answer = draw(pair, trial, i)
-                loss = pair.loss(answer)
-                if not abs(loss) <= limit or loss == impossible:  # NaN is not
-                    if limit == limit:
+                if ready.plays_for is plain or (plain is not None and plain.takes(ready)):
+                    answer, loss = ready.play()
+                    handed = answer
+                    limit = ready.limit  # of NaN nothing is true
+                    sound = -limit <= loss <= limit and answer - answer == 0.0
+                else:
+                    trial.loss = total
+                    answer = draw(ready.pair, trial, i)
+                    loss = ready.pair.loss(answer)
+                    handed = None
+                    sound = abs(loss) <= ready.limit
+                if not sound or loss == impossible:
+                    if ready.limit == ready.limit:
                         checked = Challenge(*challenge)
                         raise fault(checked, specification.relation, answer, loss, impossible)
                     answer = prepared.answered(answer)
-                trial.loss += loss
-                handed = answer if type(answer) is float else own_copy(answer)
+                total += loss
+                if handed is None:
+                    handed = own_copy(answer)
             else:
                 answer = handed = float("nan")
             if answers is not None:
                 answers.append(answer)
             if path is not None:
-                path.append(trial.loss)
+                path.append(total)
+        trial.loss = total
         leave(playing)
     except DpcomposeError as error:
         raise type(error)(at(i, number, str(error))) from error

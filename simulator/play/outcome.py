@@ -40,6 +40,16 @@ class Outcome:
     doubt: str = ""
     challenges: tuple[Challenge, ...] = ()
 
+    @property
+    def trials(self) -> int:
+        """How many trials were played."""
+        return len(self.losses)
+
+    @property
+    def blocks(self) -> int:
+        """It is one block."""
+        return 1
+
     def arrays(self) -> dict[str, np.ndarray]:
         """The outcome as named arrays, fit for storage."""
         named = {"losses": self.losses}

@@ -22,8 +22,8 @@ from simulator.play.compiling import (
     advance,
     compiled_or_not,
     dispatch,
-    row_reader,
     uncompiled,
+    unowned,
 )
 from simulator.play.faults import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE, at, fault
 from simulator.play.menu import Menu
@@ -55,13 +55,14 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
     admit, unspent = gate(menu, filter_, compile_)
     initial = menu.rule.state
     any_free = menu.any_free
-    read = row_reader(menu.params.shape[1], compile_)
+    borrow = unowned(compile_)
 
     def kernel(  # type: ignore[no-untyped-def]
-        b, kind, rows, table, low, high, prices, limits,
+        b, kind, rows, table, work, low, high, prices, limits,
         coins, noise, losses, trace, answers,
     ):  # fmt: skip
-        work = np.zeros((1, table.shape[1]))
+        params_of = borrow(table)
+        free = borrow(work)[0]
         rounds = answers.shape[1]
         impossible = math.inf if b else -math.inf  # has probability 0 where it was drawn
         for trial in range(losses.shape[0]):
@@ -74,14 +75,14 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
                 entry = int(move)
                 if entry != move or entry < 0 or entry >= table.shape[0]:
                     return OFF_MENU, trial, i, 0, float(move), 0.0, 0.0
-                params = read(table, entry)
+                params = params_of[entry]
                 price = prices[entry, 0]
                 limit = limits[entry, 0]
                 if any_free and low[entry] == low[entry]:
                     if not low[entry] <= parameter <= high[entry]:
                         return OUT_OF_RANGE, trial, i, entry, parameter, 0.0, 0.0
-                    prepare(kind[entry], rows[entry], parameter, work[0])
-                    params = read(work, 0)
+                    prepare(kind[entry], rows[entry], parameter, free)
+                    params = free
                     price = parameter
                     limit += limits[entry, 1] * parameter
                 admitted, purse = admit(purse, price, prices[entry, 1])
@@ -170,6 +171,7 @@ class Engine:
             menu.kind,
             menu.rows,
             menu.params,
+            np.zeros((1, menu.params.shape[1])),
             menu.low,
             menu.high,
             menu.prices,

@@ -9,7 +9,9 @@ something else: an index out of bounds, a whole number that overflows, ``numpy.r
 from __future__ import annotations
 
 import random
+import sys
 from dataclasses import replace
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -48,22 +50,13 @@ def doubt(specification: Specification, outcome: Outcome) -> str:
     if outcome.block or not count:
         return ""
     few = replace(s, trials=count, keep_views=min(count, s.keep_views), trace=False)
-    before = global_states()
-    try:
-        again = play_interpreted(few, outcome.experiment, 0)
-        after = global_states()
-    finally:
-        random.setstate(before[0])
-        np.random.set_state(before[1])  # noqa: NPY002
-    consumed = [
-        name
-        for name, first, second in zip(("random", "numpy.random"), before, after)
-        if comparable(first) != comparable(second)
-    ]
+    again, consumed = watched(few, outcome.experiment)
+    if "random" in consumed and not calls_random(few, outcome.experiment):
+        consumed.remove("random")
     if consumed:
         return (
             f"{s.name} is not reproducible: it or a mechanism draws from the global "
-            f"{' and '.join(consumed)}; draw from the generator that is handed over"
+            f"{' and '.join(sorted(consumed))}; draw from the generator that is handed over"
         )
     differ = np.flatnonzero(outcome.losses[:count] != again.losses)
     known = ~np.isnan(outcome.losses[differ]) | ~np.isnan(again.losses[differ])
@@ -76,6 +69,45 @@ def doubt(specification: Specification, outcome: Outcome) -> str:
         f"loss of {float(outcome.losses[trial]):.6g} and, played again, of "
         f"{float(again.losses[trial]):.6g}; {likely_cause(s)}"
     )
+
+
+def watched(few: Specification, b: int) -> tuple[Outcome, set[str]]:
+    """Interpret block 0 of experiment ``b``; which global generators changed in the meantime.
+
+    Their states are put back.
+    """
+    before = global_states()
+    try:
+        outcome = play_interpreted(few, b, 0)
+        after = global_states()
+    finally:
+        random.setstate(before[0])
+        np.random.set_state(before[1])  # noqa: NPY002
+    return outcome, {
+        name
+        for name, first, second in zip(("random", "numpy.random"), before, after)
+        if comparable(first) != comparable(second)
+    }
+
+
+def calls_random(few: Specification, b: int) -> bool:
+    """Whether playing block 0 calls the global ``random`` in this thread.
+
+    Another one may draw from it meanwhile: those of a Dask worker do so twice in a second.
+    """
+    shared, called = getattr(random.random, "__self__", None), set()
+
+    def watch(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "c_call" and getattr(argument, "__self__", None) is shared:
+            called.add(argument.__name__)
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        watched(few, b)
+    finally:
+        sys.setprofile(before)
+    return not called <= {"getstate", "setstate"}  # by which we watch it
 
 
 def answers_differ(specification: Specification, outcome: Outcome, again: Outcome) -> str:

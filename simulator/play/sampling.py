@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator.errors import InvalidInput
-from simulator.validation import finite, open_probability
+from simulator.validation import finite, numeral, open_probability
 
 
 @dataclass(frozen=True)
@@ -185,6 +185,28 @@ RoundByRound = Tilted | Steered | Guarded
 """Measures that tilt each answer given the past."""
 
 Sampling = Tilted | Steered | Guarded | Covering
+
+
+def parse_sampling(text: str) -> Sampling:
+    """Read ``tilted:THETA``, ``covering:THETA`` or ``guarded:THETA,SHARE:MEASURE``.
+
+    Inverse of ``str()``, but of a steered measure, whose text names its table and does not hold
+    it. Raises InvalidInput.
+    """
+    kind, _, rest = text.partition(":")
+    numbers, _, beside = rest.partition(":")
+    try:
+        values = [numeral(value) for value in numbers.split(",")]
+        if kind == "guarded":
+            theta, share = values
+            return Guarded(parse_sampling(beside), theta, share)  # type: ignore[arg-type]
+        [theta] = values
+        if kind not in ("tilted", "covering"):
+            raise ValueError(kind)
+        return Tilted(theta) if kind == "tilted" else Covering(theta)
+    except ValueError:
+        raise InvalidInput(f"no sampling measure can be read from {text!r}") from None
+
 
 LARGEST_PSI = 1e6
 """Of one round's psi(theta): beyond, the digits of a weight e^{psi - theta loss} are gone."""

@@ -14,6 +14,7 @@ from simulator.adversaries.contract import Rule
 from simulator.adversaries.fingerprint import Fingerprint, fingerprint
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import InvalidInput
+from simulator.estimation import bins
 from simulator.play.sampling import Covering, Sampling
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
@@ -26,6 +27,14 @@ RULE_BLOCK_ROUNDS = 1 << 22
 
 WHOLE = {"rounds": 1, "trials": 1, "seed": 0, "keep_views": 0, "block_size": 0}
 """The least that each whole number may be."""
+
+KEPT = ("losses", "summary")
+"""What may be kept of the losses."""
+
+SUMMARY_ABOVE = 10**7
+"""Trials of each experiment above which they are counted, unless asked otherwise."""
+MOST_ROUNDS = 10**15
+"""Of one trial, which no number of workers makes quicker."""
 
 GOAL = ("trials", "keep_views")
 """What a stored run may raise later: the blocks already played serve the larger run."""
@@ -53,6 +62,8 @@ class Specification:
         experiments themselves.
     filter : a privacy filter asked before every query; a query that it refuses is not run, costs
         nothing, and is answered NaN.
+    keep : "losses" to keep every loss, "summary" to count them (:mod:`simulator.estimation.bins`);
+        None for losses up to SUMMARY_ABOVE trials. No draw depends on it.
     trust : where False the challenges that are met are recorded, for their declared likelihoods to
         be examined. No number depends on it.
     task : a number that seeds the draws, from names and numbers alone.
@@ -73,6 +84,7 @@ class Specification:
     sampling: Sampling | None = None
     filter: Filter | None = None
     trust: bool = True
+    keep: str | None = None
     task: int = field(init=False, repr=False, default=0)
     code: Fingerprint = field(init=False, repr=False, default=Fingerprint(()))
 
@@ -88,9 +100,15 @@ class Specification:
         self._check_play()
         for name, least in WHOLE.items():  # of numpy's integers plain ones: they draw the same
             object.__setattr__(self, name, whole(name, getattr(self, name), least))
+        if self.rounds > MOST_ROUNDS:
+            raise InvalidInput(
+                f"rounds must be at most {MOST_ROUNDS}, not {self.rounds}: one trial would take "
+                "months"
+            )
         if self.block_size == 0:
             budget = RULE_BLOCK_ROUNDS if self.is_rule else GENERATOR_BLOCK_ROUNDS
             object.__setattr__(self, "block_size", max(1, min(1 << 16, budget // self.rounds)))
+        self._check_keep()
         text = repr(sorted((k, v) for k, v in self.describe().items() if k != "trials"))
         digest = hashlib.sha256(text.encode()).digest()
         object.__setattr__(self, "task", int.from_bytes(digest[:8], "big"))
@@ -121,6 +139,22 @@ class Specification:
                 "trace records the moments of plain play, not of another measure: leave out "
                 "either trace or sampling"
             )
+
+    def _check_keep(self) -> None:
+        if self.keep not in (None, *KEPT):
+            raise InvalidInput(f"keep must be 'losses', 'summary' or None, not {self.keep!r}")
+        if self.summarises and self.trials > bins.MOST:
+            raise InvalidInput(
+                f"the losses of {self.trials} trials do not fit into memory, and a summary counts "
+                f"{bins.MOST} at most; ask for fewer trials"
+            )
+
+    @property
+    def summarises(self) -> bool:
+        """Whether the losses are counted, and not kept: as the user says, or by the trials."""
+        if self.keep is None:
+            return self.trials > SUMMARY_ABOVE
+        return self.keep == "summary"
 
     @property
     def is_rule(self) -> bool:

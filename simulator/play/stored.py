@@ -9,9 +9,51 @@ import numpy as np
 from simulator.errors import InvalidInput
 from simulator.play.outcome import Outcome
 from simulator.play.specification import Specification
+from simulator.play.tally import PLAIN, WEIGHTED, Tally, counted_in
 
 _COIN_WORDS = 6
 _VIEW_ARRAYS = ("trials", "coins", "answers")
+
+
+def stored_tally(
+    specification: Specification,
+    experiment: int,
+    block: int,
+    named: Mapping[str, np.ndarray],
+    *,
+    blocks: int,
+) -> Tally | None:
+    """The tally that ``Tally.arrays`` gave; None where the specification's goal outgrew it.
+
+    Raises InvalidInput for arrays that the specification's blocks cannot have left.
+    """
+    s = specification
+    where = f"experiment {experiment}, block {block}"
+    if experiment not in (0, 1) or not 0 <= block < block + blocks <= s.blocks:
+        raise InvalidInput(f"{where} is stored, and no block of this run")
+    expected = {PLAIN if s.sampling is None else WEIGHTED, "digests"}
+    if differing := sorted((expected | ({"trace"} if s.trace else set())) ^ set(named)):
+        raise InvalidInput(
+            f"{where} is stored with too many or too few arrays: {', '.join(differing)}"
+        )
+    try:
+        _, bins = counted_in(named)
+    except InvalidInput as error:
+        raise InvalidInput(f"{where} is stored with {error}") from None
+    digests = named["digests"]
+    most = (blocks - 1) * s.block_size + s.trials_in(block + blocks - 1)
+    problem = _trace_problem(s, bins.trials, named)
+    if digests.dtype != np.uint64 or digests.shape != (blocks,):
+        problem = f"digests of type {digests.dtype} and shape {digests.shape}"
+    if bins.trials > most:
+        problem = f"{bins.trials} losses for {most} trials"
+    if bins.unknown:
+        problem = "losses that are no numbers"
+    if problem:
+        raise InvalidInput(f"{where} is stored with {problem}")
+    if bins.trials < most or s.views_in(block):
+        return None
+    return Tally(experiment, block, blocks, bins, digests, trace=named.get("trace"))
 
 
 def stored_outcome(

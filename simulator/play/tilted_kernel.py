@@ -23,8 +23,8 @@ from simulator.play.compiling import (
     advance,
     compiled_or_not,
     dispatch,
-    row_reader,
     uncompiled,
+    unowned,
 )
 from simulator.play.faults import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE
 from simulator.play.menu import Menu
@@ -50,15 +50,14 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
     admit, unspent = gate(menu, filter_, compile_)
     initial = menu.rule.state
     any_free = menu.any_free
-    read = row_reader(menu.params.shape[1], compile_)
-    read_tilted = row_reader(widest_tilt(menu), compile_)
+    borrow = unowned(compile_)
 
     def kernel(  # type: ignore[no-untyped-def]
-        kind, rows, table, tilts, low, high, prices, limits, levels, grid, phase, first, per_column,
-        guard, share, coins, noise, losses, log_weights, answers, path,
+        kind, rows, table, tilts, work, work_tilted, low, high, prices, limits, levels, grid, phase,
+        first, per_column, guard, share, coins, noise, losses, log_weights, answers, path,
     ):  # fmt: skip
-        work = np.zeros((1, table.shape[1]))
-        work_tilted = np.zeros((1, tilts.shape[1]))
+        params_of, tilted_of = borrow(table), borrow(tilts)
+        free, free_tilted = borrow(work)[0], borrow(work_tilted)[0]
         count = levels.shape[0]
         guarded = guard >= 0
         columns = grid.shape[1]
@@ -80,9 +79,9 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                 if steered:
                     place = min(max((loss - first) * per_column, 0.0), columns - 1.0)
                     level = grid[phase[i], int(place)]
-                params = read(table, entry)
+                params = params_of[entry]
                 drawn = guard if guarding else level
-                tilted = read_tilted(tilts, entry * count + drawn)
+                tilted = tilted_of[entry * count + drawn]
                 psi = tilts[entry * count + level, 0]
                 psi_guard = tilts[entry * count + guard, 0] if guarded else 0.0
                 price = prices[entry, 0]
@@ -90,14 +89,14 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                 if any_free and low[entry] == low[entry]:
                     if not low[entry] <= parameter <= high[entry]:
                         return OUT_OF_RANGE, trial, i, entry, parameter, 0.0, 0.0
-                    prepare(kind[entry], rows[entry], parameter, work[0])
-                    params = read(work, 0)
+                    prepare(kind[entry], rows[entry], parameter, free)
+                    params = free
                     if guarded:
                         other = level if guarding else guard
-                        tilt(kind[entry], work[0], levels[other], work_tilted[0])
-                        psi = psi_guard = work_tilted[0, 0]
-                    tilt(kind[entry], work[0], levels[drawn], work_tilted[0])
-                    tilted = read_tilted(work_tilted, 0)
+                        tilt(kind[entry], free, levels[other], free_tilted)
+                        psi = psi_guard = free_tilted[0]
+                    tilt(kind[entry], free, levels[drawn], free_tilted)
+                    tilted = free_tilted
                     if guarding:
                         psi_guard = tilted[0]
                     else:
@@ -230,11 +229,14 @@ class TiltedEngine:
         menu = self.menus[b]
         grid = sampling.grid
         first, last = sampling.span
+        tilts = tilt_table(menu, sampling)
         ended = self.kernel(
             menu.kind,
             menu.rows,
             menu.params,
-            tilt_table(menu, sampling),
+            tilts,
+            np.zeros((1, menu.params.shape[1])),
+            np.zeros((1, tilts.shape[1])),
             menu.low,
             menu.high,
             menu.prices,

@@ -4,12 +4,16 @@ What was measured is drawn in colour, with a marker of its own and a band for it
 a theorem promises is drawn in black, each with dashes of its own. So both read in grey, too.
 
     with paper_figure() as (figure, axes):
-        plot_tails(axes, thresholds, {"press when ahead": band}, {"basic": (epsilons, deltas)})
+        plot_tails(axes, thresholds, {"press when ahead": band}, {"Azuma": TailCurve(t, p)})
         legend(figure)
         save(figure, "results/tails")
 """
 
-from simulator.plots.losses import plot_drift, plot_tails
+from simulator.plots.bounds import plot_bounds
+from simulator.plots.drift import plot_drift
+from simulator.plots.losses import DivergenceCurve, TailCurve, plot_divergence, plot_tails
+from simulator.plots.named import plot_named
+from simulator.plots.rare import plot_rare
 from simulator.plots.rounds import plot_epsilon_against_rounds
 from simulator.plots.style import Band, BandLike, legend, paper_figure, save
 from simulator.plots.trade_off import plot_trade_off
@@ -17,10 +21,16 @@ from simulator.plots.trade_off import plot_trade_off
 __all__ = [
     "Band",
     "BandLike",
+    "DivergenceCurve",
+    "TailCurve",
     "legend",
     "paper_figure",
+    "plot_bounds",
+    "plot_divergence",
     "plot_drift",
     "plot_epsilon_against_rounds",
+    "plot_named",
+    "plot_rare",
     "plot_tails",
     "plot_trade_off",
     "save",

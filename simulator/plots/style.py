@@ -86,6 +86,12 @@ def curves(name: str, *columns: ArrayLike) -> tuple[NDArray[np.float64], ...]:
     return arrays
 
 
+def limits(x: ArrayLike) -> tuple[float, float]:
+    """The least and the largest of some values, for an axis."""
+    array = np.asarray(x, dtype=np.float64)
+    return float(array.min()), float(array.max())
+
+
 @contextmanager
 def paper_figure(
     panels: int = 1, *, width: float | None = None, height: float = _HEIGHT
@@ -128,6 +134,18 @@ _METADATA: dict[str, dict[str, None]] = {
 }
 FORMATS = tuple(_METADATA)
 """How the name of a picture may end."""
+
+
+def drawable(path: str | PathLike[str]) -> Path:
+    """Return the path; raise InvalidInput unless a picture can be written there."""
+    found = Path(path)
+    if found.suffix not in FORMATS:
+        raise InvalidInput(f"a picture ends in one of {', '.join(FORMATS)}, not {str(path)!r}")
+    if not found.parent.is_dir():
+        raise InvalidInput(f"no folder {str(found.parent)!r} to write the picture in")
+    if found.is_dir():
+        raise InvalidInput(f"{found} is a folder, not a picture")
+    return found
 
 
 def save_as(figure: Figure, path: str | PathLike[str]) -> Path:

@@ -57,7 +57,9 @@ class MeanOfPublicSize(ScalarQuery):
         """Return the mean; :class:`InvalidInput` when the size is not the public one."""
         if database.size != self.size:
             raise InvalidInput(
-                f"{self.name} is stated for {self.size} records, the database holds {database.size}"
+                f"{self.name} is stated for {self.size} records, the database holds "
+                f"{database.size}; a mean over a sample is clipped_mean(..., at_least=m), m the "
+                "size of the sample"
             )
         return _clipped_sum(database, self.column, self.lower, self.upper) / self.size
 

@@ -2,28 +2,10 @@
 
 Nothing here changes what is estimated: every measure is chosen on held-out draws, then frozen, and
 the weights of the final sample make up for it.
+
+The names are listed in ``__init__.pyi``, and imported when first used.
 """
 
-from simulator.play.sampling import Covering, Guarded, Steered, Tilted
-from simulator.rare.choosing import choose_measure
-from simulator.rare.doob import StateGraph, enumerate_states
-from simulator.rare.events import METHODS, RareEvent, estimate_rare
-from simulator.rare.pilot import pilot_tilt
-from simulator.rare.splitting import split
-from simulator.rare.steering import steer
+import lazy_loader
 
-__all__ = [
-    "METHODS",
-    "Covering",
-    "Guarded",
-    "RareEvent",
-    "StateGraph",
-    "Steered",
-    "Tilted",
-    "choose_measure",
-    "enumerate_states",
-    "estimate_rare",
-    "pilot_tilt",
-    "split",
-    "steer",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

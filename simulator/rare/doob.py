@@ -17,9 +17,10 @@ import numpy as np
 from simulator.adversaries.contract import Rule
 from simulator.deferred import brentq
 from simulator.errors import NotApplicable
-from simulator.estimation.inversion import excess
+from simulator.estimation.loss_sample import excess
 from simulator.play.block import covering_engine
 from simulator.play.specification import Specification
+from simulator.stages import in_stages
 from simulator.ties import beyond, tolerance
 
 NODES = 2_000_000
@@ -179,7 +180,7 @@ def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -
     middle, low, high = np.zeros((3, len(state)))
     layers: list[Layer] = []
     seen = 0
-    for i in range(s.rounds):
+    for i in in_stages(range(s.rounds), "walking through the states"):
         seen += len(state)
         leaves = automaton.segments[automaton.segment_of[i]]
         counts = leaves.starts[state + 1] - leaves.starts[state]

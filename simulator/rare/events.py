@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
+
+import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.errors import InvalidInput, NotApplicable, Refusal
@@ -16,21 +18,19 @@ from simulator.estimation.log_mean import MINIMUM_HITS
 from simulator.play.sampling import Covering, Tilted
 from simulator.play.specification import Specification
 from simulator.rare.doob import NODES, enumerate_states
+from simulator.rare.methods import METHODS
 from simulator.rare.rehearsal import plain
 from simulator.rare.selection import Question, chosen, name_of
 from simulator.rare.splitting import split
 from simulator.rare.witness import refuse_if_contradicted
 from simulator.run.progress import Progress
-from simulator.run.simulate import run
-from simulator.store import RunStore
+from simulator.run.simulate import opened, run
+from simulator.stages import stage
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 from simulator.ties import require_told_apart, tolerance
-from simulator.validation import experiment_number, finite, open_probability
+from simulator.validation import experiment_number, finite, open_probability, whole
 
-METHODS = (
-    "auto", "doob", "covering", "plain", "tilted", "steered", "guarded", "splitting",
-)  # fmt: skip
 NODES_OF_AUTO = 500_000
 """States and losses that ``auto`` enumerates before it draws instead: about a second."""
 AFRESH = 1 << 96
@@ -51,6 +51,7 @@ class RareEvent:
     theta : its fixed theta; None for the other methods.
     trials : how many trials it has.
     seconds : wall time of the final sample, and of choosing its measure.
+    curve : the same at further points, where they were asked for.
     """
 
     epsilon: float
@@ -62,6 +63,7 @@ class RareEvent:
     trials: int
     seconds: float
     pilot_seconds: float
+    curve: tuple[RareEvent, ...] = ()
 
 
 def estimate_rare(
@@ -81,6 +83,7 @@ def estimate_rare(
     confidence: float = 0.95,
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
+    curve: int = 0,
     progress: bool | None = None,
 ) -> RareEvent:
     """Estimate Pr[L > epsilon] and delta(epsilon) of an adversary, however small.
@@ -92,6 +95,8 @@ def estimate_rare(
     experiment : 0, or 1 for the exchanged direction.
     out : a folder to keep the finished blocks of the sample in, and to resume from; the pilot
         that chooses the measure is played again, and ``doob`` and ``splitting`` store nothing.
+    curve : estimate at so many points around epsilon as well, from the same sample; each interval
+        holds by itself. Points that the sample does not reach are left out.
     method : ``doob`` (exact, by recursion over the states and losses of a rule), ``covering`` (a
         measure that covers every path of a rule whose states can be enumerated), ``plain``,
         ``tilted`` (one theta, from a pilot unless ``theta`` is given), ``steered`` (theta by round
@@ -127,23 +132,25 @@ def estimate_rare(
         finite("epsilon", epsilon)
     require_told_apart(family.core.pure_epsilon, s.rounds)
     question = Question(s, experiment, epsilon, delta, confidence)
+    if whole("curve", curve, 0) and method == "splitting":
+        raise InvalidInput('method="splitting" estimates at one point: ask for no curve')
     if out is not None and method in ("doob", "splitting"):
         raise InvalidInput(f"out= stores blocks of trials, and method={method!r} plays none")
     if method == "doob":
-        return by_doob(question, start)
+        return by_doob(question, start, curve=curve)
     if method == "splitting":
         return by_splitting(question, start)
     if method == "auto" and theta is None and out is None:
         with contextlib.suppress(NotApplicable):
-            return by_doob(question, start, nodes=NODES_OF_AUTO)
-    with Progress(False) as bar:
+            return by_doob(question, start, nodes=NODES_OF_AUTO, curve=curve)
+    with Progress(False) as bar, stage("choosing the measure"):
         sampling = chosen(question, method, theta, bar.notice)
     pilot_seconds = time.perf_counter() - start
     final = replace(s, sampling=sampling)
     if out is None:
         result = run(final, (experiment,), jobs, None, progress)
     else:
-        with RunStore.open(out, final.identity(), final.goal()) as store:
+        with opened(out, final) as store:
             result = run(final, (experiment,), jobs, store, progress)
     seconds = result.seconds
     at_delta = None if delta is None else result.epsilon(delta, experiment, confidence)
@@ -160,7 +167,7 @@ def estimate_rare(
         )
     at_point = result.delta(point, experiment, confidence)
     refuse_if_contradicted(final, experiment, point, at_point)
-    return RareEvent(
+    event = RareEvent(
         epsilon=point,
         tail=tail,
         delta=at_point,
@@ -172,14 +179,38 @@ def estimate_rare(
         pilot_seconds=pilot_seconds,
     )
 
+    def measured(epsilon: float) -> RareEvent:
+        return replace(
+            event,
+            epsilon=epsilon,
+            tail=result.tail(epsilon, experiment, confidence),
+            delta=result.delta(epsilon, experiment, confidence),
+            at_delta=None,
+        )
 
-def by_doob(question: Question, start: float, nodes: int = NODES) -> RareEvent:
+    return replace(event, curve=tuple(reached(measured, around(point, curve))))
+
+
+def around(epsilon: float, points: int) -> list[float]:
+    """So many points about ``epsilon``, from somewhat below to a little above."""
+    reach = max(abs(epsilon), 1e-3)
+    return [epsilon + reach * float(part) for part in np.linspace(-0.4, 0.15, points)]
+
+
+def reached(measured: Callable[[float], RareEvent], points: Iterable[float]) -> Iterator[RareEvent]:
+    """The events at those points that are not refused."""
+    for point in points:
+        with contextlib.suppress(Refusal):
+            yield measured(point)
+
+
+def by_doob(question: Question, start: float, nodes: int = NODES, curve: int = 0) -> RareEvent:
     """Exact answers by recursion over everything that can happen; nothing is drawn."""
     s, b, confidence = question.specification, question.experiment, question.confidence
     graph = enumerate_states(s, b, nodes)
+    share = graph.rounding
     at_delta = None
     if question.delta is not None:
-        share = graph.rounding
         ends = [
             graph.epsilon(question.delta * (1.0 + share)) - graph.spread,
             graph.epsilon(question.delta * (1.0 - share)) + graph.spread,
@@ -187,21 +218,26 @@ def by_doob(question: Question, start: float, nodes: int = NODES) -> RareEvent:
         slack = tolerance(ends[1], s.rounds) + 1e-12
         value = graph.epsilon(question.delta)
         at_delta = exact(value, (max(0.0, ends[0] - slack), ends[1] + slack), confidence)
-    epsilon = question.epsilon if at_delta is None else at_delta.value
-    assert epsilon is not None
-    tail, delta = graph.tail(epsilon), graph.delta(epsilon)
-    share = graph.rounding
-    return RareEvent(
-        epsilon=epsilon,
-        tail=exact(tail, (tail * (1.0 - share), min(1.0, tail * (1.0 + share))), confidence),
-        delta=exact(delta, graph.delta_ends(epsilon), confidence),
-        at_delta=at_delta,
-        method="doob",
-        theta=None,
-        trials=0,
-        seconds=0.0,
-        pilot_seconds=time.perf_counter() - start,
-    )
+    point = question.epsilon if at_delta is None else at_delta.value
+    assert point is not None
+
+    def recalled(epsilon: float) -> RareEvent:
+        tail = graph.tail(epsilon)
+        ends = tail * (1.0 - share), min(1.0, tail * (1.0 + share))
+        return RareEvent(
+            epsilon=epsilon,
+            tail=exact(tail, ends, confidence),
+            delta=exact(graph.delta(epsilon), graph.delta_ends(epsilon), confidence),
+            at_delta=None,
+            method="doob",
+            theta=None,
+            trials=0,
+            seconds=0.0,
+            pilot_seconds=time.perf_counter() - start,
+        )
+
+    points = tuple(recalled(epsilon) for epsilon in around(point, curve))
+    return replace(recalled(point), at_delta=at_delta, curve=points)
 
 
 def exact(value: float, ends: tuple[float, float], confidence: float) -> Estimate:

@@ -17,6 +17,7 @@ from simulator.play.sampling import Tilted
 from simulator.play.specification import Specification
 from simulator.rare.rehearsal import Rehearsal, affordable, rehearse
 from simulator.seeds import Pilot
+from simulator.stages import in_stages
 
 TRIALS = 2000
 LARGEST_THETA = 1e6
@@ -35,7 +36,8 @@ def pilot_tilt(
     trials = affordable(trials, specification.rounds)
     centre = _typical(specification, b, epsilon, trials)
     best, least = Tilted(centre), math.inf
-    for number, multiple in enumerate(MULTIPLES, start=Pilot.THETAS):
+    tried = list(enumerate(MULTIPLES, start=Pilot.THETAS))
+    for number, multiple in in_stages(tried, "comparing tilts"):
         candidate = Tilted(centre * multiple)
         played = rehearse(specification, b, candidate, 2 * trials, number=number)
         error = relative_error(played, epsilon)
@@ -86,7 +88,7 @@ def _typical(specification: Specification, b: int, epsilon: float, trials: int) 
                 f"no tilt makes a loss of {epsilon:g} typical: the adversary does not go that far "
                 'when it is winning; try method="steered" or "doob"'
             )
-    for _ in range(12):
+    for _ in in_stages(range(12), "finding a tilt"):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if median(middle) < epsilon else (low, middle)
     return high

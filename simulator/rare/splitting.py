@@ -16,12 +16,13 @@ import numpy as np
 
 from simulator.errors import Refusal
 from simulator.estimation import Estimate, splitting_runs
-from simulator.estimation.inversion import excess
+from simulator.estimation.loss_sample import excess
 from simulator.mechanisms import Pair
 from simulator.play.ceilings import delta_ceiling, tail_ceiling
 from simulator.play.interpreter import Prepared, Trial, play_trial
 from simulator.play.specification import Specification
 from simulator.seeds import Pilot, Stream, generator, pilot_generators, record, restore
+from simulator.stages import in_stages, stage
 from simulator.ties import beyond
 
 RUNS = 20
@@ -63,9 +64,10 @@ def split(
     """
     s = replace(specification, sampling=None)
     paths = max(20, trials // RUNS)
-    levels = pilot_levels(s, b, epsilon, paths)
+    with stage("choosing levels"):
+        levels = pilot_levels(s, b, epsilon, paths)
     tails, deltas = [], []
-    for run in range(RUNS):
+    for run in in_stages(range(RUNS), "splitting"):
         tail, delta = one_run(s, b, [*levels, epsilon], paths, run)
         tails.append(tail)
         deltas.append(delta)

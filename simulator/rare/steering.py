@@ -15,12 +15,14 @@ import numpy as np
 
 from simulator.deferred import gaussian_filter
 from simulator.errors import Refusal
-from simulator.estimation.inversion import excess, point_epsilon
+from simulator.estimation.inversion import point_epsilon
+from simulator.estimation.loss_sample import excess
 from simulator.play.sampling import RoundByRound, Steered, phase_of
 from simulator.play.specification import Specification
 from simulator.rare.pilot import relative_error
 from simulator.rare.rehearsal import Rehearsal, affordable, plain, rehearse
 from simulator.seeds import Pilot
+from simulator.stages import in_stages
 from simulator.ties import beyond
 
 TRIALS = 4000
@@ -53,7 +55,7 @@ def steer(
     best: RoundByRound = sampling
     least = math.inf
     polished = 0
-    for stage in range(STAGES):
+    for stage in in_stages(range(STAGES), "learning to steer, at most"):
         played = rehearse(
             specification, b, sampling, trials, number=Pilot.STEERING + stage, keep_rounds=True
         )
@@ -89,7 +91,7 @@ def aim(
     """
     trials = affordable(trials, specification.rounds)
     sampling: RoundByRound = plain()
-    for stage in range(STAGES):
+    for stage in in_stages(range(STAGES), "finding epsilon, at most"):
         played = rehearse(
             specification, b, sampling, trials, number=Pilot.AIMING + stage, keep_rounds=True
         )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from simulator.adversaries.contract import Challenge, Rule
 from simulator.errors import InvalidInput
 from simulator.play.block import Outcome, Specification
 from simulator.play.interpreter import key_of
+from simulator.play.tally import PairwiseSum, Tally
 from simulator.play.views import View
 from simulator.result import Result
+from simulator.run.keeping import CountedLosses, EveryLoss, KeptLosses, require_memory, too_large
+from simulator.store.cover import Cover
 
 Key = tuple[int, int]
 """(experiment, block)."""
@@ -25,44 +26,46 @@ class Gathered:
         s = specification
         self.specification = s
         self.experiments = tuple(sorted(set(experiments)))
-        self.keys: set[Key] = set()
+        self.covers = {b: Cover() for b in self.experiments}
+        if not s.summarises:
+            require_memory(s, len(self.experiments))
         try:
-            self.samples = {b: np.empty(s.trials) for b in self.experiments}
+            self.kept: dict[int, KeptLosses] = {
+                b: CountedLosses() if s.summarises else EveryLoss(s) for b in self.experiments
+            }
         except (MemoryError, ValueError):
-            raise InvalidInput(
-                f"the losses of {s.trials} trials do not fit into memory, they need "
-                f"{8e-9 * s.trials * len(self.experiments):.3g} GB; ask for fewer trials"
-            ) from None
-        weighted = s.sampling is not None
-        self.log_weights = {b: np.empty(s.trials) for b in self.experiments if weighted}
-        self.traces = {b: OrderedSum() for b in self.experiments}
+            raise InvalidInput(too_large(s, len(self.experiments))) from None
+        self.traces = {b: PairwiseSum() for b in self.experiments}
         self.views: list[View] = []
         self.met: dict[Key, tuple[Challenge, ...]] = {}
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: Outcome | Tally) -> None:
         """Put one block in its place; a block of an experiment not asked for is passed over."""
-        if outcome.experiment not in self.samples:
+        if outcome.experiment not in self.kept:
             return
-        start = outcome.block * self.specification.block_size
-        self.samples[outcome.experiment][start : start + len(outcome.losses)] = outcome.losses
-        if outcome.log_weights is not None:
-            weights = self.log_weights[outcome.experiment]
-            weights[start : start + len(outcome.log_weights)] = outcome.log_weights
+        self.kept[outcome.experiment].add(outcome)
         if outcome.trace is not None:
-            self.traces[outcome.experiment].add(outcome.block, outcome.trace)
+            self.traces[outcome.experiment].add(outcome.block, outcome.blocks, outcome.trace)
         self.views.extend(outcome.views)
         if outcome.challenges:
             self.met[outcome.block, outcome.experiment] = outcome.challenges
-        self.keys.add((outcome.experiment, outcome.block))
+        self.covers[outcome.experiment].add(outcome.block, outcome.block + outcome.blocks)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no block yet."""
+        return not any(list(cover) for cover in self.covers.values())
 
     def missing(self) -> list[Key]:
         """The blocks still to be played, both experiments side by side."""
-        return [
-            (b, block)
-            for block in range(self.specification.blocks)
-            for b in self.experiments
-            if (b, block) not in self.keys
+        gaps = [
+            (block, b)
+            for b, cover in self.covers.items()
+            for start, stop in cover.missing(self.specification.blocks)
+            for block in range(start, stop)
         ]
+        gaps.sort()
+        return [(b, block) for block, b in gaps]
 
     def challenges(self) -> tuple[Challenge, ...]:
         """The distinct challenges that were met, as far as they were recorded; a rule's menu."""
@@ -77,38 +80,22 @@ class Gathered:
                 distinct.setdefault(key_of(challenge), challenge)
         return tuple(distinct.values())
 
+    def _turn(self, view: View) -> tuple[int, int, int]:
+        """Where a view stands among the others, in whatever order the blocks were gathered."""
+        return view.trial // self.specification.block_size, view.experiment, view.trial
+
     def result(self, seconds: float, compile_seconds: float, rounds_played: int) -> Result:
         """The whole."""
-        traces = {b: sums.total for b, sums in self.traces.items() if sums.total is not None}
+        totals = {b: trace.total() for b, trace in self.traces.items()}
+        kept = self.kept
         return Result(
             self.specification,
-            samples=self.samples,
-            log_weights=self.log_weights,
-            traces=traces,
-            kept_views=tuple(self.views),
+            sample={b: kept[b].sample() for b in kept},
+            weights={b: weighted for b in kept if (weighted := kept[b].weighted()) is not None},
+            traces={b: total for b, total in totals.items() if total is not None},
+            kept_views=tuple(sorted(self.views, key=self._turn)),
             challenges=self.challenges(),
             seconds=seconds,
             compile_seconds=compile_seconds,
             rounds_played=rounds_played,
         )
-
-
-class OrderedSum:
-    """A sum of arrays taken in the order of their blocks, so that its rounding repeats.
-
-    Only what comes before its turn is held back; the rest is added and forgotten, for an array
-    per block would fill the memory of a long run.
-    """
-
-    def __init__(self) -> None:
-        self.total: np.ndarray | None = None
-        self.turn = 0
-        self.early: dict[int, np.ndarray] = {}
-
-    def add(self, block: int, array: np.ndarray) -> None:
-        """Add the array of one block."""
-        self.early[block] = array
-        while self.turn in self.early:
-            following = self.early.pop(self.turn)
-            self.total = following if self.total is None else self.total + following
-            self.turn += 1

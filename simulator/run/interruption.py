@@ -1,4 +1,4 @@
-"""Ctrl-C while worker processes start."""
+"""Ctrl-C and SIGTERM while worker processes start."""
 
 from __future__ import annotations
 
@@ -27,20 +27,23 @@ def shielded() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _postponed() -> Iterator[None]:
-    """Answer Ctrl-C at the end only.
+    """Answer Ctrl-C, and SIGTERM where Python answers it, at the end only.
 
     What this thread blocks, another one (of a linear algebra library, say) still receives, and
     Python would interrupt this one for it: a worker left half started complains.
     """
-    answer = signal.getsignal(signal.SIGINT)
-    if answer is None or threading.current_thread() is not threading.main_thread():
-        yield
-        return
+    answers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    if threading.current_thread() is not threading.main_thread():
+        answers = {}
     heard: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    for number, answer in answers.items():
+        if callable(answer):
+            signal.signal(number, lambda number, _: heard.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, answer)
+        for number, answer in answers.items():
+            if callable(answer):
+                signal.signal(number, answer)
         if heard:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(heard[0])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from simulator.errors import InvalidInput, NotApplicable
 from simulator.estimation import Estimate
 from simulator.result import Result
@@ -14,7 +12,8 @@ from simulator.theory import Composition, bounds_for
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import finite, open_probability, probability_below_one
 
-SHOWN = ("value", "lower", "upper", "confidence", "method", "lower_valid", "upper_valid", "guess")
+SHOWN = ("value", "lower", "upper", "confidence", "method", "lower_valid", "upper_valid", "guess",
+         "widened")  # fmt: skip
 """What a report says of an estimate."""
 
 
@@ -66,7 +65,7 @@ def report(result: Result, adversary: str, questions: Questions) -> dict[str, An
                     for e in points
                 ]
             }
-            for b in sorted(result.samples)
+            for b in sorted(result.sample)
         },
         "bounds": granted(s.family, s.rounds, delta),
         "seconds": result.seconds,
@@ -78,7 +77,7 @@ def report(result: Result, adversary: str, questions: Questions) -> dict[str, An
 def interval(estimate: Estimate) -> dict[str, Any]:
     """An estimate's value, interval and method."""
     named = estimate.as_dict()
-    return {key: named[key] for key in SHOWN}
+    return {key: named[key] for key in SHOWN if key in named}
 
 
 def typical_epsilons(result: Result) -> list[float]:
@@ -86,11 +85,10 @@ def typical_epsilons(result: Result) -> list[float]:
 
     Of experiment 0, or of the negative losses where experiment 1 alone was played.
     """
-    losses = result.losses(0) if 0 in result.samples else -result.losses(1)
-    finite_losses = losses[np.isfinite(losses)]
-    if not finite_losses.size:
+    sample = result.known(0) if 0 in result.sample else result.known(1).negated()
+    quantiles = sample.finite_quantiles((0.5, 0.9, 0.99, 0.999))
+    if not quantiles.size:
         return [0.0]
-    quantiles = np.quantile(finite_losses, (0.5, 0.9, 0.99, 0.999))
     return sorted({float(f"{max(0.0, q):.2g}") for q in quantiles})
 
 

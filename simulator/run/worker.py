@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import cloudpickle
 
 from simulator.errors import Breach, DpcomposeError, InvalidInput
 from simulator.play.block import Outcome, Specification, play_block, play_interpreted
+from simulator.play.once import made_once
 from simulator.play.repeating import doubt
+from simulator.play.tally import Tally
 
 
 class Player:
@@ -24,7 +26,7 @@ class Player:
     def __init__(self, specification: Specification) -> None:
         self.specification = specification
 
-    def __call__(self, b: int, block: int) -> Outcome:
+    def __call__(self, b: int, block: int) -> Outcome | Tally:
         """Play one block of experiment ``b``."""
         return play(self.specification, b, block)
 
@@ -51,12 +53,17 @@ class Received:
     def __init__(self, pickled: bytes) -> None:
         self.pickled = pickled
 
-    def __call__(self, b: int, block: int) -> Outcome:
+    @property
+    def specification(self) -> Specification:
+        """What is played; raises InvalidInput where it cannot be unpickled here."""
+        return unpickled(self.pickled)
+
+    def __call__(self, b: int, block: int) -> Outcome | Tally:
         """Play one block of experiment ``b``."""
-        return play(unpickled(self.pickled), b, block)
+        return play(self.specification, b, block)
 
 
-@lru_cache(maxsize=2)
+@made_once(maxsize=2)
 def unpickled(pickled: bytes) -> Specification:
     """Unpickle a specification, once in each worker.
 
@@ -82,7 +89,7 @@ def unpickled(pickled: bytes) -> Specification:
     return specification
 
 
-def play(specification: Specification, b: int, block: int) -> Outcome:
+def play(specification: Specification, b: int, block: int) -> Outcome | Tally:
     """Play one block; what a rule's step raises becomes a Breach that says where.
 
     Of block 0 the first trials are played twice, see :mod:`simulator.play.repeating`.
@@ -100,7 +107,18 @@ def play(specification: Specification, b: int, block: int) -> Outcome:
             f"{specification.name} raised {one_line(error)} in experiment {b}, block {block}, "
             "but only when compiled"
         ) from error
-    return replace(outcome, doubt=doubt(specification, outcome))
+    return kept(specification, replace(outcome, doubt=doubt(specification, outcome)))
+
+
+def kept(specification: Specification, outcome: Outcome) -> Outcome | Tally:
+    """What a run keeps of a block's outcome: it, or its losses counted.
+
+    Block 0 is kept as it is, for the bets on a sample need the order of its first trials; so is a
+    block of which views are kept.
+    """
+    if not specification.summarises or outcome.block == 0 or outcome.views:
+        return outcome
+    return Tally.of(outcome)
 
 
 def one_line(error: BaseException) -> str:

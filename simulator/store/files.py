@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -23,6 +23,13 @@ def explained(action: str, path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InvalidInput(f"cannot {action} {path}: {error.strerror or error}") from None
+
+
+def require_file(path: Path) -> None:
+    """Raise :class:`InvalidInput` for what is there and no file: to open a pipe may never end."""
+    with explained("read", path):
+        if path.exists() and not path.is_file():
+            raise InvalidInput(f"{path} is no file; name another folder")
 
 
 def canonical_json(value: Any, what: str) -> str:
@@ -74,6 +81,16 @@ def check_writable(folder: str | PathLike[str]) -> None:
             pass
 
 
+def sync_folder(folder: Path) -> None:
+    """Have the system keep a rename in the folder."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
@@ -81,10 +98,20 @@ def _plain(value: Any) -> Any:
 
 
 def _replace(path: Path, content: bytes) -> None:
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a file that takes the place of ``path`` in one step when all of it is written.
+
+    Whatever is raised inside leaves what was there. Raises OSError.
+    """
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes files for the owner's eyes only; results are made like any other file.

@@ -3,7 +3,8 @@
 The file opens with one line of text that names the run. Each record is a frame (a mark, the length
 of what follows, its CRC-32, and the CRC-32 of the frame itself) and then its content: a line of
 JSON that names the run again, the block, its numbers and the types and shapes of its arrays, and
-then the arrays' bytes. A reader that meets damage looks for the next frame that proves itself, so
+then the arrays' bytes. Where what blocks left behind adds up, one record may stand for an aligned
+stretch of them. A reader that meets damage looks for the next frame that proves itself, so
 one bad record costs no other. Nothing in a record is believed before it is checked, and an array
 never takes more memory than its bytes in the file.
 """
@@ -15,7 +16,7 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from numpy.typing import NDArray
 
 from simulator.errors import InvalidInput
 from simulator.store.files import canonical_json
+
+LOG_NAME = "blocks.log"
+"""The file of a run's folder that this is."""
 
 EARLIER_OPENING = b"dpcompose block log 1\n"
 _OPENING = b"dpcompose block log 2 "
@@ -50,22 +54,33 @@ def opening(run: str) -> bytes:
 
 @dataclass(frozen=True)
 class Block:
-    """What one block of one experiment has left behind."""
+    """What one block of one experiment has left behind, or an aligned stretch of blocks together.
+
+    A stretch covers ``blocks`` of them from number ``block`` on: a power of two, by which
+    ``block`` can be divided. So of two stretches one contains the other, or they are disjoint.
+    ``adds`` says whether the arrays may be added to those of other blocks.
+    """
 
     experiment: int
     block: int
     arrays: Mapping[str, NDArray[Any]]
     meta: Mapping[str, Any]
+    _: KW_ONLY
+    blocks: int = 1
+    adds: bool = False
 
 
 @dataclass(frozen=True)
 class Location:
-    """Where a whole record lies, in bytes from the start of the file."""
+    """Where a whole record lies, in bytes from the start of the file, and what it covers."""
 
     start: int
     stop: int
     experiment: int
     block: int
+    _: KW_ONLY
+    blocks: int = 1
+    adds: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +102,8 @@ def encode(run: str, block: Block) -> bytes:
         "arrays": [[name, each.dtype.str, list(each.shape)] for name, each in arrays.items()],
         "meta": dict(block.meta),
     }
+    if block.adds:
+        heading["adds"] = block.blocks
     line = canonical_json(heading, "the block's meta").encode() + b"\n"
     body = line + b"".join(each.tobytes() for each in arrays.values())
     frame = _FRAME.pack(_MARK, len(body), zlib.crc32(body))
@@ -115,7 +132,10 @@ def decode(run: str, record: bytes) -> Block:
         size = math.prod(shape)
         arrays[name] = np.frombuffer(record, dtype, size, at).reshape(shape).copy()
         at += size * dtype.itemsize
-    return Block(heading["experiment"], heading["block"], arrays, heading["meta"])
+    return Block(
+        heading["experiment"], heading["block"], arrays, heading["meta"],
+        blocks=heading.get("adds", 1), adds="adds" in heading,
+    )  # fmt: skip
 
 
 def scan(data: Any, run: str) -> Scan:
@@ -168,7 +188,10 @@ def _records(data: Any, view: memoryview, run: str) -> Iterator[Location]:
             except InvalidInput as error:
                 raise InvalidInput(f"not to be read: its record at byte {start} {error}") from None
         position = stop
-        yield Location(start, stop, heading["experiment"], heading["block"])
+        yield Location(
+            start, stop, heading["experiment"], heading["block"],
+            blocks=heading.get("adds", 1), adds="adds" in heading,
+        )  # fmt: skip
 
 
 def _heading(run: str, body: memoryview) -> tuple[int, dict[str, Any]]:
@@ -177,7 +200,8 @@ def _heading(run: str, body: memoryview) -> tuple[int, dict[str, Any]]:
         line = bytes(body[: _line_length(body)])
         heading = json.loads(line)
         whose = heading["run"]
-        numbers = [heading["experiment"], heading["block"]]
+        blocks = heading.get("adds", 1)
+        numbers = [heading["experiment"], heading["block"], blocks]
         arrays = [
             (str(name), _TYPES[code], tuple(shape)) for name, code, shape in heading["arrays"]
         ]
@@ -186,6 +210,7 @@ def _heading(run: str, body: memoryview) -> tuple[int, dict[str, Any]]:
             isinstance(heading["meta"], dict)
             and isinstance(whose, str)
             and all(type(number) is int and 0 <= number < 2**63 for number in numbers)
+            and blocks > 0 and not blocks & (blocks - 1) and heading["block"] % blocks == 0
             and len({name for name, _, _ in arrays}) == len(arrays)
             and all(len(shape) <= 8 and math.prod(e or 1 for e in shape) < 2**60
                     for _, _, shape in arrays)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from simulator.errors import InvalidInput
-from simulator.store.files import canonical_json, explained, write_json
+from simulator.store.files import canonical_json, explained, require_file, write_json
 from simulator.store.provenance import provenance
 
 _FILE = "specification.json"
@@ -49,6 +49,7 @@ class Manifest:
 def read_manifest(folder: Path) -> Manifest:
     """Read a run's manifest; :class:`InvalidInput` when it is missing or was changed."""
     path = folder / _FILE
+    require_file(path)
     try:
         with explained("read", path):
             stored = json.loads(path.read_text(encoding="utf-8"))
@@ -79,7 +80,7 @@ def require_same(folder: Path, asked: Manifest, *, has_blocks: bool) -> None:
         return
     stored = read_manifest(folder)
     if stored.identity != asked.identity:
-        differences = _differences(stored.content, asked.content)
+        differences = differences_between(stored.content, asked.content)
         raise InvalidInput(
             f"{folder} was made by another specification ({differences}); name another folder"
         )
@@ -102,22 +103,31 @@ def record_session(folder: Path, asked: Manifest) -> None:
     same_place = before.sessions and before.sessions[-1] | {"time": None} == here | {"time": None}
     if same_place and before.goal == asked.goal:
         return
+    sessions = (*before.sessions, *(() if same_place else (here,)))
+    write_manifest(folder, replace(asked, sessions=sessions))
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write a run's manifest, in one step."""
     write_json(
-        path,
+        folder / _FILE,
         {
-            "id": asked.identity,
-            "specification": asked.content,
-            "goal": asked.goal,
-            "sessions": [*before.sessions, *([] if same_place else [here])],
+            "id": manifest.identity,
+            "specification": manifest.content,
+            "goal": manifest.goal,
+            "sessions": list(manifest.sessions),
         },
     )
 
 
-def _differences(there: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    before, after = dict(_leaves(there)), dict(_leaves(asked))
+def differences_between(
+    one: Mapping[str, Any], other: Mapping[str, Any], here: str = "there", there: str = "asked"
+) -> str:
+    """Return which keys of two specifications differ, and how: ``seed: 7 there, 8 asked``."""
+    before, after = dict(_leaves(one)), dict(_leaves(other))
     differing = (key for key in before | after if before.get(key) != after.get(key))
     lines = [
-        f"{key}: {before.get(key, 'nothing')} there, {after.get(key, 'nothing')} asked"
+        f"{key}: {before.get(key, 'nothing')} {here}, {after.get(key, 'nothing')} {there}"
         for key in sorted(differing)
     ]
     more = [f"{len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []

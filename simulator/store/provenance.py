@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 _PACKAGES = ("dpcompose", "numpy", "scipy", "numba", "joblib")
+DRAWS_DEPEND_ON = ("dpcompose", "numpy", "scipy", "numba")
+"""Packages of which another version may draw, or round, otherwise."""
+
 _SOURCE = Path(__file__).resolve().parents[1]
 
 
@@ -30,6 +36,30 @@ def provenance() -> dict[str, Any]:
         },
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+@lru_cache(maxsize=1)
+def fingerprint_of_program() -> dict[str, str]:
+    """Return what must be equal in two processes for them to draw the same numbers.
+
+    Versions of Python (its code travels between processes) and of the packages that draw, and a
+    digest of this package's own sources: two checkouts of one version may differ.
+    """
+    here = {"python": ".".join(platform.python_version_tuple()[:2])}
+    here |= {package: _version(package) or "none" for package in DRAWS_DEPEND_ON}
+    digest = hashlib.sha256()
+    for path in sorted(_SOURCE.rglob("*.py")):
+        digest.update(path.relative_to(_SOURCE).as_posix().encode() + b"\0" + path.read_bytes())
+    return here | {"sources": digest.hexdigest()[:12]}
+
+
+def differences(one: Mapping[str, str], other: Mapping[str, str]) -> str:
+    """Return what differs between two fingerprints, "" for nothing: ``numpy 2.4.6 and 2.1.0``."""
+    return ", ".join(
+        f"{name} {one.get(name, 'none')} and {other.get(name, 'none')}"
+        for name in sorted({*one, *other})
+        if one.get(name) != other.get(name)
+    )
 
 
 def _versions() -> dict[str, str | None]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from simulator import auditing
-from simulator.auditing.audit import chosen_pairs
 from simulator.auditing.spending import LEAST, confidence
+from simulator.auditing.trial import chosen_pairs
 from simulator.errors import BrokenPromise, InvalidInput
 from simulator.testing.failure import COMPOSITION, MECHANISM, explained, name_of, with_replay
 from simulator.testing.replay import command

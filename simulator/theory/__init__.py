@@ -4,7 +4,14 @@ Imports nothing of the simulation.
 """
 
 from simulator.theory.answers import Answer
-from simulator.theory.bounds import Bound, BoundOnComposition, all_bounds, bound, bounds_for
+from simulator.theory.bounds import (
+    Bound,
+    BoundOnComposition,
+    all_bounds,
+    bound,
+    bounds_for,
+    tail_bounds,
+)
 from simulator.theory.calibration import Rung, calibrate, corollary_3_21
 from simulator.theory.certified_calibration import Calibrated, ParameterScale, calibrate_certified
 from simulator.theory.composition import Composition
@@ -155,4 +162,5 @@ __all__ = [
     "shuffled_law",
     "staircase",
     "subsampled",
+    "tail_bounds",
 ]

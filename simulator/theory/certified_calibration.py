@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
 from simulator.errors import InvalidInput, NotApplicable
+from simulator.stages import stage
 from simulator.theory.laws import PrivacyLossLaw
 from simulator.theory.parameters import SMALLEST_DELTA, positive
 from simulator.theory.pld import Bracket, compose_laws
@@ -129,6 +130,10 @@ class _Search:
 
     def found(self) -> Calibrated:
         """Enclose the target between two candidates, narrow them, and certify both."""
+        with stage("narrowing the candidates"):
+            return self._found()
+
+    def _found(self) -> Calibrated:
         good, bad = self._enclosed()
         if bad is None:
             return self._answer(good, None)
@@ -191,9 +196,9 @@ class _Search:
 
     def _meets(self, index: int) -> bool:
         """Whether the upper end certainly meets the target; a loss beyond the engines does not."""
-        laws = list(self.rounds(self.scale.candidate(index)))
         worst = Bracket(0.0, 0.0)
         try:
+            laws = list(self.rounds(self.scale.candidate(index)))
             for exchanged in (True, False):
                 found = self._one_way(laws, exchanged)
                 worst = found if found.upper > worst.upper else worst

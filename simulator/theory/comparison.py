@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 
 from simulator.errors import InvalidInput, NotApplicable
+from simulator.stages import in_stages
 from simulator.theory.answers import Answer, Kind
 from simulator.theory.bounds import Bound, BoundOnComposition, all_bounds
 from simulator.theory.composition import Composition
@@ -327,7 +328,7 @@ def answered(asks: Iterable[Ask], *, strict: bool) -> list[Row]:
     Raises NotApplicable where none does.
     """
     rows, refusals = [], []
-    for ask in asks:
+    for ask in in_stages(list(asks), "bounds"):
         try:
             rows.append(ask())
         except NotApplicable as error:

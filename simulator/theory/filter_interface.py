@@ -147,17 +147,25 @@ class RunningFilter:
 
     def admits(self, guarantee: Guarantee) -> bool:
         """Whether a round with that guarantee may run now. Changes nothing."""
-        return type(self.spec).step(self.state, *self.spec.price(guarantee))[0]
+        return self._step(guarantee)[0]
 
     def spend(self, guarantee: Guarantee) -> None:
         """Account for a round about to run. Raises Breach, with nothing spent, if not admitted."""
-        admitted, state = type(self.spec).step(self.state, *self.spec.price(guarantee))
+        admitted, state = self._step(guarantee)
         if not admitted:
             raise Breach(
                 f"the {self.spec.name} filter does not admit {guarantee}: what is left of "
                 f"({self.spec.epsilon:g}, {self.spec.delta:g}) is too little; ask for less or stop"
             )
         self.state = state
+
+    def _step(self, guarantee: Guarantee) -> tuple[bool, Any]:
+        """Whether it is admitted, and the state after it. Raises InvalidInput for no guarantee."""
+        if not isinstance(guarantee, Guarantee):
+            raise InvalidInput(
+                f"a filter accounts for a guarantee, as PureDP(0.1), not {guarantee!r:.80}"
+            )
+        return type(self.spec).step(self.state, *self.spec.price(guarantee))
 
     def fresh(self) -> RunningFilter:
         """The same promise with nothing spent."""

@@ -25,6 +25,7 @@ from simulator.theory.filter_rules import (
 from simulator.theory.guarantees import Guarantee, PureDP
 from simulator.theory.natural_filter import NaturalFilter
 from simulator.theory.renyi_divergence import pure_renyi, renyi_to_epsilon
+from simulator.validation import numeral
 
 
 class SumFilter(Filter):
@@ -213,7 +214,7 @@ def parse_filter(text: str) -> Filter:
     if name not in FILTERS:
         raise InvalidInput(f"unknown filter {text!r}; write one of {', '.join(FILTERS)}, as sum:1")
     try:
-        numbers = [float(value) for value in values.split(",")]
+        numbers = [numeral(value) for value in values.split(",")]
     except ValueError:
         raise InvalidInput(f"filter {text!r}: {values!r} is not a list of numbers") from None
     if len(numbers) > 3:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from simulator.errors import InvalidInput
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.renyi_divergence import check_order
-from simulator.validation import point
+from simulator.validation import numeral, point
 
 # Relative: float noise of a unit conversion must not turn a legal move into a breach.
 _SLACK = 1e-12
@@ -43,7 +43,7 @@ class Guarantee(ABC):
     def of_text(cls, text: str) -> Guarantee:
         """Inverse of ``str()`` for what stands behind the colon. Raises InvalidInput."""
         try:
-            numbers = [float(value) for value in text.split(",")]
+            numbers = [numeral(value) for value in text.split(",")]
         except ValueError:
             raise InvalidInput(f"{text!r} is not a list of numbers") from None
         return cls.of_numbers(numbers)

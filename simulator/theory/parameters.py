@@ -6,7 +6,8 @@ floats, and raises InvalidInput with one line otherwise.
 
 from __future__ import annotations
 
-from typing import SupportsFloat, SupportsInt
+from collections.abc import Iterable
+from typing import Any, SupportsFloat, SupportsInt
 
 from simulator import validation
 from simulator.errors import InvalidInput
@@ -36,14 +37,27 @@ def positive(name: str, value: SupportsFloat) -> float:
     return number
 
 
-def count(name: str, value: SupportsInt, least: int = 1) -> int:
-    """Return ``value`` as an int; raise InvalidInput unless it is whole and >= ``least``.
+def count(name: str, value: SupportsInt, least: int = 1, bits: int = 63) -> int:
+    """Return ``value`` as an int; raise InvalidInput unless it is whole, in [least, 2**bits].
 
     A whole float such as 1e6 counts as whole; True and False do not.
     """
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return validation.whole(name, value, least)  # type: ignore[arg-type]
+    number = validation.whole(name, value, least)  # type: ignore[arg-type]
+    if number > 2**bits:
+        raise InvalidInput(f"{name} must be at most 2**{bits}")
+    return number
+
+
+def several(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return ``values`` as a tuple; raise InvalidInput for text, and for what has no items."""
+    try:
+        if isinstance(values, str | bytes):
+            raise TypeError
+        return tuple(values)
+    except TypeError:
+        raise InvalidInput(f"{name} must be a list or tuple, not {values!r:.80}") from None
 
 
 def delta_of_question(value: SupportsFloat) -> float:

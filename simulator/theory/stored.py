@@ -210,6 +210,8 @@ def parsed(text: str, name: str) -> Any:
         return json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from None
+    except TypeError:
+        raise InvalidInput(f"{name}: must be text in JSON, not {text!r:.80}") from None
     except RecursionError:
         raise InvalidInput(f"{name}: is nested more than {_DEEPEST} levels deep") from None
     except ValueError as error:
@@ -235,7 +237,7 @@ def members_of(text: str, name: str, needs: tuple[str, ...]) -> dict[str, JsonNo
     if "dpcompose" not in members or members.pop("dpcompose").value != name:
         node.complain(f'is no document of dpcompose: it has no "dpcompose": "{name}"')
     version = members.pop("version").value if "version" in members else None
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:  # true equals 1
         node.complain(f"has version {_shown(version)}, where this program reads {VERSION}")
     for need in needs:
         if need not in members:

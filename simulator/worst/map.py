@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.errors import NotApplicable
 from simulator.worst.arena import CLOSED
 from simulator.worst.plays import Clock, Play, play
 
@@ -110,20 +110,6 @@ def _filled(moves: np.ndarray) -> np.ndarray:
     return found
 
 
-def drawable(path: str | PathLike[str]) -> Path:
-    """Return the path; raise InvalidInput unless a picture can be written there."""
-    from simulator.plots.style import FORMATS
-
-    found = Path(path)
-    if found.suffix not in FORMATS:
-        raise InvalidInput(f"a picture ends in one of {', '.join(FORMATS)}, not {str(path)!r}")
-    if not found.parent.is_dir():
-        raise InvalidInput(f"no folder {str(found.parent)!r} to write the picture in")
-    if found.is_dir():
-        raise InvalidInput(f"{found} is a folder, not a picture")
-    return found
-
-
 def draw(policy: Policy, path: str | PathLike[str], *, seed: int = 0) -> Path:
     """Draw the policy with a typical and a winning play into a file, and return its path.
 
@@ -131,7 +117,7 @@ def draw(policy: Policy, path: str | PathLike[str], *, seed: int = 0) -> Path:
     reached or no play wins.
     """
     from simulator.plots.policy import plot_policy
-    from simulator.plots.style import paper_figure, save_as
+    from simulator.plots.style import drawable, paper_figure, save_as
 
     target = drawable(path)
     shown = policy_map(policy)

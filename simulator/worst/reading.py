@@ -37,7 +37,7 @@ from simulator.theory.laws import (
     PrivacyLossLaw,
     randomized_response,
 )
-from simulator.validation import positive
+from simulator.validation import numeral, positive
 from simulator.worst.menu import AnyRange, Entry, Fixed, Open, about_alice, as_neighbours
 
 
@@ -58,7 +58,7 @@ NAMES = (*_ONE_NUMBER, "exponential", "approx")
 
 def _numbers(text: str, word: str) -> list[float]:
     try:
-        return [float(value) for value in text.split(",")]
+        return [numeral(value) for value in text.split(",")]
     except ValueError:
         raise InvalidInput(f"menu entry {word!r}: {text!r} is not a number") from None
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from simulator.stages import in_stages
 from simulator.theory.outward import UNIT
 from simulator.theory.range_recursion import best_in_cells
 from simulator.worst.arena import CLOSED, Arena
@@ -144,7 +145,7 @@ def upper_sweep(
     kind = layouts[0].weights.dtype
     kept = Kept(arena)
     window = Windows(arena, grid, layouts, thresholds)
-    for node in range(arena.nodes):
+    for node in in_stages(range(arena.nodes), "upper end"):
         best = payoff(grid.z - above[node]).astype(kind)
         here = window[node]
         length = here.stop - here.start
@@ -298,7 +299,7 @@ def lower_sweep(
     kept = Kept(arena)
     window = Windows(arena, grid, [layout.law for layout in layouts], thresholds)
     inner = slice(pad, pad + grid.points)
-    for node in range(arena.nodes):
+    for node in in_stages(range(arena.nodes), "lower end"):
         z = line - above[node]
         both = np.stack((payoff(z), np.where(z > 0.0, np.exp(-np.maximum(z, 0.0)), 0.0)))
         here = window[node]

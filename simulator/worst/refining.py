@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from simulator.errors import NotApplicable
+from simulator.stages import stage
 from simulator.theory.pld import Bracket
 from simulator.worst.passes import Pass
 
@@ -81,7 +82,8 @@ def _passes(
     for level in range(first, MOST_LEVELS):
         before = time.perf_counter()
         try:
-            last = run(level, last)
+            with stage(f"grid {level - first + 1}"):
+                last = run(level, last)
         except NotApplicable:
             if last is None:
                 raise

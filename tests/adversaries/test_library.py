@@ -17,6 +17,7 @@ from simulator.adversaries.registry import entries, make, pure_budget
 from simulator.data.databases import ADD_REMOVE
 from simulator.errors import InvalidInput
 from simulator.run.simulate import simulate
+from simulator.verification import library_adversaries
 
 FAMILY = PureDP(0.4)
 NAMES = [entry.name for entry in entries() if entry.plays_in(FAMILY)]
@@ -264,3 +265,10 @@ def test_patient_hunter_lets_the_next_predicate_depend_on_the_answers():
     crowd, nobody = playing[0].send(100.0), playing[1].send(0.0)
     assert interval(crowd).column == interval(first).column
     assert interval(nobody).column != interval(first).column
+
+
+def test_in_a_family_without_pure_mechanisms_those_that_play_there_are_checked():
+    names = set(library_adversaries(parse_guarantee("subsampled-gaussian:1,0.01"), 3))
+    assert names == {"dp-sgd", "fixed-worst-case"}
+    with pytest.raises(InvalidInput, match="no adversary of the library plays in shuffled"):
+        library_adversaries(parse_guarantee("shuffled:1,1000"), 3)

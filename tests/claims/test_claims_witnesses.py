@@ -8,7 +8,6 @@ import math
 import numpy as np
 import pytest
 
-from simulator.claims.azuma import stops_once, swayed_effects
 from simulator.claims.cast import (
     ALICE,
     WITH_ALICE,
@@ -30,6 +29,7 @@ from simulator.claims.exact import (
     repeated,
     response_tail,
 )
+from simulator.claims.roth2011.azuma import stops_once, swayed_effects
 from simulator.claims.roth2011.theorem_6_proof import steps_along
 from simulator.errors import Breach, NotApplicable
 from simulator.estimation import clopper_pearson

@@ -6,11 +6,12 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from simulator import claims
-from simulator.claims import Claim, Finding, Verdict
+from simulator.claims import Claim, Fault, Finding, Verdict
 from simulator.claims.findings import decided, equal, statement, upper_bound
 from simulator.claims.registry import claim as register
 from simulator.claims.rendering import _sentences
@@ -29,7 +30,7 @@ def sample_claim(**changes: object) -> Claim:
         "place": "Theorem 0",
         "statement": "A thing is at most 2.",
         "expected": Verdict.NOT_TIGHT,
-        "check": check,
+        "function": check,
         "wrong": {"bound": 0.5},
     }
     return Claim(**(values | changes))  # type: ignore[arg-type]
@@ -79,8 +80,12 @@ def test_malformed_claims_are_refused(changes: dict[str, object], complaint: str
 def test_the_same_id_twice_is_refused() -> None:
     taken = claims.all_claims()[0]
     with pytest.raises(InvalidInput, match="two claims"):
-        register(taken.id, taken.source, taken.place, "", taken.expected, cannot_be_wrong="sample")(
-            taken.check
+        register(taken.id, taken.place, "", taken.expected, cannot_be_wrong="sample")(
+            taken.function
+        )
+    with pytest.raises(InvalidInput, match="begins with no source: roth2011"):
+        register("roth-1", taken.place, "", taken.expected, cannot_be_wrong="sample")(
+            taken.function
         )
 
 
@@ -142,7 +147,7 @@ def test_a_refused_estimate_leaves_the_claim_undecided() -> None:
     def refuses(*, bound: float = 1.0) -> Finding:
         raise Refusal("two hits only; play more trials")
 
-    (result,) = claims.run([sample_claim(check=refuses)])
+    (result,) = claims.run([sample_claim(function=refuses)])
     assert result.finding.verdict is Verdict.UNDECIDED
     assert result.finding.measured == "two hits only; play more trials"
     assert not result.as_recorded
@@ -150,7 +155,7 @@ def test_a_refused_estimate_leaves_the_claim_undecided() -> None:
 
 def test_markdown_puts_complaints_first_and_escapes_bars() -> None:
     wrong = sample_claim(id="roth2011-wrong", expected=Verdict.FAILS, wrong={"bound": 2.0})
-    wrong = replace(wrong, check=lambda *, bound=0.5: upper_bound(1.0, bound, "a | thing"))
+    wrong = replace(wrong, function=lambda *, bound=0.5: upper_bound(1.0, bound, "a | thing"))
     text = claims.to_markdown(claims.run([sample_claim(), wrong]))
     table = text[text.index("## Roth 2011") :]
     assert table.index("roth2011-wrong") < table.index("roth2011-sample")
@@ -162,7 +167,7 @@ def test_markdown_puts_complaints_first_and_escapes_bars() -> None:
 
 
 def test_json_is_strict_and_carries_the_parameters() -> None:
-    infinite = sample_claim(check=lambda *, bound=2.0: upper_bound(0.0, bound, "it"))
+    infinite = sample_claim(function=lambda *, bound=2.0: upper_bound(0.0, bound, "it"))
     entry = json.loads(claims.to_json(claims.run([infinite])))[0]
     assert entry["id"] == "roth2011-sample"
     assert entry["parameters"] == {"bound": 2.0}
@@ -170,10 +175,28 @@ def test_json_is_strict_and_carries_the_parameters() -> None:
     assert entry["as_recorded"] is True
 
 
-def test_only_a_complaint_can_be_a_slip() -> None:
-    with pytest.raises(InvalidInput, match="slip"):
-        sample_claim(slip=True)
-    assert sample_claim(expected=Verdict.FAILS, slip=True).slip
+@pytest.mark.parametrize("fault", [Fault.READING, Fault.SLIP, Fault.TRANSCRIPT])
+def test_only_a_complaint_has_a_kind_of_fault(fault: Fault) -> None:
+    with pytest.raises(InvalidInput, match="kind of complaint"):
+        sample_claim(fault=fault)
+    assert sample_claim(expected=Verdict.FAILS, fault=fault).fault is fault
+
+
+def test_a_shared_check_takes_each_claim_s_own_constants() -> None:
+    shared = sample_claim(given={"bound": 1.0}, expected=Verdict.HOLDS)
+    assert shared.parameters == {"bound": 1.0}
+    assert shared.run().verdict is Verdict.HOLDS
+    assert shared.run_wrong().verdict is Verdict.FAILS
+    with pytest.raises(InvalidInput, match="no parameter"):
+        sample_claim(given={"bond": 1.0})
+
+
+def test_a_claim_says_where_it_is_written() -> None:
+    module, line = claims.find("roth2011-theorem-1").written
+    file = Path(sys.modules[module].__file__ or "")
+    assert "roth2011-theorem-1" in "".join(
+        file.read_text("utf-8").splitlines()[line - 1 : line + 2]
+    )
 
 
 def test_a_remark_follows_as_a_sentence_if_it_begins_with_a_word() -> None:
@@ -185,7 +208,7 @@ def test_a_remark_follows_as_a_sentence_if_it_begins_with_a_word() -> None:
 
 def test_the_order_is_that_of_the_files_whatever_was_imported_first() -> None:
     listing = "from simulator import claims; print([c.id for c in claims.all_claims()])"
-    first = "import simulator.claims.zhang2020.smooth; import simulator.claims.azuma; "
+    first = "import simulator.claims.zhang2020.smooth; import simulator.claims.roth2011.azuma; "
     printed = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         for code in (listing, first + listing)

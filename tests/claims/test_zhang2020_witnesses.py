@@ -11,13 +11,19 @@ from scipy.integrate import quad
 from scipy.stats import laplace
 
 from simulator.claims.model import Verdict
-from simulator.claims.zhang2020.advanced import theorem_3_20
-from simulator.claims.zhang2020.limits import least_epsilon
+from simulator.claims.theorems.composition import advanced_epsilon
+from simulator.claims.zhang2020.admissible import (
+    CutNoise,
+    cut_noise_parameters,
+    dilation_leak,
+    largest_beta,
+)
+from simulator.claims.zhang2020.limits import all_neighbours, least_epsilon
 from simulator.claims.zhang2020.play import FALSE_ALARM, hoeffding_radius, mostly
 from simulator.claims.zhang2020.promises import node_distance
 from simulator.claims.zhang2020.reconstruction import furthest_apart
 from simulator.claims.zhang2020.selection import chosen, noisy_max_loss
-from simulator.claims.zhang2020.smooth import dilation_leak, largest_beta, scaled_laplace_delta
+from simulator.claims.zhang2020.smooth import scaled_laplace_delta
 from simulator.theory.laws import LaplaceLaw
 
 
@@ -57,6 +63,28 @@ def test_largest_beta_in_one_dimension_just_meets_its_delta() -> None:
     assert dilation_leak(0.5, beta) == pytest.approx(0.5e-4, rel=1e-4)
 
 
+def test_the_counterexample_to_the_theorem_on_admissible_noise_by_quadrature() -> None:
+    """Sliding costs what lies in the last unit; the chain, the integral of a positive part."""
+    noise = CutNoise(20.0)
+    beta, delta = cut_noise_parameters(noise, 1.0)
+    last = 2 * (math.exp(-19 / 2) - math.exp(-20 / 2)) / noise.mass
+    assert delta / 2 == pytest.approx(last, rel=1e-9)
+
+    def positive_part(x: float, factor: float, stretch: float, shift: float) -> float:
+        first, second = (float(noise.density(np.array(y))) for y in (x, stretch * x + shift))
+        return max(0.0, first - factor * stretch * second) / noise.mass
+
+    grown = math.exp(beta)
+    ends = [-1.0 / grown, 0.0, 19.0 / grown, 19.0, 20.0 / grown, 20.0]
+    for factor, stretch, shift in ((math.exp(0.5), grown, 0.0), (math.e, grown, 1.0)):
+        pieces = [
+            quad(positive_part, *ab, args=(factor, stretch, shift), limit=400, epsabs=1e-14)[0]
+            for ab in pairwise([-40.0, *ends])
+        ]
+        assert noise.excess(factor, stretch, shift) == pytest.approx(math.fsum(pieces), rel=1e-4)
+    assert noise.excess(math.e, grown, 1.0) == pytest.approx(1.27 * delta, rel=0.01)
+
+
 def test_noisy_max_of_two_by_its_closed_form() -> None:
     """Pr[the lower of two counts, c apart, wins] = e^-εc (1/2 + εc/4)."""
 
@@ -73,14 +101,15 @@ def test_probabilities_of_a_selection() -> None:
 
 
 def test_bob_by_the_theorem() -> None:
-    assert theorem_3_20(1 / 801, 10_000, math.exp(-32)) == pytest.approx(1.0143473, abs=5e-8)
+    assert advanced_epsilon(1 / 801, 10_000, math.exp(-32)) == pytest.approx(1.0143473, abs=5e-8)
 
 
 @pytest.mark.parametrize(("databases", "success"), [(2, 0.75), (3, 0.5), (5, 0.4)])
 def test_least_epsilon_to_hit_disjoint_targets(databases: int, success: float) -> None:
     """Success p on each of m neighbours needs p + (m - 1) p e^-ε <= 1, and that is enough."""
     expected = math.log((databases - 1) * success / (1 - success))
-    assert least_epsilon(databases, success) == pytest.approx(expected, abs=1e-6)
+    least = least_epsilon(all_neighbours(databases), range(databases), success)
+    assert least == pytest.approx(expected, abs=2e-6)
 
 
 def test_mistakes_hidden_by_an_error() -> None:

@@ -45,6 +45,12 @@ def refused(dpcompose, adversary_file):
         *(("--family", f"approx:0.1,{value}", "delta must") for value in ("-1", "1", "nan")),
         ("--family", "approx:0.1", "takes 2 number"),
         ("--family", "pure:0.1,0.2", "takes 1 number"),
+        ("--family", "pure:0_2", "not a list of numbers"),
+        ("--filter", "sum:0_2", "not a list of numbers"),
+        ("--epsilon", "0_2", "--epsilon"),
+        ("--rounds", "1_0", "--rounds"),
+        *(("--rounds", str(10**n), "rounds must be at most") for n in (16, 18, 19, 30)),
+        ("--out", "", "out must name a folder"),
         ("--family", "pure", "not a list of numbers"),
         ("--family", "pure:", "not a list of numbers"),
         ("--family", "pure:x", "not a list of numbers"),
@@ -216,6 +222,71 @@ def test_a_folder_that_holds_something_else(refused, tmp_path):
         refused(options={"--out": tmp_path / "run"})
         assert path.read_text() == "my diary"
         path.unlink()
+
+
+def test_a_refused_folder_is_left_as_it_was(refused, tmp_path, monkeypatch):
+    stranger = tmp_path / "stranger"
+    stranger.mkdir()
+    (stranger / "specification.json").write_text("{}")
+    refused(options={"--out": stranger})
+    assert [path.name for path in stranger.iterdir()] == ["specification.json"]
+
+    def without_locks(*_):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", without_locks)
+    line = refused(options={"--out": tmp_path / "a" / "new" / "folder"})
+    assert "No locks available" in line
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(refused, tmp_path):
+    for name in ("blocks.log", "specification.json"):
+        folder = tmp_path / name.partition(".")[0]
+        folder.mkdir()
+        os.mkfifo(folder / name)
+        assert "is no file" in refused(options={"--out": folder})
+
+
+def test_a_finished_run_is_shown_from_where_nothing_can_be_written(
+    dpcompose, played, adversary_file, monkeypatch
+):
+    monkeypatch.setattr("simulator.store.folder.read_only", lambda folder: folder.exists())
+    before = contents(played)
+    settings = SETTINGS | {"--out": played}
+    flat = [part for pair in settings.items() for part in pair]
+    said = dpcompose("run", adversary_file(), *flat)
+    assert (said.code, said.err) == (0, "")
+    more = dpcompose("run", adversary_file(), *flat, "--trials", 9).complaint
+    assert "can only be read" in more
+    assert contents(played) == before
+
+
+LOSSES = """
+from simulator.mechanisms import Mechanism
+from simulator import PureDP
+
+class Odd(Mechanism):
+    query = ALICE
+    def guarantee(self, relation=None):
+        return PureDP(0.2)
+    def sample(self, database, noise, relation=None):
+        return 1.0
+    def log_likelihood_ratio(self, answer, database_0, database_1, relation=None):
+        import numpy as np
+        return {loss}
+
+def attack(coins):
+    while True:
+        yield WITHOUT_ALICE, EVERYONE, Odd()
+"""
+
+
+@pytest.mark.parametrize("loss", ["0.1 + 0.1j", "np.array([0.1, 0.2])", "np.array([0.1])", "'x'"])
+def test_a_loss_that_is_no_real_number(refused, adversary_file, loss):
+    line = refused(adversary_file(LOSSES.format(loss=loss), "attack"))
+    assert line.startswith("round 1, trial 0: ")
+    assert "no real number" in line
 
 
 def test_a_folder_that_is_a_file(refused, tmp_path):

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import replace
 
 import pytest
 
-from simulator import claims
+from simulator import claims, stages
 from simulator.claims import registry
 from simulator.claims.findings import equal
-from simulator.cli.claims import checked
 from simulator.errors import InvalidInput
 from tests.helpers.workplaces import Script
 
 FIELDS = {
-    "id", "source", "place", "statement", "parameters", "expected", "as_recorded", "slip",
+    "id", "source", "place", "statement", "parameters", "expected", "as_recorded", "fault",
     "verdict", "method", "measured", "slack", "printed", "right", "false_alarm", "note",
 }  # fmt: skip
 
@@ -63,6 +61,42 @@ def test_json_is_the_ledger_s(dpcompose):
     )
 
 
+def test_one_claim_is_asked_again(dpcompose):
+    said = dpcompose("claims", "zhang2020-bob", "--set", "denominator=813")
+    assert (said.code, said.err) == (0, "")
+    assert "verdict     holds" in said.out
+    assert "0.999148" in said.out
+    wrong = dpcompose("claims", "zhang2020-bob", "--wrong", "--json")
+    assert wrong.json["verdict"] == "fails as printed"
+    assert wrong.json["parameters"]["denominator"] == "700.0"
+
+
+def test_a_sweep_is_a_table_and_says_when_nothing_flips(dpcompose):
+    said = dpcompose("claims", "zhang2020-n-over-401", "--sweep", "denominator=399..401")
+    assert [line.split()[:2] for line in said.out.splitlines()[2:]] == [
+        ["399", "399"], ["400", "401"],
+    ]  # fmt: skip
+    flat = dpcompose("claims", "zhang2020-n-over-401", "--sweep", "denominator=401..403")
+    assert flat.out.endswith("no flip: zhang2020-n-over-401 holds at every value tried\n")
+
+
+def test_the_code_of_a_claim(dpcompose):
+    said = dpcompose("claims", "roth2011-theorem-1", "--code")
+    assert "simulator.claims.roth2011.basic, line" in said.out
+    assert "def budgets_add_up(" in said.out
+
+
+def test_claims_are_listed_by_place_and_verdict_without_being_checked(dpcompose):
+    chosen = ("--source", "roth2011", "--place", "lemma 7", "--verdict", "not-tight")
+    said = dpcompose("claims", *chosen, "--list")
+    assert said.code == 0
+    assert said.out.splitlines()[0] == "1 claims"
+    assert "roth2011-lemma-7 " in said.out
+    assert [e["id"] for e in dpcompose("claims", *chosen, "--list", "--json").json] == [
+        "roth2011-lemma-7"
+    ]
+
+
 def test_another_verdict_than_recorded_exits_1(dpcompose, astray):
     said = dpcompose("claims", astray, "chapter5-lemma-1-1")
     assert said.code == 1
@@ -85,6 +119,15 @@ def test_an_unknown_id_answers_with_the_nearest(dpcompose):
     [
         (("--source", "chapter6"), "'chapter5'"),
         (("--source", "chapter5", "chapter5-lemma-1-1"), "not both"),
+        (("--place", "chapter 9"), "no claim is at that place"),
+        (("zhang2020-bob", "chapter5-lemma-1-1", "--wrong"), "exactly one ID"),
+        (("zhang2020-bob", "--wrong", "--code"), "give one of"),
+        (("zhang2020-bob", "--set", "nenner=3"), "it has denominator, rounds, log_delta"),
+        (("zhang2020-bob", "--set", "denominator=0"), "from 1 to 1e+09"),
+        (("zhang2020-bob", "--sweep", "denominator=1"), "KNOB=LOW..HIGH"),
+        (("zhang2020-bob", "--sweep", "denominator=0..5"), "from 1 to 1e+09"),
+        (("chapter5-reference-to-theorem", "--wrong"), "no altered variant"),
+        (("zhang",), "--source zhang2020"),
         (("--jobs", "0"), "jobs must be at least 1"),
         (("--jobs", "-3"), "jobs must be at least 1"),
         (("--jobs", "many"), "--jobs"),
@@ -96,20 +139,26 @@ def test_bad_input_is_one_line(dpcompose, arguments, complaint):
 
 def test_the_help_keeps_its_lists(dpcompose):
     out = dpcompose("claims", "--help").out
-    assert "  dpcompose claims --source chapter5\n" in out
+    assert "  dpcompose claims --source chapter5 --verdict fails\n" in out
     assert "\\b" not in out
 
 
-def test_progress_on_a_terminal_only(capsys, monkeypatch):
-    chosen = [claims.find("chapter5-lemma-1-1"), claims.find("chapter5-lemma-1-7")]
-    checked(chosen, 1)
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    checked(chosen, 1)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "2 of 2  chapter5-lemma-1-7" in err
-    assert err.endswith("\r\x1b[K")
+def test_each_claim_that_is_checked_is_told():
+    told = []
+
+    class Display:
+        def begin(self, name, total):
+            told.append((name, total))
+
+        def advance(self, stage, by=1.0):
+            told.append(by)
+
+        def end(self, stage):
+            told.append("end")
+
+    with stages.shown_by(Display()):
+        claims.run([claims.find("chapter5-lemma-1-1"), claims.find("chapter5-lemma-1-7")])
+    assert told == [("claims", 2), 1.0, 1.0, "end"]
 
 
 def test_workers_come_to_the_same_bytes():
@@ -123,8 +172,8 @@ def test_workers_come_to_the_same_bytes():
 
 def test_workers_do_not_check_what_they_cannot_know():
     stranger = replace(
-        claims.find("chapter5-lemma-1-1"), check=lambda *, share=1.0: equal(1.0, share, "it"),
-        wrong={"share": 0.5},
+        claims.find("chapter5-lemma-1-1"), function=lambda *, share=1.0: equal(1.0, share, "it"),
+        wrong={"share": 0.5}, given={},
     )  # fmt: skip
     with pytest.raises(InvalidInput, match="jobs=1"):
         claims.run([stranger, stranger], jobs=2)

@@ -82,7 +82,11 @@ def test_a_refused_estimate_exits_3(dpcompose, monkeypatch):
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)], ids=" ".join)
 def test_help_is_quick_to_get(command):
     # Each of these takes longer to import than all else.
-    heavy = ["scipy.special", "scipy.optimize", "scipy.stats", "matplotlib", "numba"]
+    heavy = [
+        "scipy.special", "scipy.optimize", "scipy.stats", "matplotlib", "numba", "joblib",
+        "asyncio", "simulator.play.specification", "simulator.run.simulate",
+        "simulator.worst.search", "simulator.mechanisms",
+    ]  # fmt: skip
     program = (
         "import atexit, sys\n"
         f"loaded = lambda: [name for name in {heavy} if name in sys.modules]\n"

@@ -16,7 +16,8 @@ from simulator.estimation import (
     proportion_lower,
     proportion_upper,
 )
-from simulator.estimation.betting import ABOVE, BELOW, Wealth, bet_sizes, epoch_starts, plug_in_bets
+from simulator.estimation.betting import ABOVE, BELOW, Wealth, bet_sizes, plug_in_bets
+from simulator.estimation.points import Points, epoch_starts
 from tests.helpers.exploring import examples
 
 ALPHA = 0.025
@@ -43,8 +44,8 @@ def play(sample, bets, candidate, side):
 @given(samples, st.floats(0.0, 1.0), st.sampled_from([ABOVE, BELOW]))
 @quick
 def test_wealth_is_that_of_the_game(sample, candidate, side):
-    bets = plug_in_bets(sample, ALPHA)
-    fast = Wealth(sample, bets).log_peak(candidate, side)
+    bets = plug_in_bets(Points(sample), ALPHA)
+    fast = Wealth(Points(sample), bets).log_peak(candidate, side)
     assert fast == pytest.approx(play(sample, bets, candidate, side), abs=1e-9)
 
 
@@ -52,7 +53,7 @@ def test_wealth_is_that_of_the_game(sample, candidate, side):
 @quick
 def test_wealth_is_monotone_in_the_candidate(sample, one, other):
     low, high = sorted((one, other))
-    wealth = Wealth(sample, plug_in_bets(sample, ALPHA))
+    wealth = Wealth(Points(sample), plug_in_bets(Points(sample), ALPHA))
     assert wealth.log_peak(low, ABOVE) >= wealth.log_peak(high, ABOVE) - 1e-9
     assert wealth.log_peak(low, BELOW) <= wealth.log_peak(high, BELOW) + 1e-9
 
@@ -63,7 +64,7 @@ def test_bets_know_nothing_of_the_future(sample, cut):
     cut = min(cut, sample.size - 1)
     changed = sample.copy()
     changed[cut:] = 1.0 - changed[cut:]
-    mine, theirs = plug_in_bets(sample, ALPHA), plug_in_bets(changed, ALPHA)
+    mine, theirs = plug_in_bets(Points(sample), ALPHA), plug_in_bets(Points(changed), ALPHA)
     known = mine.starts[:-1] <= cut
     np.testing.assert_allclose(mine.above[known], theirs.above[known], rtol=1e-12)
     np.testing.assert_allclose(mine.below[known], theirs.below[known], rtol=1e-12)
@@ -75,7 +76,7 @@ def test_a_fair_game_keeps_its_mean():
     total = 0.0
     for word in range(2**length):
         sample = np.array([(word >> bit) & 1 for bit in range(length)], dtype=float)
-        bets = plug_in_bets(sample, ALPHA)
+        bets = plug_in_bets(Points(sample), ALPHA)
         stakes = np.repeat(np.minimum(bets.above, 0.99 / mean), np.diff(bets.starts))
         chance = math.prod(np.where(sample == 1.0, mean, 1 - mean))
         total += chance * math.prod(1.0 + stakes * (sample - mean))
@@ -85,7 +86,7 @@ def test_a_fair_game_keeps_its_mean():
 @given(samples)
 @quick
 def test_the_limits_are_where_wealth_reaches_the_threshold(sample):
-    wealth = Wealth(sample, plug_in_bets(sample, ALPHA))
+    wealth = Wealth(Points(sample), plug_in_bets(Points(sample), ALPHA))
     threshold = math.log(1 / ALPHA)
     lower, upper = betting_lower(sample, ALPHA), betting_upper(sample, ALPHA)
     assert 0.0 <= lower <= sample.mean() + 1e-15
@@ -157,13 +158,13 @@ def test_the_interval_spends_half_the_error_on_each_side():
 
 def test_wealth_on_huge_values_does_not_overflow():
     sample = np.where(np.arange(400) % 2 == 0, 0.5, 1e60)
-    wealth = Wealth(sample, plug_in_bets(sample / 1e60, ALPHA))
+    wealth = Wealth(Points(sample), plug_in_bets(Points(sample / 1e60), ALPHA))
     assert math.isfinite(wealth.log_peak(1.0, ABOVE))
 
 
 def test_epochs_cover_every_trial_once():
     for trials in (1, 2, 7, 1000):
-        starts = epoch_starts(trials)
+        starts = epoch_starts(Points(np.zeros(trials)), 1.1)
         assert starts[0] == 0
         assert starts[-1] == trials
         assert np.all(np.diff(starts) > 0)

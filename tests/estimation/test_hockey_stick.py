@@ -10,7 +10,8 @@ from scipy.stats import norm
 
 from simulator.errors import InvalidInput
 from simulator.estimation import delta, epsilon
-from simulator.estimation.inversion import Inversion, excess, point_epsilon
+from simulator.estimation.inversion import Inversion, WeightedCurve, point_epsilon
+from simulator.estimation.loss_sample import excess
 from tests.helpers.exploring import examples
 
 
@@ -76,7 +77,7 @@ def test_the_upper_limit_may_lie_near_the_largest_loss():
 
 def test_trials_set_aside_are_not_bet_on():
     losses = np.random.default_rng(4).normal(0.5, 1.0, 500)
-    inversion = Inversion(losses, np.ones(500), 0.1, 0.05, start=100)
+    inversion = Inversion(WeightedCurve(losses, np.ones(500)), 0.1, 0.05, start=100)
     bets = inversion._bets
     idle = bets.starts[:-1] < 100
     assert 100 in bets.starts

@@ -4,11 +4,15 @@ import itertools
 import json
 import math
 
+import numpy as np
 import pytest
 
-from experiments.benchmarks import accuracy, peers
+from experiments.benchmarks import accuracy, adversaries, engine, loops, peers
 from experiments.benchmarks.__main__ import shown
 from experiments.benchmarks.measure import Line, alternately
+from simulator import ADD_REMOVE
+from simulator.adversaries import registry
+from simulator.play.plain_kernel import Engine
 from simulator.theory.laws import LaplaceLaw
 from simulator.theory.pld import compose_laws
 
@@ -65,3 +69,22 @@ def test_committed_benchmarks_are_strict_json():
     stored = json.loads((RESULTS / "benchmarks.json").read_text())
     assert {"name", "figure", "unit", "target", "met"} <= set(stored["benchmarks"][0])
     assert stored["provenance"]["machine"]
+
+
+@pytest.mark.parametrize("name", ["laplace", "randomized_response", "gaussian", "switcher"])
+def test_loops_by_hand_play_what_the_rules_play(name):
+    if name == "switcher":
+        rule, family = registry.make("mechanism-switcher", adversaries.PURE, 50), adversaries.PURE
+    else:
+        rule, family = getattr(adversaries, name)()
+    built = Engine.build(rule, family, ADD_REMOVE, compiled=False)
+    ours, theirs = np.empty(40), np.empty(40)
+    built.play(0, np.random.default_rng(1), np.random.default_rng(2), ours, 50)
+    assert getattr(loops, name)(theirs, 50, np.random.default_rng(2)) == -1
+    np.testing.assert_allclose(theirs, ours, rtol=1e-12, atol=1e-12)
+
+
+def test_the_draws_of_a_round_are_counted():
+    rule, _ = adversaries.laplace()
+    count = 2 * engine.REHEARSED
+    assert engine.bare_draws_of(rule) == {"standard_exponential": count, "random": count}

@@ -9,7 +9,6 @@ from matplotlib.text import Text
 from scipy.stats import binom
 
 from experiments import stages
-from experiments.drawing.ends import plot_named
 from experiments.figures import (
     epsilon_by_rounds,
     loss_along_rounds,
@@ -19,6 +18,7 @@ from experiments.figures import (
 )
 from simulator import PureDP
 from simulator.plots import paper_figure
+from simulator.plots.named import plot_named
 from simulator.theory import (
     Composition,
     GaussianLaw,

@@ -1,6 +1,7 @@
 """``make claims``: what is committed is of the present claims, and reads as a page."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -51,7 +52,15 @@ def test_equal_results_make_equal_files(tmp_path):
     assert first == [path.read_bytes() for path in ledger.write(claims.run(chosen), tmp_path / "b")]
 
 
-def test_slips_are_complaints_and_told_apart():
-    faults, slips = PAGE.index("## Found wrong or unsupported"), PAGE.index("## Slips")
-    assert faults < PAGE.index("| zhang2020-bob |") < slips
-    assert slips < PAGE.index("| chapter5-reference-to-theorem |") < PAGE.index("## Roth 2011")
+def test_kinds_of_complaints_are_told_apart():
+    headings = ["## Found wrong", "## False in one reading", "## Slips", "## As transcribed"]
+    places = [PAGE.index(heading) for heading in [*headings, "## Roth 2011"]]
+    assert places == sorted(places)
+    sections = [PAGE[start:end] for start, end in pairwise(places)]
+    for id, section in {
+        "zhang2020-bob": 0,
+        "zhang2020-subset-of-edges": 1,
+        "chapter5-reference-to-theorem": 2,
+        "group-notes-small-epsilon": 3,
+    }.items():
+        assert [f"| {id} |" in text for text in sections] == [i == section for i in range(4)]

@@ -39,6 +39,11 @@ ROOMS = (
     ),
     Room(
         1,
+        ("stages",),
+        "what a long computation is doing, told to whoever shows it",
+    ),
+    Room(
+        1,
         ("theory",),
         "privacy loss distributions, bounds, concentration, filters; the independent witness, "
         "imports nothing of the simulation",
@@ -91,7 +96,7 @@ ROOMS = (
     ),
     Room(
         7,
-        ("run", "result"),
+        ("run", "result", "measured"),
         "blocks in parallel, resumed and interrupted (the only importer of joblib); what a "
         "run measured",
     ),

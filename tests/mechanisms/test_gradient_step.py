@@ -4,6 +4,7 @@ import math
 import pickle
 from dataclasses import dataclass
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
@@ -14,6 +15,7 @@ from simulator.declared.examining import require_declared
 from simulator.declared.verdict import FalseLikelihood
 from simulator.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms import GradientStep
+from simulator.mechanisms.gradient_step import _log_mixture
 from simulator.queries import LogisticGradient, exceeded
 from simulator.theory import GaussianLaw, PoissonSubsampledLaw, SubsampledGaussianDP
 
@@ -197,3 +199,11 @@ def test_input(build, message):
 def test_databases_two_records_apart_are_refused():
     with pytest.raises(Breach, match="differ in one record"):
         STEP.pair(OTHERS, OTHERS.add(ALICE).add(SHORT))
+
+
+@pytest.mark.parametrize("rate", [1e-310, 1e-30, 1e-3, 0.5, 1 - 1e-12])
+@pytest.mark.parametrize("m", [-40.0, -1.0, 1e-9, 29.9, 30.0, 40.0, 700.0])
+def test_the_mixed_loss_of_extreme_rates(m, rate):
+    with mpmath.workdps(400):
+        exact = mpmath.log1p(mpmath.mpf(rate) * mpmath.expm1(m))
+    assert _log_mixture(m, rate) == pytest.approx(float(exact), rel=1e-11, abs=0.0)

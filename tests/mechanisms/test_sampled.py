@@ -23,7 +23,13 @@ from simulator.mechanisms import (
     Staircase,
     TruncatedNoise,
 )
-from simulator.queries import clipped_sum, counting_query, counting_scores, function_query
+from simulator.queries import (
+    clipped_mean,
+    clipped_sum,
+    counting_query,
+    counting_scores,
+    function_query,
+)
 from simulator.theory import (
     ApproxDP,
     DiscreteGaussianDP,
@@ -360,3 +366,13 @@ def test_at_the_ends_of_the_rate_the_law_and_the_promise_are_the_plain_ones():
     whole = PoissonSubsampled(Gaussian(ALICE, 2.0), 1.0)
     assert whole.law(NOBODY, ONE) == Gaussian(ALICE, 2.0).law(NOBODY, ONE)
     assert PoissonSubsampled(Laplace(ALICE, 1.0), 0.0).guarantee() == PureDP(0.0)
+
+
+def test_a_mean_over_the_sample_is_one_of_at_least_its_size():
+    first, second = Database([0.0, 0.5, 1.0, 1.0]), Database([1.0, 0.5, 1.0, 1.0])
+    mean = SampledWithoutReplacement(Laplace(clipped_mean(float, 0, 1, at_least=2), 0.7), 2, 4)
+    assert mean.query.sensitivity(REPLACE_ONE) == 0.5
+    mean.pair(first, second, REPLACE_ONE)
+    of_all = SampledWithoutReplacement(Laplace(clipped_mean(float, 0, 1, size=2), 0.7), 2, 4)
+    with pytest.raises(InvalidInput, match="at_least=m"):
+        of_all.pair(first, second, REPLACE_ONE)

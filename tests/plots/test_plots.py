@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import matplotlib
 import numpy as np
@@ -8,10 +9,15 @@ import pytest
 from simulator.errors import InvalidInput
 from simulator.plots import (
     Band,
+    DivergenceCurve,
+    TailCurve,
     legend,
     paper_figure,
+    plot_bounds,
+    plot_divergence,
     plot_drift,
     plot_epsilon_against_rounds,
+    plot_rare,
     plot_tails,
     plot_trade_off,
     save,
@@ -28,7 +34,7 @@ def band(value, width=0.2):
 
 
 def draw_tails(axes):
-    plot_tails(axes, X, {"a": band(STEP), "b": band(FALLING)}, {"basic": (X, STEP)})
+    plot_tails(axes, X, {"a": band(STEP), "b": band(FALLING)}, {"basic": TailCurve(X, STEP)})
 
 
 def draw_rounds(axes):
@@ -47,7 +53,11 @@ def draw_trade_off(axes):
     plot_trade_off(axes, {"a": (type_1, band((1 - type_1) ** 2))}, {"basic": (type_1, 0 * type_1)})
 
 
-DRAWINGS = [draw_tails, draw_rounds, draw_drift, draw_trade_off]
+def draw_divergence(axes):
+    plot_divergence(axes, X, {"a": band(STEP)}, {"exact": DivergenceCurve(X, STEP)})
+
+
+DRAWINGS = [draw_tails, draw_divergence, draw_rounds, draw_drift, draw_trade_off]
 
 
 @pytest.mark.parametrize("draw", DRAWINGS, ids=lambda draw: draw.__name__)
@@ -168,7 +178,7 @@ def test_delta_is_written_as_a_power_of_ten():
     ("draw", "message"),
     [
         (lambda axes: plot_tails(axes, X[:3], {"a": band(X)}), "'a' needs arrays of one shape"),
-        (lambda axes: plot_tails(axes, X, {"a": band(0 * X)}), "no tail has a single hit"),
+        (lambda axes: plot_tails(axes, X, {"a": band(0 * X)}), "no curve has a single hit"),
         (lambda axes: plot_drift(axes, X, X[1:], {}), "'mean' needs"),
         (lambda axes: plot_epsilon_against_rounds(axes, X, {"b": X[1:]}), "'b' needs"),
         (lambda axes: plot_trade_off(axes, {}, {"c": ([], [])}), "'c' needs"),
@@ -183,3 +193,54 @@ def test_an_unwritable_place_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with paper_figure() as (figure, _), pytest.raises(InvalidInput, match="cannot write"):
         save(figure, tmp_path / "file" / "figure")
+
+
+@dataclass(frozen=True)
+class MeasuredDelta:
+    """A band that says of itself that it is one of δ(ε)."""
+
+    epsilons: np.ndarray
+    value: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+def test_a_tail_is_not_drawn_beside_a_divergence():
+    """δ(ε) <= Pr[L > ε]: in one picture an honest tail would lie above the exact curve."""
+    tail, divergence = TailCurve(X, STEP), DivergenceCurve(X, STEP)
+    measured_delta = MeasuredDelta(X, STEP, STEP, STEP)
+    with paper_figure() as (_, axes):
+        with pytest.raises(InvalidInput, match="'a' must be a TailCurve, not a DivergenceCurve"):
+            plot_tails(axes, X, {"b": band(STEP)}, {"a": divergence})
+        with pytest.raises(InvalidInput, match=r"not a tuple: .* see plot_divergence"):
+            plot_tails(axes, X, {"b": band(STEP)}, {"a": (X, STEP)})
+        with pytest.raises(InvalidInput, match="'b' is a MeasuredDelta"):
+            plot_tails(axes, X, {"b": measured_delta}, {"a": tail})
+        with pytest.raises(InvalidInput, match="'a' must be a DivergenceCurve, not a TailCurve"):
+            plot_divergence(axes, X, {"b": measured_delta}, {"a": tail})
+        assert not axes.lines
+        plot_divergence(axes, X, {"b": measured_delta}, {"a": divergence})
+
+
+def draw_named_bounds(axes):
+    deltas = [1e-1, 1e-4, 1e-8]
+    plot_bounds(axes, deltas, {"exact": [1, 2, 3], "basic": [4, 4, np.nan]}, ["exact"])
+
+
+def test_bounds_are_named_at_their_ends():
+    with paper_figure() as (_, axes):
+        draw_named_bounds(axes)
+        assert {text.get_text() for text in axes.texts} == {"exact", "basic"}
+        assert [line.get_linewidth() for line in axes.lines] == [1.8, 0.9]
+        with pytest.raises(InvalidInput, match="nothing to draw"):
+            plot_bounds(axes, [0.1], {"none": [np.nan]})
+
+
+def test_a_rare_event_is_drawn_with_its_intervals():
+    certain, missed = Band(1e-9, 5e-10, 2e-9), Band(0.0, 0.0, 1e-6)
+    with paper_figure() as (_, axes):
+        plot_rare(axes, [1.0, 2.0], {"tail": [certain, missed]}, 1.5)
+        assert axes.get_yscale() == "log"
+        assert axes.get_ylim()[0] == pytest.approx(1e-11)
+        with pytest.raises(InvalidInput, match="no estimate is above 0"):
+            plot_rare(axes, [1.0], {"tail": [missed]}, 1.0)

@@ -151,7 +151,7 @@ def test_weighted_samples_count_whole_atoms(name, b):
         game.adversary, game.family, game.rounds, TRIALS, seed=2, jobs=1,
         sampling=Tilted(1.5), experiments=[b],
     )  # fmt: skip
-    losses, log_weights = result.weighted(b)
+    losses, log_weights = result.weighted(b).one_by_one()
     steps, weights = game.steps(losses, b), np.exp(log_weights)
     graph = enumerate_states(Specification(game.adversary, game.family, game.rounds, 10), b)
     for threshold, n in game.thresholds:

@@ -21,8 +21,9 @@ from simulator import (
     simulate,
 )
 from simulator.play.sampling import Tilted
-from simulator.run.gathering import OrderedSum
-from simulator.run.simulate import WorkerLost, workers
+from simulator.play.tally import PairwiseSum
+from simulator.run.cluster import WorkerLost
+from simulator.run.pool import workers
 from tests.helpers.games import PRESS, TOSS, WITH_ALICE, WITHOUT_ALICE, press_when_ahead, wander
 
 ALICE = counting_query("alice")
@@ -244,15 +245,22 @@ def test_a_folder_of_another_specification_is_refused_and_left_alone(other, tmp_
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-def test_moments_are_summed_in_the_order_of_blocks_and_early_ones_wait():
-    arrays = [np.array([0.1, 1e16]), np.array([0.7, 1.0]), np.array([1e-9, -1e16])]
-    expected = (arrays[0] + arrays[1]) + arrays[2]
-    for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
-        sums = OrderedSum()
-        for block in order:
-            sums.add(block, arrays[block])
-        assert sums.total.tobytes() == expected.tobytes()
-        assert not sums.early
+def test_moments_are_added_in_pairs_of_neighbours_whatever_order_blocks_come_in():
+    numbers = np.random.default_rng(5).normal(size=(11, 2)) * 10.0 ** np.arange(11)[:, None]
+    a = dict(enumerate(numbers))
+    eight = a[8] + a[9]
+    expected = a[0] + a[1] + (a[2] + a[3]) + ((a[4] + a[5]) + (a[6] + a[7])) + eight + a[10]
+    for seed in range(20):
+        sums = PairwiseSum()
+        for block in np.random.default_rng(seed).permutation(11).tolist():
+            sums.add(block, 1, a[block])
+        assert sums.total().tobytes() == expected.tobytes()
+    stretches = PairwiseSum()
+    for block, blocks, array in [(8, 2, eight), (10, 1, a[10]), (0, 1, a[0]), (2, 2, a[2] + a[3])]:
+        stretches.add(block, blocks, array)
+    for block in (7, 1, 5, 4, 6):
+        stretches.add(block, 1, a[block])
+    assert stretches.total().tobytes() == expected.tobytes()
 
 
 # --- lost workers -------------------------------------------------------------------------------

@@ -111,6 +111,6 @@ def test_of_two_records_of_a_block_the_later_counts(tmp_path):
         store.append(0, 0, {"losses": np.ones(5)})
     store = RunStore.load(tmp_path)
     assert store.goal() == {"trials": 5}
-    assert [len(arrays["losses"]) for _, _, arrays, _ in store.read()] == [5]
+    assert [len(each.arrays["losses"]) for each in store.read()] == [5]
     with pytest.raises(InvalidInput, match="trials: 5 there, 4 asked"):
         RunStore.open(tmp_path, SPECIFICATION, {"trials": 4})

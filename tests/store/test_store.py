@@ -39,13 +39,13 @@ def test_blocks_come_back_as_they_went_in_ordered_by_experiment_and_block(tmp_pa
     assert store.specification() == SPECIFICATION
     assert store.done() == {(0, 0), (0, 2), (1, 0)}
     read = list(store.read())
-    assert [(experiment, block) for experiment, block, _, _ in read] == [(0, 0), (0, 2), (1, 0)]
-    for _, block, found, meta in read:
-        assert meta == {"seconds": 0.5}
-        assert list(found) == ["counts", "moments", "empty"]
-        for name, array in arrays(block).items():
-            assert found[name].dtype == array.dtype
-            np.testing.assert_array_equal(found[name], array)
+    assert [(each.experiment, each.block) for each in read] == [(0, 0), (0, 2), (1, 0)]
+    for each in read:
+        assert each.meta == {"seconds": 0.5}
+        assert list(each.arrays) == ["counts", "moments", "empty"]
+        for name, array in arrays(each.block).items():
+            assert each.arrays[name].dtype == array.dtype
+            np.testing.assert_array_equal(each.arrays[name], array)
 
 
 def test_a_run_is_resumed_where_it_stopped(tmp_path):
@@ -64,7 +64,7 @@ def test_a_block_is_not_stored_twice_and_a_loaded_run_is_not_written(tmp_path):
         pytest.raises(InvalidInput, match="already"),
     ):
         store.append(0, 0, arrays(0))
-    with pytest.raises(InvalidInput, match="loaded for reading"):
+    with pytest.raises(InvalidInput, match="can only be read"):
         RunStore.load(tmp_path).append(0, 1, arrays(1))
 
 
@@ -190,8 +190,8 @@ def test_one_damaged_byte_costs_at_most_the_block_that_holds_it(tmp_path):
         store = RunStore.load(tmp_path)
         assert store.done() == {(block % 2, block) for block in range(4) if block != hit}
         assert store.dropped
-        for _, block, found, _ in store.read():
-            np.testing.assert_array_equal(found["moments"], arrays(block)["moments"])
+        for each in store.read():
+            np.testing.assert_array_equal(each.arrays["moments"], arrays(each.block)["moments"])
         store.close()
 
 
@@ -243,7 +243,7 @@ def test_a_killed_writer_loses_nothing_that_it_had_stored(tmp_path):
     writer.stdout.close()
     with RunStore.open(tmp_path, {"rounds": 1}) as store:
         assert store.done() >= {(0, block) for block in range(stored + 1)}
-        assert all(np.all(found["losses"] == block) for _, block, found, _ in store.read())
+        assert all(np.all(each.arrays["losses"] == each.block) for each in store.read())
 
 
 LIMITED = """

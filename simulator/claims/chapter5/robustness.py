@@ -7,47 +7,27 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
-from simulator.claims.exact import random_pairs
-from simulator.claims.findings import equal, number, statement, upper_bound
-from simulator.claims.model import Finding, Verdict
+from simulator.claims.findings import equal, number, statement
+from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.sources import CHAPTER_5
-from simulator.theory.laws import LaplaceLaw
+from simulator.claims.theorems.robustness import group_privacy, post_processing
 
-
-@claim(
+claim(
     "chapter5-lemma-1-6",
-    CHAPTER_5,
     "Lemma 1.6 (post-processing)",
     "If A is ε-DP, so is B(A(·)) for every randomized B.",
     Verdict.HOLDS,
     wrong={"share": 0.9},
-)
-def postprocessing(*, epsilon: float = 0.6, pairs: int = 200, share: float = 1.0) -> Finding:
-    """Random pairs within epsilon through random channels, and one that keeps the answer."""
-    draws = np.random.default_rng(12)
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
-    response = np.array([truth, 1.0 - truth])
-    worst = _largest_loss(response @ np.eye(2), response[::-1] @ np.eye(2))
-    for p, q in random_pairs(pairs, 5, seed=13, epsilon=epsilon):
-        channel = draws.dirichlet(np.full(4, 0.3), size=5)
-        worst = max(worst, _largest_loss(p @ channel, q @ channel))
-    return upper_bound(worst, share * epsilon, "largest loss after processing")
-
-
-def _largest_loss(p: np.ndarray, q: np.ndarray) -> float:
-    seen = (p > 0.0) | (q > 0.0)
-    return float(np.abs(np.log(p[seen]) - np.log(q[seen])).max())
+)(post_processing)
 
 
 @claim(
     "chapter5-lemma-1-6-display",
-    CHAPTER_5,
     "proof of Lemma 1.6, equation (2)",
     "e^ε Pr[A(x') ∈ B⁻¹(b)] = e^ε Pr[B(A(x)) = b], with x and not x' on the right.",
     Verdict.FAILS,
     wrong={"primed": True},
-    slip=True,
+    fault=Fault.TRANSCRIPT,
 )
 def postprocessing_display(*, epsilon: float = 0.6, primed: bool = False) -> Finding:
     """Randomized response kept as it is, b the answer that x' gives more often."""
@@ -64,23 +44,18 @@ def postprocessing_display(*, epsilon: float = 0.6, primed: bool = False) -> Fin
     )
 
 
-@claim(
+claim(
     "chapter5-lemma-1-7",
-    CHAPTER_5,
     "Lemma 1.7 (group privacy)",
     "Data sets that differ in k positions are within e^{kε}.",
     Verdict.HOLDS,
     wrong={"share": 0.9},
-)
-def group_privacy(*, epsilon: float = 0.2, positions: int = 7, share: float = 1.0) -> Finding:
-    """A count with Laplace noise 1/epsilon on data sets whose count differs by k."""
-    law = LaplaceLaw(positions * epsilon)
-    return upper_bound(law.support[1], share * positions * epsilon, "largest loss")
+    given={"epsilon": 0.2, "people": 7},
+)(group_privacy)
 
 
 @claim(
     "chapter5-useful-epsilon",
-    CHAPTER_5,
     "Lesson after Lemma 1.7",
     "Useful ε-DP algorithms need ε ≫ 1/n: far below it nothing tells 0^n from 1^n.",
     Verdict.HOLDS,

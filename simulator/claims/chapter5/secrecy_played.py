@@ -9,7 +9,6 @@ from simulator.claims.cast import Playing, play
 from simulator.claims.findings import decided
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.sources import CHAPTER_5
 from simulator.data.databases import REPLACE_ONE, Database
 from simulator.estimation import tail_violation
 from simulator.mechanisms.published import NameAndShame
@@ -18,7 +17,6 @@ from simulator.theory.guarantees import ApproxDP
 
 @claim(
     "chapter5-additive-composition-played",
-    CHAPTER_5,
     "Section 2.1",
     "k rounds of name-and-shame keep kδ-additive secrecy, and what they lose is the secret itself: "
     "the loss is infinite with probability at most kδ.",
@@ -26,7 +24,7 @@ from simulator.theory.guarantees import ApproxDP
     wrong={"share": 0.5},
 )
 def shame_played(
-    *, delta: float = 0.2, rounds: int = 3, trials: int = 1200, share: float = 1.0
+    *, delta: float = 0.2, rounds: int = 3, trials: int = 1200, share: float = 1.0, seed: int = 23
 ) -> Finding:
     """Patients are numbered; patient 0 is ill in database 1. Exact value 1 - (1 - delta)^k."""
     others = Database([(1, "ill"), (2, "well")])
@@ -37,7 +35,7 @@ def shame_played(
         while True:
             yield (*pair, mechanism)
 
-    result = play(gossip, ApproxDP(0.0, delta), rounds, trials, seed=23, relation=REPLACE_ONE)
+    result = play(gossip, ApproxDP(0.0, delta), rounds, trials, seed=seed, relation=REPLACE_ONE)
     tests = [
         tail_violation(
             result.losses(b), 1e9, share * rounds * delta, experiment=b, false_alarm=5e-7

@@ -6,50 +6,84 @@ import math
 
 import numpy as np
 
-from simulator.claims.cast import leak_in_turn, respond_by_answer
-from simulator.claims.enumeration import view_law
 from simulator.claims.exact import optimal_delta, optimal_epsilon, repeated
-from simulator.claims.findings import equal, number, statement, upper_bound
-from simulator.claims.model import Finding, Verdict
+from simulator.claims.findings import equal, number, statement
+from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.sources import GROUP_NOTES
-from simulator.theory.guarantees import ApproxDP, PureDP
+from simulator.claims.theorems.composition import (
+    advanced_composition,
+    advanced_epsilon,
+    budgets_add_up,
+    range_of_delta,
+)
 
-
-@claim(
+claim(
     "group-notes-basic-two",
-    GROUP_NOTES,
     "Basic composition, theorem",
     "An ε₁-DP algorithm, then one that is ε₂-DP for every output of the first, are (ε₁+ε₂)-DP.",
     Verdict.HOLDS,
     wrong={"share": 0.9},
-)
-def basic_two(*, first: float = 0.3, second: float = 0.7, share: float = 1.0) -> Finding:
-    """Both randomized responses, the second chosen by the first's answer."""
-    law = view_law(respond_by_answer([first, second]), PureDP(max(first, second)), 2)
-    worst = max(map(abs, law.support))
-    return upper_bound(worst, share * (first + second), "largest |loss| of both outputs")
+    given={"epsilons": (0.3, 0.7)},
+)(budgets_add_up)
 
-
-@claim(
+claim(
     "group-notes-basic-corollary",
-    GROUP_NOTES,
     "Basic composition, corollary",
     "k adaptive algorithms are Σε_i-DP.",
     Verdict.HOLDS,
     wrong={"share": 0.9},
-)
-def basic_corollary(*, rounds: int = 6, share: float = 1.0) -> Finding:
-    """Budgets 0.1, 0.2, ...; every view is listed."""
-    epsilons = [0.1 * (i + 1) for i in range(rounds)]
-    law = view_law(respond_by_answer(epsilons), PureDP(max(epsilons)), rounds)
-    worst = max(map(abs, law.support))
-    return upper_bound(worst, share * math.fsum(epsilons), "largest |loss| of a view")
+    given={"epsilons": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)},
+)(budgets_add_up)
+
+claim(
+    "group-notes-budget",
+    "Basic composition, interpretation",
+    "An algorithm of k steps that are ε/k-DP is ε-DP.",
+    Verdict.HOLDS,
+    wrong={"epsilons": (0.2,) * 6},
+    given={"epsilons": (0.2,) * 5, "claimed": 1.0},
+)(budgets_add_up)
+
+claim(
+    "group-notes-basic-with-deltas",
+    "Advanced composition, first item",
+    "Algorithms that are (ε_i, δ_i)-DP are (Σε_i, Σδ_i)-DP together.",
+    Verdict.HOLDS,
+    wrong={"share": 0.6},
+    given={"epsilons": (0.1, 0.3, 0.2, 0.4), "deltas": (1e-3, 5e-4, 2.5e-4, 0.0)},
+)(budgets_add_up)
+
+claim(
+    "group-notes-advanced-own-delta",
+    "Advanced composition, theorem with δ' in the root",
+    "(ε, δ)-DP algorithms are (ε̃, kδ+δ')-DP with ε̃ = ε√(2k ln(1/δ')) + kε(e^ε-1)/(e^ε+1). (ours)",
+    Verdict.NOT_TIGHT,
+    wrong={"factor": 0.7},
+    given={"leak": 1e-9, "tight": True},
+)(advanced_composition)
+
+claim(
+    "group-notes-advanced-pure",
+    "Advanced composition, note",
+    "δ may be 0 (set δ' = δ̃): the theorem then speaks of pure mechanisms.",
+    Verdict.NOT_TIGHT,
+    wrong={"factor": 0.7},
+    given={"leak": 0.0, "tight": True},
+)(advanced_composition)
+
+claim(
+    "group-notes-advanced-range",
+    "Advanced composition, theorem",
+    "The theorem is stated for every δ' > 0.",
+    Verdict.FAILS,
+    wrong={"largest": 1.0},
+    given={"printed": "δ' > 0"},
+    fault=Fault.SLIP,
+)(range_of_delta)
 
 
 @claim(
     "group-notes-basic-tight",
-    GROUP_NOTES,
     "Basic composition",
     "Σε_i is tight in general: at δ = 0 no smaller number will do.",
     Verdict.HOLDS,
@@ -70,45 +104,13 @@ def basic_is_tight(*, epsilon: float = 0.1, rounds: int = 50, delta: float = 1e-
 
 
 @claim(
-    "group-notes-budget",
-    GROUP_NOTES,
-    "Basic composition, interpretation",
-    "An algorithm of k steps that are ε/k-DP is ε-DP.",
-    Verdict.HOLDS,
-    wrong={"steps": 6},
-)
-def budget(*, epsilon: float = 1.0, rounds: int = 5, steps: int = 5) -> Finding:
-    """``steps`` randomized responses of epsilon/k each; every view is listed."""
-    law = view_law(respond_by_answer([epsilon / rounds] * steps), PureDP(epsilon), steps)
-    return upper_bound(law.support[1], epsilon, "largest loss of a view")
-
-
-@claim(
-    "group-notes-basic-with-deltas",
-    GROUP_NOTES,
-    "Advanced composition, first item",
-    "Algorithms that are (ε_i, δ_i)-DP are (Σε_i, Σδ_i)-DP together.",
-    Verdict.HOLDS,
-    wrong={"share": 0.6},
-)
-def basic_with_deltas(*, delta: float = 1e-3, share: float = 1.0) -> Finding:
-    """Leaky randomized responses, all views listed: delta at the sum is 1 - Π(1 - delta_i)."""
-    budgets = [(0.1, delta), (0.3, delta / 2), (0.2, delta / 4), (0.4, 0.0)]
-    law = view_law(leak_in_turn(budgets), ApproxDP(0.4, delta), len(budgets))
-    total = math.fsum(epsilon for epsilon, _ in budgets)
-    leaks = math.fsum(leak for _, leak in budgets)
-    return upper_bound(law.delta(total * (1.0 + 1e-12)), share * leaks, f"δ({total:g})")
-
-
-@claim(
     "group-notes-advanced",
-    GROUP_NOTES,
     "Advanced composition, theorem",
     "(ε, δ)-DP algorithms are (ε̃, kδ+δ')-DP for every δ' > 0, with "
     "ε̃ = ε√(2k ln(1/δ)) + kε(e^ε-1)/(e^ε+1): δ, not δ', in the root.",
     Verdict.FAILS,
     wrong={"root_has_its_own": True},
-    slip=True,
+    fault=Fault.TRANSCRIPT,
 )
 def advanced(
     *,
@@ -124,8 +126,7 @@ def advanced(
     delta. ``root_has_its_own`` puts delta' in the root.
     """
     inside = own if root_has_its_own else delta
-    deviation = epsilon * math.sqrt(2.0 * rounds * -math.log(inside))
-    claimed_epsilon = deviation + rounds * epsilon * math.tanh(epsilon / 2.0)
+    claimed_epsilon = advanced_epsilon(epsilon, rounds, inside, tight=True)
     exact = optimal_delta(repeated(epsilon, rounds, delta), claimed_epsilon)
     total = rounds * delta + own
     excess = optimal_delta(repeated(epsilon, rounds), claimed_epsilon)
@@ -136,54 +137,13 @@ def advanced(
         printed=f"ε√(2k ln(1/δ)) + …: ε̃ = {number(claimed_epsilon)} at kδ + {number(own)}",
         right=f"ε√(2k ln(1/δ')) + …; without leaks δ(ε̃) is already {number(excess)}",
         note="in this transcript of handwriting, which may have slipped; the notes go on with δ'",
+        attained=exact - rounds * delta,
+        claimed=own,
     )
 
 
 @claim(
-    "group-notes-advanced-own-delta",
-    GROUP_NOTES,
-    "Advanced composition, theorem with δ' in the root",
-    "(ε, δ)-DP algorithms are (ε̃, kδ+δ')-DP with ε̃ = ε√(2k ln(1/δ')) + kε(e^ε-1)/(e^ε+1).",
-    Verdict.NOT_TIGHT,
-    wrong={"factor": 0.7},
-)
-def advanced_with_own_delta(
-    *,
-    epsilon: float = 0.1,
-    rounds: int = 100,
-    delta: float = 1e-9,
-    own: float = 1e-6,
-    factor: float = 1.0,
-) -> Finding:
-    """Against the exact least epsilon at the same total."""
-    deviation = epsilon * math.sqrt(2.0 * rounds * -math.log(own))
-    claimed = factor * (deviation + rounds * epsilon * math.tanh(epsilon / 2.0))
-    least = optimal_epsilon(repeated(epsilon, rounds, delta), rounds * delta + own)
-    return upper_bound(least, claimed, f"least ε at δ̃ = {rounds * delta + own:g}")
-
-
-@claim(
-    "group-notes-advanced-pure",
-    GROUP_NOTES,
-    "Advanced composition, note",
-    "δ may be 0 (set δ' = δ̃): the theorem then speaks of pure mechanisms.",
-    Verdict.NOT_TIGHT,
-    wrong={"delta_in_root": True},
-)
-def advanced_pure(
-    *, epsilon: float = 0.1, rounds: int = 100, total: float = 1e-6, delta_in_root: bool = False
-) -> Finding:
-    """With delta' in the root; with delta = 0 there, as the theorem is printed, it says nothing."""
-    if delta_in_root:
-        return statement(False, "ln(1/δ) is infinite", right="δ' in the root")
-    deviation = epsilon * math.sqrt(2.0 * rounds * -math.log(total))
-    claimed = deviation + rounds * epsilon * math.tanh(epsilon / 2.0)
-    return upper_bound(optimal_epsilon(repeated(epsilon, rounds), total), claimed, "least ε")
-
-
-@claim(
     "group-notes-splitting",
-    GROUP_NOTES,
     "Advanced composition, setting δ",
     "δ' = δ̃/2 and δ = δ̃/(2k) make kδ+δ' = δ̃ (basic: ε̃/k and δ̃/k make (ε̃, δ̃)).",
     Verdict.HOLDS,
@@ -196,12 +156,11 @@ def splitting(*, total: float = 1e-5, rounds: int = 64, parts: float = 2.0) -> F
 
 @claim(
     "group-notes-small-epsilon",
-    GROUP_NOTES,
     "Advanced composition, setting ε",
     "For ε < 1, (e^ε-1)/ε² ≈ ε/2.",
     Verdict.FAILS,
     wrong={"over_sum": True},
-    slip=True,
+    fault=Fault.TRANSCRIPT,
 )
 def small_epsilon(
     *, epsilon: float = 0.1, tolerance: float = 0.01, over_sum: bool = False
@@ -222,7 +181,6 @@ def small_epsilon(
 
 @claim(
     "group-notes-theta",
-    GROUP_NOTES,
     "Advanced composition, setting ε",
     "With δ' = δ̃/2, ε̃ = Θ(ε√(k ln(2/δ̃)) + kε²) for ε < 1.",
     Verdict.HOLDS,
@@ -231,7 +189,7 @@ def small_epsilon(
 def theta(*, power: float = 2.0) -> Finding:
     """The ratio of both sides on a grid stays between tanh(1/2) = 0.462 and √2."""
     ratios = [
-        (e * math.sqrt(2.0 * k * math.log(2.0 / d)) + k * e * math.tanh(e / 2.0))
+        advanced_epsilon(e, k, d / 2.0, tight=True)
         / (e * math.sqrt(k * math.log(2.0 / d)) + k * e**power)
         for e in np.geomspace(1e-6, 0.999, 13)
         for k in (1, 100, 10**6, 10**12)
@@ -247,7 +205,6 @@ def theta(*, power: float = 2.0) -> Finding:
 
 @claim(
     "group-notes-setting-epsilon",
-    GROUP_NOTES,
     "Advanced composition, setting ε",
     "ε of the order of min(√(ε̃/k), ε̃/√(k ln(2/δ̃))) is enough: √k is the cost of composition.",
     Verdict.HOLDS,
@@ -264,8 +221,7 @@ def setting_epsilon(*, target: float = 1.0, delta: float = 1e-6, exponent: float
         epsilon = min(
             math.sqrt(target / scaled), target / math.sqrt(scaled * math.log(2.0 / delta))
         )
-        deviation = epsilon * math.sqrt(2.0 * rounds * math.log(2.0 / delta))
-        overshoots.append((deviation + rounds * epsilon * math.tanh(epsilon / 2.0)) / target)
+        overshoots.append(advanced_epsilon(epsilon, rounds, delta / 2.0, tight=True) / target)
     worst = max(overshoots)
     return statement(
         worst <= math.sqrt(2.0) + 0.5,

@@ -7,60 +7,48 @@ from dataclasses import replace
 
 import numpy as np
 
-from simulator.claims.cast import play, press_when_ahead, respond_by_answer
-from simulator.claims.enumeration import view_law
+from simulator.claims.cast import play, press_when_ahead
 from simulator.claims.findings import statement, upper_bound
-from simulator.claims.model import Finding, Verdict
+from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.sources import ROTH_2011
+from simulator.claims.theorems.composition import budgets_add_up
 from simulator.play.views import replay
 from simulator.theory.guarantees import PureDP
 
-
-@claim(
+claim(
     "roth2011-theorem-1",
-    ROTH_2011,
     "Theorem 1",
     "k adaptively chosen ε-DP mechanisms are kε-DP in all: no view's loss passes kε.",
     Verdict.HOLDS,
     wrong={"share": 0.9},
-)
-def basic_composition(*, epsilon: float = 0.3, rounds: int = 7, share: float = 1.0) -> Finding:
-    """Every view of an adaptive adversary on randomized response is listed."""
-    law = view_law(respond_by_answer([epsilon] * rounds), PureDP(epsilon), rounds)
-    worst = max(map(abs, law.support))
-    return upper_bound(worst, share * rounds * epsilon, "largest |loss| of a view")
+    given={"epsilons": (0.3,) * 7},
+)(budgets_add_up)
 
 
-@claim(
+claim(
     "roth2011-theorem-1-heterogeneous",
-    ROTH_2011,
     "after Theorem 1",
     "Mechanisms that are ε_i-DP are Σε_i-DP together, chosen adaptively.",
     Verdict.HOLDS,
     wrong={"share": 0.9},
-)
-def budgets_add_up(*, first: float = 0.8, rounds: int = 7, share: float = 1.0) -> Finding:
-    """Budgets halve from round to round; every view is listed."""
-    epsilons = [first / 2**i for i in range(rounds)]
-    law = view_law(respond_by_answer(epsilons), PureDP(first), rounds)
-    worst = max(map(abs, law.support))
-    return upper_bound(worst, share * math.fsum(epsilons), "largest |loss| of a view")
+    given={"epsilons": tuple(0.8 / 2**i for i in range(7))},
+)(budgets_add_up)
 
 
 @claim(
     "roth2011-theorem-1-laplace",
-    ROTH_2011,
     "after Theorem 1",
     "So the Laplace mechanism may be asked adaptively chosen queries: each view's loss stays "
     "within the sum of the ε it spent.",
     Verdict.HOLDS,
     wrong={"share": 0.8},
 )
-def adaptive_laplace(*, trials: int = 400, rounds: int = 5, share: float = 1.0) -> Finding:
+def adaptive_laplace(
+    *, trials: int = 400, rounds: int = 5, share: float = 1.0, seed: int = 11
+) -> Finding:
     """Views of "press when ahead" are played and replayed; the largest loss over budget counts."""
     result = play(
-        press_when_ahead(0.1, 0.2), PureDP(0.2), rounds, trials, seed=11, keep_views=trials
+        press_when_ahead(0.1, 0.2), PureDP(0.2), rounds, trials, seed=seed, keep_views=trials
     )
     worst = 0.0
     for view in result.views:
@@ -75,16 +63,17 @@ def adaptive_laplace(*, trials: int = 400, rounds: int = 5, share: float = 1.0) 
 
 @claim(
     "roth2011-view-reproduces",
-    ROTH_2011,
     "after Algorithm 1",
     "The coins and the answers are enough to reproduce every step of the experiment.",
     Verdict.HOLDS,
     wrong={"keep_coins": False},
 )
-def view_reproduces(*, trials: int = 60, rounds: int = 8, keep_coins: bool = True) -> Finding:
+def view_reproduces(
+    *, trials: int = 60, rounds: int = 8, keep_coins: bool = True, seed: int = 5
+) -> Finding:
     """Views of an adversary that tosses a coin first are replayed, with and without their coins."""
     result = play(
-        press_when_ahead(0.1, 0.2), PureDP(0.2), rounds, trials, seed=5, keep_views=trials
+        press_when_ahead(0.1, 0.2), PureDP(0.2), rounds, trials, seed=seed, keep_views=trials
     )
     s, reproduced = result.specification, 0
     for view, other in zip(result.views, result.views[1:] + result.views[:1]):
@@ -101,13 +90,12 @@ def view_reproduces(*, trials: int = 60, rounds: int = 8, keep_coins: bool = Tru
 
 @claim(
     "roth2011-theorem-1-proof-conditioning",
-    ROTH_2011,
     "proof of Theorem 1",
     "Pr[V=v] factors into Pr[R=r] and the Pr[Y_i | Y_1, …, Y_{i-1}], without conditioning on "
     "the coins, and each ratio of these is at most e^ε.",
     Verdict.FAILS,
     wrong={"given_coins": True},
-    slip=True,
+    fault=Fault.SLIP,
 )
 def factors_of_a_view(*, epsilon: float = 0.3, given_coins: bool = False) -> Finding:
     """An adversary with one coin bit: the answers reveal the coin, and that the database.

@@ -6,60 +6,31 @@ import math
 from dataclasses import replace
 
 from simulator.claims.cast import play, press_when_ahead
-from simulator.claims.exact import optimal_delta, optimal_epsilon, repeated
+from simulator.claims.exact import optimal_epsilon
 from simulator.claims.findings import decided, number, statement, upper_bound
-from simulator.claims.model import Finding, Verdict
+from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.sources import ROTH_2011
+from simulator.claims.theorems.composition import (
+    advanced_composition,
+    advanced_epsilon,
+    range_of_delta,
+)
 from simulator.estimation import tail_violation
 from simulator.theory.bounds import bound
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import ApproxDP, PureDP
 
-
-def theorem_6(epsilon: float, rounds: int, delta: float) -> float:
-    """The epsilon' of Theorem 6."""
-    deviation = epsilon * math.sqrt(2.0 * rounds * -math.log(delta))
-    return deviation + rounds * epsilon * math.expm1(epsilon)
-
-
-@claim(
+claim(
     "roth2011-theorem-6",
-    ROTH_2011,
     "Theorem 6",
     "k adaptive ε-DP mechanisms are (ε', δ')-DP with ε' = √(2k ln(1/δ'))·ε + kε(e^ε-1).",
     Verdict.NOT_TIGHT,
     wrong={"factor": 0.5},
-)
-def advanced_composition(
-    *, epsilon: float = 0.1, rounds: int = 100, delta: float = 1e-6, factor: float = 1.0
-) -> Finding:
-    """The exact least epsilon of the worst adversary, here and on a grid; and one played."""
-    grid = [(e, k, d) for e in (0.01, 0.1, 0.5) for k in (10, 1000) for d in (1e-3, 1e-12)]
-    for case in grid:
-        if optimal_delta(repeated(*case[:2]), factor * theorem_6(*case)) > case[2]:
-            return _exceeded(case, factor)
-    attained = optimal_epsilon(repeated(epsilon, rounds), delta)
-    return upper_bound(
-        attained,
-        factor * theorem_6(epsilon, rounds, delta),
-        f"least ε of the worst adversary at δ = {delta:g}",
-        note=f"exact on {len(grid)} further settings",
-    )
-
-
-def _exceeded(case: tuple[float, int, float], factor: float) -> Finding:
-    epsilon, rounds, delta = case
-    return upper_bound(
-        optimal_delta(repeated(epsilon, rounds), factor * theorem_6(*case)),
-        delta,
-        f"δ at the printed ε', ε = {epsilon:g}, k = {rounds}",
-    )
+)(advanced_composition)
 
 
 @claim(
     "roth2011-theorem-6-played",
-    ROTH_2011,
     "Theorem 6",
     "“Press when ahead” on the Laplace mechanism passes Theorem 6's ε' with probability at most "
     "δ', in both experiments.",
@@ -73,10 +44,13 @@ def advanced_composition_played(
     delta: float = 0.05,
     trials: int = 1200,
     factor: float = 1.0,
+    seed: int = 7,
 ) -> Finding:
     """Tails of both experiments, at a family-wise false-alarm probability of 1e-6."""
-    result = play(press_when_ahead(epsilon / 2, epsilon), PureDP(epsilon), rounds, trials, seed=7)
-    threshold = factor * theorem_6(epsilon, rounds, delta)
+    result = play(
+        press_when_ahead(epsilon / 2, epsilon), PureDP(epsilon), rounds, trials, seed=seed
+    )
+    threshold = factor * advanced_epsilon(epsilon, rounds, delta)
     tests = [
         tail_violation(
             result.losses(b), threshold, delta, experiment=b, false_alarm=5e-7, rounds=rounds
@@ -90,9 +64,8 @@ def advanced_composition_played(
 
 @claim(
     "roth2011-theorem-6-heterogeneous",
-    ROTH_2011,
     "Theorem 6, its proof with rounds of unequal ε_i",
-    "ε_i-DP mechanisms are (√(2 ln(1/δ') Σε_i²) + Σε_i(e^{ε_i}-1), δ')-DP together.",
+    "ε_i-DP mechanisms are (√(2 ln(1/δ') Σε_i²) + Σε_i(e^{ε_i}-1), δ')-DP together. (ours)",
     Verdict.NOT_TIGHT,
     wrong={"factor": 0.5},
 )
@@ -107,9 +80,8 @@ def heterogeneous(*, delta: float = 1e-6, factor: float = 1.0) -> Finding:
 
 @claim(
     "roth2011-theorem-6-with-deltas",
-    ROTH_2011,
     "Theorem 6, with (ε_i, δ_i) rounds",
-    "(ε_i, δ_i)-DP mechanisms are within the same ε' at δ' + Σδ_i.",
+    "(ε_i, δ_i)-DP mechanisms are within the same ε' at δ' + Σδ_i. (ours)",
     Verdict.NOT_TIGHT,
     wrong={"factor": 0.5},
 )
@@ -123,30 +95,18 @@ def heterogeneous_with_deltas(*, delta: float = 1e-4, factor: float = 1.0) -> Fi
     )
 
 
-@claim(
+claim(
     "roth2011-theorem-6-range",
-    ROTH_2011,
     "Theorem 6",
     "The theorem is stated for all ε, δ' ≥ 0.",
     Verdict.FAILS,
-    wrong={"largest_delta": 1.0},
-    slip=True,
-)
-def stated_range(*, epsilon: float = 0.1, rounds: int = 100, largest_delta: float = 2.0) -> Finding:
-    """Above 1 the root has a negative argument; at 0 it is infinite and says nothing."""
-    argument = 2.0 * rounds * -math.log(largest_delta)
-    return statement(
-        argument >= 0.0,
-        f"at δ' = {largest_delta:g} the root is of {number(argument + 0.0)}",
-        printed="δ' ≥ 0",
-        right="0 < δ' ≤ 1 (at 0 the formula is infinite, above 1 the root is not real)",
-        note="nothing is lost: at δ' = 0 an infinite ε' is true, above 1 there is nothing to prove",
-    )
+    wrong={"largest": 1.0},
+    fault=Fault.SLIP,
+)(range_of_delta)
 
 
 @claim(
     "roth2011-theorem-6-improves",
-    ROTH_2011,
     "before Definition 2",
     "A little δ buys a lot of ε: for many rounds Theorem 6 is below kε.",
     Verdict.HOLDS,
@@ -158,9 +118,9 @@ def improves(*, epsilon: float = 0.1, delta: float = 1e-6) -> Finding:
     if room <= 0.0:
         return statement(False, f"for no k at ε = {epsilon:g}", right="only for ε < ln 2 = 0.693")
     first = math.floor(2.0 * -math.log(delta) / room**2) + 1
-    better = theorem_6(epsilon, first, delta) < first * epsilon
-    worse_before = theorem_6(epsilon, first - 1, delta) >= (first - 1) * epsilon
-    gain = 10_000 * epsilon / theorem_6(epsilon, 10_000, delta)
+    better = advanced_epsilon(epsilon, first, delta) < first * epsilon
+    worse_before = advanced_epsilon(epsilon, first - 1, delta) >= (first - 1) * epsilon
+    gain = 10_000 * epsilon / advanced_epsilon(epsilon, 10_000, delta)
     return statement(
         better and worse_before,
         f"from k = {first} on at ε = {epsilon:g}, δ' = {delta:g}; "

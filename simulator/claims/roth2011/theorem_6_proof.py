@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
-from simulator.claims.cast import play, switch_mechanisms
+import numpy as np
+
+from simulator.adversaries.contract import Challenge
+from simulator.claims.cast import (
+    ALICE,
+    WITH_ALICE,
+    WITHOUT_ALICE,
+    Adversary,
+    Playing,
+    play,
+    switch_mechanisms,
+)
 from simulator.claims.exact import largest_mean_loss
-from simulator.claims.findings import equal, number, upper_bound
-from simulator.claims.model import Finding, Verdict
+from simulator.claims.findings import equal, number, statement, upper_bound
+from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.roth2011.theorem_6 import theorem_6
-from simulator.claims.sources import ROTH_2011
+from simulator.claims.theorems.composition import advanced_epsilon
+from simulator.mechanisms import RandomizedResponse
 from simulator.result import Result
 from simulator.theory.guarantees import PureDP
 from simulator.theory.laws import LaplaceLaw
@@ -47,15 +59,16 @@ def steps_along(result: Result) -> Steps:
 
 @claim(
     "roth2011-theorem-6-proof-losses",
-    ROTH_2011,
     "proof of Theorem 6",
     "Given any prefix of the view, |c_i| ≤ ε.",
     Verdict.HOLDS,
     wrong={"share": 0.9},
 )
-def bounded_losses(*, epsilon: float = 0.2, trials: int = 60, share: float = 1.0) -> Finding:
+def bounded_losses(
+    *, epsilon: float = 0.2, trials: int = 60, share: float = 1.0, seed: int = 3
+) -> Finding:
     """Every round of played views, by an adversary that switches mechanisms."""
-    steps = steps_along(_played(epsilon, trials))
+    steps = steps_along(_played(epsilon, trials, seed))
     return upper_bound(
         steps.largest_loss,
         share * epsilon,
@@ -67,21 +80,22 @@ def bounded_losses(*, epsilon: float = 0.2, trials: int = 60, share: float = 1.0
 
 @claim(
     "roth2011-theorem-6-proof-means",
-    ROTH_2011,
     "proof of Theorem 6",
     "Given any prefix of the view, the mean of c_i is the KL divergence of the round's two "
     "output laws, at most ε(e^ε-1).",
     Verdict.NOT_TIGHT,
     wrong={"factor": 0.25},
 )
-def conditional_means(*, epsilon: float = 0.2, trials: int = 60, factor: float = 1.0) -> Finding:
+def conditional_means(
+    *, epsilon: float = 0.2, trials: int = 60, factor: float = 1.0, seed: int = 3
+) -> Finding:
     """The exact divergence at every prefix; the played losses must average to them.
 
     The sum of c_i minus these means is a martingale of ranges 2 epsilon, so Azuma's inequality
     (Theorem 5) bounds its drift, both ways, with a false-alarm probability of 1e-6.
     """
     alarm = 1e-6
-    steps = steps_along(_played(epsilon, trials))
+    steps = steps_along(_played(epsilon, trials, seed))
     allowed = epsilon * math.sqrt(2.0 * steps.rounds * math.log(2.0 / alarm))
     if abs(steps.drift) > allowed:
         return upper_bound(
@@ -97,18 +111,17 @@ def conditional_means(*, epsilon: float = 0.2, trials: int = 60, factor: float =
     )
 
 
-def _played(epsilon: float, trials: int) -> Result:
-    return play(switch_mechanisms(epsilon), PureDP(epsilon), 12, trials, seed=3, keep_views=trials)
+def _played(epsilon: float, trials: int, seed: int) -> Result:
+    return play(switch_mechanisms(epsilon), PureDP(epsilon), 12, trials, seed, keep_views=trials)
 
 
 @claim(
     "roth2011-theorem-6-proof-equality",
-    ROTH_2011,
     "proof of Theorem 6",
     "The larger max divergence of a round's two output laws equals ε.",
     Verdict.FAILS,
     wrong={"shift": 1.0},
-    slip=True,
+    fault=Fault.SLIP,
 )
 def divergence_equals_epsilon(*, epsilon: float = 0.2, shift: float = 0.5) -> Finding:
     """Laplace noise for sensitivity 1 on two databases whose answers differ by ``shift``."""
@@ -124,12 +137,11 @@ def divergence_equals_epsilon(*, epsilon: float = 0.2, shift: float = 0.5) -> Fi
 
 @claim(
     "roth2011-theorem-6-proof-mean",
-    ROTH_2011,
     "proof of Theorem 6",
     "The mean of the total loss equals kε(e^ε-1).",
     Verdict.FAILS,
     wrong={"tight": True},
-    slip=True,
+    fault=Fault.SLIP,
 )
 def mean_of_the_total(*, epsilon: float = 0.1, rounds: int = 100, tight: bool = False) -> Finding:
     """Against the largest mean that any adversary can reach, by linear program."""
@@ -148,12 +160,11 @@ def mean_of_the_total(*, epsilon: float = 0.1, rounds: int = 100, tight: bool = 
 
 @claim(
     "roth2011-theorem-6-proof-display",
-    ROTH_2011,
     "proof of Theorem 6, last display",
     "The bad set's threshold ε' is E[f] + √(2k ln(1/δ)ε), ε inside the root.",
     Verdict.FAILS,
     wrong={"inside": False},
-    slip=True,
+    fault=Fault.TRANSCRIPT,
 )
 def last_display(
     *, epsilon: float = 0.1, rounds: int = 100, delta: float = 1e-6, inside: bool = True
@@ -163,10 +174,60 @@ def last_display(
     deviation = math.sqrt(spread * epsilon) if inside else math.sqrt(spread) * epsilon
     claimed = rounds * epsilon * math.expm1(epsilon) + deviation
     return equal(
-        theorem_6(epsilon, rounds, delta),
+        advanced_epsilon(epsilon, rounds, delta),
         claimed,
         "threshold",
         printed=f"E[f] + √(2k ln(1/δ)ε) = {number(claimed)}",
-        right=f"E[f] + √(2k ln(1/δ))·ε = ε' = {number(theorem_6(epsilon, rounds, delta))}",
+        right=f"E[f] + √(2k ln(1/δ))·ε = ε' = {number(advanced_epsilon(epsilon, rounds, delta))}",
         note="perhaps a slip of the transcript: t stands right above it, ε outside the root",
     )
+
+
+@claim(
+    "roth2011-theorem-6-proof-prefix",
+    "proof of Theorem 6",
+    "Once the prefix (r, y_1, …, y_{i-1}) is fixed, the next pair of databases is determined, in "
+    "both experiments.",
+    Verdict.HOLDS,
+    wrong={"given_coins": False},
+)
+def prefix_decides(
+    *, trials: int = 200, rounds: int = 4, given_coins: bool = True, seed: int = 12
+) -> Finding:
+    """Views of both experiments, replayed: no prefix is followed by two different challenges.
+
+    The adversary's coin says how to take the answers of randomized response, so without the coins
+    the prefix decides nothing.
+    """
+    result = play(coin_first(0.5), PureDP(0.5), rounds, trials, seed=seed, keep_views=trials)
+    followed: dict[tuple[Any, ...], set[Any]] = {}
+    for view in result.views:
+        coins = first_coin(result.replay(view).challenges[0])
+        for i, challenge in enumerate(result.replay(view).challenges):
+            prefix = (coins if given_coins else None, *view.answers[:i])
+            followed.setdefault(prefix, set()).add((challenge.database_0, challenge.database_1))
+    several = sum(len(pairs) > 1 for pairs in followed.values())
+    return statement(
+        several == 0,
+        f"{several} of {len(followed)} prefixes are followed by different pairs, in "
+        f"{len(result.views)} views of both experiments",
+    )
+
+
+def coin_first(epsilon: float) -> Adversary:
+    """Randomized response; a coin decides the first pair, and which answer exchanges the next."""
+
+    def adversary(coins: np.random.Generator) -> Playing:
+        heads = coins.random() < 0.5
+        pair = (WITHOUT_ALICE, WITH_ALICE) if heads else (WITH_ALICE, WITHOUT_ALICE)
+        while True:
+            answer = yield (*pair, RandomizedResponse(ALICE, epsilon))
+            if (answer == 1.0) == heads:
+                pair = pair[::-1]
+
+    return adversary
+
+
+def first_coin(challenge: Challenge) -> bool:
+    """The adversary's coin, read off its first pair of databases."""
+    return bool(challenge.database_0 == WITHOUT_ALICE)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 from scipy.stats import binom
 
 from simulator.claims.cast import ALICE, WITH_ALICE, WITHOUT_ALICE, play
 from simulator.claims.findings import equal, number, statement, upper_bound
-from simulator.claims.model import Finding, Verdict
+from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.sources import ZHANG_2020
+from simulator.claims.theorems.robustness import largest_loss as largest_loss_of_law
 from simulator.claims.zhang2020.play import (
     challenges,
     hoeffding_radius,
@@ -32,19 +33,18 @@ def truth(epsilon: float) -> float:
 
 @claim(
     "zhang2020-randomized-response",
-    ZHANG_2020,
     "part 1, Randomized Response",
     "Keeping a bit with probability e^ε/(1+e^ε) and flipping it otherwise is ε-DP.",
     Verdict.HOLDS,
     wrong={"exponent": 2.0},
 )
-def response_is_private(*, epsilon: float = 0.7, exponent: float = 1.0) -> Finding:
+def response_is_private(*, epsilon: float = 0.7, exponent: float = 1.0, seed: int = 1) -> Finding:
     """The loss by the printed probabilities; the same mechanism is played beside it."""
     p = truth(exponent * epsilon)
     law = FiniteLaw.from_probabilities([p, 1 - p], [1 - p, p])
     response = RandomizedResponse(ALICE, exponent * epsilon)
     result = play(
-        challenges((WITHOUT_ALICE, WITH_ALICE, response)), PureDP(2 * epsilon), 1, 1000, seed=1
+        challenges((WITHOUT_ALICE, WITH_ALICE, response)), PureDP(2 * epsilon), 1, 1000, seed=seed
     )
     return upper_bound(
         law.support[1],
@@ -56,7 +56,6 @@ def response_is_private(*, epsilon: float = 0.7, exponent: float = 1.0) -> Findi
 
 @claim(
     "zhang2020-frequency-estimator",
-    ZHANG_2020,
     "part 1, Randomized Response",
     "If a share c of the answers is 1, then (c-1+p)/(2p-1) estimates the share of people who "
     "hold a 1, without bias.",
@@ -86,7 +85,6 @@ def estimator_is_unbiased(
 
 @claim(
     "zhang2020-survey-played",
-    ZHANG_2020,
     "part 1, Randomized Response",
     "A survey of many people by randomized response estimates how frequent 'yes' is, while the "
     "loss of any one of them stays at most ε.",
@@ -94,7 +92,12 @@ def estimator_is_unbiased(
     wrong={"assumed": 1.5},
 )
 def survey(
-    *, epsilon: float = 1.0, assumed: float = 1.0, people: int = 100, trials: int = 200
+    *,
+    epsilon: float = 1.0,
+    assumed: float = 1.0,
+    people: int = 100,
+    trials: int = 200,
+    seed: int = 1,
 ) -> Finding:
     """Play one round a person; the mean estimate against the truth, by Hoeffding's inequality.
 
@@ -107,7 +110,9 @@ def survey(
         (WITH_ALICE, WITH_ALICE, yes) if i % 3 == 0 else (WITHOUT_ALICE, WITHOUT_ALICE, yes)
         for i in range(1, people)
     ]
-    result = play(challenges(*rounds), PureDP(epsilon), people, trials, keep_views=trials, seed=1)
+    result = play(
+        challenges(*rounds), PureDP(epsilon), people, trials, keep_views=trials, seed=seed
+    )
     held = sum(1 for i in range(people) if i % 3 == 0) / people
     answers = np.array([view.answers for view in result.views if view.experiment == 1])
     p = truth(assumed)
@@ -124,12 +129,11 @@ def survey(
 
 @claim(
     "zhang2020-zero-delta-name",
-    ZHANG_2020,
     "part 1, definition of differential privacy",
     "With δ = 0 a mechanism is called δ-differentially private.",
     Verdict.FAILS,
     wrong={"level": 0.7},
-    slip=True,
+    fault=Fault.TRANSCRIPT,
 )
 def zero_delta_name(*, epsilon: float = 0.7, level: float = 0.0) -> Finding:
     """Randomized response has δ = 0; is it ``level``-DP? As printed the level is δ, that is 0."""
@@ -144,13 +148,12 @@ def zero_delta_name(*, epsilon: float = 0.7, level: float = 0.0) -> Finding:
 
 @claim(
     "zhang2020-just-a-few",
-    ZHANG_2020,
     "part 1, values of δ",
     "A δ of the order of 1/n is dangerous: publishing a few random rows in the clear keeps it.",
     Verdict.HOLDS,
     wrong={"power": 2.0},
 )
-def just_a_few(*, rows: int = 1000, power: float = 1.0) -> Finding:
+def just_a_few(*, rows: int = 1000, power: float = 1.0, seed: int = 9) -> Finding:
     """Each row is published with probability n^-power: (0, n^-power)-DP, exactly.
 
     Dangerous means here that someone is exposed more often than not.
@@ -161,7 +164,7 @@ def just_a_few(*, rows: int = 1000, power: float = 1.0) -> Finding:
     exposed = -math.expm1(rows * math.log1p(-q))
     people = Database(range(rows))
     game = challenges((people.remove(0), people, NameAndShame(q)))
-    result = play(game, ApproxDP(0.0, q), 1, 300, seed=9, keep_views=300)
+    result = play(game, ApproxDP(0.0, q), 1, 300, seed=seed, keep_views=300)
     seen = np.mean([len(view.answers[0]) > 0 for view in result.views])
     return statement(
         math.isclose(delta, q) and exposed > 0.5,
@@ -173,13 +176,14 @@ def just_a_few(*, rows: int = 1000, power: float = 1.0) -> Finding:
 
 @claim(
     "zhang2020-loss-bounded-with-probability",
-    ZHANG_2020,
     "part 1, privacy loss",
     "(ε, δ)-DP makes the privacy loss at most ε in absolute value with probability at least 1-δ.",
     Verdict.FAILS,
     wrong={"tau": 0.005},
 )
-def loss_bounded(*, epsilon: float = 1.0, gap: float = 0.01, tau: float = 0.0) -> Finding:
+def loss_bounded(
+    *, epsilon: float = 1.0, gap: float = 0.01, tau: float = 0.0, seed: int = 1
+) -> Finding:
     """Randomized response a little above ε is a counterexample: its loss never is within ε.
 
     With ``tau`` > 0, the true form is judged: Pr[|L| > ε+τ] <= (1 + e^-(ε+τ)) δ/(1-e^-τ).
@@ -191,7 +195,7 @@ def loss_bounded(*, epsilon: float = 1.0, gap: float = 0.01, tau: float = 0.0) -
     claimed = delta if tau == 0.0 else delta * (1 + math.exp(-epsilon - tau)) / -math.expm1(-tau)
     response = RandomizedResponse(ALICE, epsilon + gap)
     result = play(
-        challenges((WITHOUT_ALICE, WITH_ALICE, response)), PureDP(epsilon + gap), 1, 2000, seed=1
+        challenges((WITHOUT_ALICE, WITH_ALICE, response)), PureDP(epsilon + gap), 1, 2000, seed=seed
     )
     seen = float(np.mean(np.abs(result.losses(0)) > epsilon))
     return upper_bound(
@@ -207,10 +211,9 @@ def loss_bounded(*, epsilon: float = 1.0, gap: float = 0.01, tau: float = 0.0) -
 
 @claim(
     "zhang2020-bounded-loss-implies",
-    ZHANG_2020,
     "part 1, privacy loss",
     "The converse of what is printed: a loss that passes ε with probability at most δ gives "
-    "(ε, δ)-DP.",
+    "(ε, δ)-DP. (ours)",
     Verdict.NOT_TIGHT,
     wrong={"share": 0.1},
 )
@@ -222,7 +225,6 @@ def bounded_loss_implies(*, mu: float = 1.0, epsilon: float = 1.0, share: float 
 
 @claim(
     "zhang2020-pure-every-output",
-    ZHANG_2020,
     "part 1, (ε,0)- against (ε,δ)-DP",
     "Under (ε, 0)-DP every output is about as likely on every neighbour; under (ε, δ)-DP an "
     "output may be far more likely on one of them.",
@@ -238,3 +240,23 @@ def every_output(*, epsilon: float = 0.5, delta: float = 1e-9) -> Finding:
         largest > epsilon * (1 + 1e-9) and law.delta(epsilon) <= delta + 1e-15,
         f"({number(epsilon)}, {number(delta)})-DP with a loss of {number(largest)}",
     )
+
+
+@claim(
+    "zhang2020-local-model",
+    "part 1, Model of Computation, untrusted curator",
+    "In the local model the curator need not be trusted: what it is told is ε-DP for everybody.",
+    Verdict.HOLDS,
+    wrong={"trusted": True},
+)
+def local_model(*, epsilon: float = 0.7, people: int = 4, trusted: bool = False) -> Finding:
+    """Every view of a curator who receives each person's randomized response, or each true bit."""
+    p = 1.0 if trusted else truth(epsilon)
+    worst = 0.0
+    for others in product((0, 1), repeat=people - 1):
+        views = []
+        for alice in (0, 1):
+            laws = [(1 - p, p) if bit else (p, 1 - p) for bit in (alice, *others)]
+            views.append([math.prod(view) for view in product(*laws)])
+        worst = max(worst, largest_loss_of_law(FiniteLaw.from_probabilities(*views)))
+    return upper_bound(worst, epsilon, "largest loss of what the curator is told")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 
@@ -13,45 +12,24 @@ from simulator.claims.enumeration import view_law
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.sources import ZHANG_2020
+from simulator.claims.theorems.composition import budgets_add_up
+from simulator.claims.theorems.divergences import one_direction
+from simulator.claims.theorems.robustness import group_privacy, post_processing
 from simulator.claims.zhang2020.play import challenges, largest_loss
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
-from simulator.mechanisms import Laplace, LeakyRandomizedResponse, RandomizedResponse
+from simulator.mechanisms import Laplace, RandomizedResponse
 from simulator.queries import counting_query
-from simulator.seeds import Stream, generator
-from simulator.theory import ApproxDP, PureDP
-from simulator.theory.laws import FiniteLaw, LaplaceLaw
+from simulator.theory import PureDP
+from simulator.theory.laws import LaplaceLaw
 
-
-@claim(
+claim(
     "zhang2020-post-processing",
-    ZHANG_2020,
     "part 2, Proposition 2.1",
     "Any randomized function of an (ε, δ)-DP answer, chosen without the data, is (ε, δ)-DP.",
     Verdict.HOLDS,
     wrong={"sees_data": True},
-)
-def post_processing(
-    *, epsilon: float = 0.5, outcomes: int = 5, maps: int = 300, sees_data: bool = False
-) -> Finding:
-    """δ(ε) after random maps of random mechanisms' answers, against δ(ε) before.
-
-    The identity and a relabelling are among the maps, so the bound is attained. A map that
-    ``sees_data`` is another one on each database.
-    """
-    coins = generator(20, 0, Stream.COINS, 0)
-    worst = 0.0
-    for i in range(maps):
-        pair = coins.dirichlet(np.ones(outcomes), size=2)
-        kernels = (
-            coins.dirichlet(np.full(3, 0.3), size=(2, outcomes)) if i else [np.eye(outcomes)] * 2
-        )
-        second = kernels[1] if sees_data else kernels[0]
-        before = FiniteLaw.from_probabilities(*pair).delta(epsilon)
-        after = FiniteLaw.from_probabilities(pair[0] @ kernels[0], pair[1] @ second).delta(epsilon)
-        if before > 1e-3:
-            worst = max(worst, after / before)
-    return upper_bound(worst, 1.0, "largest δ after / δ before", note=f"{maps} random maps")
+    given={"epsilon": 0.5, "pure": False},
+)(post_processing)
 
 
 def rounding_adversary(epsilon: float) -> Adversary:
@@ -67,16 +45,15 @@ def rounding_adversary(epsilon: float) -> Adversary:
 
 @claim(
     "zhang2020-post-processing-played",
-    ZHANG_2020,
     "part 2, Proposition 2.1",
     "An adversary that processes answers, with coins of its own, before it acts on them loses "
     "nobody more privacy than composition says.",
     Verdict.HOLDS,
     wrong={"claimed": 1.8},
 )
-def post_processing_played(*, epsilon: float = 1.0, claimed: float = 2.0) -> Finding:
+def post_processing_played(*, epsilon: float = 1.0, claimed: float = 2.0, seed: int = 2) -> Finding:
     """The largest loss in plays of two rounds, of ε and of at most ε."""
-    result = play(rounding_adversary(epsilon), PureDP(epsilon), 2, 4000, seed=2)
+    result = play(rounding_adversary(epsilon), PureDP(epsilon), 2, 4000, seed=seed)
     return upper_bound(
         largest_loss(result),
         claimed * epsilon,
@@ -93,23 +70,18 @@ def responses(epsilons: Sequence[float]) -> Adversary:
     return challenges(*triples)
 
 
-@claim(
+claim(
     "zhang2020-sequential-composition",
-    ZHANG_2020,
     "part 2, theorem on sequential composition",
     "Two mechanisms of ε1-DP and ε2-DP on the same data are together (ε1+ε2)-DP.",
     Verdict.HOLDS,
     wrong={"share": 0.9},
-)
-def sequential(*, first: float = 0.4, second: float = 1.1, share: float = 1.0) -> Finding:
-    """The law of two randomized responses' losses, by listing every view."""
-    law = view_law(responses((first, second)), PureDP(max(first, second)), 2)
-    return upper_bound(law.support[1], share * (first + second), "largest privacy loss")
+    given={"epsilons": (0.4, 1.1)},
+)(budgets_add_up)
 
 
 @claim(
     "zhang2020-repeated-statistic",
-    ZHANG_2020,
     "part 2, Composition Theorems",
     "Computing the same statistic again and again necessarily costs privacy.",
     Verdict.HOLDS,
@@ -126,55 +98,24 @@ def repeated(*, epsilon: float = 0.5, rounds: int = 9) -> Finding:
     )
 
 
-@claim(
+claim(
     "zhang2020-theorem-3.16",
-    ZHANG_2020,
     "part 2, Theorem 3.16",
     "The εs and the δs of k mechanisms add up.",
     Verdict.HOLDS,
     wrong={"share": 0.5},
-)
-def theorem_3_16(
-    *,
-    epsilons: tuple[float, ...] = (0.2, 0.5, 0.9),
-    deltas: tuple[float, ...] = (1e-3, 4e-3, 2e-3),
-    share: float = 1.0,
-) -> Finding:
-    """δ(Σε) of leaky randomized responses, by listing every view; the sum is all but reached."""
-    triples = [
-        (WITHOUT_ALICE, WITH_ALICE, LeakyRandomizedResponse(ALICE, e, d))
-        for e, d in zip(epsilons, deltas)
-    ]
-    family = ApproxDP(max(epsilons), max(deltas))
-    law = view_law(challenges(*triples), family, len(triples))
-    total = sum(epsilons)
-    delta = max(law.delta(total), law.reversed().delta(total))
-    return upper_bound(delta, share * sum(deltas), "δ(Σε)", note="it is 1 - Π(1-δ_i)")
+    given={"epsilons": (0.2, 0.5, 0.9), "deltas": (1e-3, 4e-3, 2e-3)},
+)(budgets_add_up)
 
 
-@claim(
+claim(
     "zhang2020-theorem-2.2",
-    ZHANG_2020,
     "part 2, Theorem 2.2",
     "An (ε, 0)-DP mechanism is (kε, 0)-DP for groups of k people.",
     Verdict.HOLDS,
     wrong={"share": 0.5},
-)
-def group_privacy(*, epsilon: float = 0.3, k: int = 4, share: float = 1.0) -> Finding:
-    """The Laplace mechanism on a count that k people move together: their losses add up.
-
-    Between the ends of a chain of neighbours, the loss of an answer is the sum over its links.
-    """
-    mechanism = Laplace(counting_query("family"), epsilon)
-    chain = [Database({"family": 2 + i, "others": 9}) for i in range(k + 1)]
-    answers = (-20.0, 1.0, 3.5, 30.0)
-    losses = [
-        math.fsum(mechanism.pair(x, y).loss(answer) for x, y in pairwise(chain))
-        for answer in answers
-    ]
-    return upper_bound(
-        max(map(abs, losses)), share * k * epsilon, "largest privacy loss", note=f"k = {k}"
-    )
+    given={"people": 4},
+)(group_privacy)
 
 
 def in_parallel(epsilons: Sequence[float], databases: tuple[Database, Database]) -> Adversary:
@@ -188,14 +129,13 @@ def in_parallel(epsilons: Sequence[float], databases: tuple[Database, Database])
 
 @claim(
     "zhang2020-parallel-composition",
-    ZHANG_2020,
     "part 2, Composition theorems, parallel",
     "Mechanisms of ε_i-DP on disjoint parts of the data are together max(ε_i)-DP.",
     Verdict.HOLDS,
     wrong={"relation": REPLACE_ONE},
 )
 def parallel(
-    *, epsilons: tuple[float, ...] = (0.3, 0.9, 0.5), relation: Relation = ADD_REMOVE
+    *, epsilons: tuple[float, ...] = (0.3, 0.9, 0.5), relation: Relation = ADD_REMOVE, seed: int = 3
 ) -> Finding:
     """Every pair of neighbours of a small database, played: the largest loss over all rounds.
 
@@ -207,10 +147,15 @@ def parallel(
     replaced = [base.replace(a, b) for a, b in product(parts, parts) if a != b]
 
     def largest(neighbours: list[Database], relation: Relation) -> float:
-        family = PureDP(max(epsilons))
+        family, rounds = PureDP(max(epsilons)), len(parts)
         plays = (
             play(
-                in_parallel(epsilons, (base, other)), family, len(parts), 150, 3, relation=relation
+                in_parallel(epsilons, (base, other)),
+                family,
+                rounds,
+                150,
+                seed,
+                relation=relation,
             )
             for other in neighbours
         )
@@ -230,39 +175,18 @@ def parallel(
     )
 
 
-def two_sided_family(epsilon_01: float, epsilon_10: float) -> FiniteLaw:
-    """A pair of two outcomes with D∞(P0‖P1) = epsilon_01 and D∞(P1‖P0) = epsilon_10."""
-    a = -math.expm1(-epsilon_10) / -math.expm1(-epsilon_01 - epsilon_10)
-    p0, p1 = a, a * math.exp(-epsilon_01)
-    return FiniteLaw.from_probabilities([p0, 1 - p0], [p1, 1 - p1])
-
-
-@claim(
+claim(
     "zhang2020-definition-3.7",
-    ZHANG_2020,
     "part 2, Definition 3.7",
     "It is enough to bound D∞(V0‖V1) for every adversary: the other direction follows.",
     Verdict.HOLDS,
     wrong={"may_exchange": False},
-)
-def one_direction(*, may_exchange: bool = True) -> Finding:
-    """A lopsided pair: the adversary that exchanges its two databases has the other divergence.
-
-    Neighbouring is symmetric, so that adversary is one of "every". Without it nothing follows.
-    """
-    law = two_sided_family(0.2, 1.5)
-    there, back = law.support[1], law.reversed().support[1]
-    bounded = max(there, back) if may_exchange else there
-    return statement(
-        max(there, back) <= bounded * (1 + 1e-12),
-        f"D∞ is {number(there)} one way and {number(back)} the other; over the allowed "
-        f"adversaries the supremum of the first is {number(bounded)}",
-    )
+    given={"epsilon": 0.5, "rounds": 2},
+)(one_direction)
 
 
 @claim(
     "zhang2020-utility-needs-leakage",
-    ZHANG_2020,
     "part 2, A bound on the number of queries",
     "Answers of a fixed accuracy leak about each person, so only a limited number of queries "
     "can be answered.",
@@ -285,21 +209,37 @@ def limited_queries(*, error: float = 1.0, rounds: int = 400, budget: float = 10
 
 @claim(
     "zhang2020-offline-correlates",
-    ZHANG_2020,
     "part 1, Model of Computation, offline",
-    "Knowing all queries in advance one can correlate the noise: the best accuracy is then better "
-    "than that of answering each as it comes.",
+    "Knowing all queries in advance gives the best accuracy, for noise can be correlated by their "
+    "structure.",
     Verdict.HOLDS,
-    wrong={"distinct": 50},
+    wrong={"cells": 1},
 )
-def offline(*, queries: int = 50, distinct: int = 1, epsilon: float = 1.0) -> Finding:
-    """``queries`` counts of one and the same person, of which only ``distinct`` differ.
+def offline(*, cells: int = 16, epsilon: float = 1.0) -> Finding:
+    """All ranges of ``cells`` cells of a histogram, each answer's mean squared error at ε in all.
 
-    Online each gets ε/queries; offline each distinct one is answered once, with ε/distinct.
+    One by one, each of q queries gets Laplace noise q/ε. In advance, some strategy is answered
+    with noise of its own sensitivity, and the ranges are the least-squares sums of its answers:
+    the cells, or a binary tree of them. A single cell is a single query, where nothing is gained.
     """
-    online, together = queries / epsilon, distinct / epsilon
+    ranges = [(i, j) for i in range(cells) for j in range(i + 1, cells + 1)]
+    queries = intervals(ranges, cells)
+    online = 2.0 * (len(ranges) / epsilon) ** 2
+    widths = [2**level for level in range(cells.bit_length())]
+    tree = [(i, i + w) for w in widths for i in range(0, cells, w) if i + w <= cells]
+    errors = []
+    for strategy in (np.eye(cells), intervals(tree, cells)):
+        scale = np.abs(strategy).sum(axis=0).max() / epsilon
+        weights = queries @ np.linalg.pinv(strategy)
+        errors.append(2.0 * scale**2 * float((weights**2).sum()) / len(ranges))
     return statement(
-        together < online,
-        f"{queries} queries, {distinct} of them distinct: noise of scale {number(together)} known "
-        f"in advance, {number(online)} one by one",
+        min(errors) < online * (1.0 - 1e-9),
+        f"{len(ranges)} ranges of {cells} cells: mean squared error {number(min(errors))} known in "
+        f"advance, {number(online)} one by one",
     )
+
+
+def intervals(ends: Sequence[tuple[int, int]], cells: int) -> np.ndarray:
+    """Rows of zeros and ones, one per interval [start, end), shape (intervals, cells)."""
+    places = np.arange(cells)
+    return np.array([(start <= places) & (places < end) for start, end in ends], dtype=float)

@@ -13,7 +13,6 @@ from simulator.claims.cast import ALICE, WITH_ALICE, WITHOUT_ALICE
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.sources import ZHANG_2020
 from simulator.data.databases import ADD_REMOVE
 from simulator.mechanisms import Gaussian
 from simulator.theory.gaussian_curve import gaussian_delta
@@ -26,7 +25,6 @@ def calibrated_mu(epsilon: float, delta: float, factor: float = 1.0) -> float:
 
 @claim(
     "zhang2020-theorem-3.22",
-    ZHANG_2020,
     "part 2, Theorem 3.22",
     "For ε in (0, 1), Gaussian noise of σ ≥ √(2 ln(1.25/δ)) Δ2/ε is (ε, δ)-DP.",
     Verdict.NOT_TIGHT,
@@ -44,9 +42,8 @@ def inside(*, factor: float = 1.0) -> Finding:
 
 @claim(
     "zhang2020-theorem-3.22-outside",
-    ZHANG_2020,
     "part 2, Theorem 3.22, condition ε < 1",
-    "The condition on ε is needed: for a large ε the same σ is not (ε, δ)-DP.",
+    "The condition on ε is needed: for a large ε the same σ is not (ε, δ)-DP. (ours)",
     Verdict.HOLDS,
     wrong={"epsilon": 0.99},
 )
@@ -67,7 +64,6 @@ DENSITIES = {"norm": norm, "laplace": laplace}
 
 @claim(
     "zhang2020-sum-of-gaussians",
-    ZHANG_2020,
     "part 2, Laplace versus Gauss",
     "The sum of two independent Gaussians is a Gaussian (which the Laplace law cannot say).",
     Verdict.HOLDS,
@@ -93,7 +89,6 @@ def sum_of_two(*, law: str = "norm", first: float = 0.8, second: float = 1.5) ->
 
 @claim(
     "zhang2020-l2-scaling",
-    ZHANG_2020,
     "part 2, Laplace versus Gauss",
     "Gaussian noise is scaled to the L2 sensitivity: of k counts that one person moves, √k "
     "instead of k.",

@@ -10,7 +10,6 @@ import numpy as np
 from simulator.claims.findings import number, statement
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.sources import ZHANG_2020
 from simulator.claims.zhang2020.sensitivity import Values, all_values, replaced
 from simulator.claims.zhang2020.smooth import distance
 from simulator.mechanisms.median import admissible_beta
@@ -42,7 +41,6 @@ def smooth_by_definition(values: Values, top: int, beta: float) -> float:
 
 @claim(
     "zhang2020-maximum-sensitivity",
-    ZHANG_2020,
     "part 3, Examples of High Global Sensitivity, uses of smooth sensitivity",
     "The maximum of values in [0, k] has global sensitivity k, but its smooth sensitivity can be "
     "much smaller; so with the minimum.",
@@ -114,7 +112,6 @@ def agrees_with_definition(nodes: int, beta: float) -> bool:
 
 @claim(
     "zhang2020-triangles-sensitivity",
-    ZHANG_2020,
     "part 3, Calibrating Noise to Sensitivity, uses of smooth sensitivity",
     "An edge can change the number of triangles of a graph by n-2, but the smooth sensitivity of a "
     "sparse graph is much smaller.",

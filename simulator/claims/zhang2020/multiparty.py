@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from simulator.claims.cast import play
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.sources import ZHANG_2020
 from simulator.claims.zhang2020.play import FALSE_ALARM, challenges, largest_loss, simulated
 from simulator.data.databases import Database
 from simulator.errors import Breach
@@ -21,6 +21,7 @@ from simulator.theory import PureDP
 from simulator.theory.laws import LaplaceLaw
 
 Record = tuple[int, int]
+Views = dict[tuple[int, ...], float]
 ONES = counting_query(lambda record: record[1] == 1, "ones")
 SHARED: Database = Database([(1, 1), (1, 0), (1, 1), (2, 1), (2, 0), (2, 0)])
 """Records are (party, bit): three people with each party."""
@@ -28,14 +29,13 @@ SHARED: Database = Database([(1, 1), (1, 0), (1, 1), (2, 1), (2, 0), (2, 0)])
 
 @claim(
     "zhang2020-two-party-count",
-    ZHANG_2020,
     "part 4, counting queries in the 2-party model",
     "Each party shares its own count with noise Lap(2/ε): the view of either party is ε-DP for "
     "the other's rows.",
     Verdict.NOT_TIGHT,
     wrong={"noise": 0.25},
 )
-def two_party_count(*, epsilon: float = 1.0, noise: float = 1.0) -> Finding:
+def two_party_count(*, epsilon: float = 1.0, noise: float = 1.0, seed: int = 40) -> Finding:
     """Both parties' views, played for a row of the other party; the supremum by the law.
 
     ``noise`` scales the printed 2/ε.
@@ -44,7 +44,7 @@ def two_party_count(*, epsilon: float = 1.0, noise: float = 1.0) -> Finding:
     for viewer, row in ((1, (2, 1)), (2, (1, 1))):
         protocol = TwoPartyCount(ONES, epsilon / noise, viewer)
         game = challenges((SHARED, SHARED.add(row), protocol))
-        result = play(game, PureDP(epsilon / noise), 1, 300, seed=40)
+        result = play(game, PureDP(epsilon / noise), 1, 300, seed=seed)
         law = protocol.law(SHARED, SHARED.add(row))
         worst = max(worst, largest_loss(result), law.support[1])
     return upper_bound(
@@ -58,20 +58,21 @@ def two_party_count(*, epsilon: float = 1.0, noise: float = 1.0) -> Finding:
 
 @claim(
     "zhang2020-two-party-sum",
-    ZHANG_2020,
     "part 4, counting queries in the 2-party model",
     "The sum of the two messages is an estimate of the common count.",
     Verdict.HOLDS,
     wrong={"messages": 1},
 )
-def two_party_sum(*, epsilon: float = 1.0, messages: int = 2, trials: int = 2000) -> Finding:
+def two_party_sum(
+    *, epsilon: float = 1.0, messages: int = 2, trials: int = 2000, seed: int = 41
+) -> Finding:
     """Sums of messages in played views: as often above the true count as below.
 
     The noise is symmetric; the sum's variance is 16/ε², eight times a curator's.
     """
     with_alice = SHARED.add((2, 1))
     game = challenges((SHARED, with_alice, TwoPartyCount(ONES, epsilon)))
-    result = play(game, PureDP(epsilon), 1, trials, seed=41, keep_views=trials)
+    result = play(game, PureDP(epsilon), 1, trials, seed=seed, keep_views=trials)
     views = np.array([view.answers[0] for view in result.views if view.experiment == 1])
     sums = views[:, 1 : 1 + messages].sum(axis=1)
     true = float(with_alice.count(lambda record: record[1] == 1))
@@ -86,7 +87,6 @@ def two_party_sum(*, epsilon: float = 1.0, messages: int = 2, trials: int = 2000
 
 @claim(
     "zhang2020-view-of-the-others",
-    ZHANG_2020,
     "part 4, Adversary view",
     "The adversary sees its own inputs and coins besides the messages: privacy against a party "
     "asks more than privacy against an outsider who sees the sum.",
@@ -111,18 +111,17 @@ def view_of_the_others(*, epsilon: float = 1.0, knows_coins: bool = True) -> Fin
 
 @claim(
     "zhang2020-multiparty-own-rows",
-    ZHANG_2020,
     "part 4, Definition 1 (multi-party differential privacy)",
     "The definition compares databases that differ in a row of the party outside the adversary's "
     "control; the adversary's own rows are no secret from it.",
     Verdict.HOLDS,
     wrong={"row": (2, 1)},
 )
-def own_rows(*, epsilon: float = 1.0, row: Record = (1, 1)) -> Finding:
+def own_rows(*, epsilon: float = 1.0, row: Record = (1, 1), seed: int = 42) -> Finding:
     """Party 1 looks: a pair that differs in its own row is not a pair of neighbours."""
     game = challenges((SHARED, SHARED.add(row), TwoPartyCount(ONES, epsilon, viewer=1)))
     try:
-        play(game, PureDP(epsilon), 1, 1, seed=42)
+        play(game, PureDP(epsilon), 1, 1, seed=seed)
         refused = False
     except Breach:
         refused = True
@@ -131,17 +130,18 @@ def own_rows(*, epsilon: float = 1.0, row: Record = (1, 1)) -> Finding:
 
 @claim(
     "zhang2020-multiparty-repeated",
-    ZHANG_2020,
     "part 4, Protocol",
     "A protocol is a sequence of rounds of messages, so repeated counting composes: k rounds of "
     "the two-party count are kε-DP for each party.",
     Verdict.NOT_TIGHT,
     wrong={"share": 0.25},
 )
-def repeated_count(*, epsilon: float = 0.5, rounds: int = 5, share: float = 1.0) -> Finding:
+def repeated_count(
+    *, epsilon: float = 0.5, rounds: int = 5, share: float = 1.0, seed: int = 43
+) -> Finding:
     """The protocol run again and again; every round costs up to ε/2."""
     pair = (SHARED, SHARED.add((2, 1)), TwoPartyCount(ONES, epsilon))
-    result = play(challenges(*[pair] * rounds), PureDP(epsilon), rounds, 2000, seed=43)
+    result = play(challenges(*[pair] * rounds), PureDP(epsilon), rounds, 2000, seed=seed)
     return upper_bound(
         largest_loss(result),
         share * rounds * epsilon,
@@ -150,3 +150,91 @@ def repeated_count(*, epsilon: float = 0.5, rounds: int = 5, share: float = 1.0)
         method="simulation",
         false_alarm=0.0,
     )
+
+
+def coalition_view(bits: tuple[int, ...], honest: int, epsilon: float, rounds: int) -> Views:
+    """Probabilities of what all parties but ``honest`` see: their coins, and her messages.
+
+    Parties hold a bit each and speak in turn, ``rounds`` times. Every message is a randomized
+    response at ``epsilon`` about the own bit if the messages so far have an even sum, and about
+    its opposite if they have an odd one: it depends on those before. A coin says whether to lie.
+    """
+    lie = 1.0 / (1.0 + math.exp(epsilon))
+    turns = len(bits) * rounds
+    views: Views = {}
+    for coins in product((0, 1), repeat=turns):
+        messages: list[int] = []
+        seen: list[int] = []
+        for turn, lies in enumerate(coins):
+            speaker = turn % len(bits)
+            messages.append(bits[speaker] ^ (sum(messages) % 2) ^ lies)
+            seen.append(messages[-1] if speaker == honest else lies)
+        chance = math.prod(lie if lies else 1.0 - lie for lies in coins)
+        views[tuple(seen)] = views.get(tuple(seen), 0.0) + chance
+    return views
+
+
+@claim(
+    "zhang2020-multiparty-coalition",
+    "part 4, Definition 1 (multi-party differential privacy)",
+    "With m parties and messages that depend on earlier ones, a party whose messages spend ε in "
+    "all is ε-private against a coalition of the m-1 others.",
+    Verdict.HOLDS,
+    wrong={"share": 0.6},
+)
+def coalition(
+    *, epsilon: float = 0.8, parties: int = 3, rounds: int = 2, share: float = 1.0
+) -> Finding:
+    """Every view of every coalition, with its coins, for every bit of every party."""
+    worst = 0.0
+    for honest in range(parties):
+        for bits in product((0, 1), repeat=parties):
+            other = tuple(bit ^ (place == honest) for place, bit in enumerate(bits))
+            first, second = (
+                coalition_view(held, honest, epsilon / rounds, rounds) for held in (bits, other)
+            )
+            worst = max(worst, *(abs(math.log(first[v] / second[v])) for v in first))
+    return upper_bound(
+        worst,
+        share * epsilon,
+        "largest privacy loss",
+        note=f"{parties} parties, {rounds} messages each of ε/{rounds}",
+    )
+
+
+@claim(
+    "zhang2020-multiparty-output",
+    "part 4, Protocol",
+    "The output is a deterministic function of the transcript, so it tells nobody more about a "
+    "party than the coalition's view does.",
+    Verdict.NOT_TIGHT,
+    wrong={"outsider_first": True},
+)
+def output_of_transcript(
+    *, epsilon: float = 0.8, parties: int = 3, outsider_first: bool = False
+) -> Finding:
+    """The distance that one bit makes: of the coalition's view, and of the number of messages 1."""
+    bits, other = (0,) * parties, (1,) + (0,) * (parties - 1)
+    views = [coalition_view(held, 0, epsilon, 1) for held in (bits, other)]
+    outputs = [transcript_sums(held, epsilon) for held in (bits, other)]
+    of_view = sum(max(views[0][v] - views[1][v], 0.0) for v in views[0])
+    of_output = float(np.maximum(outputs[0] - outputs[1], 0.0).sum())
+    smaller, larger = (of_view, of_output) if outsider_first else (of_output, of_view)
+    return upper_bound(
+        smaller,
+        larger,
+        "advantage",
+        note=f"{number(of_view)} of the view, {number(of_output)} of the output",
+    )
+
+
+def transcript_sums(bits: tuple[int, ...], epsilon: float) -> np.ndarray:
+    """Probabilities of the number of messages 1 after one round, shape (parties + 1,)."""
+    lie = 1.0 / (1.0 + math.exp(epsilon))
+    sums = np.zeros(len(bits) + 1)
+    for coins in product((0, 1), repeat=len(bits)):
+        total = 0
+        for bit, lies in zip(bits, coins):
+            total += bit ^ (total % 2) ^ lies
+        sums[total] += math.prod(lie if lies else 1.0 - lie for lies in coins)
+    return sums

@@ -81,4 +81,15 @@ def bounds_for(composition: Composition) -> list[BoundOnComposition]:
     return [entry.on(composition) for entry in _BOUNDS if entry.why_not(composition) is None]
 
 
-__all__ = ["Bound", "BoundOnComposition", "all_bounds", "bound", "bounds_for"]
+def tail_bounds(composition: Composition) -> list[BoundOnComposition]:
+    """Those bounds whose ``delta(t)`` is never below the tail Pr[L > t] of the composed loss.
+
+    In either experiment, for every adaptive adversary. None where a round may leak outright: an
+    (epsilon, delta) guarantee bounds the divergence, and no tail by as much.
+    """
+    if composition.leaks > 0.0:
+        return []
+    return [ready for ready in bounds_for(composition) if ready.bound.of_tail]
+
+
+__all__ = ["Bound", "BoundOnComposition", "all_bounds", "bound", "bounds_for", "tail_bounds"]

@@ -43,6 +43,7 @@ class Advanced(Bound):
         "Dwork and Roth 2014, Theorem 3.20"
     )
     leak_rule = SUM_OF_LEAKS
+    of_tail = True
 
     def _why_not(self, core: Composition) -> str | None:
         return needs_squares(core)

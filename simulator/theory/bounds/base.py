@@ -39,6 +39,8 @@ class Bound(ABC):
     kind: ClassVar[Kind] = "upper"
     costly: ClassVar[bool] = False  # a sizeable part of a second for every new question
     leak_rule: ClassVar[LeakRule] = ONE_LEAK
+    of_tail: ClassVar[bool] = False
+    """Whether delta(t) bounds not the divergence alone but Pr[L > t], where no round leaks."""
 
     def why_not(self, composition: Composition) -> str | None:
         """The condition that ``composition`` fails, in words; None where the bound applies."""

@@ -13,6 +13,7 @@ class Basic(Bound):
     name = "basic"
     source = "Roth 2011, Lecture 4, Theorem 1; Dwork and Roth 2014, Theorem 3.16"
     leak_rule = SUM_OF_LEAKS
+    of_tail = True
 
     def _why_not(self, core: Composition) -> str | None:
         return needs_pure(core)

@@ -45,6 +45,7 @@ class BoundedRangeAzuma(Bound):
 
     name = "bounded-range-azuma"
     source = "Durfee and Rogers 2019; Dong, Durfee and Rogers 2020, Section 7"
+    of_tail = True
 
     def _why_not(self, core: Composition) -> str | None:
         return needs_range(core) or needs_squares(core)

@@ -19,6 +19,7 @@ class ZCDPBunSteinke(Bound):
 
     name = "zcdp-bun-steinke"
     source = "Bun and Steinke 2016, Lemma 2.3 and Proposition 1.3"
+    of_tail = True
 
     def _why_not(self, core: Composition) -> str | None:
         for guarantee, _ in core:
@@ -42,6 +43,7 @@ class ZCDPCanonneKamathSteinke(ZCDPBunSteinke):
 
     name = "zcdp-canonne-kamath-steinke"
     source = "Bun and Steinke 2016, Lemma 2.3; Canonne, Kamath and Steinke 2020, Corollary 13"
+    of_tail = False
 
     def _delta(self, core: Composition, epsilon: float) -> float:
         rho = core.total(_rho)

@@ -17,6 +17,7 @@ class Freedman(Bound):
 
     name = "freedman"
     source = "Freedman 1975, Theorem 1.6, on the martingale of Roth 2011, Lecture 4, Theorem 6"
+    of_tail = True
 
     def _why_not(self, core: Composition) -> str | None:
         return needs_squares(core)

@@ -31,7 +31,7 @@ from simulator.theory.events.tree import (
 )
 from simulator.theory.guarantees import ZCDP, RenyiDP
 from simulator.theory.outward import above
-from simulator.theory.parameters import count, nonnegative
+from simulator.theory.parameters import count, nonnegative, several
 from simulator.theory.stored import parsed
 
 Read = Callable[[Any, Neighbours, str], EventTree]
@@ -44,7 +44,7 @@ def from_opacus(history: Iterable[tuple[float, float, int]]) -> Account:
     is no such list, with the place of the entry.
     """
     events: list[EventTree] = []
-    for place, entry in enumerate(history):
+    for place, entry in enumerate(several("history", history)):
         path = f"history[{place}]"
         try:
             noise, rate, steps = entry

@@ -25,7 +25,8 @@ from simulator.theory.laws import (
     randomized_response,
 )
 from simulator.theory.outward import above
-from simulator.theory.parameters import count, nonnegative, positive
+from simulator.theory.parameters import count, nonnegative, positive, several
+from simulator.validation import finite, flag
 
 ROUNDED_UP = 1.0 + 2.0**-46
 """More than the few roundings of any parameter here."""
@@ -149,8 +150,10 @@ class DiscreteEvent(Leaf):
     kind: ClassVar[str] = "discrete"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "p0", tuple(self.p0))
-        object.__setattr__(self, "p1", tuple(self.p1))
+        for name in ("p0", "p1"):
+            masses = several(name, getattr(self, name))
+            kept = tuple(finite(f"a probability of {name}", mass) for mass in masses)
+            object.__setattr__(self, name, kept)
         if FiniteLaw.from_probabilities(self.p0, self.p1).losses.size == 0:
             raise InvalidInput("p0 and p1 have no answer in common: it tells the databases apart")
         self.once()
@@ -217,6 +220,7 @@ class AboveThresholdEvent(Leaf):
         positive("query_scale", self.query_scale)
         positive("sensitivity", self.sensitivity)
         object.__setattr__(self, "positives", count("positives", self.positives))
+        flag("monotonic", self.monotonic)
 
     @property
     def epsilon(self) -> float:
@@ -252,7 +256,9 @@ class TreeAggregationEvent(Leaf):
     kind: ClassVar[str] = "tree_aggregation"
 
     def __post_init__(self) -> None:
-        steps = (self.steps,) if isinstance(self.steps, int | float) else tuple(self.steps)
+        steps = (self.steps,) if isinstance(self.steps, int | float) else self.steps
+        steps = several("steps", steps)
+        flag("padded", self.padded)
         if not steps:
             raise InvalidInput("steps must name at least one tree")
         object.__setattr__(self, "steps", tuple(count("steps", each) for each in steps))

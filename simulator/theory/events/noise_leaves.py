@@ -15,6 +15,8 @@ from simulator.theory.laws import (
     rounded_laplace,
     staircase,
 )
+from simulator.theory.parameters import several
+from simulator.validation import flag
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class DiscreteGaussianEvent(Leaf):
     kind: ClassVar[str] = "discrete_gaussian"
 
     def __post_init__(self) -> None:
+        flag("rounded", self.rounded)
         self.once()
 
     def once(self) -> EventRounds:
@@ -56,6 +59,7 @@ class DiscreteLaplaceEvent(Leaf):
     kind: ClassVar[str] = "discrete_laplace"
 
     def __post_init__(self) -> None:
+        flag("rounded", self.rounded)
         self.once()
 
     def once(self) -> EventRounds:
@@ -101,7 +105,7 @@ class GaussianMixtureEvent(Leaf):
 
     def __post_init__(self) -> None:
         for name in ("sensitivities", "weights"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            object.__setattr__(self, name, several(name, getattr(self, name)))
         self.once()
 
     def once(self) -> EventRounds:

@@ -15,7 +15,6 @@ from simulator.theory.events.tree import (
     EventRounds,
     EventTree,
     Neighbours,
-    check_event,
     refuse,
 )
 from simulator.theory.guarantees import (
@@ -63,10 +62,10 @@ class SubsampledEvent(EventTree):
     kind: ClassVar[str] = "subsampled"
 
     def __post_init__(self) -> None:
-        check_event(self.event)
+        self._hold((self.event,))
         if not 0.0 <= finite("rate", self.rate) <= 1.0:
             raise InvalidInput(f"the sampling rate must be in [0, 1], not {self.rate!r}")
-        if self.sampling not in _HAS_THEOREM:
+        if not isinstance(self.sampling, str) or self.sampling not in _HAS_THEOREM:
             words = " or ".join(_HAS_THEOREM)
             raise InvalidInput(f"sampling must be {words}, not {self.sampling!r}")
 

@@ -14,7 +14,6 @@ from simulator.theory.events.tree import (
     EventRounds,
     EventTree,
     Neighbours,
-    check_event,
     refuse,
 )
 from simulator.theory.guarantees import Guarantee, PureDP, RenyiDP
@@ -57,7 +56,7 @@ class SelectedEvent(EventTree):
     kind: ClassVar[str] = "select"
 
     def __post_init__(self) -> None:
-        check_event(self.event)
+        self._hold((self.event,))
         if finite("mean", self.mean) < 1.0:
             raise InvalidInput(f"the mean number of runs must be at least 1, not {self.mean!r}")
         if not point("shape", self.shape) > -1.0:

@@ -27,8 +27,9 @@ from simulator.theory.stored import JsonNode, Vocabulary
 
 
 def _guarantee(node: JsonNode) -> Guarantee:
+    text = node.text()
     try:
-        return parse_guarantee(node.text())
+        return parse_guarantee(text)
     except InvalidInput as error:
         node.complain(str(error))
 

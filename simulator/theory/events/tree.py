@@ -18,7 +18,7 @@ from simulator.errors import InvalidInput, NotApplicable
 from simulator.theory.guarantees import Guarantee
 from simulator.theory.laws import PrivacyLossLaw
 from simulator.theory.outward import above
-from simulator.theory.parameters import count
+from simulator.theory.parameters import count, several
 
 Neighbours = Literal["add-remove", "replace-one"]
 
@@ -29,6 +29,8 @@ REPLACE_ONE: Neighbours = "replace-one"
 """One record turned into another."""
 
 _MOST_ROUNDS = 2**53
+_DEEPEST = 90
+"""Levels of a tree, ``compose`` counting as two: its document is not too deep to be read."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,19 @@ class EventTree(ABC):
     """One node with all below it. ``kind`` is its word in a document."""
 
     kind: ClassVar[str]
+    _depth = 1
+
+    def _hold(self, events: tuple[EventTree, ...], levels: int = 1) -> None:
+        """Take note of the events inside; raises InvalidInput for what is none, and beyond 90."""
+        for event in events:
+            check_event(event)
+        depth = levels + max((event._depth for event in events), default=0)
+        if depth > _DEEPEST:
+            raise InvalidInput(
+                f"an event may be nested {_DEEPEST} levels deep, compose counting as two; name "
+                "all events of a composition in one compose, and repeated ones in self_compose"
+            )
+        object.__setattr__(self, "_depth", depth)
 
     @abstractmethod
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
@@ -89,9 +104,8 @@ class ComposedEvent(EventTree):
     kind: ClassVar[str] = "compose"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "events", tuple(self.events))
-        for event in self.events:
-            check_event(event)
+        object.__setattr__(self, "events", several("events", self.events))
+        self._hold(self.events, 2)
         if not self.events:
             raise InvalidInput("compose needs at least one event")
 
@@ -115,10 +129,8 @@ class RepeatedEvent(EventTree):
     kind: ClassVar[str] = "self_compose"
 
     def __post_init__(self) -> None:
-        check_event(self.event)
-        object.__setattr__(self, "count", count("count", self.count))
-        if self.count > _MOST_ROUNDS:
-            raise InvalidInput(f"count must be at most 2**53, not {self.count}")
+        self._hold((self.event,))
+        object.__setattr__(self, "count", count("count", self.count, bits=53))
 
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
         """See :meth:`EventTree.resolved`."""

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_type_hints
 
-from simulator.errors import InvalidInput
-from simulator.theory.certified_calibration import Calibrated, ParameterScale, calibrate_certified
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory.certified_calibration import (
+    Calibrated,
+    ParameterScale,
+    Rounds,
+    calibrate_certified,
+)
 from simulator.theory.events.accounting import Account
+from simulator.theory.events.stored import EVENTS
 from simulator.theory.stored import parsed
 
 UNKNOWN = "?"
@@ -19,8 +25,14 @@ _LESS_IS_SAFER = ("epsilon", "sensitivity")
 _WHOLE = ("count", "positives")
 
 
-def scale_of(name: str, digits: int = 5) -> ParameterScale:
-    """What the member of that name may be; raises InvalidInput for one that is not calibrated."""
+def scale_of(name: str, digits: int = 5, kind: str | None = None) -> ParameterScale:
+    """What the member of that name may be; raises InvalidInput for one that is not calibrated.
+
+    Of an event of that ``kind``: the sensitivity of discrete noise is a whole number.
+    """
+    event = EVENTS.classes.get(kind or "")
+    if event and name in _LESS_IS_SAFER and get_type_hints(event).get(name) is int:
+        return ParameterScale(name, 1.0, 1e9, start=1.0, grows=False, digits=0)
     if name == "rate":
         return ParameterScale(name, 1e-9, 1.0, start=0.01, grows=False, digits=digits)
     if name in _MORE_IS_SAFER:
@@ -58,7 +70,8 @@ class OpenAccount:
                 f'event: one member must be "{UNKNOWN}" to be calibrated, not {len(found)}'
             )
         path, holder, name = found[0]
-        scale = scale_of(name, digits)
+        kind = holder.get("kind")
+        scale = scale_of(name, digits, kind if isinstance(kind, str) else None)
 
         def at(value: float) -> Account:
             holder[name] = int(value) if scale.digits == 0 else value
@@ -69,9 +82,14 @@ class OpenAccount:
 
     def calibrated(self, target_epsilon: float, target_delta: float) -> Calibrated:
         """See :func:`simulator.theory.certified_calibration.calibrate_certified`."""
-        return calibrate_certified(
-            lambda value: self.at(value).laws, target_epsilon, target_delta, self.scale
-        )
+
+        def laws(value: float) -> Rounds:
+            try:
+                return self.at(value).laws
+            except InvalidInput as error:  # of the number: with another one it was a document
+                raise NotApplicable(str(error)) from None
+
+        return calibrate_certified(laws, target_epsilon, target_delta, self.scale)
 
 
 def _unknowns(value: Any, path: str) -> list[tuple[str, dict[str, Any], str]]:

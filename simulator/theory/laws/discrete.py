@@ -19,8 +19,8 @@ from simulator.theory.parameters import positive
 from simulator.validation import finite, whole
 
 #: In deviations. What is beyond has less mass than the second number, which stands for it as a mass
-#: at infinity: the loss has no largest value.
-_REACH, _BEYOND = 39.0, 1e-305
+#: at infinity: the loss has no largest value. A million rounds of it are below any delta asked.
+_REACH, _BEYOND = 39.0, 1e-315
 _MOST = 1 << 21
 _MOST_RATIO = 1e6
 _UNIT = float(np.finfo(float).eps)
@@ -30,7 +30,7 @@ def discrete_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
     """Noise x on the integers with mass proportional to exp(-x^2/(2 sigma^2)).
 
     Losses (sensitivity^2 - 2 x sensitivity)/(2 sigma^2); those beyond 39 deviations are taken for
-    infinite, a mass of 1e-305 at most. Source: Canonne, Kamath, Steinke, "The
+    infinite, a mass of 1e-315 at most. Source: Canonne, Kamath, Steinke, "The
     Discrete Gaussian for Differential Privacy", NeurIPS 2020, Definition 1.
 
     Raises InvalidInput unless sigma > 0 and the sensitivity is a whole number of at least 1, and
@@ -39,7 +39,9 @@ def discrete_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
     answers, shift = _integers(sigma, sensitivity)
     squares = -((answers / sigma) ** 2) / 2
     losses = shift * (shift / 2 - answers) / sigma**2
-    return FiniteLaw(losses, squares - logsumexp(squares), _BEYOND, _BEYOND)
+    # The exchanged pair's masses are differences of squares and losses, which may be large numbers.
+    error = 4 * _UNIT * float(np.abs(losses).max())
+    return FiniteLaw(losses, squares - logsumexp(squares), _BEYOND, _BEYOND, loss_error=error)
 
 
 def rounded_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:

@@ -19,9 +19,12 @@ def points_of_cells(law: PrivacyLossLaw, edges: Floats) -> tuple[Floats, Floats]
     Off by second order in the width of the cells.
     """
     under0, under1 = law.continuous_masses(edges)
-    full = (under0 > 0) & (under1 > 0)
+    middle = (edges[:-1] + edges[1:]) / 2
+    full = (under0 > 0) & ((under1 > 0) | np.isfinite(middle))
     logs = np.log(under0[full])
-    losses = logs - np.log(under1[full])
+    # Far out the mass under P1 is below the smallest double.
+    some = under1[full] > 0
+    losses = np.where(some, logs - np.log(np.where(some, under1[full], 1.0)), middle[full])
     return np.r_[losses, law.atom_losses], np.r_[logs, law.atom_log_masses]
 
 
@@ -48,6 +51,8 @@ class QuadratureLaw(PrivacyLossLaw):
     def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
         losses, logs = self._points
         points = np.asarray(theta)
+        if losses.size == 0:
+            return np.full(points.shape, -np.inf)
         flat, block = points.ravel(), max(_BLOCK // max(losses.size, 1), 1)
         parts = [np.zeros(0, dtype=points.dtype)]
         for start in range(0, flat.size, block):

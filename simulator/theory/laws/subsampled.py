@@ -291,5 +291,5 @@ def unmixed_loss(loss: Floats, rate: float) -> Floats:
         share = np.maximum(np.expm1(np.minimum(loss, 1.0)) / rate, -1.0)
         middle = np.log1p(share)
     large = loss - math.log(rate) + np.log1p(-np.exp(-np.maximum(above, 0.5)))
-    near = np.abs(loss) <= np.abs(loss - edge)
-    return np.where(loss > 1.0, large, np.where(near, middle, small))
+    near = (np.abs(loss) <= np.abs(loss - edge)) & (np.abs(loss) <= 1.0)
+    return np.where(near, middle, np.where(above > 1.0, large, small))

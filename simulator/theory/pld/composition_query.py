@@ -25,6 +25,7 @@ from simulator.theory.pld.inversion import (
     most_points,
     points_needed,
 )
+from simulator.theory.pld.laplace_lattice import LaplaceLatticeTail
 from simulator.theory.pld.lattice_line import LatticeLineTail, snapped
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
 from simulator.theory.pld.parts import Parts
@@ -122,13 +123,13 @@ class CompositionQuery:
         return CompositionQuery(self.parts.reversed(), self.tolerance)
 
     @cached_property
-    def _direct(self) -> OneRound | None:
-        """A single round, or few enough sums of losses to write out."""
+    def _direct(self) -> Tail | None:
+        """A single round, or few enough of them for a law in closed form."""
         if self.parts.rounds == 1:
             return OneRound(self.parts.items[0][0], slack=self.parts.loss_error)
         law = enumerate_sums(self.parts)
         if law is None:
-            return None
+            return LaplaceLatticeTail.of(self.parts)
         reach = max(map(abs, self.parts.support))
         slack = 2 * ROUNDING * self.parts.rounds * reach + self.parts.loss_error
         return OneRound(law, slack=slack)

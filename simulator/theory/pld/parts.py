@@ -44,7 +44,8 @@ class Parts:
     @cached_property
     def infinite_mass(self) -> float:
         """P0-probability that some round is lost entirely: 1 - prod (1 - p_i)^k_i."""
-        logs = [count * np.log1p(-law.infinite_mass) for law, count in self.items]
+        with np.errstate(divide="ignore"):  # all of a round may be lost
+            logs = [count * np.log1p(-law.infinite_mass) for law, count in self.items]
         return abs(float(np.expm1(sum(logs))))
 
     @cached_property

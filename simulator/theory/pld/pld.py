@@ -18,6 +18,7 @@ from simulator.theory.pld.discretise import discretise
 from simulator.theory.pld.parts import Parts
 from simulator.theory.pld.windowed_query import WindowedQuery
 from simulator.theory.stored import JsonNode, members_of, written
+from simulator.validation import finite
 
 #: Cells a law without closed transform is cut into when no step is given.
 _DEFAULT_CELLS = 1000
@@ -95,9 +96,8 @@ class PLD:
 
     def delta(self, epsilon: float) -> Bracket:
         """Certified bracket of the hockey-stick divergence at any finite epsilon."""
-        if not np.isfinite(epsilon):
-            raise InvalidInput(f"epsilon must be finite, got {epsilon!r}")
-        found = self._joined([query.delta(float(epsilon)) for query in self._queries])
+        epsilon = finite("epsilon", epsilon)
+        found = self._joined([query.delta(epsilon) for query in self._queries])
         # What is left to 1 may be smaller than any rounding: no lower end is 1 itself.
         return Bracket(min(found.lower, below(1.0)), found.upper)
 
@@ -107,9 +107,10 @@ class PLD:
         Infinite where more than ``delta`` sits at infinite loss. Raises InvalidInput outside
         0 < delta < 1 (and below 1e-300, where doubles end).
         """
+        delta = finite("delta", delta)
         if not 1e-300 <= delta < 1:
             raise InvalidInput(f"delta must be in [1e-300, 1), got {delta!r}")
-        return self._joined([query.epsilon(float(delta)) for query in self._queries])
+        return self._joined([query.epsilon(delta) for query in self._queries])
 
     def to_json(self) -> str:
         """One line of JSON: the law of every round and how often it is used, floats exact.

@@ -32,6 +32,7 @@ from simulator.theory.outward import UNIT
 from simulator.theory.pld.certified_tail import TailValue
 from simulator.theory.pld.laplaces import laplace_drop
 from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.splines import next_splines
 from simulator.theory.pld.sums import dot
 
 #: J: parts with fewer rounds between the atoms are taken in closed form.
@@ -110,7 +111,7 @@ class RoughPart:
         """Density in x at n + nodes for cells first <= n < last, and its relative error by cell."""
         cells = np.arange(first, last)
         total, error = np.zeros((cells.size, nodes.size)), np.zeros(cells.size)
-        splines = [np.ones(nodes.size)]
+        splines = np.ones((1, nodes.size))
         for j in range(1, self.terms):
             log, off = self._logs[j]
             for i, spline in enumerate(splines):
@@ -122,7 +123,7 @@ class RoughPart:
                 total += mass[:, None] * spline
                 size = off[where] + 8 * UNIT * (16 + np.abs(exponents) + self.epsilon * self.rounds)
                 error = np.maximum(error, np.where(inside, size, 0.0))
-            splines = _next_splines(splines, nodes)
+            splines = next_splines(splines, nodes)
         return total * np.exp(self.epsilon * nodes), error
 
     @cached_property
@@ -159,14 +160,3 @@ class RoughPart:
         noise = dot(wrong, gain) + value * UNIT * x.size + total * (moved + _QUADRATURE)
         noise = noise * (1 + 1e-9) + 1e-307
         return TailValue(max(value - noise, 0.0), value + noise, value - total)
-
-
-def _next_splines(splines: list[Floats], nodes: Floats) -> list[Floats]:
-    """B_(j+1)(u + i) for i = 0..j from B_j(u + i), by the recurrence of de Boor."""
-    j = len(splines)
-    zero = np.zeros(nodes.size)
-    lower, upper = [zero, *splines], [*splines, zero]
-    return [
-        ((nodes + i) * same + (j + 1 - nodes - i) * before) / j
-        for i, (before, same) in enumerate(zip(lower, upper))
-    ]

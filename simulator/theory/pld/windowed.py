@@ -35,6 +35,8 @@ from simulator.theory.pld.sums import dot, norm
 #: Error of every mass, relative to itself, that need not be an absolute one.
 _RELATIVE = 1e-13
 _LEAST_TOTAL = 1e-250
+#: Terms that are added one by one.
+_ROW = 2048
 #: How far below its centre, in exponents, and how far above it a table of sums reaches.
 _BELOW, _ABOVE = 300.0, 700.0
 
@@ -150,10 +152,11 @@ class WindowedTail:
         start = min(max(math.floor(low / self.step) - self.first, 0), self.pmf.size)
         pmf = self.pmf[start:]
         y = self.step * np.arange(self.first + start, self.first + self.pmf.size)
-        y += self.offset - self.centre
+        # Where a step is wide the first point may be far below; no sum that is asked for has it.
+        y = np.maximum(y + (self.offset - self.centre), -2 * _BELOW / (1 + self.theta))
         once = pmf * np.exp(-np.minimum(self.theta * y, _ABOVE))
         twice = once * np.exp(-np.minimum(y, _ABOVE))
-        sums = (np.r_[np.cumsum(terms[::-1])[::-1], 0.0] for terms in (once, twice))
+        sums = (_sums_from_each(terms) for terms in (once, twice))
         return self.first + start, next(sums), next(sums)
 
     def _sum(self, epsilon: float, sign: int) -> tuple[float, float]:
@@ -173,12 +176,27 @@ class WindowedTail:
         decay = max(-math.expm1(-2 * self.theta * self.step), 1 / many)
         largest = min(most * math.sqrt(many), 1 / math.sqrt(decay))
         exponent = self.log_scale - self.theta * epsilon
-        relative = 8 * UNIT * (1024 + many + self.log_size + self.theta * abs(epsilon))
+        added = _ROW + many / _ROW
+        relative = 8 * UNIT * (1024 + added + self.log_size + self.theta * abs(epsilon))
         relative += 2 * _RELATIVE * self.rounds
         wrong = (largest + 2 * relative * math.sqrt(many)) * self.noise
         wrong += (abs(plain) + abs(shrunk)) * relative + most * self.outside
         scale = math.exp(min(exponent, 700.0))
         return scale * (plain - shrunk + sign * wrong), -scale * shrunk
+
+
+def _sums_from_each(terms: Floats) -> Floats:
+    """Sums of the terms (n,) from each on, and of none, (n + 1,).
+
+    Within rows, then of whole rows: a sum takes n/_ROW + _ROW additions at most, not n.
+    """
+    rows = -(-terms.size // _ROW)
+    table = np.zeros((rows, _ROW))
+    table.ravel()[: terms.size] = terms
+    inside = np.cumsum(table[:, ::-1], axis=1)[:, ::-1]
+    after = np.zeros(rows)
+    after[:-1] = np.cumsum(inside[:0:-1, 0])[::-1]
+    return np.append((inside + after[:, None]).ravel()[: terms.size], 0.0)
 
 
 def log_largest_weight(theta: float) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from simulator.auditing.answers import Answers, settled, shown
+from simulator.auditing.defaults import CONFIDENCE, SAMPLES
 from simulator.auditing.patterns import Neighbours, patterns
 from simulator.auditing.pools import ReaderOf
 from simulator.auditing.reading import read
@@ -27,8 +28,6 @@ from simulator.validation import (
     whole,
 )
 
-SAMPLES = 1_000_000
-CONFIDENCE = 1.0 - 1e-6
 CURVE_DELTA = 1e-5
 """At which delta the epsilon of a claim that is a curve is bounded, unless another is asked for."""
 LEAST_SAMPLES = 64

@@ -1,0 +1,135 @@
+"""What a run of very many trials takes, in memory and on disk.
+
+Ten billion trials of 100 rounds are played in hours. Here some blocks are played, and what they
+measured is handed to the run again and again, in stretches as long as it takes: all that gathers,
+stores and estimates is what a real run goes through.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from experiments.benchmarks import adversaries
+from experiments.benchmarks.measure import Line, fresh
+from simulator import simulate
+from simulator.estimation.bins import LossBins
+from simulator.play.outcome import Outcome
+from simulator.play.specification import Specification
+from simulator.play.tally import Tally
+from simulator.run.worker import play
+from simulator.store import folder as stored
+
+ROUNDS = 100
+SMALL, LARGE = 10**7, 10**10
+PLAYED = 32
+"""Blocks that are really played; a power of two."""
+MEGABYTES_OF_MEMORY, MEGABYTES_ON_DISK = 500.0, 200.0
+
+
+def replayed(s: Specification, keys: Sequence[tuple[int, int]], jobs: int) -> Iterator[Any]:
+    """In place of :func:`simulator.run.pool.outcomes`: what a few blocks measured, repeated."""
+    few = replace(s, trials=2 * PLAYED * s.block_size, keep="summary")
+    blocks = {b: [play(few, b, block) for block in range(PLAYED + 1)] for b in (0, 1)}
+    last = s.blocks - 1
+    for b, (first, *others) in blocks.items():
+        assert isinstance(first, Outcome)
+        yield first
+        bins = [each.bins for each in others if isinstance(each, Tally)]
+        base = LossBins.total([each for each in bins if isinstance(each, LossBins)])
+        block = 1
+        while block < last:
+            size = block & -block  # the largest stretch that is aligned, and inside
+            while block + size > last:
+                size //= 2
+            yield stretch(b, block, size, others, base)
+            block += size
+        if last > 0:
+            left = s.trials - last * s.block_size
+            yield Tally.of(Outcome(b, last, np.repeat(first.losses, 2)[:left]))
+
+
+def stretch(b: int, block: int, size: int, others: Sequence[Any], base: LossBins) -> Tally:
+    """A tally of so many blocks, all of them repetitions."""
+    digests = np.arange(block, block + size, dtype=np.uint64)
+    if size < PLAYED:
+        bins = LossBins.total([each.bins for each in others[:size]])
+    else:
+        times = size // PLAYED
+        bins = replace(base, counts=base.counts * times, places=base.places * times)
+    return Tally(b, block, size, bins, digests)
+
+
+def watching(sizes: list[int]) -> AbstractContextManager[Any]:
+    """Note how large the log is after each record, and while it is written anew."""
+    write_all = stored.write_all
+
+    def noting(log: Any, data: bytes) -> int:
+        written = write_all(log, data)
+        logs = Path(log.name).parent.glob("*blocks.log*")
+        sizes.append(sum(each.stat().st_size for each in logs))
+        return written
+
+    return patch.object(stored, "write_all", noting)
+
+
+def main(trials: int) -> None:
+    """Print what a run of that many trials takes: MB of memory at its peak, and of disk."""
+    rule, family = adversaries.gaussian()
+    sizes: list[int] = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        patch("simulator.run.simulate.outcomes", replayed),
+        watching(sizes),
+    ):
+        result = simulate(
+            rule, family, ROUNDS, trials, keep="summary", out=folder, jobs=1, progress=False
+        )
+        found = result.delta(1.0)
+        log = (Path(folder) / "blocks.log").stat().st_size
+    print(
+        json.dumps(
+            {
+                "trials": result.sample[0].trials,
+                "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
+                "disk": max(sizes) / 1e6,
+                "log": log / 1e6,
+                "delta": [found.lower, found.value, found.upper, found.widened],
+            }
+        )
+    )
+
+
+def of_many_trials() -> Iterator[Line]:
+    """Peak memory and disk of ten billion trials, and memory beside that of ten million."""
+    program = "from experiments.benchmarks.memory import main; main({})"
+    small, large = (fresh(program.format(trials)) for trials in (SMALL, LARGE))
+    detail = {"small": small, "large": large}
+    yield Line(
+        f"{LARGE:.0e} trials of {ROUNDS} rounds: memory", large["memory"] / MEGABYTES_OF_MEMORY,
+        f"of {MEGABYTES_OF_MEMORY:g} MB", 1.0, at_least=False, detail=detail,
+    )  # fmt: skip
+    yield Line(
+        f"{LARGE:.0e} trials of {ROUNDS} rounds: folder", large["disk"] / MEGABYTES_ON_DISK,
+        f"of {MEGABYTES_ON_DISK:g} MB", 1.0, at_least=False,
+    )  # fmt: skip
+    yield Line(
+        f"memory of {LARGE:.0e} trials", large["memory"] / small["memory"],
+        f"times that of {SMALL:.0e}", 1.5, at_least=False,
+    )  # fmt: skip
+
+
+BENCHMARKS = (of_many_trials,)
+
+if __name__ == "__main__":
+    main(int(float(sys.argv[1])))

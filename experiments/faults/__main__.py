@@ -1,0 +1,68 @@
+"""``python -m experiments.faults``: try every fault, write faults.json and faults.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from experiments.faults import damage, kills, places
+from experiments.faults.cases import Tally
+from experiments.faults.table import markdown
+from experiments.stages import RESULTS
+from simulator.store.provenance import provenance
+
+PARTS = ("damage", "places", "kills")
+SEED = 20_261_122
+
+
+def tallies(options: argparse.Namespace) -> Iterator[Tally]:
+    """Every kind of fault."""
+    tries = options.kills if options.kills is not None else 4 if options.quick else 100
+    if "damage" in options.only:
+        yield from damage.campaign(options.seed, options.quick)
+    if "places" in options.only:
+        yield from places.campaign(options.seed, options.quick)
+    if "kills" in options.only and tries:
+        yield from kills.campaign(tries, options.seed, options.at_once, options.minutes)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Return 1 when a fault had a consequence that it must not have."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.faults", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few tries of each kind")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="these alone")
+    parser.add_argument("--kills", type=int, help="tries per signal; 100 by default")
+    parser.add_argument("--at-once", type=int, default=2, help="runs at a time")
+    parser.add_argument("--minutes", type=float, default=60.0, help="begin no signal later")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--folder", type=Path, default=RESULTS, help="where to write")
+    options = parser.parse_args(arguments)
+    start = time.perf_counter()
+    found = []
+    for tally in tallies(options):
+        print(f"{tally.kind}: {tally.tries} tries, {len(tally.wrong)} wrong", file=sys.stderr)
+        for line in tally.wrong:
+            print(f"  {line}", file=sys.stderr)
+        found.append(tally)
+    seconds = time.perf_counter() - start
+    whole = {
+        "seed": options.seed,
+        "seconds": round(seconds, 1),
+        "rows": [asdict(tally) for tally in found],
+        "provenance": provenance(),
+    }
+    options.folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    (options.folder / "faults.json").write_text(text, encoding="utf-8")
+    (options.folder / "faults.md").write_text(markdown(found, seconds), encoding="utf-8")
+    print(f"written     {options.folder / 'faults.json'}", file=sys.stderr)
+    return int(any(tally.wrong for tally in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

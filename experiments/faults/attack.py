@@ -1,0 +1,20 @@
+"""A generator adversary that processes play."""
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from simulator import Database, Laplace, counting_query
+
+EVERYONE = Database({"alice": 1, "bob": 1, "others": 398})
+WITHOUT_ALICE = EVERYONE.remove("alice")
+ALICE = counting_query("alice")
+
+
+def press(coins: np.random.Generator) -> Generator[Any, float, None]:
+    """Ask about Alice; after an answer that favours her presence, ask twice as sharply."""
+    epsilon = 0.1
+    while True:
+        answer = yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, epsilon)
+        epsilon = 0.2 if answer > 0.5 else 0.1

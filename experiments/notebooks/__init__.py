@@ -1,0 +1,1 @@
+"""Six notebooks, each a class of twenty minutes; :mod:`experiments.notebooks.running` runs them."""

@@ -1,0 +1,51 @@
+"""Lay all sources of the site out in one folder: written pages, notebooks, and made pages."""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from experiments.site import claim_pictures, gallery, ledger, reference
+from experiments.site.knobs import Sweep
+
+HERE = Path(__file__).parent
+NOTEBOOKS = HERE.parent / "notebooks"
+
+
+def assemble(folder: Path, sweeps: Mapping[str, Sequence[Sweep]], mathjax: Path) -> Path:
+    """Write every source into ``folder/source``, and return it.
+
+    A file that comes out the same is left as it was, so that only changed pages are built again.
+    ``sweeps`` are the numbers of the claims' pictures by id; ``mathjax`` is the file of scripts
+    that renders formulas.
+    """
+    made, source = folder / "source.part", folder / "source"
+    shutil.rmtree(made, ignore_errors=True)
+    shutil.copytree(HERE / "pages", made)
+    for notebook in sorted(NOTEBOOKS.glob("*.ipynb")):
+        shutil.copy(notebook, made / "class" / notebook.name)
+    gallery.write(made)
+    reference.write(made)
+    ledger.write(made, sweeps, claim_pictures.save_all(sweeps, folder))
+    replace(source, made)
+    scripts = folder / "extra" / "_static" / "mathjax"
+    scripts.mkdir(parents=True, exist_ok=True)
+    shutil.copy(mathjax, scripts / mathjax.name)
+    return source
+
+
+def replace(old: Path, new: Path) -> None:
+    """Make the folder ``old`` what ``new`` is, and remove ``new``; equal files keep their time."""
+    for path in [each for each in old.rglob("*") if each.is_file()]:
+        other = new / path.relative_to(old)
+        if not other.is_file():
+            path.unlink()
+        elif filecmp.cmp(path, other, shallow=False):
+            other.unlink()
+    for path in [each for each in new.rglob("*") if each.is_file()]:
+        target = old / path.relative_to(new)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(target)
+    shutil.rmtree(new)

@@ -1,0 +1,265 @@
+"""The ledger on the site: a page for each claim, from the registry and results/claims.json."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import shlex
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from experiments import stages
+from experiments.site.claim_pictures import look
+from experiments.site.claim_pictures import name as picture_name
+from experiments.site.docstrings import as_markdown, plain
+from experiments.site.knobs import Sweep
+from simulator.claims import Claim, all_claims
+from simulator.cli.claims import claims as claims_command
+from simulator.errors import InvalidInput
+
+
+def committed(path: Path = stages.RESULTS / "claims.json") -> dict[str, Mapping[str, Any]]:
+    """The committed result of every claim, by id.
+
+    Raises InvalidInput where the ledger and its results are not of the same claims.
+    """
+    results = {each["id"]: each for each in json.loads(path.read_text(encoding="utf-8"))}
+    ids = {claim.id for claim in all_claims()}
+    if strays := sorted(ids.symmetric_difference(results)):
+        raise InvalidInput(f"{path.name} and the ledger differ in {strays[0]}; run: make claims")
+    return results
+
+
+def write(source: Path, sweeps: Mapping[str, Sequence[Sweep]], pictures: Path) -> None:
+    """Write the ledger's pages below ``source``, with those of ``pictures`` that they show."""
+    folder = source / "ledger"
+    folder.mkdir(parents=True)
+    results = committed()
+    for claim in all_claims():
+        turned = sweeps.get(claim.id, [])
+        for sweep in turned:
+            shutil.copy(pictures / picture_name(claim.id, sweep), folder)
+        text = page(claim, results[claim.id], turned)
+        (folder / f"{claim.id}.md").write_text(text, encoding="utf-8")
+    for source_key, claims in groupby(all_claims(), key=lambda claim: claim.source.key):
+        text = source_page(list(claims), results)
+        (folder / f"source-{source_key}.md").write_text(text, encoding="utf-8")
+    (folder / "index.md").write_text(index(results), encoding="utf-8")
+
+
+def badge(result: Mapping[str, Any]) -> str:
+    """A verdict, coloured."""
+    kind = fault(result)
+    words = result["verdict"] + (f" ({kind})" if kind not in ("", "substance") else "")
+    return f'<span class="verdict {look(result["verdict"])}">{words}</span>'
+
+
+def fault(result: Mapping[str, Any]) -> str:
+    """What kind of complaint it is, where the ledger says so."""
+    return result.get("fault") or ""
+
+
+def function(claim: Claim) -> Callable[..., Any]:
+    """The function that decides a claim, as it is written."""
+    return claim.function
+
+
+def page(claim: Claim, result: Mapping[str, Any], turned: Sequence[Sweep]) -> str:
+    """The page of one claim."""
+    complaint = claim.expected.is_complaint
+    rows = [
+        ("Verdict", badge(result)),
+        ("Printed", plain(result["printed"]) if complaint else ""),
+        ("Right", plain(result["right"]) if complaint else ""),
+        ("Measured", plain(measured(result))),
+        ("Slack", slack(result)),
+        ("How", how(result)),
+        ("Note", plain(result["note"])),
+    ]
+    table = "\n".join(f"| {name} | {text} |" for name, text in rows if text)
+    return f"""# {claim.id}
+
+{plain(claim.source.cite)}, {plain(claim.place)}:
+
+> {plain(claim.statement)}
+
+| | |
+|---|---|
+{table}
+
+## How it is checked
+
+{as_markdown(inspect.getdoc(function(claim)) or "")}
+
+{picture(claim, turned)}
+{knobs(claim)}
+## The check
+
+```python
+{inspect.getsource(function(claim)).rstrip()}
+```
+
+`{function(claim).__module__.replace(".", "/")}.py`
+"""
+
+
+def measured(result: Mapping[str, Any]) -> str:
+    """What was found, in words; an estimate with its interval."""
+    found = result["measured"]
+    if isinstance(found, str):
+        return found
+    return (
+        f"{found['value']:.6g} [{found['lower']:.6g}, {found['upper']:.6g}] "
+        f"({100 * found['confidence']:g}%, {found['method']})"
+    )
+
+
+def slack(result: Mapping[str, Any]) -> str:
+    """What is claimed over what is attained."""
+    found = result["slack"]
+    return "" if found is None else f"{found:.4g} (claimed over attained; 1 is tight)"
+
+
+def how(result: Mapping[str, Any]) -> str:
+    """By what means, and how often a true claim would be blamed."""
+    words = {"exact": "computed", "simulation": "simulated", "both": "computed and simulated"}
+    alarm = result["false_alarm"]
+    chance = "" if alarm is None else f"; blames a true claim with probability {alarm:.1g} at most"
+    return words[result["method"]] + chance
+
+
+def picture(claim: Claim, turned: Sequence[Sweep]) -> str:
+    """The claim's pictures, and how to read them."""
+    if not turned:
+        return ""
+    shown = " ".join(
+        f"![what becomes of the claim as {sweep.knob} is turned]"
+        f"({picture_name(claim.id, sweep)}){{.knob}}"
+        for sweep in turned
+    )
+    return f"""{shown}
+
+Each mark is this check with one knob turned and the others left: a circle holds, a square holds but
+is not tight, a diamond does not follow, a cross fails. The ring is the claim as printed; at values
+that are missing the check has no answer, or none in time.
+"""
+
+
+def knobs(claim: Claim) -> str:
+    """The claim's knobs, and how to turn them."""
+    if not claim.parameters:
+        return f"\n```console\n$ dpcompose claims {claim.id}\n```\n"
+    rows = "\n".join(
+        f"| `{name}` | `{value!r}` | {f'`{claim.wrong[name]!r}`' if name in claim.wrong else ''} |"
+        for name, value in claim.parameters.items()
+    )
+    name, value = example(claim)
+    setting = shlex.quote(f"{name}={value}")
+    turn = f"\n$ dpcompose claims {claim.id} --set {setting}" if has_knobs() else ""
+    why = "" if claim.wrong else f"\n{plain(sentence(claim.cannot_be_wrong))}\n"
+    altered = (
+        "The altered claim is wrong on purpose: the check must come to another verdict.\n"
+        if claim.wrong
+        else ""
+    )
+    return f"""
+## Its knobs
+
+| knob | as printed | altered |
+|---|---|---|
+{rows}
+{why}
+{altered}Check the claim as it stands, then turn a knob:
+
+```console
+$ dpcompose claims {claim.id}{turn}
+```
+
+```python
+from simulator.claims import find
+
+print(find("{claim.id}").check({name}={value!r}))
+```
+"""
+
+
+def example(claim: Claim) -> tuple[str, Any]:
+    """A knob, and a value that can be written down: one of the altered claim if there is one."""
+    listed = [*claim.wrong.items(), *claim.parameters.items()]
+    return next((entry for entry in listed if isinstance(entry[1], int | float | str)), listed[0])
+
+
+def sentence(words: str) -> str:
+    """The words with a capital and a full stop."""
+    return words[:1].upper() + words[1:].rstrip(".") + "."
+
+
+def has_knobs() -> bool:
+    """Whether the command can turn a knob; Python can."""
+    return any("--set" in option.opts for option in claims_command.params)
+
+
+def source_page(claims: Sequence[Claim], results: Mapping[str, Mapping[str, Any]]) -> str:
+    """The page of one source: its claims, as they stand there."""
+    tree = "\n".join(claim.id for claim in claims)
+    return f"""# {plain(claims[0].source.cite)}
+
+```{{toctree}}
+:hidden:
+
+{tree}
+```
+
+{table(claims, results)}
+"""
+
+
+def table(claims: Sequence[Claim], results: Mapping[str, Mapping[str, Any]]) -> str:
+    """Claims in a table."""
+    rows = "\n".join(
+        f"| [{claim.id}]({claim.id}.md) | {plain(claim.place)} | {plain(claim.statement)} "
+        f"| {badge(results[claim.id])} |"
+        for claim in claims
+    )
+    return f"| claim | place | statement | verdict |\n|---|---|---|---|\n{rows}"
+
+
+def index(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """The ledger's first page: what it is, what was found wrong, and the sources."""
+    claims = all_claims()
+    keys = list(dict.fromkeys(claim.source.key for claim in claims))
+    tree = "\n".join(f"source-{key}" for key in keys)
+    minor = ("slip", "as transcribed")
+    found = [c for c in claims if c.expected.is_complaint and fault(results[c.id]) not in minor]
+    counted: dict[str, int] = {}
+    for each in results.values():
+        counted[each["verdict"]] = counted.get(each["verdict"], 0) + 1
+    verdicts = "\n".join(
+        f"| {badge({'verdict': verdict})} | {count} |" for verdict, count in counted.items()
+    )
+    return f"""# The ledger
+
+{len(claims)} claims of {len(keys)} lecture notes, each put to a test that can fail. A page for
+each: the statement, the verdict, how it was checked, a picture, and knobs that you can turn.
+
+| verdict | claims |
+|---|---|
+{verdicts}
+
+*Slack* is what is claimed over what is attained: 1 is tight. A *slip* is wrong to the letter only:
+a reader sees what is meant, and that is true. *As transcribed*: a slip that the transcription may
+owe. *In one reading*: the print leaves several open, and this one is false.
+
+```{{toctree}}
+:maxdepth: 1
+
+{tree}
+```
+
+## Found wrong or unsupported
+
+{table(found, results)}
+"""

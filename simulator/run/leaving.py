@@ -1,0 +1,118 @@
+"""Ctrl-C while a call into C does not return: gone within half a second all the same.
+
+Python answers a signal between two of its own instructions, so a compiled kernel or a long sum of
+numpy in the main thread holds it back. A thread that looks on is told of the signal at once, and
+ends the process if nothing else has. What is on disk is whole: results are renamed into place, and
+a block that is half written is dropped when its run is resumed.
+
+Only a call that keeps the interpreter lock all the while, as ``sum(range(10**10))``, stays unheard.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+UNHEARD = 0.3
+"""Seconds after which a signal that Python has not answered is answered here."""
+LEAVING = 0.4
+"""Seconds that an answered one has for what is to be put in order."""
+SAID = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+"""The signals that end a command, and its one line."""
+_SHOW_CURSOR = "\r\x1b[K\x1b[?25h"  # a bar hides it
+
+
+@contextlib.contextmanager
+def within_half_a_second() -> Iterator[None]:
+    """Let Ctrl-C end the process soon, whatever is called inside.
+
+    For a program's main thread; in any other nothing is changed. Worker processes are left the time
+    that they need, for whoever started them stops them.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    answers = {number: signal.getsignal(number) for number in SAID}
+    lookout = _Lookout(ours)
+    for number, answer in answers.items():
+        if callable(answer):
+            signal.signal(number, lookout.answering(answer))
+    before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+    thread = threading.Thread(target=lookout.watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    except BaseException:
+        # taking the interpreter down may take longer than all else
+        if lookout.heard is not None and not multiprocessing.active_children():
+            leave(lookout.heard)
+        raise
+    finally:
+        lookout.over.set()
+        signal.set_wakeup_fd(before)
+        for number, answer in answers.items():
+            if callable(answer):
+                signal.signal(number, answer)
+        theirs.close()  # the thread reads its end, and ends
+
+
+class _Lookout:
+    """Waits for signals beside the main thread."""
+
+    def __init__(self, ours: socket.socket) -> None:
+        self.ours = ours
+        self.over = threading.Event()
+        self.answered = threading.Event()
+        self.heard: int | None = None
+        self.own: list[object] = []
+
+    def answering(self, answer: Callable[..., Any]) -> Callable[..., Any]:
+        """The answer to a signal, which says first that it was heard."""
+
+        def answered(number: int, frame: Any) -> Any:
+            self.heard = number
+            self.answered.set()
+            return answer(number, frame)
+
+        self.own.append(answered)
+        return answered
+
+    def watch(self) -> None:
+        """End the process for a signal that is not answered in time."""
+        with self.ours:
+            while received := self.ours.recv(1):
+                number = received[0]
+                if number in SAID:
+                    self._see_off(number)
+
+    def _see_off(self, number: int) -> None:
+        while True:
+            if self.answered.wait(UNHEARD):
+                break
+            if signal.getsignal(number) in self.own:
+                leave(number)
+            # somebody holds it back on purpose, while workers start
+        if not self.over.wait(LEAVING) and not multiprocessing.active_children():
+            leave(number)
+
+
+def exit_code(number: int) -> int:
+    """What a shell calls the end by a signal: 130 after Ctrl-C, 143 after SIGTERM."""
+    return 128 + number
+
+
+def leave(number: int) -> NoReturn:
+    """End the process here and now for a signal, with one line."""
+    start = _SHOW_CURSOR if os.isatty(2) else ""
+    try:
+        os.write(2, f"{start}{SAID[signal.Signals(number)]}\n".encode())
+    finally:
+        os._exit(exit_code(number))

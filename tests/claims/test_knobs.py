@@ -1,0 +1,115 @@
+"""Claims asked again with other values, and swept over them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from simulator.claims import Verdict, claim, knobs_of, read_settings, sweep
+from simulator.claims.theorems.composition import advanced_epsilon
+from simulator.data.databases import REPLACE_ONE
+from simulator.errors import InvalidInput
+
+
+def test_a_claim_is_asked_again() -> None:
+    assert claim("zhang2020-bob").check(denominator=813).verdict is Verdict.HOLDS
+    assert claim("zhang2020-bob").check().verdict is Verdict.DOES_NOT_FOLLOW
+
+
+def test_a_shared_check_keeps_the_claim_s_own_constants() -> None:
+    """Six rounds of 0.5, of which half is claimed; the check's own default is 0.3."""
+    finding = claim("composition-note-theorem-1").check(share=0.5)
+    assert "3, claimed at most 1.5" in str(finding.measured)
+
+
+def test_a_sweep_finds_where_the_verdict_flips() -> None:
+    """Theorem 3.20 gives 1 at ε0 = 1/812.318, by bisection of its own formula."""
+    stretches = sweep(claim("zhang2020-bob"), "denominator", 780.0, 900.0)
+    assert [s.finding.verdict for s in stretches] == [Verdict.DOES_NOT_FOLLOW, Verdict.HOLDS]
+    low, high = 780.0, 900.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        enough = advanced_epsilon(1 / middle, 10_000, math.exp(-32)) <= 1.0
+        low, high = (low, middle) if enough else (middle, high)
+    assert stretches[0].last == pytest.approx(high, abs=2e-4)
+    assert stretches[1].first == pytest.approx(high, abs=2e-4)
+    assert stretches[0].last < stretches[1].first <= stretches[1].last == 900.0
+
+
+def test_a_sweep_of_whole_numbers_flips_between_neighbours() -> None:
+    stretches = sweep(claim("zhang2020-n-over-401"), "denominator", 380, 420, points=5)
+    assert [(s.first, s.last) for s in stretches] == [(380, 399), (400, 420)]
+
+
+def test_a_sweep_of_two_points_sees_three_verdicts() -> None:
+    stretches = sweep(claim("zhang2020-bob"), "denominator", 700.0, 900.0, points=2)
+    assert [s.finding.verdict for s in stretches] == [
+        Verdict.FAILS, Verdict.DOES_NOT_FOLLOW, Verdict.HOLDS,
+    ]  # fmt: skip
+
+
+def test_a_verdict_that_does_not_flip_is_one_stretch() -> None:
+    (stretch,) = sweep(claim("chapter5-lemma-1-7"), "epsilon", 0.1, 0.5, points=4)
+    assert (stretch.first, stretch.last) == (0.1, 0.5)
+
+
+def test_texts_become_values_of_the_knob_s_type() -> None:
+    histogram = claim("zhang2020-histogram-sensitivity")
+    read = read_settings(histogram, ["cells=4", "relation=replace-one", "claimed=2"])
+    assert read == {"cells": 4, "relation": REPLACE_ONE, "claimed": 2.0}
+    assert histogram.check(**read).verdict is Verdict.HOLDS
+    budgets = claim("group-notes-basic-two")
+    assert read_settings(budgets, ["epsilons=0.1,0.2"]) == {"epsilons": (0.1, 0.2)}
+    reading = claim("zhang2020-exponentially-many-queries")
+    assert read_settings(reading, ["all_subsets=no"]) == {"all_subsets": False}
+
+
+@pytest.mark.parametrize(
+    ("id", "setting", "complaint"),
+    [
+        ("zhang2020-bob", "nenner=3", "no knob 'nenner'; it has denominator, rounds, log_delta"),
+        ("chapter5-reference-to-theorem", "x=3", "it has none at all"),
+        ("zhang2020-bob", "denominator=0", "from 1 to 1e\\+09, not 0.0: the number below the line"),
+        ("zhang2020-bob", "denominator=many", "must be a number, not 'many'"),
+        ("zhang2020-bob", "denominator=nan", "must be a number"),
+        ("zhang2020-bob", "rounds=10.5", "must be a whole number, not '10.5'"),
+        ("zhang2020-bob", "denominator", "as name=value"),
+        ("zhang2020-histogram-sensitivity", "relation=near", "must be a relation"),
+        ("zhang2020-reconstruction-theorem-1", "n=40", "from 0 to 12.*combinations"),
+        ("group-notes-basic-two", "epsilons=" + ",".join(["0.1"] * 30), "one to nine numbers"),
+    ],
+)
+def test_bad_values_say_what_is_wrong(id: str, setting: str, complaint: str) -> None:
+    with pytest.raises(InvalidInput, match=complaint):
+        claim(id).check(**read_settings(claim(id), [setting]))
+
+
+def test_where_every_combination_is_listed_there_is_a_limit() -> None:
+    for id, name in (("zhang2020-repeated-statistic", "rounds"), ("zhang2020-pigeonhole", "s")):
+        with pytest.raises(InvalidInput, match="combinations are listed"):
+            claim(id).check(**{name: 20})
+
+
+def test_values_at_which_a_check_breaks_down_are_bad_input() -> None:
+    with pytest.raises(InvalidInput, match="cannot be checked at delta = 0"):
+        claim("roth2011-theorem-6-proof-azuma").check(delta=0.0)
+
+
+def test_a_sweep_needs_a_number_and_a_range() -> None:
+    with pytest.raises(InvalidInput, match="only numbers can be swept"):
+        sweep(claim("zhang2020-histogram-sensitivity"), "relation", 0, 1)
+    with pytest.raises(InvalidInput, match="smaller to a larger"):
+        sweep(claim("zhang2020-bob"), "denominator", 900, 700)
+    with pytest.raises(InvalidInput, match="no knob"):
+        sweep(claim("zhang2020-bob"), "nenner", 1, 2)
+
+
+def test_the_claim_s_own_values_are_within_the_ranges_of_its_knobs() -> None:
+    from simulator.claims import all_claims
+
+    for entry in all_claims():
+        knobs = knobs_of(entry)
+        for name, value in {**entry.parameters, **entry.wrong}.items():
+            if value not in (None, ()):
+                assert knobs[name].checked(value) == value, (entry.id, name)

@@ -1,0 +1,52 @@
+"""The campaign of faults: a few tries, and that its checks can fail."""
+
+import pytest
+
+from experiments.faults import __main__ as faults
+from experiments.faults import damage
+from experiments.faults.cases import Tally, line_or_equal
+from experiments.faults.table import markdown
+from simulator.errors import InvalidInput
+
+
+def test_a_wrong_outcome_is_listed():
+    tally = Tally("a kind")
+    for said in ("equal", "lines", "resumed, it prints something else"):
+        tally.count(said)
+    assert (tally.tries, tally.equal, tally.lines) == (3, 1, 1)
+    text = markdown([tally], 60.0)
+    assert "3 tries, 1 with a consequence" in text
+    assert "- a kind: resumed, it prints something else" in text
+
+
+def test_what_a_call_may_do():
+    def raises(error):
+        def call():
+            raise error
+
+        return call
+
+    assert line_or_equal(lambda: True) == "equal"
+    assert line_or_equal(lambda: False) == "another result"
+    assert line_or_equal(raises(InvalidInput("one line"))) == "lines"
+    assert "more than a line" in line_or_equal(raises(InvalidInput("two\nlines")))
+    assert line_or_equal(raises(KeyError("x"))) == "KeyError: 'x'"
+
+
+def test_damage_is_mended_and_a_swapped_block_is_seen(tmp_path):
+    original = damage.Original(tmp_path / "whole")
+    assert original.outcome() == "equal"
+    first = original.records[0]
+    assert original.outcome(original.log[: first[1] - 1]) == "equal"
+    assert original.outcome(damage.flipped(original.log, 8 * (first[0] + 30))) == "equal"
+    other = damage.Original(tmp_path / "other")
+    other.result = damage.simulate(
+        damage.press, damage.PureDP(0.2), 20, 1000, seed=4, block_size=50, jobs=1, keep_views=3
+    )
+    assert other.outcome() == "another result"
+
+
+def test_unknown_parts_are_refused(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        faults.main(["--only", "nothing", "--folder", "nowhere"])
+    assert "invalid choice" in capsys.readouterr().err

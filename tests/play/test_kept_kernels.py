@@ -1,0 +1,176 @@
+"""Kernels that were compiled in another process: the same bits, and never another's code.
+
+A new process is a new process here: numba links functions by their names, and only there may a name
+mean something else.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from simulator import ADD_REMOVE, PureDP, Rule
+from simulator.play.kept_kernels import KernelCache
+from simulator.play.plain_kernel import Engine
+from tests.helpers.games import PRESS
+
+PLAY = """
+import hashlib, json, sys
+from simulator import PureDP
+from simulator.adversaries import make
+from simulator.play.block import Specification, play_block, prepared_engine
+from simulator.play.sampling import Covering, Tilted
+from simulator.theory.filters import SumFilter
+from tests.helpers.games import FINITE, ANYTHING
+
+def told(s):
+    engine = prepared_engine(s)
+    digest = hashlib.sha256()
+    for b in (0, 1):
+        outcome = play_block(s, b, 0)
+        digest.update(outcome.losses.tobytes())
+        if outcome.log_weights is not None:
+            digest.update(outcome.log_weights.tobytes())
+    if engine is None:
+        from simulator.play.block import covering_engine
+        kernel = covering_engine(s, 0)._kernel
+    else:
+        kernel = engine.kernel
+    cache = kernel._cache
+    return digest.hexdigest(), getattr(cache, "loaded", 0), getattr(cache, "saved", 0)
+
+family = PureDP(0.2)
+rule = make("press-when-ahead", family, 20)
+print(json.dumps([
+    told(Specification(rule, family, 20, 500, 7)),
+    told(Specification(rule, family, 20, 500, 7, filter=SumFilter(1.0))),
+    told(Specification(rule, family, 20, 500, 7, sampling=Tilted(2.0))),
+    told(Specification(FINITE, ANYTHING, 8, 500, 7, sampling=Covering(2.0))),
+]))
+"""
+
+
+def in_a_new_process(program, folder, *arguments):
+    """What a program prints as JSON, with its cache in that folder."""
+    environment = {**os.environ, "DPCOMPOSE_CACHE": str(folder)}
+    run = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True, text=True, check=True, env=environment,
+    )  # fmt: skip
+    return json.loads(run.stdout)
+
+
+def test_a_new_process_loads_every_kind_of_kernel_and_plays_the_same_bits(tmp_path):
+    off, cold, warm = (
+        in_a_new_process(PLAY, folder) for folder in ("off", tmp_path / "c", tmp_path / "c")
+    )
+    assert [bits for bits, *_ in off] == [bits for bits, *_ in cold] == [bits for bits, *_ in warm]
+    assert [counts for _, *counts in off] == [[0, 0]] * 4
+    assert [counts for _, *counts in cold] == [[0, 1]] * 4
+    assert [counts for _, *counts in warm] == [[1, 0]] * 4
+
+
+ONE_NAME = """
+import json, math, sys
+import numba
+from simulator import Laplace, PureDP, Rule
+from simulator.play import compiling, kept_kernels
+from simulator.play.block import Specification, engine_for, play_block
+from tests.helpers.games import ALICE, on_alice
+
+MANY = "".join(f"    if x > {k}.25:\\n        s += math.sin(x * {k}) * math.cos(s)\\n"
+               for k in range(100))
+
+def rule_with(bar):
+    # too long for LLVM to inline: it is called by its name
+    space = {"math": math, "bar": bar, "__name__": "__main__"}
+    exec("def helper(x):\\n    s = 0.0\\n" + MANY + "    return x > bar + 0.0 * s\\n", space)
+    helper = numba.njit(space["helper"])
+
+    def step(state, i, answer, coins):
+        return state, 1 if helper(answer) else 0
+
+    return Rule(step, on_alice(Laplace(ALICE, 0.1), Laplace(ALICE, 0.2)))
+
+if sys.argv[1] == "named by numba":
+    compiling.name_uniquely = lambda: None
+    kept_kernels._FIRST = 0
+told = []
+for bar in sys.argv[2:]:
+    s = Specification(rule_with(float(bar)), PureDP(0.2), 40, 200, 7, block_size=200)
+    cache = engine_for(s).kernel._cache
+    told.append([play_block(s, 0, 0).losses.tolist(), cache.loaded])
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.parametrize("names", ["named uniquely", "named by numba"])
+def test_two_functions_of_one_name_from_two_processes_are_told_apart(tmp_path, names):
+    ((first, loaded),) = in_a_new_process(ONE_NAME, tmp_path, names, "0.5")
+    assert loaded == 0
+    ((second, loaded),) = in_a_new_process(ONE_NAME, tmp_path, names, "-3")
+    assert loaded == 0
+    assert first != second
+    both = in_a_new_process(ONE_NAME, tmp_path, names, "0.5", "-3")
+    if names == "named uniquely":
+        assert both == [[first, 1], [second, 1]]
+    else:  # what it would come to: the second rule plays with the first one's helper
+        assert both == [[first, 1], [first, 1]]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A cache of the test's own, in a process that knows no kernel yet."""
+    monkeypatch.setenv("DPCOMPOSE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(KernelCache, "known", {})
+    return tmp_path / "cache"
+
+
+def losses(engine):
+    """Some losses of experiment 0."""
+    found = np.zeros(50)
+    coins, noise = np.random.default_rng(1), np.random.default_rng(2)
+    engine.play(0, coins, noise, found, 20)
+    return found.tolist()
+
+
+def test_a_damaged_file_is_compiled_anew_and_replaced(folder, monkeypatch):
+    first = Engine.build(PRESS, PureDP(0.2), ADD_REMOVE)
+    assert first.kernel._cache.saved == 1
+    (file,) = folder.iterdir()
+    file.write_bytes(file.read_bytes()[:1000])
+    monkeypatch.setattr(KernelCache, "known", {})
+    again = Engine.build(PRESS, PureDP(0.2), ADD_REMOVE)
+    assert (again.kernel._cache.loaded, again.kernel._cache.saved) == (0, 1)
+    assert losses(again) == losses(first)
+
+
+def test_an_equal_rule_is_compiled_once_in_a_process(folder):
+    first = Engine.build(PRESS, PureDP(0.2), ADD_REMOVE)
+    again = Engine.build(Rule(PRESS.step, PRESS.menu), PureDP(0.2), ADD_REMOVE)
+    assert again.kernel._cache.loaded == 1
+    assert losses(again) == losses(first)
+
+
+def test_a_folder_that_cannot_be_made_costs_only_the_time(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("DPCOMPOSE_CACHE", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr(KernelCache, "known", {})
+    engine = Engine.build(PRESS, PureDP(0.2), ADD_REMOVE)
+    assert engine.complaint == ""
+    assert engine.kernel._cache.saved == 0
+
+
+def test_code_with_an_address_of_this_process_is_not_kept(folder):
+    large = np.zeros(1 << 18)  # numba looks such an array up where it is
+
+    def step(state, i, _answer, _coins):
+        return state, int(large[i])
+
+    engine = Engine.build(Rule(step, PRESS.menu), PureDP(0.2), ADD_REMOVE)
+    assert engine.complaint == ""
+    assert engine.kernel._cache.saved == 0
+    assert not KernelCache.known

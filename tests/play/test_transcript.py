@@ -1,0 +1,108 @@
+"""Views told in words."""
+
+import math
+from dataclasses import asdict
+
+import pytest
+
+from simulator import (
+    ApproxDP,
+    BlackBox,
+    Database,
+    Interactive,
+    Laplace,
+    PureDP,
+    SumFilter,
+    counting_query,
+    simulate,
+)
+from simulator.adversaries import make
+from simulator.play.transcript import FIRST, LAST
+from simulator.result import Result
+
+FAMILY = PureDP(0.2)
+everyone = Database({"alice": 1, "others": 9})
+without_alice = everyone.remove("alice")
+
+
+def told(adversary, family=FAMILY, rounds=5, **options):
+    result = simulate(adversary, family, rounds, 3, keep_views=2, jobs=1, progress=False, **options)
+    assert isinstance(result, Result)
+    return result, [result.transcript(view) for view in result.views]
+
+
+def test_a_transcript_says_what_was_played():
+    result, (first, *others) = told(make("press-when-ahead", FAMILY, 5))
+    assert [(one.experiment, one.trial) for one in (first, *others)] == [
+        (0, 0), (0, 1), (1, 0), (1, 1),
+    ]  # fmt: skip
+    replayed = result.replay(result.views[0])
+    assert [turn.loss for turn in first.turns] == list(replayed.round_losses)
+    assert [turn.answer for turn in first.turns] == list(result.views[0].answers)
+    assert first.turns[-1].total == replayed.loss == result.losses(0)[0]
+    for turn in first.turns:
+        assert turn.odds == pytest.approx(math.exp(-turn.total), rel=1e-15)
+    lines = str(first).splitlines()
+    assert lines[0] == "Trial 0 of experiment 0; database 1 has 1 × 'alice' more"
+    assert " ".join(lines[1].split()) == "round asks answer loss so far odds of b = 1"
+    assert "Laplace(count('alice'), epsilon=0.1): 0 or 1" in lines[2]
+    assert len(lines) == 2 + 5
+
+
+def test_a_long_play_is_told_from_both_ends():
+    _, (first, *_) = told(make("mechanism-switcher", FAMILY, 60), rounds=60)
+    lines = str(first).splitlines()
+    assert len(first.turns) == 60
+    assert len(lines) == 2 + FIRST + 1 + LAST
+    assert f"rounds {FIRST + 1} to {60 - LAST}: 3 different questions, so far between" in lines[14]
+    assert max(map(len, lines)) < 140
+
+
+def test_a_refused_query_and_an_infinite_loss_are_told():
+    _, transcripts = told(
+        make("budget-splitter", PureDP(1.0), 4), PureDP(1.0), 4, filter=SumFilter(1.2)
+    )
+    assert [turn.answer for turn in transcripts[0].turns][1:] == ["refused"] * 3
+    leaky = ApproxDP(0.2, 0.9)
+    _, transcripts = told(make("fixed-worst-case", leaky, 3), leaky, 3)
+    assert transcripts[0].turns[-1].odds == 0.0
+    assert transcripts[-1].turns[-1].odds == math.inf
+    assert "+inf" in str(transcripts[0])
+
+
+def shown(database, rng):
+    return {"count": int(database.count_of("alice"))}
+
+
+def conversation(database, rng):
+    return lambda message: message
+
+
+def asks_black_boxes(coins):
+    yield without_alice, everyone, BlackBox(shown, FAMILY)
+    handle = yield without_alice, everyone, Interactive(conversation, FAMILY)
+    yield handle.ask("again")
+
+
+def test_what_has_no_likelihood_is_told_without_losses():
+    _, (first, *_) = told(asks_black_boxes, rounds=3)
+    assert first.turns[0].answer == "{'count': 0}"
+    assert first.turns[2].question == "asks again: 'again'"
+    assert "unknown" in str(first)
+
+
+def two_pairs(coins):
+    yield without_alice, everyone, Laplace(counting_query("alice"), 0.1)
+    more = everyone.add("others")
+    yield everyone, more, Laplace(counting_query("others"), 0.1)
+
+
+def test_several_pairs_of_databases_are_counted():
+    _, (first, *_) = told(two_pairs, rounds=2)
+    assert "2 pairs of databases; at first, database 1 has 1 × 'alice' more" in str(first)
+    assert first.turns[1].question.endswith(": 9 or 10")
+
+
+def test_a_transcript_is_plain_values():
+    _, (first, *_) = told(make("press-when-ahead", FAMILY, 5))
+    assert asdict(first)["turns"][0]["round"] == 1

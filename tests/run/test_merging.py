@@ -1,0 +1,362 @@
+"""Parts of a run, and folders that merge: the same bits as one run, or one line on why not."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import simulator.run.worker
+from simulator import InvalidInput, PureDP, merge_folders, simulate, simulate_part
+from simulator.run.parts import Part
+from simulator.store import RunStore
+from simulator.store.manifest import read_manifest, write_manifest
+from tests.helpers.exploring import examples
+from tests.helpers.games import PRESS, press_when_ahead
+
+hypothesis = pytest.importorskip("hypothesis")
+st = hypothesis.strategies
+
+WIDE = PureDP(0.9)
+SETTINGS = {"seed": 5, "block_size": 8, "trace": True, "keep_views": 11}
+BLOCKS = 13
+
+
+def play(**others):
+    settings = {"adversary": press_when_ahead, "rounds": 20, "trials": 100, "jobs": 1}
+    return simulate(family=WIDE, **(settings | SETTINGS | others))
+
+
+def play_part(part, out, **others):
+    settings = {"adversary": press_when_ahead, "rounds": 20, "trials": 100, "jobs": 1}
+    return simulate_part(family=WIDE, part=part, out=out, **(settings | SETTINGS | others))
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    """Three parts of a run, and its result without them."""
+    folder = tmp_path_factory.mktemp("parts")
+    stored = [play_part((i, 3), folder / f"part-{i}") for i in (1, 2, 3)]
+    assert [list(each.blocks) for each in stored] == [
+        list(range(4)), list(range(4, 8)), list(range(8, 13))
+    ]  # fmt: skip
+    return folder, play()
+
+
+@pytest.fixture
+def nothing_is_played(monkeypatch):
+    def play_block(specification, b, block):
+        raise AssertionError(f"experiment {b}, block {block} was played")
+
+    monkeypatch.setattr(simulator.run.worker, "play_block", play_block)
+
+
+def assert_same(result, other):
+    for b in (0, 1):
+        assert result.losses(b).tobytes() == other.losses(b).tobytes()
+        assert result.traces[b].tobytes() == other.traces[b].tobytes()
+    assert result.views == other.views
+
+
+def contents(*folders):
+    return {path: path.read_bytes() for folder in folders for path in sorted(folder.iterdir())}
+
+
+def refused(folders, out, match, **others):
+    """Merge what must not be merged: one line, nothing written, nothing changed."""
+    before = contents(*folders)
+    around = sorted(path.name for path in out.parent.iterdir())
+    with pytest.raises(InvalidInput, match=match) as refusal:
+        merge_folders(folders, out, **others)
+    assert "\n" not in str(refusal.value)
+    assert contents(*folders) == before
+    assert sorted(path.name for path in out.parent.iterdir()) == around
+
+
+# --- the same bits --------------------------------------------------------------------------------
+
+
+def test_merged_parts_are_the_run(parts, tmp_path, nothing_is_played):
+    folder, whole = parts
+    sources = [folder / f"part-{i}" for i in (3, 1, 2)]
+    before = contents(*sources)
+    merged = merge_folders(sources, tmp_path / "whole")
+    assert merged.complete
+    assert (merged.stored, merged.overlapping) == (2 * BLOCKS, 0)
+    assert contents(*sources) == before
+    assert_same(whole, play(out=tmp_path / "whole"))
+
+
+def test_what_is_missing_is_named_and_played(parts, tmp_path):
+    folder, whole = parts
+    merged = merge_folders([folder / "part-1", folder / "part-3"], tmp_path / "whole")
+    assert merged.missing == {0: ((4, 8),), 1: ((4, 8),)}
+    assert not merged.complete
+    resumed = play(out=tmp_path / "whole")
+    assert resumed.rounds_played == 2 * 4 * 8 * 20
+    assert_same(whole, resumed)
+
+
+def test_overlapping_blocks_are_counted_and_stored_once(parts, tmp_path, nothing_is_played):
+    folder, whole = parts
+    merged = merge_folders(
+        [folder / "part-1", folder / "part-2", folder / "part-1", folder / "part-3"],
+        tmp_path / "whole",
+    )
+    assert (merged.stored, merged.overlapping) == (2 * BLOCKS, 2 * 4)
+    log = (tmp_path / "whole" / "blocks.log").read_bytes()
+    assert log.count(b"\x00BLK") == 2 * BLOCKS
+    assert_same(whole, play(out=tmp_path / "whole"))
+
+
+def test_a_part_is_resumed_and_goes_on_as_the_whole(tmp_path, monkeypatch):
+    whole = play()
+    out = tmp_path / "part"
+    with monkeypatch.context() as interrupted:
+        play_block, played = simulator.run.worker.play_block, []
+
+        def few(specification, b, block):
+            if len(played) == 3:
+                raise KeyboardInterrupt
+            played.append(block)
+            return play_block(specification, b, block)
+
+        interrupted.setattr(simulator.run.worker, "play_block", few)
+        with pytest.raises(KeyboardInterrupt):
+            play_part("2/3", out)
+    play_part("2/3", out)
+    with RunStore.load(out) as store:
+        assert store.covered() == {0: [(4, 8)], 1: [(4, 8)]}
+    assert_same(whole, play(out=out))
+
+
+def test_counted_losses_merge_with_losses(tmp_path):
+    whole = play(keep="summary", keep_views=0)
+    for i, keep in ((1, "summary"), (2, "losses"), (3, "summary")):
+        play_part((i, 3), tmp_path / str(i), keep=keep, keep_views=0)
+    assert play_part((2, 2), tmp_path / "4", keep="summary", keep_views=0).blocks.start == 6
+    merged = merge_folders([tmp_path / name for name in "1243"], tmp_path / "whole")
+    assert (merged.stored, merged.overlapping) == (2 * BLOCKS, 2 * 7)
+    result = play(keep="summary", keep_views=0, out=tmp_path / "whole")
+    assert result.rounds_played == 0
+    for epsilon in (0.5, 1.0, 2.0):
+        assert result.tail(epsilon).as_dict() == whole.tail(epsilon).as_dict()
+    assert result.traces[0].tobytes() == whole.traces[0].tobytes()
+
+
+def test_a_stretch_is_compared_with_the_blocks_that_it_adds_up(tmp_path):
+    from simulator.run.simulate import added_records
+
+    for name in ("stretch", "blocks"):
+        play(keep="summary", keep_views=0, out=tmp_path / name)
+    manifest = read_manifest(tmp_path / "stretch")
+    with RunStore.open(
+        tmp_path / "stretch", manifest.content, manifest.goal, combine=added_records
+    ) as store:
+        store.condense()
+        assert any(location.blocks == 4 for location in store.locations())
+    merged = merge_folders([tmp_path / "blocks", tmp_path / "stretch"], tmp_path / "whole")
+    assert (merged.stored, merged.overlapping) == (2 * BLOCKS, 2 * BLOCKS)
+    with RunStore.load(tmp_path / "whole") as store:
+        assert any(location.blocks == 4 for location in store.locations())
+    play(keep="summary", keep_views=0, seed=6, out=tmp_path / "other")
+    forge(tmp_path / "other", tmp_path / "stretch")
+    refused(
+        [tmp_path / "stretch", tmp_path / "other"], tmp_path / "new",
+        "experiment 0, block 0 is not the same in",
+    )  # fmt: skip
+
+
+def test_a_raised_run_merges_with_the_smaller_one(tmp_path):
+    whole = play()
+    play(trials=60, keep_views=0, out=tmp_path / "small")  # its last block has 4 trials
+    play_part((2, 2), tmp_path / "half")
+    play_part((1, 2), tmp_path / "first")
+    short = merge_folders([tmp_path / "small"], tmp_path / "alone")
+    assert short.complete
+    assert merge_folders([tmp_path / "small", tmp_path / "half"], tmp_path / "new").complete
+    assert play(out=tmp_path / "new").rounds_played == 2 * 2 * 8 * 20  # for their views
+    # of a block with fewer views and one with more the latter stays
+    several = [tmp_path / name for name in ("small", "half", "first")]
+    assert merge_folders(several, tmp_path / "views").complete
+    result = play(out=tmp_path / "views")
+    assert result.rounds_played == 0
+    assert_same(whole, result)
+
+
+# --- refused --------------------------------------------------------------------------------------
+
+
+def forge(folder, identity_of, least=0):
+    """Give a folder's blocks from ``least`` on the identity of another run, as a fault would."""
+    other = read_manifest(identity_of)
+    with RunStore.load(folder) as store:
+        records = list(store.read())
+    shutil.rmtree(folder)
+    with RunStore.open(folder, other.content, other.goal) as forged:
+        for each in records:
+            if each.block >= least:
+                where = each.experiment, each.block
+                forged.append(*where, each.arrays, blocks=each.blocks, adds=each.adds)
+
+
+@pytest.mark.parametrize("change", ["loss", "view"])
+def test_a_block_that_differs_is_named_with_both_folders(change, parts, tmp_path):
+    folder, _ = parts
+    other = tmp_path / "other"
+    manifest = read_manifest(folder / "part-1")
+    with (
+        RunStore.load(folder / "part-1") as right,
+        RunStore.open(other, manifest.content, manifest.goal) as wrong,
+    ):
+        for record in right.read():
+            arrays = {name: np.array(array) for name, array in record.arrays.items()}
+            if (record.experiment, record.block) == (1, 0):
+                name = "losses" if change == "loss" else "answers"
+                arrays[name].flat[3] = np.nextafter(arrays[name].flat[3], 9.0)
+            wrong.append(record.experiment, record.block, arrays)
+    refused(
+        [folder / "part-1", other], tmp_path / "whole",
+        "experiment 1, block 0 is not the same in .*part-1 and in .*other: ",
+    )  # fmt: skip
+
+
+def test_a_short_block_that_begins_otherwise_is_named(tmp_path):
+    play(trials=60, out=tmp_path / "small")
+    play(trials=60, seed=6, out=tmp_path / "wrong")
+    play_part((2, 2), tmp_path / "half", trials=100)
+    forge(tmp_path / "wrong", tmp_path / "small", least=7)
+    merge_folders([tmp_path / "small", tmp_path / "half"], tmp_path / "fine")
+    refused(
+        [tmp_path / "half", tmp_path / "wrong"], tmp_path / "whole", "block 7 is not the same in"
+    )
+
+
+def test_folders_of_other_specifications_are_refused_by_what_differs(parts, tmp_path):
+    folder, _ = parts
+    play_part((1, 3), tmp_path / "seed", seed=6)
+    refused([folder / "part-1", tmp_path / "seed"], tmp_path / "whole", r"\(seed: 5 there, 6 here")
+    play_part((1, 3), tmp_path / "adversary", adversary=PRESS)
+    refused([folder / "part-1", tmp_path / "adversary"], tmp_path / "whole", "adversary: ")
+
+
+def test_folders_of_other_versions_are_refused_unless_asked_for(parts, tmp_path):
+    folder, whole = parts
+    shutil.copytree(folder / "part-2", tmp_path / "older")
+    manifest = read_manifest(tmp_path / "older")
+    session = json.loads(json.dumps(manifest.sessions[0]))
+    session["versions"]["numpy"] = "1.0"
+    session["machine"]["processor"] = "an abacus"
+    write_manifest(
+        tmp_path / "older",
+        type(manifest)(manifest.content, manifest.identity, manifest.goal, (session,)),
+    )
+    several = [folder / "part-1", tmp_path / "older", folder / "part-3"]
+    refused(several, tmp_path / "whole", r"different versions: numpy 1\.0 and ")
+    merged = merge_folders(several, tmp_path / "whole", mixed_versions=True)
+    assert [line for line in merged.notices if "numpy 1.0 and" in line]
+    assert [line for line in merged.notices if "an abacus" in line]
+    assert_same(whole, play(out=tmp_path / "whole"))
+    sessions = read_manifest(tmp_path / "whole").sessions
+    assert {each["versions"]["numpy"] for each in sessions} >= {"1.0", np.__version__}
+
+
+def test_what_is_no_folder_of_a_run_is_refused(parts, tmp_path):
+    folder, _ = parts
+    (tmp_path / "empty").mkdir()
+    refused([folder / "part-1", tmp_path / "empty"], tmp_path / "whole", "cannot read .*empty")
+    with pytest.raises(InvalidInput, match="no folder to merge"):
+        merge_folders([], tmp_path / "whole")
+
+
+def test_a_folder_that_exists_is_not_written_over(parts, tmp_path):
+    folder, _ = parts
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "whole" / "mine").touch()
+    refused([folder / "part-1"], tmp_path / "whole", "exists already; name a new folder")
+    (tmp_path / "whole" / "mine").unlink()
+    assert merge_folders([folder / "part-1"], tmp_path / "whole").stored == 8
+    refused([folder / "part-1"], folder / "part-2", "exists already")
+
+
+def test_a_damaged_folder_gives_what_is_whole_and_says_so(parts, tmp_path):
+    folder, _ = parts
+    shutil.copytree(folder / "part-2", tmp_path / "torn")
+    log = tmp_path / "torn" / "blocks.log"
+    log.write_bytes(log.read_bytes()[:-50])
+    merged = merge_folders([folder / "part-1", tmp_path / "torn"], tmp_path / "whole")
+    assert merged.stored == 8 + 7
+    assert "torn/blocks.log is damaged" in merged.notices[0]
+
+
+KILLED = """
+import sys, time
+from simulator import merge_folders
+from simulator.run import merging
+whole = merging.Pile.encoded
+
+def slowly(self, chosen):
+    for record in whole(self, chosen):
+        print("ready", flush=True)
+        time.sleep(0.2)
+        yield record
+
+merging.Pile.encoded = slowly
+merge_folders(sys.argv[1:3], sys.argv[3])
+"""
+
+
+def test_a_merge_that_is_killed_leaves_no_folder_of_that_name(parts, tmp_path):
+    folder, _ = parts
+    sources = [str(folder / "part-1"), str(folder / "part-2")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, *sources, str(tmp_path / "whole")],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    for _ in range(3):
+        assert process.stdout.readline() == b"ready\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "whole").exists()
+    assert [path for path in tmp_path.iterdir() if path.name.startswith(".whole.")]
+    assert merge_folders(sources, tmp_path / "whole").stored == 16
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+@examples(200)
+@hypothesis.given(st.integers(0, 300_000), st.integers(1, 400))
+def test_parts_share_out_every_block_once(total, count):
+    parts = [Part(i, count).blocks(total) for i in range(1, count + 1)]
+    assert parts[0].start == 0
+    assert parts[-1].stop == total
+    assert all(one.stop == other.start for one, other in pairwise(parts))
+    lengths = [len(part) for part in parts]
+    assert max(lengths) <= max(1.25 * total / count + 1, 1)
+
+
+def test_parts_of_many_blocks_begin_where_stretches_do():
+    assert [Part(i, 3).blocks(238_000).start % 1024 for i in (1, 2, 3)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("text", ["5/4", "0/4", "1/0", "-1/4", "1", "a/b", "1/2/3", "1.5/3", "1/٣"])
+def test_a_part_that_is_none_is_refused_and_nothing_is_written(text, tmp_path):
+    with pytest.raises(InvalidInput) as refusal:
+        play_part(text, tmp_path / "part")
+    assert "\n" not in str(refusal.value)
+    assert not (tmp_path / "part").exists()
+
+
+def test_a_part_may_be_empty(tmp_path):
+    assert play_part("40/40", tmp_path / "last").trials == 4
+    empty = play_part("1/40", tmp_path / "first")
+    assert (len(empty.blocks), empty.trials) == (0, 0)
+    assert "no block" in str(empty)
+    assert merge_folders([tmp_path / "first", tmp_path / "last"], tmp_path / "both").stored == 2

@@ -1,0 +1,77 @@
+"""A run in one picture."""
+
+import numpy as np
+import pytest
+
+from simulator import (
+    GaussianDP,
+    NotApplicable,
+    PureDP,
+    Tilted,
+    parse_guarantee,
+    simulate,
+)
+from simulator.adversaries import make
+from simulator.errors import InvalidInput
+from simulator.run.picture import picture
+
+
+def run_of(family, name="press-when-ahead", rounds=20, trials=500, **options):
+    adversary = make(name, family, rounds)
+    return simulate(adversary, family, rounds, trials, jobs=1, progress=False, **options)
+
+
+def names_in(axes):
+    return [line.get_label() for line in axes.lines if not line.get_label().startswith("_")]
+
+
+def test_the_panels_hold_what_was_measured_and_what_is_promised():
+    result = run_of(PureDP(0.2), trace=True, keep_views=3)
+    figure = picture(result, "press when ahead")
+    tails, divergence, along = figure.axes
+    measured = ["experiment 0", "experiment 1"]
+    assert names_in(tails) == ["advanced-tight-mean", *measured]
+    assert names_in(divergence)[-2:] == measured
+    assert {"basic", "kairouz-oh-viswanath-3.3"} < set(names_in(divergence))
+    assert names_in(along) == ["mean", "advanced-tight-mean, passed by 1 in 1000"]
+    curve = next(line for line in divergence.lines if line.get_label() == "experiment 0")
+    epsilon, delta = curve.get_xdata()[5], curve.get_ydata()[5]
+    assert delta == pytest.approx(result.delta(float(epsilon)).value, rel=1e-12)
+    styles = {line.get_label(): line.get_linestyle() for line in tails.lines}
+    shared = {line.get_label(): line.get_linestyle() for line in divergence.lines}
+    assert styles["advanced-tight-mean"] == shared["advanced-tight-mean"]
+
+
+def test_without_a_trace_there_are_two_panels_and_of_one_experiment_one_curve():
+    result = run_of(GaussianDP(0.3), "fixed-worst-case", experiments=(1,))
+    tails, divergence = picture(result, "one").axes
+    assert names_in(tails) == ["zcdp-bun-steinke", "experiment 1"]
+    assert "analytic-gaussian" in names_in(divergence)
+
+
+def test_a_tail_that_leaks_has_no_bound_and_its_divergence_has():
+    result = run_of(parse_guarantee("approx:0.2,0.01"), "fixed-worst-case", trace=True)
+    tails, divergence, along = picture(result, "leaky").axes
+    assert names_in(tails) == ["experiment 0", "experiment 1"]
+    assert "kairouz-oh-viswanath-3.3" in names_in(divergence)
+    assert names_in(along) == ["mean"]
+
+
+def test_the_envelope_is_above_the_mean():
+    figure = picture(run_of(PureDP(0.2), trace=True), "one")
+    mean, envelope = figure.axes[2].lines
+    assert np.all(envelope.get_ydata() > mean.get_ydata())
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(InvalidInput, match="no simultaneous band"):
+        picture(run_of(PureDP(0.2), "fixed-worst-case", sampling=Tilted(1.0)), "weighted")
+
+    def silent(coins):
+        from simulator import Database, Laplace, counting_query
+
+        everyone = Database({"alice": 1})
+        yield everyone, everyone, Laplace(counting_query("alice"), 0.1)
+
+    with pytest.raises(NotApplicable, match="no trial has a loss above 0"):
+        picture(simulate(silent, PureDP(0.2), 1, 10, jobs=1, progress=False), "silent")

@@ -1,0 +1,125 @@
+"""The newest laws at extreme parameters, each against a curve in many digits."""
+
+import math
+
+import mpmath
+import pytest
+
+from simulator.theory.laws import (
+    GaussianLaw,
+    LaplaceLaw,
+    PoissonSubsampledLaw,
+    SampledWithoutReplacementLaw,
+    TruncatedNoiseLaw,
+    discrete_gaussian,
+)
+from simulator.theory.pld import PLD
+
+EPSILONS = [-700.0, -13.8, -4.0, -1.0, -1e-9, 0.0, 1e-6, 0.1, 1.0, 4.0, 5.0, 8.0, 13.8, 50.0, 700.0]
+RATES = [1e-12, 0.01, 0.5, 0.87, 0.9, 0.999, 1 - 1e-12]
+
+
+@pytest.fixture(autouse=True)
+def many_digits():
+    with mpmath.workdps(420):
+        yield
+
+
+def normal_cdf(x):
+    return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
+
+
+def removed(mu, rate, epsilon):
+    """Delta of N(0, 1) against (1 - rate) N(0, 1) + rate N(mu, 1)."""
+    mu, rate = mpmath.mpf(mu), mpmath.mpf(rate)
+    inner = (mpmath.exp(-mpmath.mpf(epsilon)) - 1 + rate) / rate
+    if inner <= 0:
+        return mpmath.mpf(0)
+    x = mpmath.log(inner) / mu + mu / 2
+    mixed = (1 - rate) * normal_cdf(x) + rate * normal_cdf(x - mu)
+    return normal_cdf(x) - mpmath.exp(mpmath.mpf(epsilon)) * mixed
+
+
+def added(mu, rate, epsilon):
+    """The other direction: 1 - e^E + e^E delta(-E)."""
+    factor = mpmath.exp(mpmath.mpf(epsilon))
+    return 1 - factor + factor * removed(mu, rate, -epsilon)
+
+
+def assert_certain(law, epsilon, exact):
+    found = PLD.from_law(law).delta(epsilon)
+    if exact < mpmath.mpf("1e-300"):
+        assert found.lower <= exact
+        return
+    assert found.lower <= exact <= found.upper
+    if abs(epsilon) > 1e-6:
+        assert found.width <= 1e-8 * found.upper
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("mu", [1e-3, 1.0, 10.0, 1000.0])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_a_gaussian_on_a_sample(mu, rate, epsilon):
+    law = PoissonSubsampledLaw(GaussianLaw(mu), rate)
+    assert_certain(law, epsilon, removed(mu, rate, epsilon))
+    assert_certain(law.reversed(), epsilon, added(mu, rate, epsilon))
+    without = SampledWithoutReplacementLaw(GaussianLaw(mu), rate)
+    exact = added(mu, rate, epsilon) if epsilon >= 0 else removed(mu, rate, epsilon)
+    assert_certain(without, epsilon, exact)
+
+
+def truncated_gaussian(mu, reach, epsilon):
+    mu, reach, epsilon = map(mpmath.mpf, (mu, reach, epsilon))
+    total = normal_cdf(mu * reach) - normal_cdf(-mu * reach)
+    lost = normal_cdf(mu * reach) - normal_cdf(mu * (reach - 1))
+    x = max(epsilon / mu**2 + mpmath.mpf(1) / 2, 1 - reach)
+    if x >= reach:
+        return lost / total
+    first = normal_cdf(mu * (reach - 1)) - normal_cdf(mu * (x - 1))
+    second = normal_cdf(mu * reach) - normal_cdf(mu * x)
+    return (lost + first - mpmath.exp(epsilon) * second) / total
+
+
+@pytest.mark.parametrize("mu", [1e-3, 1.0, 10.0, 30.0, 100.0])
+@pytest.mark.parametrize("reach", [0.500001, 1.0, 1.5, 10.0])
+@pytest.mark.parametrize("epsilon", [-50.0, -1e-9, 0.0, 1.0, 50.0, 700.0])
+def test_a_truncated_gaussian(mu, reach, epsilon):
+    law = TruncatedNoiseLaw(GaussianLaw(mu), reach)
+    assert_certain(law, epsilon, truncated_gaussian(mu, reach, epsilon))
+
+
+def test_truncated_noise_that_hides_nothing_is_composed_all_the_same():
+    for law in (TruncatedNoiseLaw(GaussianLaw(100.0), 3.0), TruncatedNoiseLaw(LaplaceLaw(90.0), 3)):
+        found = PLD.from_law(law).self_compose(3).delta(1.0)
+        assert found.upper >= 1 - 1e-12
+        assert math.isfinite(found.lower)
+
+
+def discrete_gaussian_delta(sigma, sensitivity, epsilon):
+    """Sum over the answers, centres 0 and ``sensitivity``; either order of the pair."""
+    factor, total, lost = mpmath.exp(epsilon), mpmath.mpf(0), mpmath.mpf(0)
+    for x in range(-math.ceil(45 * sigma), math.ceil(45 * sigma) + sensitivity + 1):
+        first, second = (mpmath.exp(-(mpmath.mpf(y) ** 2) / 2) for y in (x, x - sensitivity))
+        total += first
+        lost += max(first - factor * second, 0)
+    return lost / total
+
+
+@pytest.mark.parametrize("sensitivity", [1, 100, 1000, 10**4])
+@pytest.mark.parametrize("epsilon", [-50.0, -1.0, 0.0, 1.0, 700.0])
+def test_a_discrete_gaussian_and_its_exchanged_pair(sensitivity, epsilon):
+    with mpmath.workdps(330):
+        exact = discrete_gaussian_delta(1, sensitivity, mpmath.mpf(epsilon))
+    for law in (
+        discrete_gaussian(1.0, sensitivity),
+        discrete_gaussian(1.0, sensitivity).reversed(),
+    ):
+        found = PLD.from_law(law).delta(epsilon)
+        assert found.lower <= max(exact, mpmath.mpf("1e-310"))
+        assert exact <= found.upper
+
+
+def test_what_is_cut_off_a_discrete_gaussian_is_nothing_in_a_million_rounds():
+    # Its loss beyond 39 deviations is taken for infinite: that must not be seen at any delta.
+    found = PLD.from_law(discrete_gaussian(1.0)).self_compose(10**6).epsilon(1e-300)
+    assert math.isfinite(found.lower)
