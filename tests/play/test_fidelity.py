@@ -326,7 +326,7 @@ def test_one_is_one_in_every_form(one):
     assert result.tail(0.1, one) == result.tail(0.1, 1)
 
 
-@pytest.mark.parametrize("value", ["x", None, math.nan, [1, 2]])
+@pytest.mark.parametrize("value", ["x", None, math.nan, [math.nan, 1], {1: 2}])
 def test_thresholds_are_numbers(value):
     result = play(always(Laplace(ALICE, 0.1)))
     for ask in (result.tail, result.delta, result.epsilon):
