@@ -111,11 +111,10 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                     loss += round_loss
                     if not abs(round_loss) <= limit - (answer - answer):
                         return FAULT, trial, i, entry, parameter, answer, round_loss
-                    tilting = psi - levels[level] * round_loss
-                    # an infinite loss is drawn untilted, and has no weight
-                    log_weight += tilting if round_loss < math.inf else 0.0
-                    if guarded and round_loss < math.inf:
-                        log_guard += psi_guard - levels[guard] * round_loss
+                    if round_loss < math.inf:  # others are drawn untilted, and have no weight
+                        log_weight += psi - levels[level] * round_loss
+                        if guarded:
+                            log_guard += psi_guard - levels[guard] * round_loss
                 else:
                     answer = math.nan
                     entry = -1

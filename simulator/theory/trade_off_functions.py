@@ -60,7 +60,7 @@ class GaussianTradeOff(TradeOff):
         """Exact: the curve of the Gaussian mechanism (Balle and Wang 2018, Theorem 5)."""
         epsilon = point("epsilon", epsilon)
         if self.mu == 0:
-            return float(max(-np.expm1(epsilon), 0.0))
+            return max(0.0, float(-np.expm1(min(epsilon, 0.0))))
         return GaussianLaw(self.mu).delta(epsilon)
 
     def compose(self, *others: GaussianTradeOff) -> GaussianTradeOff:
@@ -145,7 +145,7 @@ class PiecewiseTradeOff(TradeOff):
         if epsilon < 700.0:
             return float(np.max(1 - self.beta - np.exp(epsilon) * self.alpha))
         # e^epsilon overflows; a vertex at alpha = 0 costs nothing all the same.
-        with np.errstate(divide="ignore", over="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             cost = np.exp(epsilon + np.log(self.alpha))
         return float(np.max(1 - self.beta - np.where(self.alpha > 0, cost, 0.0)))
 

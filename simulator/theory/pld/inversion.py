@@ -94,7 +94,8 @@ def choose_window(
     below = np.maximum(theta - reach, least)
 
     def need(other: Floats) -> tuple[float, float]:
-        log_bound = _log_bound(parts.gist, smoothing, other) - other * epsilon
+        with np.errstate(over="ignore"):  # an epsilon beyond all losses
+            log_bound = _log_bound(parts.gist, smoothing, other) - other * epsilon
         width = np.maximum(log_bound - log_value - np.log(folded), 1.0) / np.abs(other - theta)
         best = int(np.argmin(width))
         return float(width[best]), float(other[best])
