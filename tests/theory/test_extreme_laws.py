@@ -56,6 +56,15 @@ def assert_certain(law, epsilon, exact):
         assert found.width <= 1e-8 * found.upper
 
 
+@pytest.mark.parametrize("exchanged", [False, True])
+@pytest.mark.parametrize("sigma", [0.1, 0.061, 0.03])
+def test_a_delta_above_the_rate_needs_no_epsilon(sigma, exchanged):
+    """delta(epsilon) stays just below the rate over hundreds of epsilons."""
+    law = PoissonSubsampledLaw(GaussianLaw(1 / sigma), 0.001, exchanged)
+    found = PLD.from_law(law).epsilon(0.00127)
+    assert (found.lower, found.upper) == (0.0, 0.0)
+
+
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("mu", [1e-3, 1.0, 10.0, 1000.0])
 @pytest.mark.parametrize("epsilon", EPSILONS)
