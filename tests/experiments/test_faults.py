@@ -1,11 +1,14 @@
 """The campaign of faults: a few tries, and that its checks can fail."""
 
+import json
+
 import pytest
 
 from experiments.faults import __main__ as faults
 from experiments.faults import damage
 from experiments.faults.cases import Tally, line_or_equal
 from experiments.faults.table import markdown
+from experiments.stages import RESULTS
 from simulator.errors import InvalidInput
 
 
@@ -50,3 +53,13 @@ def test_unknown_parts_are_refused(capsys):
     with pytest.raises(SystemExit, match="2"):
         faults.main(["--only", "nothing", "--folder", "nowhere"])
     assert "invalid choice" in capsys.readouterr().err
+
+
+def test_the_committed_campaign_is_what_the_readme_says():
+    whole = json.loads((RESULTS / "faults.json").read_text(encoding="utf-8"))
+    rows = [Tally(**row) for row in whole["rows"]]
+    page = (RESULTS / "faults.md").read_text(encoding="utf-8")
+    assert page == markdown(rows, whole["seconds"])
+    assert sum(row.tries for row in rows if row.kind.startswith("SIG")) == 300
+    assert not any(row.wrong for row in rows)
+    assert all(row.equal + row.lines + row.early + row.late == row.tries for row in rows)
