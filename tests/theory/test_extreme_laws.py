@@ -13,7 +13,7 @@ from simulator.theory.laws import (
     TruncatedNoiseLaw,
     discrete_gaussian,
 )
-from simulator.theory.pld import PLD
+from simulator.theory.pld import PLD, compose_laws
 
 EPSILONS = [-700.0, -13.8, -4.0, -1.0, -1e-9, 0.0, 1e-6, 0.1, 1.0, 4.0, 5.0, 8.0, 13.8, 50.0, 700.0]
 RATES = [1e-12, 0.01, 0.5, 0.87, 0.9, 0.999, 1 - 1e-12]
@@ -61,8 +61,20 @@ def assert_certain(law, epsilon, exact):
 def test_a_delta_above_the_rate_needs_no_epsilon(sigma, exchanged):
     """delta(epsilon) stays just below the rate over hundreds of epsilons."""
     law = PoissonSubsampledLaw(GaussianLaw(1 / sigma), 0.001, exchanged)
-    found = PLD.from_law(law).epsilon(0.00127)
-    assert (found.lower, found.upper) == (0.0, 0.0)
+    for rounds in (1, 3, 100):
+        found = compose_laws([(law, rounds)]).epsilon(0.0012 * rounds)
+        assert (found.lower, found.upper) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("sigma", [0.1, 0.03, 0.02, 0.01])
+def test_a_steep_fall_beyond_a_flat_stretch_is_found(sigma):
+    law = PoissonSubsampledLaw(GaussianLaw(1 / sigma), 0.001, exchanged=True)
+    for delta in (0.00099, 0.0009, 0.0005, 1e-6):
+        found = PLD.from_law(law).epsilon(delta)
+        assert 0 < found.lower <= found.upper <= found.lower * (1 + 1e-9)
+        with mpmath.workdps(60 + int(found.upper)):
+            ends = [added(1 / sigma, 0.001, end) for end in (found.lower, found.upper)]
+        assert ends[0] >= delta >= ends[1]
 
 
 @pytest.mark.parametrize("rate", RATES)

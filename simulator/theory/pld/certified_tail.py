@@ -147,7 +147,7 @@ def _search(  # the interval is a guide only: nothing found here is trusted befo
         else:
             high, seen[-1] = min(high, epsilon), True
         target = epsilon + _newton_step(here, value.slope, delta, tail.reach)
-        close = max(1e-15 * abs(target), 1e-13 * min(tail.reach, 1e-3))
+        close = max(1e-15 * abs(epsilon), 1e-13 * min(tail.reach, 1e-3))
         if attempt < _NEWTON and abs(target - epsilon) <= close:
             break
         if all(seen.values()) and not (attempt < _NEWTON and low < target < high):
@@ -155,7 +155,7 @@ def _search(  # the interval is a guide only: nothing found here is trusted befo
             if high - low <= resolution or excess(low) * excess(high) >= 0:
                 return high
             return float(brentq(excess, low, high, xtol=resolution, rtol=1e-15, disp=False))
-        if not low <= target <= high:
+        if not (low <= target <= high and math.isfinite(target)):  # as where the slope is 0
             target = low + (high - low) / 2 if math.isfinite(high) else 2 * abs(epsilon) + 1
             target = min(max(target, epsilon - tail.reach), epsilon + tail.reach)
         if abs(target - epsilon) <= close:

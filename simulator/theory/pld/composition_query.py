@@ -87,9 +87,6 @@ class CompositionQuery:
         ceiling = top if delta >= lost * (1 + 1e-13) else np.inf
         if top <= 0:
             return Bracket(0.0, max(ceiling, 0.0))
-        # delta may stay just below its target all the way from 0, which no guess tells.
-        if self._direct is not None and self._direct.at(0.0).upper <= delta:
-            return Bracket(0.0, 0.0)
         found, finer = Bracket(0.0, ceiling), 1.0
         centre = min(max(self._guess(delta - lost), 0.0), top)
         if centre <= _NEAR_NOTHING * self.parts.spread:
