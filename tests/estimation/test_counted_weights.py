@@ -3,7 +3,6 @@
 The witness throughout is the sample of the very same losses and weights, one by one.
 """
 
-import itertools
 import math
 from dataclasses import replace
 
@@ -21,6 +20,7 @@ from simulator.estimation.weight_bounds import delta_log_bound, tail_log_bound
 from simulator.estimation.weighted_bins import WeightedBins
 from simulator.estimation.weighted_sample import LogSample, WeightedSample
 from simulator.play.packing import packed, unpacked_weighted
+from tests.helpers.counting import counted_weights
 from tests.helpers.exploring import examples
 
 HEAD, TRIALS = 500, 20_000
@@ -124,10 +124,7 @@ def test_bytes_that_are_no_cells_are_refused():
 
 
 def counted(values, log_w, head=HEAD):
-    """The same losses and weights, counted where a run counts them."""
-    cuts = [head << i for i in range(40) if head << i < values.size] + [values.size]
-    parts = [WeightedBins.of(values[a:b], log_w[a:b]) for a, b in itertools.pairwise(cuts)]
-    return WeightedSample.counted((values[:head], log_w[:head]), parts)
+    return counted_weights(values, log_w, head)
 
 
 def one_by_one(values, log_w, head=HEAD):
