@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from simulator import estimation
 from simulator.errors import InvalidInput
 from simulator.estimation import weighted_bins
-from simulator.estimation.loss_sample import LossSample
 from simulator.estimation.checks import weighted_violation
+from simulator.estimation.loss_sample import LossSample
 from simulator.estimation.weight_bounds import delta_log_bound, tail_log_bound
 from simulator.estimation.weighted_bins import WeightedBins
 from simulator.estimation.weighted_sample import LogSample, WeightedSample

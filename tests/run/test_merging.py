@@ -293,7 +293,7 @@ def test_a_folder_is_not_merged_into_itself(parts, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     for out in ("part/new", "part/a/b", "link/new", "other/../part/new"):
-        with pytest.raises(InvalidInput, match="would lie in .*part, which is only read"):
+        with pytest.raises(InvalidInput, match=r"would lie in .*part, which is only read"):
             merge_folders([tmp_path / "part"], out)
     with pytest.raises(InvalidInput, match="exists already"):
         merge_folders(["part"], "nowhere")

@@ -76,8 +76,12 @@ def of_normal(of, at):
     return above if of is tail else above - math.exp(at) * float(norm.sf(at + 0.5))
 
 
+def normal(rng):
+    return rng.normal(0.5, 1.0, TRIALS)
+
+
 def leaky(rng):
-    losses = rng.normal(0.5, 1.0, TRIALS)
+    losses = normal(rng)
     return np.where(rng.random(TRIALS) < LEAK, np.inf, losses)
 
 
@@ -90,10 +94,8 @@ PLAIN = {
         0.12345,
         lambda of: of_atoms(np.array(PAIR), (0.7, 0.3), of, 0.12345),
     ),
-    "at a bin's end": (lambda rng: rng.normal(0.5, 1.0, TRIALS), 1.234, lambda of: of_normal(of, 1.234)),
-    "inside of a bin": (
-        lambda rng: rng.normal(0.5, 1.0, TRIALS), 1.23456, lambda of: of_normal(of, 1.23456)
-    ),
+    "at a bin's end": (normal, 1.234, lambda of: of_normal(of, 1.234)),
+    "inside of a bin": (normal, 1.23456, lambda of: of_normal(of, 1.23456)),
     "infinite losses": (leaky, 1.5, lambda of: LEAK + (1.0 - LEAK) * of_normal(of, 1.5)),
     "infinite losses, and no other hit": (leaky, 40.0, lambda _: LEAK),
 }  # fmt: skip
@@ -214,7 +216,7 @@ def tilted_leak(rng):
 
 
 def two_of_a_bin(rng):
-    """PAIR, the second with weight e^1e-4 one time in ten; both log-weights share a bin of theirs, too."""
+    """PAIR, the second one time in ten; the two log-weights share a bin of theirs as well."""
     second = rng.random(TRIALS) < 0.1
     return np.where(second, PAIR[1], PAIR[0]), np.where(second, 1e-4, 2e-4)
 
