@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from dataclasses import asdict
 
@@ -16,7 +17,7 @@ from experiments.benchmarks import (
     rare,
     worst,
 )
-from experiments.benchmarks.measure import Line
+from experiments.benchmarks.measure import Benchmark, Line
 from experiments.stages import RESULTS, rounded
 from simulator.store.files import write_json
 from simulator.store.provenance import provenance
@@ -33,31 +34,52 @@ def shown(line: Line) -> str:
     return COLUMNS.format(line.name, figure, line.unit, target, VERDICTS[line.met])
 
 
-def main() -> None:
-    """Run every benchmark in turn; a row appears as soon as it is measured."""
-    print(COLUMNS.format("", "measured", "", "target", ""))
-    everything = (
-        *engine.BENCHMARKS,
-        *memory.BENCHMARKS,
-        *accuracy.BENCHMARKS,
-        *rare.BENCHMARKS,
-        *worst.BENCHMARKS,
-        *auditing.BENCHMARKS,
-        *plugin.BENCHMARKS,
-        *peers.BENCHMARKS,
-        *accounting.BENCHMARKS,
-    )
-    lines = []
+MODULES = (engine, memory, accuracy, rare, worst, auditing, plugin, peers, accounting)
+"""Each has BENCHMARKS, in the order in which they are run."""
+
+
+def chosen(name: str | None) -> list[Benchmark]:
+    """All benchmarks, or those of one module, or one of them; raises ValueError for no name."""
+    named: dict[str, list[Benchmark]] = {}
+    for module in MODULES:
+        named[module.__name__.rpartition(".")[2]] = list(module.BENCHMARKS)
+    everything = [benchmark for several in named.values() for benchmark in several]
+    if name is None:
+        return everything
     for benchmark in everything:
+        named.setdefault(benchmark.__name__, [benchmark])
+    if name not in named:
+        raise ValueError(f"there is no benchmark {name!r}, but {', '.join(named)}")
+    return named[name]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run benchmarks in turn; a row appears as soon as it is measured."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.benchmarks", description=__doc__)
+    parser.add_argument(
+        "--only", metavar="NAME", help="measure these alone, and write nothing: memory, say"
+    )
+    only = parser.parse_args(arguments).only
+    try:
+        benchmarks = chosen(only)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(COLUMNS.format("", "measured", "", "target", ""))
+    lines = []
+    for benchmark in benchmarks:
         for line in benchmark():
             lines.append(line)
             print(shown(line), flush=True)
+    if only is not None:
+        return 0
     table = [asdict(line) | {"met": line.met} for line in lines]
     path = RESULTS / "benchmarks.json"
     origin = provenance() | {"peers": peers.versions()}
     write_json(path, {"provenance": origin, "benchmarks": rounded(table)})
     print(f"written to {path.relative_to(RESULTS.parent)}", file=sys.stderr)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import asdict
+from decimal import ROUND_CEILING
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from simulator.cli import options
-from simulator.cli.output import number, print_json, print_table, say
+from simulator.cli.output import end, number, print_json, print_table, say
 from simulator.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -151,6 +152,19 @@ def draw(result: Result, name: str, confidence: float, path: Path) -> None:
     save_as(picture(result, name, confidence), path)
 
 
+def widened(summary: dict[str, Any]) -> str:
+    """By how much ends lie further out because losses were counted, at most, in one line."""
+    points = [point for each in summary["experiments"].values() for point in each["points"]]
+    tail, delta = (
+        end(max(point[what].get("widened", 0.0) for point in points), ROUND_CEILING, 2)
+        for what in ("tail", "delta")
+    )
+    return (
+        f"The losses were counted in bins: that moves an end of Pr[L > epsilon] by {tail} at most, "
+        f"of delta(epsilon) by {delta}"
+    )
+
+
 def show(summary: dict[str, Any], delta: float) -> None:
     """Print a report as two tables."""
     rows = [
@@ -174,6 +188,8 @@ def show(summary: dict[str, Any], delta: float) -> None:
         rows,
         right=("epsilon",),
     )
+    if summary["keep"] == "summary":
+        say(widened(summary))
     say()
     print_table(
         f"What the theorems grant at delta = {number(delta)}",

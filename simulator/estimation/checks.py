@@ -24,20 +24,15 @@ from numpy.typing import ArrayLike
 
 from simulator.estimation.hockey_stick import mean_limits
 from simulator.estimation.intervals import proportion_lower, proportion_upper
-from simulator.estimation.log_mean import LogMean
 from simulator.estimation.loss_sample import LossSample, signed_sample
-from simulator.estimation.samples import (
-    checked_log_weights,
-    signed_losses,
-)
 from simulator.estimation.weighted import (
-    log_excess,
+    lower_from_pilot,
     scaled_by_bound,
     unscaled,
     upper_of,
-    weighted_lower_limit,
+    weighted_sample,
 )
-from simulator.estimation.weighted_sample import LogSample
+from simulator.estimation.weighted_sample import WeightedSample
 from simulator.ties import ROUNDS, beyond
 from simulator.validation import finite, nonnegative, open_probability, whole
 
@@ -113,8 +108,8 @@ def tail_violation(
 
 
 def weighted_violation(
-    losses: ArrayLike,
-    log_weights: ArrayLike,
+    losses: ArrayLike | WeightedSample,
+    log_weights: ArrayLike | None,
     epsilon: float,
     bound_delta: float,
     *,
@@ -125,24 +120,22 @@ def weighted_violation(
 ) -> BoundVerdict:
     """Test of δ(``epsilon``) <= ``bound_delta`` on an importance-weighted sample.
 
-    The lower limit is valid at every sample size without any bound on the weights, because wealth
-    that bets on a larger mean of a nonnegative variable cannot go below zero. Without ``log_bound``
-    (see :func:`simulator.estimation.weighted_delta`) there is no upper limit, so the outcome is
-    never "holds". Few hits give a low limit, not a false one: nothing is refused. Raises
-    InvalidInput.
+    ``losses`` and ``log_weights`` are as in :func:`simulator.estimation.weighted_delta`. The lower
+    limit is valid at every sample size without any bound on the weights, because wealth that bets
+    on a larger mean of a nonnegative variable cannot go below zero. Without ``log_bound`` there is
+    no upper limit, so the outcome is never "holds". Few hits give a low limit, not a false one:
+    nothing is refused. Raises InvalidInput.
     """
-    signed = signed_losses(losses, experiment)
-    log_w = checked_log_weights(log_weights, signed.size)
+    sample = weighted_sample(losses, log_weights, experiment)
     alpha = open_probability("false_alarm", false_alarm)
     centre = finite("epsilon", epsilon)
-    log_sample = log_excess(signed, log_w, centre)
-    raised = beyond(centre, whole("rounds", rounds))
-    lower = weighted_lower_limit(log_excess(signed, log_w, raised), alpha)
-    upper = math.inf
+    raised = float(beyond(centre, whole("rounds", rounds)))
+    lower = lower_from_pilot(sample.excess(raised), alpha).outward
+    found, upper = sample.excess(centre), math.inf
     if log_bound is not None:
-        scaled = scaled_by_bound(LogSample.of(log_sample), log_bound)
+        scaled = scaled_by_bound(found, finite("log_bound", log_bound))
         upper = unscaled(upper_of(scaled, alpha).outward, log_bound)
-    value = math.exp(LogMean.of(log_sample).log_value)
+    value = math.exp(found.summary().log_value)
     return _verdict(bound_delta, value, (lower, upper), alpha)
 
 

@@ -139,6 +139,8 @@ def weighted_sample(
 ) -> WeightedSample:
     """Signed losses of the experiment and their weights, from arrays or from a sample of both."""
     if isinstance(losses, WeightedSample):
+        if log_weights is not None:
+            raise InvalidInput("a weighted sample has weights of its own: log_weights must be None")
         return losses.signed(experiment)
     signed = LossSample.of(signed_losses(losses, experiment))
     return WeightedSample.of(signed, () if log_weights is None else log_weights)

@@ -16,13 +16,15 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-UNHEARD = 0.3
-"""Seconds after which a signal that Python has not answered is answered here."""
-LEAVING = 0.4
-"""Seconds that an answered one has for what is to be put in order."""
+LEAVING = 0.35
+"""Seconds from a signal on in which Python may answer it and put in order what is to be; a machine
+with much to do needs some more to end a process."""
+A_MOMENT = 0.1
+"""Seconds that it has in any case for putting in order, after an answer that was held back."""
 SAID = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 """The signals that end a command, and its one line."""
 _SHOW_CURSOR = "\r\x1b[K\x1b[?25h"  # a bar hides it
@@ -32,8 +34,8 @@ _SHOW_CURSOR = "\r\x1b[K\x1b[?25h"  # a bar hides it
 def within_half_a_second() -> Iterator[None]:
     """Let Ctrl-C end the process soon, whatever is called inside.
 
-    For a program's main thread; in any other nothing is changed. Worker processes are left the time
-    that they need, for whoever started them stops them.
+    For a program's main thread; in any other nothing is changed. Worker processes that nobody has
+    stopped by then are killed: with their parent gone they have nobody to play for.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -52,7 +54,7 @@ def within_half_a_second() -> Iterator[None]:
         yield
     except BaseException:
         # taking the interpreter down may take longer than all else
-        if lookout.heard is not None and not multiprocessing.active_children():
+        if lookout.heard is not None:
             leave(lookout.heard)
         raise
     finally:
@@ -94,13 +96,12 @@ class _Lookout:
                     self._see_off(number)
 
     def _see_off(self, number: int) -> None:
-        while True:
-            if self.answered.wait(UNHEARD):
-                break
+        until = time.monotonic() + LEAVING
+        while not self.answered.wait(max(until - time.monotonic(), A_MOMENT)):
             if signal.getsignal(number) in self.own:
                 leave(number)
             # somebody holds it back on purpose, while workers start
-        if not self.over.wait(LEAVING) and not multiprocessing.active_children():
+        if not self.over.wait(max(until - time.monotonic(), A_MOMENT)):
             leave(number)
 
 
@@ -110,9 +111,11 @@ def exit_code(number: int) -> int:
 
 
 def leave(number: int) -> NoReturn:
-    """End the process here and now for a signal, with one line."""
+    """End the process here and now for a signal, with one line, and its workers with it."""
     start = _SHOW_CURSOR if os.isatty(2) else ""
     try:
         os.write(2, f"{start}{SAID[signal.Signals(number)]}\n".encode())
+        for worker in multiprocessing.active_children():
+            worker.kill()
     finally:
         os._exit(exit_code(number))

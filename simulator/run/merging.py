@@ -94,13 +94,17 @@ def merge_folders(
     Raises
     ------
     InvalidInput : a folder is of another specification or version, or damaged beyond reading; a
-        block differs between two folders; ``out`` exists, or cannot be written.
+        block differs between two folders; there is no block at all; ``out`` exists, lies in one
+        of the folders, or cannot be written.
     """
     paths = [Path(folder) for folder in folders]
     target = Path(out)
     if not paths:
         raise InvalidInput("there is no folder to merge")
     require_new(target)
+    for path in paths:
+        if target.resolve().is_relative_to(path.resolve()):
+            raise InvalidInput(f"{target} would lie in {path}, which is only read; name a new one")
     manifests = [read_manifest(path) for path in paths]
     whole = common(paths, manifests)
     notices = require_versions(whole.sessions, mixed_versions)
@@ -109,7 +113,11 @@ def merge_folders(
         notices += pile.look_through(number)
     pile.compare_short_blocks()
     chosen = pile.chosen()
-    assemble(target, whole, pile.encoded(chosen))
+    if not chosen:
+        raise InvalidInput(
+            f"{', '.join(map(str, paths))}: there is no block to merge; play the run, or its parts"
+        )
+    notices += assemble(target, whole, pile.encoded(chosen))
     return Merged(
         target, pile.blocks, pile.missing(chosen), int(pile.overlapping.sum()), tuple(notices)
     )

@@ -52,6 +52,7 @@ def report(result: Result, adversary: str, questions: Questions) -> dict[str, An
         "rounds": s.rounds,
         "trials": s.trials,
         "seed": s.seed,
+        "keep": "summary" if s.summarises else "losses",
         "confidence": confidence,
         "delta": delta,
         "experiments": {

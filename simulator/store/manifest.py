@@ -13,7 +13,7 @@ from simulator.errors import InvalidInput
 from simulator.store.files import canonical_json, explained, require_file, write_json
 from simulator.store.provenance import provenance
 
-_FILE = "specification.json"
+MANIFEST_NAME = "specification.json"
 _SHOWN = 4
 
 
@@ -48,7 +48,7 @@ class Manifest:
 
 def read_manifest(folder: Path) -> Manifest:
     """Read a run's manifest; :class:`InvalidInput` when it is missing or was changed."""
-    path = folder / _FILE
+    path = folder / MANIFEST_NAME
     require_file(path)
     try:
         with explained("read", path):
@@ -74,9 +74,9 @@ def require_same(folder: Path, asked: Manifest, *, has_blocks: bool) -> None:
 
     A new folder passes.
     """
-    if not (folder / _FILE).exists():
+    if not (folder / MANIFEST_NAME).exists():
         if has_blocks:
-            raise InvalidInput(f"{folder} has blocks but no {_FILE}; name another folder")
+            raise InvalidInput(f"{folder} has blocks but no {MANIFEST_NAME}; name another folder")
         return
     stored = read_manifest(folder)
     if stored.identity != asked.identity:
@@ -97,7 +97,7 @@ def require_same(folder: Path, asked: Manifest, *, has_blocks: bool) -> None:
 
 def record_session(folder: Path, asked: Manifest) -> None:
     """Write down the goal and on what this runs, unless both are as they were the last time."""
-    path = folder / _FILE
+    path = folder / MANIFEST_NAME
     before = read_manifest(folder) if path.exists() else asked
     here = provenance()
     same_place = before.sessions and before.sessions[-1] | {"time": None} == here | {"time": None}
@@ -110,7 +110,7 @@ def record_session(folder: Path, asked: Manifest) -> None:
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write a run's manifest, in one step."""
     write_json(
-        folder / _FILE,
+        folder / MANIFEST_NAME,
         {
             "id": manifest.identity,
             "specification": manifest.content,

@@ -67,6 +67,21 @@ def test_parts_are_stored_merged_and_shown(call, tmp_path):
     assert first == second
 
 
+def test_parts_without_a_block_are_no_run(call, tmp_path):
+    code, out, _ = call(*RUN, "--part", "1/40", "--out", "one")
+    assert (code, out) == (
+        0, "one: part 1/40, no block of 4 in each experiment, 0 trials\n"
+    )  # fmt: skip
+    assert call("merge", "one", "--out", "some") == (
+        2, "", "error: one: there is no block to merge; play the run, or its parts\n"
+    )  # fmt: skip
+    assert call("merge", "one", "--out", "one/some") == (
+        2, "", "error: one/some would lie in one, which is only read; name a new one\n"
+    )  # fmt: skip
+    assert not (tmp_path / "some").exists()
+    assert not (tmp_path / "one" / "some").exists()
+
+
 TIMES = dict.fromkeys(("seconds", "compile_seconds", "rounds_per_second"))
 
 

@@ -1,6 +1,7 @@
 """``dpcompose run`` and ``dpcompose adversaries``: the JSON, jobs, folders that are resumed."""
 
 import math
+import re
 
 import pytest
 
@@ -67,6 +68,37 @@ def test_the_table_is_all_there_is_on_standard_output(dpcompose, adversary_file)
     assert "pure:0.2, 20 rounds, 300 trials per experiment, seed 7" in lines[0]
     assert [line.split()[0] for line in lines[2:4]] == ["0", "1"]
     assert lines[-1].endswith("rounds per second")
+
+
+def test_a_summary_says_by_how_much_its_intervals_are_wider(dpcompose, adversary_file):
+    """What stands in the table's line is the most of what the JSON has for each point."""
+    source = """
+def steady(coins):
+    while True:
+        yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.13)
+"""
+    asked = (
+        "run", adversary_file(source, "steady"), "--family", "pure:0.2", "--rounds", 1000,
+        "--trials", 300, "--jobs", 1, "--epsilon", 4.00007, "--epsilon", 9,
+    )  # fmt: skip
+    points = [
+        point
+        for each in dpcompose(*asked, "--keep", "summary", "--json").json["experiments"].values()
+        for point in each["points"]
+    ]
+    most = [max(point[what].get("widened", 0.0) for point in points) for what in ("tail", "delta")]
+    assert most[1] > 0.0
+    [line] = [
+        line
+        for line in dpcompose(*asked, "--keep", "summary").out.splitlines()
+        if line.startswith("The losses were counted")
+    ]
+    found = re.fullmatch(r".* by (\S+) at most, of delta\(epsilon\) by (\S+)", line)
+    for printed, known in zip(map(float, found.groups()), most):
+        assert known <= printed <= 1.1 * known  # two digits, rounded up
+    plain = dpcompose(*asked)
+    assert "counted" not in plain.out
+    assert dpcompose(*asked, "--json").json["keep"] == "losses"
 
 
 def test_a_loss_that_may_be_infinite_is_still_json(dpcompose, adversary_file):

@@ -3,7 +3,6 @@
 The witness throughout is the sample of the very same losses, one by one.
 """
 
-import itertools
 import math
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from simulator.errors import InvalidInput
 from simulator.estimation.bins import PLACES, LossBins, bin_keys
 from simulator.estimation.loss_sample import LossSample
 from simulator.ties import tolerance
+from tests.helpers import counting
 from tests.helpers.exploring import examples
 
 HEAD, TRIALS = 500, 20_000
@@ -26,10 +26,7 @@ numbers = st.lists(floats, max_size=60).map(np.array)
 
 
 def counted(losses, head=HEAD):
-    """The same losses, counted where a run counts them."""
-    cuts = [head << i for i in range(40) if head << i < losses.size] + [losses.size]
-    parts = [LossBins.of(losses[a:b]) for a, b in itertools.pairwise(cuts)]
-    return LossSample.counted(losses[:head], parts)
+    return counting.counted(losses, head)
 
 
 def one_by_one(losses, head=HEAD):

@@ -3,7 +3,6 @@
 The witness throughout is the sample of the very same losses and weights, one by one.
 """
 
-import itertools
 import math
 from dataclasses import replace
 
@@ -15,11 +14,13 @@ from hypothesis import strategies as st
 from simulator import estimation
 from simulator.errors import InvalidInput
 from simulator.estimation import weighted_bins
+from simulator.estimation.checks import weighted_violation
 from simulator.estimation.loss_sample import LossSample
 from simulator.estimation.weight_bounds import delta_log_bound, tail_log_bound
 from simulator.estimation.weighted_bins import WeightedBins
 from simulator.estimation.weighted_sample import LogSample, WeightedSample
 from simulator.play.packing import packed, unpacked_weighted
+from tests.helpers.counting import counted_weights
 from tests.helpers.exploring import examples
 
 HEAD, TRIALS = 500, 20_000
@@ -123,10 +124,7 @@ def test_bytes_that_are_no_cells_are_refused():
 
 
 def counted(values, log_w, head=HEAD):
-    """The same losses and weights, counted where a run counts them."""
-    cuts = [head << i for i in range(40) if head << i < values.size] + [values.size]
-    parts = [WeightedBins.of(values[a:b], log_w[a:b]) for a, b in itertools.pairwise(cuts)]
-    return WeightedSample.counted((values[:head], log_w[:head]), parts)
+    return counted_weights(values, log_w, head)
 
 
 def one_by_one(values, log_w, head=HEAD):
@@ -214,6 +212,41 @@ def test_intervals_contain_those_of_the_losses_and_are_wider_by_what_they_say():
                 narrow += by_counts.widened < 1e-4 * by_counts.value
     assert seen >= 40  # else nothing was tried
     assert narrow >= 20
+
+
+@pytest.mark.parametrize("name", ["tilted", "another weight", "lattice", "leaky", "vanishing"])
+def test_claims_are_judged_alike(name):
+    values, log_w = laws(6)[name]
+    counts, every = counted(values, log_w), one_by_one(values, log_w)
+    exact = estimation.weighted_delta(every, None, 1.0).value
+    bound = delta_log_bound(THETA, THETA**2 / 2.0 - THETA / 2.0, 1.0) if name == "tilted" else None
+    outcomes = set()
+    for share in (0.0, 0.5, 0.999, 1.001, 2.0):
+        asked = {"epsilon": 1.0, "bound_delta": share * exact, "log_bound": bound}
+        found, known = (weighted_violation(each, None, **asked) for each in (counts, every))
+        assert found.outcome == known.outcome
+        assert found.lower <= known.lower * (1 + 1e-6)
+        assert found.upper >= known.upper * (1 - 1e-6)
+        assert found.lower == pytest.approx(known.lower, rel=1e-3)
+        assert found.value == pytest.approx(known.value, rel=1e-4)
+        outcomes.add(found.outcome)
+    assert {"violated", "undecided"} | ({"holds"} if bound else set()) == outcomes
+
+
+def test_a_claim_of_the_other_experiment_is_judged_alike():
+    values, log_w = laws(6)["tilted"]
+    counts, arrays = counted(-values, log_w), (-values, log_w)
+    found = weighted_violation(counts, None, 1.0, 0.0, experiment=1)
+    known = weighted_violation(*arrays, 1.0, 0.0, experiment=1)
+    assert found.value == pytest.approx(known.value, rel=1e-4)
+    assert 0.0 < found.lower < found.value
+
+
+def test_two_sets_of_weights_are_refused():
+    counts = counted(*laws(6)["tilted"])
+    for estimate in (weighted_violation, estimation.weighted_delta):
+        with pytest.raises(InvalidInput, match="weights of its own"):
+            estimate(counts, np.zeros(TRIALS), 1.0, 0.1)
 
 
 def test_the_other_experiment_is_served_by_the_same_cells():

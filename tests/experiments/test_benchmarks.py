@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from experiments.benchmarks import accuracy, adversaries, engine, loops, peers
-from experiments.benchmarks.__main__ import shown
+from experiments.benchmarks import accuracy, adversaries, engine, loops, memory, peers
+from experiments.benchmarks.__main__ import MODULES, chosen, main, shown
 from experiments.benchmarks.measure import Line, alternately
 from simulator import ADD_REMOVE
 from simulator.adversaries import registry
@@ -26,6 +26,22 @@ def test_a_line_is_judged_on_the_right_side(figure, target, at_least, met):
     line = Line("speed", figure, "x", target, at_least=at_least)
     assert line.met is met
     assert ("MISSED" in shown(line)) == (met is False)
+
+
+def test_some_benchmarks_are_measured_alone_and_nothing_is_written(monkeypatch, capsys):
+    def of_many_trials():
+        yield Line("a folder", 0.5, "of 200 MB", 1.0, at_least=False)
+
+    monkeypatch.setattr(memory, "BENCHMARKS", (of_many_trials,))
+    monkeypatch.setattr("experiments.benchmarks.__main__.write_json", None)  # would raise
+    for name in ("memory", "of_many_trials"):
+        assert main(["--only", name]) == 0
+        assert capsys.readouterr().out.splitlines()[1:] == [shown(next(of_many_trials()))]
+    assert main(["--only", "nothing"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "no benchmark 'nothing', but engine, memory" in err
+    assert chosen(None) == [each for module in MODULES for each in module.BENCHMARKS]
 
 
 def test_programs_are_timed_in_turn():

@@ -1,7 +1,10 @@
 """Clusters on this machine, adversaries that can be watched from outside, and deaths of workers."""
 
+import contextlib
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -66,3 +69,42 @@ class When:
     def __exit__(self, *exception):
         self.thread.join()
         assert self.acted
+
+
+SCHEDULER = """
+import asyncio, sys
+from distributed import Nanny, Scheduler
+
+async def main():
+    async with Scheduler(port=0, dashboard_address=None, host="127.0.0.1") as scheduler:
+        async with Nanny(scheduler.address, nthreads=1):
+            print(scheduler.address, flush=True)
+            await scheduler.finished()
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+@contextlib.contextmanager
+def scheduler(folder):
+    """A Dask scheduler with a worker, in processes of their own: its address, and what kills all.
+
+    They are gone at the end.
+    """
+    script = folder / "scheduler.py"
+    script.write_text(SCHEDULER)
+    process = subprocess.Popen(
+        [sys.executable, script], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+    )  # fmt: skip
+
+    def kill():
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+    try:
+        yield process.stdout.readline().strip(), kill
+    finally:
+        kill()
+        process.communicate()

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
@@ -29,7 +27,7 @@ from simulator.run.task import TaskOutcome, play_blocks, require_program
 from simulator.run.worker import Player
 from simulator.store import RunStore
 from simulator.store.provenance import fingerprint_of_program
-from tests.helpers.clusters import When, trials_played, watched
+from tests.helpers.clusters import When, scheduler, trials_played, watched
 from tests.helpers.games import ALICE, PRESS, WITH_ALICE, WITHOUT_ALICE, press_when_ahead
 
 distributed = pytest.importorskip("distributed", reason="needs dpcompose[dask]")
@@ -162,43 +160,21 @@ def test_a_block_that_kills_its_worker_is_named_and_costs_no_other(on_dask, tmp_
     assert_same(whole, play(adversary, keep_views=50, out=tmp_path / "run"))
 
 
-SCHEDULER = """
-import asyncio, sys
-from distributed import Nanny, Scheduler
-
-async def main():
-    async with Scheduler(port=0, dashboard_address=None, host="127.0.0.1") as scheduler:
-        async with Nanny(scheduler.address, nthreads=1):
-            print(scheduler.address, flush=True)
-            await scheduler.finished()
-
-if __name__ == "__main__":
-    asyncio.run(main())
-"""
-
-
 def test_a_scheduler_that_dies_leaves_a_folder_that_resumes_elsewhere(tmp_path):
     adversary = watched(tmp_path, seconds=0.01)
     whole = play(adversary, trials=200, jobs=1)
     (tmp_path / "trials").unlink()
-    script = tmp_path / "scheduler.py"
-    script.write_text(SCHEDULER)
-    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "start_new_session": True}
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    scheduler = subprocess.Popen([sys.executable, script], env=environment, text=True, **quiet)
-    try:
-        address = scheduler.stdout.readline().strip()
-        with distributed.Client(address, set_as_default=False, timeout=60) as client:
-            with (
-                When(tmp_path, 100, lambda: os.killpg(scheduler.pid, signal.SIGKILL)),
-                joblib.parallel_config("dask", client=client),
-                pytest.raises(ClusterLost, match="is gone") as lost,
-            ):
-                play(adversary, trials=200, out=tmp_path / "run")
-            client.close(timeout=1)
-    finally:
-        scheduler.kill()
-        scheduler.wait()
+    with (
+        scheduler(tmp_path) as (address, kill),
+        distributed.Client(address, set_as_default=False, timeout=60) as client,
+    ):
+        with (
+            When(tmp_path, 100, kill),
+            joblib.parallel_config("dask", client=client),
+            pytest.raises(ClusterLost, match="is gone") as lost,
+        ):
+            play(adversary, trials=200, out=tmp_path / "run")
+        client.close(timeout=1)
     assert "\n" not in str(lost.value)
     with RunStore.load(tmp_path / "run") as store:
         stored = len(store.done())

@@ -81,6 +81,8 @@ def same(one, other):
         {"filter": parse_filter("sum:1")},
         {"sampling": Tilted(1.0)},
         {"sampling": Guarded(Tilted(1.0), 0.5, 0.25)},
+        {"sampling": Tilted(1.0), "keep": "summary"},
+        {"sampling": Guarded(Tilted(1.0), 0.5, 0.25), "keep": "summary", "trials": 320},
     ],
 )
 def test_a_stored_run_is_read_back_to_the_bit(tmp_path, options):

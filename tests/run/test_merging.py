@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -284,6 +285,31 @@ def test_a_folder_that_exists_is_not_written_over(parts, tmp_path):
     refused([folder / "part-1"], folder / "part-2", "exists already")
 
 
+def test_a_folder_is_not_merged_into_itself(parts, tmp_path, monkeypatch):
+    folder, _ = parts
+    shutil.copytree(folder / "part-1", tmp_path / "part")
+    (tmp_path / "link").symlink_to(tmp_path / "part")
+    (tmp_path / "nowhere").symlink_to(tmp_path / "none")
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    for out in ("part/new", "part/a/b", "link/new", "other/../part/new"):
+        with pytest.raises(InvalidInput, match=r"would lie in .*part, which is only read"):
+            merge_folders([tmp_path / "part"], out)
+    with pytest.raises(InvalidInput, match="exists already"):
+        merge_folders(["part"], "nowhere")
+    for out in ("", ".", "part/.."):
+        with pytest.raises(InvalidInput, match="must name a new folder"):
+            merge_folders(["part"], out)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_folders_without_a_block_leave_nothing(tmp_path):
+    assert not play_part("1/40", tmp_path / "first").blocks
+    assert not play_part("2/40", tmp_path / "second").blocks
+    sources = [tmp_path / "first", tmp_path / "second"]
+    refused(sources, tmp_path / "whole", "first, .*second: there is no block to merge")
+
+
 def test_a_damaged_folder_gives_what_is_whole_and_says_so(parts, tmp_path):
     folder, _ = parts
     shutil.copytree(folder / "part-2", tmp_path / "torn")
@@ -311,21 +337,40 @@ merge_folders(sys.argv[1:3], sys.argv[3])
 """
 
 
-def test_a_merge_that_is_killed_leaves_no_folder_of_that_name(parts, tmp_path):
+@pytest.fixture
+def merging(parts, tmp_path):
+    """A merge that is under way in a process of its own: the process, and what it merges."""
     folder, _ = parts
     sources = [str(folder / "part-1"), str(folder / "part-2")]
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", KILLED, *sources, str(tmp_path / "whole")],
         stdout=subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    for _ in range(3):
-        assert process.stdout.readline() == b"ready\n"
+    ) as process:
+        for _ in range(3):
+            assert process.stdout.readline() == b"ready\n"
+        yield process, sources
+        process.kill()
+
+
+def test_a_merge_that_is_killed_is_cleared_away_by_the_next(merging, tmp_path):
+    process, sources = merging
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert not (tmp_path / "whole").exists()
-    assert [path for path in tmp_path.iterdir() if path.name.startswith(".whole.")]
-    assert merge_folders(sources, tmp_path / "whole").stored == 16
+    [left] = tmp_path.iterdir()
+    assert left.name == f".whole.{process.pid}"
+    mine = tmp_path / ".whole.12"  # what only looks like it stays
+    mine.mkdir()
+    (mine / "notes").touch()
+    merged = merge_folders(sources, tmp_path / "whole")
+    assert merged.stored == 16
+    assert merged.notices == (f"removed {left}, which a process had begun that was killed",)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".whole.12", "whole"]
+
+
+def test_two_merges_do_not_make_one_folder_at_once(merging, tmp_path):
+    _, sources = merging
+    refused([Path(each) for each in sources], tmp_path / "whole", "another process is making")
 
 
 # --- parts ----------------------------------------------------------------------------------------

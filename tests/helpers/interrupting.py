@@ -1,0 +1,45 @@
+"""Commands of their own, to press Ctrl-C in."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+CALL = "import sys; from simulator.cli import main; main()"
+PATIENCE = 60.0
+A_MOMENT = 3.0
+"""A second on an idle machine; tests share theirs with others."""
+
+
+class Call:
+    """A command in a session of its own, which a terminal could interrupt as a whole."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", CALL, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def interrupt(self):
+        """Press Ctrl-C; return (exit code, output, errors, seconds that it took to leave)."""
+        pressed = time.monotonic()
+        os.killpg(self.process.pid, signal.SIGINT)
+        try:
+            out, err = self.process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.communicate()
+            raise AssertionError("still running 20 s after Ctrl-C") from None
+        return self.process.returncode, out, err, time.monotonic() - pressed
+
+
+def wait_for_blocks(folder, size):
+    until = time.monotonic() + PATIENCE
+    log = folder / "blocks.log"
+    while not (log.exists() and log.stat().st_size > size):
+        assert time.monotonic() < until, "nothing was played"
+        time.sleep(0.02)
