@@ -134,7 +134,8 @@ class Measured(Tabular):
         """The losses as columns, a row for each trial: experiment, trial, loss.
 
         Weighted samples have ``log_weight`` too. Where the losses were counted there is a row for
-        each bin: the least and the largest loss in it, and how many ``trials`` it holds.
+        each bin: the least and the largest loss in it, how many ``trials`` it holds, and of
+        weighted samples ``least_log_weight`` and ``largest_log_weight``.
         """
         parts = [self._columns_of(b) for b in sorted(self.sample)]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -143,8 +144,11 @@ class Measured(Tabular):
         sample = self.sample[b]
         rows: dict[str, np.ndarray] = {"experiment": np.full(sample.least.size, b, dtype=np.int64)}
         if sample.counts is not None:
+            rows |= {"least": sample.least, "largest": sample.largest, "trials": sample.counts}
+            if (weighted := self.weights.get(b)) is None:
+                return rows
             return rows | {
-                "least": sample.least, "largest": sample.largest, "trials": sample.counts
+                "least_log_weight": weighted.least, "largest_log_weight": weighted.largest
             }  # fmt: skip
         rows |= {"trial": np.arange(sample.least.size), "loss": sample.least}
         return rows | ({"log_weight": self.log_weights[b]} if b in self.weights else {})

@@ -13,9 +13,9 @@ import numpy as np
 from simulator.adversaries import registry
 from simulator.data.databases import RELATIONS, Relation
 from simulator.errors import DpcomposeError, InvalidInput
-from simulator.play.packing import unpacked
 from simulator.play.sampling import Sampling, parse_sampling
 from simulator.play.specification import MADE_OF, Specification
+from simulator.play.tally import PLAIN, WEIGHTED, counted_in
 from simulator.result import Result
 from simulator.run.gathering import Gathered
 from simulator.run.progress import Progress
@@ -201,11 +201,11 @@ class Piece:
     @classmethod
     def of(cls, place: Location, record: Block, s: Specification) -> Piece:
         """Look at a record; ``end`` is the number of trials up to its last one."""
-        counted = "bins" in record.arrays
+        counted = not {PLAIN, WEIGHTED}.isdisjoint(record.arrays)
         if place.adds or place.blocks > 1:
             last = s.block_size
         elif counted:
-            last = unpacked(record.arrays["bins"]).trials
+            last = counted_in(record.arrays)[1].trials
         else:
             last = record.arrays.get("losses", np.zeros(0)).size
         end = (place.block + place.blocks - 1) * s.block_size + last
