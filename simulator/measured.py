@@ -22,9 +22,9 @@ from simulator.validation import experiment_number
 _QUANTILES = (0.5, 0.9, 0.99)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Measured(Tabular):
-    """The privacy losses of every trial.
+    """The privacy losses of every trial. Equal are those of one play, however long it took.
 
     Attributes
     ----------
@@ -48,9 +48,15 @@ class Measured(Tabular):
     traces: Mapping[int, np.ndarray] = field(default_factory=dict)
     kept_views: tuple[View, ...] = ()
     challenges: tuple[Challenge, ...] = ()
-    seconds: float = 0.0
-    compile_seconds: float = 0.0
-    rounds_played: int = 0
+    seconds: float = field(default=0.0, compare=False)
+    compile_seconds: float = field(default=0.0, compare=False)
+    rounds_played: int = field(default=0, compare=False)
+
+    def compared(self) -> dict[str, Any]:
+        """The fields, with what was played in words: a function read back is another object."""
+        return super().compared() | {
+            "specification": self.specification.describe(), "kept_views": self.views
+        }  # fmt: skip
 
     @property
     def samples(self) -> dict[int, np.ndarray]:
