@@ -125,7 +125,8 @@ notebooks: $(SITE)/.ready   ## execute the notebooks of the classes, and keep th
 site: $(SITE)/.ready $(MATHJAX)   ## build the site into build/site/html: classes, how-to, ledger, gallery, reference
 	@$(SITE)/bin/python -m experiments.site
 
-site-check: site   ## try the built site: links, pictures, formulas, search, in a browser as wide as a phone
+site-check: site   ## try the built site: links, pictures, formulas, search, on a phone; and every number of the notebooks
+	$(SITE)/bin/python -m experiments.notebooks --check
 	$(SITE)/bin/python -m pytest -rs tests/experiments/test_site_built.py
 
 lint: $(READY)   ## ruff and mypy

@@ -22,9 +22,9 @@ from simulator.validation import experiment_number
 _QUANTILES = (0.5, 0.9, 0.99)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Measured(Tabular):
-    """The privacy losses of every trial.
+    """The privacy losses of every trial. Equal are those of one play, however long it took.
 
     Attributes
     ----------
@@ -48,9 +48,15 @@ class Measured(Tabular):
     traces: Mapping[int, np.ndarray] = field(default_factory=dict)
     kept_views: tuple[View, ...] = ()
     challenges: tuple[Challenge, ...] = ()
-    seconds: float = 0.0
-    compile_seconds: float = 0.0
-    rounds_played: int = 0
+    seconds: float = field(default=0.0, compare=False)
+    compile_seconds: float = field(default=0.0, compare=False)
+    rounds_played: int = field(default=0, compare=False)
+
+    def compared(self) -> dict[str, Any]:
+        """The fields, with what was played in words: a function read back is another object."""
+        return super().compared() | {
+            "specification": self.specification.describe(), "kept_views": self.views
+        }  # fmt: skip
 
     @property
     def samples(self) -> dict[int, np.ndarray]:
@@ -134,7 +140,8 @@ class Measured(Tabular):
         """The losses as columns, a row for each trial: experiment, trial, loss.
 
         Weighted samples have ``log_weight`` too. Where the losses were counted there is a row for
-        each bin: the least and the largest loss in it, and how many ``trials`` it holds.
+        each bin: the least and the largest loss in it, how many ``trials`` it holds, and of
+        weighted samples ``least_log_weight`` and ``largest_log_weight``.
         """
         parts = [self._columns_of(b) for b in sorted(self.sample)]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -143,8 +150,11 @@ class Measured(Tabular):
         sample = self.sample[b]
         rows: dict[str, np.ndarray] = {"experiment": np.full(sample.least.size, b, dtype=np.int64)}
         if sample.counts is not None:
+            rows |= {"least": sample.least, "largest": sample.largest, "trials": sample.counts}
+            if (weighted := self.weights.get(b)) is None:
+                return rows
             return rows | {
-                "least": sample.least, "largest": sample.largest, "trials": sample.counts
+                "least_log_weight": weighted.least, "largest_log_weight": weighted.largest
             }  # fmt: skip
         rows |= {"trial": np.arange(sample.least.size), "loss": sample.least}
         return rows | ({"log_weight": self.log_weights[b]} if b in self.weights else {})

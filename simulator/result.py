@@ -37,7 +37,7 @@ Several = Sequence[float] | NDArray[np.float64]
 """Points of estimates, as a list or an array of shape (points,)."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Result(Measured):
     """The privacy losses of every trial, and the estimates that follow from them.
 

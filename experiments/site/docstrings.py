@@ -67,3 +67,8 @@ def as_markdown(text: str) -> str:
 def plain(text: str) -> str:
     """Any text in Markdown, as it stands."""
     return re.sub(r"[\\`*_{}\[\]<>#|$~^!&+-]", r"\\\g<0>", text)
+
+
+def sentence(words: str) -> str:
+    """The words with a capital and a full stop."""
+    return words[:1].upper() + words[1:].rstrip(".") + "."

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from experiments import stages
-from experiments.site.docstrings import as_markdown, plain
+from experiments.site.docstrings import as_markdown, plain, sentence
 
 KINDS = ("svg", "png")
 
@@ -39,7 +39,7 @@ def page(name: str) -> str:
 :class: figure
 ```
 
-{plain(script.TITLE)}. {{download}}`SVG <{name}.svg>`, {{download}}`PNG <{name}.png>`,
+{plain(sentence(script.TITLE))} {{download}}`SVG <{name}.svg>`, {{download}}`PNG <{name}.png>`,
 {{download}}`its data and what made them <{name}.json>`.
 
 Draw it again from its data, or play it again:
@@ -91,6 +91,9 @@ def index() -> str:
 
 Every figure is a function of its data, to the byte; the data are a function of a script and a seed.
 Each page has the picture, the data, the specification and the code.
+
+A shaded band is the interval about a measured curve. Where no trial got as far, a thin line marks
+its upper end alone.
 
 ```{{toctree}}
 :hidden:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -11,26 +10,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from experiments import stages
 from experiments.site.claim_pictures import look
 from experiments.site.claim_pictures import name as picture_name
-from experiments.site.docstrings import as_markdown, plain
+from experiments.site.committed import committed
+from experiments.site.docstrings import as_markdown, plain, sentence
 from experiments.site.knobs import Sweep
-from simulator.claims import Claim, all_claims
+from simulator.claims import Claim, Verdict, all_claims
 from simulator.cli.claims import claims as claims_command
-from simulator.errors import InvalidInput
-
-
-def committed(path: Path = stages.RESULTS / "claims.json") -> dict[str, Mapping[str, Any]]:
-    """The committed result of every claim, by id.
-
-    Raises InvalidInput where the ledger and its results are not of the same claims.
-    """
-    results = {each["id"]: each for each in json.loads(path.read_text(encoding="utf-8"))}
-    ids = {claim.id for claim in all_claims()}
-    if strays := sorted(ids.symmetric_difference(results)):
-        raise InvalidInput(f"{path.name} and the ledger differ in {strays[0]}; run: make claims")
-    return results
 
 
 def write(source: Path, sweeps: Mapping[str, Sequence[Sweep]], pictures: Path) -> None:
@@ -192,11 +178,6 @@ def example(claim: Claim) -> tuple[str, Any]:
     return next((entry for entry in listed if isinstance(entry[1], int | float | str)), listed[0])
 
 
-def sentence(words: str) -> str:
-    """The words with a capital and a full stop."""
-    return words[:1].upper() + words[1:].rstrip(".") + "."
-
-
 def has_knobs() -> bool:
     """Whether the command can turn a knob; Python can."""
     return any("--set" in option.opts for option in claims_command.params)
@@ -238,7 +219,9 @@ def index(results: Mapping[str, Mapping[str, Any]]) -> str:
     for each in results.values():
         counted[each["verdict"]] = counted.get(each["verdict"], 0) + 1
     verdicts = "\n".join(
-        f"| {badge({'verdict': verdict})} | {count} |" for verdict, count in counted.items()
+        f"| {badge({'verdict': verdict})} | {counted[verdict]} |"
+        for verdict in Verdict
+        if verdict in counted
     )
     return f"""# The ledger
 

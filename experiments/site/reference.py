@@ -82,6 +82,7 @@ def room_page(room: str) -> str:
         if name not in own
     )
     elsewhere = f"\n## Names of other rooms\n\n{others}\n" if others else ""
+    heading = "\n## In this room\n" if others else ""
     entries = "\n\n".join(entry(room, name, getattr(module, name)) for name in own)
     return f"""# `{room}`
 
@@ -89,13 +90,11 @@ def room_page(room: str) -> str:
 .. automodule:: {room}
    :no-members:
 ```
-{elsewhere}
-## In this room
-
+{heading}
 ```{{eval-rst}}
 {entries}
 ```
-"""
+{elsewhere}"""
 
 
 def entry(room: str, name: str, value: Any) -> str:

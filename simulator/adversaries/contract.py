@@ -72,9 +72,9 @@ class Rule:
                 )
 
     def __reduce__(self) -> tuple[Callable[..., Rule], tuple[Any, ...]]:
-        # A decorated step is not found under its name, which is the rule's: plain pickle, which
-        # keeps names of functions only, would refuse it.
-        return _restored, (cloudpickle.dumps(self.step), self.menu, self.state, self.name)
+        # A decorated step is not found under its name, which is the rule's, nor is a predicate in
+        # a query of the menu: plain pickle, which keeps names of functions only, would refuse both.
+        return _restored, (cloudpickle.dumps((self.step, self.menu)), self.state, self.name)
 
     @property
     def of_library(self) -> bool:
@@ -101,8 +101,9 @@ class Rule:
             i += 1
 
 
-def _restored(step: bytes, menu: tuple[Challenge, ...], state: Any, name: str) -> Rule:
-    return Rule(cloudpickle.loads(step), menu, state, name)
+def _restored(played: bytes, state: Any, name: str) -> Rule:
+    step, menu = cloudpickle.loads(played)
+    return Rule(step, menu, state, name)
 
 
 def off_menu(name: str, move: float) -> str:

@@ -187,16 +187,18 @@ def bounds(
             raise click.UsageError("--event says all of the rounds: give no other option of theirs")
         account = read_account(options.text_of(event))
         asked = f"{event} under {account.relation}"
+        titled = f"composition of {asked}"
         ask: Asking = partial(account.compare, names=names, tolerance=tolerance)
     else:
         asked = mechanism or "pure"
         parameters = {"epsilon": epsilon, "sigma": sigma, "rate": rate, "reports": reports}
+        titled = _titled(asked, parameters | {"rounds": rounds})
         ask = _asking_mechanism(
             asked, parameters, rounds, round_delta, names=names, tolerance=tolerance
         )
     rows = ask(delta=delta, epsilon=at)
     if plot is not None:
-        draw(ask, rows, asked, plot)
+        draw(ask, rows, titled, plot)
     if as_json:
         print_json(
             {
@@ -236,7 +238,19 @@ def bounds(
     )
 
 
-def draw(ask: Asking, rows: Sequence[Row], asked: str, path: Path) -> None:
+def _titled(mechanism: str, parameters: dict[str, Any]) -> str:
+    """A mechanism with its parameters, as they were given."""
+    told = []
+    for name, value in parameters.items():
+        if isinstance(value, list):
+            each = ", ".join(f"{v:g}" + (f"x{count}" if count else "") for v, count in value)
+            told.append(f"{name} {each}")
+        elif value is not None:
+            told.append(f"{name} {value:g}")
+    return f"composition of {mechanism}: {', '.join(told)}"
+
+
+def draw(ask: Asking, rows: Sequence[Row], titled: str, path: Path) -> None:
     """Draw the epsilon of every row against delta into a file."""
     from simulator.plots import paper_figure, plot_bounds
     from simulator.plots.style import save_as
@@ -246,7 +260,7 @@ def draw(ask: Asking, rows: Sequence[Row], asked: str, path: Path) -> None:
     tightest = dict(sorted(named.items(), key=lambda item: item[1][-1]))
     with paper_figure(width=6.2, height=3.6) as (figure, axes):
         plot_bounds(axes, DRAWN, tightest, [row.name for row in rows if row.kind == "exact"])
-        axes.set_title(f"composition of {asked}")
+        axes.set_title(titled)
         save_as(figure, path)
 
 

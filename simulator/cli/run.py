@@ -191,12 +191,18 @@ def show(summary: dict[str, Any], delta: float) -> None:
     if summary["keep"] == "summary":
         say(widened(summary))
     say()
-    print_table(
-        f"What the theorems grant at delta = {number(delta)}",
-        ("bound", "kind", "epsilon", "source"),
-        [(b["name"], b["kind"], number(b["epsilon"], 6), b["source"]) for b in summary["bounds"]],
-        right=("epsilon",),
-    )
+    granted = [
+        (b["name"], b["kind"], number(b["epsilon"], 6), b["source"]) for b in summary["bounds"]
+    ]
+    if granted:
+        print_table(
+            f"What the theorems grant at delta = {number(delta)}",
+            ("bound", "kind", "epsilon", "source"),
+            granted,
+            right=("epsilon",),
+        )
+    else:
+        say(f"No theorem grants an epsilon at delta = {number(delta)}")
     say(
         f"\n{summary['seconds']:.2f} s, "
         f"{summary['rounds_per_second'] / 1e6:.2f} million rounds per second"

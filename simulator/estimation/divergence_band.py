@@ -31,7 +31,7 @@ BEYOND = 1e300
 """A threshold that infinite losses alone pass."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DeltaBand(Tabular):
     """Hockey-stick divergences with limits that hold at every ε at once.
 

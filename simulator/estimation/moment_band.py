@@ -20,7 +20,7 @@ from simulator.store.frames import Tabular
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MomentBand(Tabular):
     """Moments of the finite losses after each round, all arrays of shape (rounds,).
 

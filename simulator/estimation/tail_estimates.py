@@ -18,7 +18,7 @@ from simulator.ties import ROUNDS, beyond
 from simulator.validation import point, whole
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TailBand(Tabular):
     """Tail probabilities with limits that hold at every threshold at once.
 

@@ -17,7 +17,7 @@ from simulator.ties import ROUNDS, beyond
 from simulator.validation import whole
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EmpiricalTradeOff(Tabular):
     """Errors of the tests "reject experiment 0 when L <= t", with a simultaneous band.
 

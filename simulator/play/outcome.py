@@ -67,7 +67,7 @@ class Outcome:
     def of_arrays(cls, experiment: int, block: int, named: Mapping[str, np.ndarray]) -> Outcome:
         """Inverse of ``arrays``."""
         views = tuple(
-            View(experiment, int(trial), tuple(map(int, coins)), tuple(answers))
+            View(experiment, int(trial), tuple(map(int, coins)), plain(answers))
             for trial, coins, answers in zip(
                 named.get("trials", ()), named.get("coins", ()), named.get("answers", ())
             )
@@ -76,6 +76,11 @@ class Outcome:
         return cls(
             experiment, block, named["losses"], named.get("trace"), views, log_weights=log_weights
         )
+
+
+def plain(answers: np.ndarray) -> tuple[Any, ...]:
+    """The answers of a view as it had them: Python's numbers, or arrays."""
+    return tuple(answers.tolist() if answers.ndim == 1 else answers)
 
 
 def same_shape(answers: list[tuple[Any, ...]]) -> np.ndarray:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any
 
 from simulator.adversaries.contract import Challenge
@@ -15,6 +16,7 @@ from simulator.play.views import Replay, View
 
 FIRST, LAST = 12, 8
 """How many rounds of a long play are told at either end."""
+REFUSED = "refused"
 _WIDEST, _QUERY = 56, 44
 """Characters of a question, and of a query's name in it."""
 
@@ -116,9 +118,14 @@ def described(mechanism: Any) -> str:
 
 def told_answer(answer: Any) -> float | str:
     """A number, or few characters; NaN, of a query that a filter refused, is "refused"."""
-    if isinstance(answer, int | float):
-        return "refused" if answer != answer else float(answer)
+    if isinstance(answer, Real):  # numpy's numbers too
+        return REFUSED if answer != answer else float(answer)
     return _short(repr(answer), 24)
+
+
+def signed(loss: float) -> str:
+    """A loss with its sign and four places; what rounds to nothing is +0.0000."""
+    return f"{round(loss, 4) + 0.0:+.4f}"
 
 
 def _pairs(challenges: Sequence[Any]) -> str:
@@ -154,8 +161,8 @@ def _told(turns: Sequence[Turn]) -> Iterator[tuple[str, ...]]:
             str(turn.round),
             turn.question,
             turn.answer if isinstance(turn.answer, str) else f"{turn.answer:.5g}",
-            "unknown" if unknown else f"{turn.loss:+.4f}",
-            "unknown" if math.isnan(turn.total) else f"{turn.total:+.4f}",
+            "unknown" if unknown else signed(turn.loss),
+            "unknown" if math.isnan(turn.total) else signed(turn.total),
             "" if math.isnan(turn.total) else f"{turn.odds:.4g}",
         )
 
@@ -164,7 +171,9 @@ def _between(turns: Sequence[Turn]) -> tuple[str, ...]:
     totals = [turn.total for turn in turns]
     kinds = len({turn.question for turn in turns})
     about = "the same question" if kinds == 1 else f"{kinds} different questions"
-    spread = f"so far between {min(totals):+.4f} and {max(totals):+.4f}"
+    if refused := sum(turn.answer == REFUSED for turn in turns):
+        about += f", {refused} of them refused"
+    spread = f"so far between {signed(min(totals))} and {signed(max(totals))}"
     told = about if any(map(math.isnan, totals)) else f"{about}, {spread}"
     return ("...", f"rounds {turns[0].round} to {turns[-1].round}: {told}", "", "", "", "")
 

@@ -27,10 +27,11 @@ def plot_rare(
     values = [each.value for series in estimates.values() for each in series if each.value > 0.0]
     if not values:
         raise InvalidInput("no estimate is above 0: there is nothing to draw")
-    floor = min(values) / 100.0
+    ends = [each.lower for series in estimates.values() for each in series]
+    floor = max(min(values) / 100.0, min(ends) / 3.0)
     for index, (name, series) in enumerate(estimates.items()):
-        ends = np.array([(each.value, each.lower, each.upper) for each in series]).T
-        value, lower, upper = np.maximum(ends, floor * 1e-3)
+        columns = np.array([(each.value, each.lower, each.upper) for each in series]).T
+        value, lower, upper = np.maximum(columns, floor * 1e-3)
         axes.errorbar(
             at, value, yerr=(value - lower, upper - value), label=name,
             elinewidth=0.9, capsize=1.5, **measured(index),

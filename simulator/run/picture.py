@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simulator.errors import NotApplicable
 from simulator.plots import (
     DivergenceCurve,
     TailCurve,
@@ -43,8 +44,8 @@ def picture(result: Result, name: str, confidence: float = 0.95) -> Figure:
     """Draw a run of plain play, one colour an experiment; ``name`` is its title.
 
     The third panel, the loss along the rounds, needs a run with ``trace=True``. Bands hold at all
-    points of a panel at once. Raises Refusal where losses are unknown, InvalidInput for weighted
-    samples, and where no trial has lost anything.
+    points of a panel at once. Raises Refusal where losses are unknown, and InvalidInput for
+    weighted samples.
     """
     s = result.specification
     rounds = Composition.repeat(s.family, s.rounds)
@@ -72,14 +73,18 @@ def _label(experiment: int) -> str:
 
 
 def _largest(result: Result) -> float:
-    """Up to where to draw: a little beyond the largest finite loss, of either sign."""
+    """Up to where to draw: a little beyond the largest finite loss, of either sign.
+
+    Where no trial lost anything, up to what could have been lost.
+    """
     reach = 0.0
     for b in result.sample:
         sample = result.known(b)
         reach = (sample.negated() if b else sample).largest_finite(reach)
     if reach <= 0.0:
-        raise NotApplicable("no trial has a loss above 0: there is no tail to draw")
-    return 1.04 * reach
+        s = result.specification
+        reach = s.rounds * s.family.core.pure_epsilon
+    return 1.04 * reach if math.isfinite(reach) else 1.0
 
 
 def _draw_tails(
@@ -137,9 +142,15 @@ def _draw_along(axes: Axes, result: Result) -> None:
             "mean ± 1 standard deviation": (mean - deviation, mean + deviation),
         },
         _envelope(result),
-        paths=[path for path in paths[:PATHS] if np.isfinite(path).all()],
-        ylabel=f"{'-' if experiment else ''}loss so far, experiment {experiment}",
+        paths=[np.where(np.isfinite(path), path, np.nan) for path in paths[:PATHS]],
+        ylabel=f"{'-' if experiment else ''}loss so far, experiment {experiment}{_finite(result)}",
     )  # fmt: skip
+
+
+def _finite(result: Result) -> str:
+    """What the moments leave out, where some losses are infinite at the end."""
+    finite, trials = result.traces[min(result.traces)][2][-1], result.specification.trials
+    return "" if finite == trials else f"\n(of the {finite / trials:.3g} that stay finite)"
 
 
 def _envelope(result: Result) -> dict[str, np.ndarray]:

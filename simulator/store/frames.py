@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import importlib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -33,8 +33,22 @@ class Tabular:
     """What has columns: its data frames and its files.
 
     A dataclass has those of its fields that are arrays of one dimension; others define
-    :meth:`columns`.
+    :meth:`columns`. Two are equal where they are of one class and hold the same, NaN included; a
+    dataclass leaves that to this class by ``eq=False``.
     """
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        assert isinstance(other, Tabular)
+        return holds_same(self.compared(), other.compared())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def compared(self) -> dict[str, Any]:
+        """What two of them are compared by: their fields, but those with ``compare=False``."""
+        named = (each.name for each in fields(self) if each.compare)  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in named}
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Arrays of shape (rows,) by name, in the order in which they are written."""
@@ -67,6 +81,23 @@ class Tabular:
         written.
         """
         return write_parquet(self.columns(), path)
+
+
+def holds_same(one: Any, other: Any) -> bool:
+    """Whether two values are equal, with arrays in them; NaN equals NaN."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        numbers = one.dtype.kind in "fc" and other.dtype.kind in "fc"
+        return np.array_equal(one, other, equal_nan=numbers)
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, Mapping):
+        return one.keys() == other.keys() and all(holds_same(one[k], other[k]) for k in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(holds_same, one, other))
+    if is_dataclass(one):
+        named = [each.name for each in fields(one) if each.compare]
+        return all(holds_same(getattr(one, name), getattr(other, name)) for name in named)
+    return bool(one == other or (one != one and other != other))
 
 
 def frame(columns: Columns, library: str | None = None) -> Any:

@@ -42,6 +42,22 @@ def test_a_picture_that_cannot_be_written_is_refused_at_once(dpcompose, call, pa
     assert complaint in dpcompose(*call, "--plot", path).complaint
 
 
+def test_the_picture_of_bounds_says_what_was_composed(dpcompose, tmp_path):
+    path = tmp_path / "drawn.svg"
+    dpcompose("bounds", "--mechanism", "laplace", "--epsilon", "0.1x5,0.2x3", "--plot", path)
+    assert "composition of laplace: epsilon 0.1x5, 0.2x3" in path.read_text(encoding="utf-8")
+    dpcompose(*BOUNDS, "--plot", path)
+    assert "laplace: epsilon 0.1, rounds 10" in path.read_text(encoding="utf-8")
+
+
+def test_where_no_theorem_grants_an_epsilon_a_line_says_so(dpcompose):
+    leaky = ("run", "fixed-worst-case", "--family", "approx:0.2,0.1", "--rounds", 9, "--trials",
+             50, "--jobs", 1)  # fmt: skip
+    said = dpcompose(*leaky)
+    assert "No theorem grants an epsilon at delta = 1e-06" in said.out
+    assert "What the theorems grant at delta = 0.9" in dpcompose(*leaky, "--delta", 0.9).out
+
+
 def test_views_are_told_in_words_and_in_json(dpcompose):
     said = dpcompose(*RUN, "--views", 2)
     assert said.out.count("Trial 1 of experiment") == 2

@@ -255,3 +255,11 @@ def test_what_needs_every_loss_is_refused():
         sample.losses()
     with pytest.raises(InvalidInput, match="NaN"):
         estimation.tail(counted(np.full(TRIALS, math.nan)), 1.0)
+
+
+def test_where_both_ends_are_infinite_nothing_is_widened():
+    """Half of the losses are infinite: no finite ε has a δ of 0.1, counted or one by one."""
+    losses = np.where(np.arange(TRIALS) % 2 == 0, np.inf, 0.3)
+    found = estimation.epsilon(counted(losses), 0.1)
+    assert (found.lower, found.upper, found.widened) == (math.inf, math.inf, 0.0)
+    assert "nan" not in str(found)

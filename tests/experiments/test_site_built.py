@@ -11,6 +11,7 @@ import pytest
 
 from experiments.site import links
 from experiments.site.__main__ import BUILD
+from experiments.site.committed import numbers_of
 from simulator.claims import all_claims
 
 HTML = BUILD / "html"
@@ -74,7 +75,7 @@ def test_no_link_or_picture_is_missing_and_nothing_comes_from_a_network():
 
 def test_every_claim_has_its_page_and_its_picture():
     for claim in all_claims():
-        if not any(isinstance(value, int | float) for value in claim.parameters.values()):
+        if not numbers_of(claim):
             continue  # nothing to turn
         page = (HTML / "ledger" / f"{claim.id}.html").read_text(encoding="utf-8")
         assert re.search(rf"{re.escape(claim.id)}-\w+\.svg", page), claim.id

@@ -127,6 +127,17 @@ def test_programs_run_as_they_stand(tmp_path, program, capsys):
     assert capsys.readouterr().out
 
 
+def test_the_tutorials_programs_print_what_it_says(tmp_path, capsys):
+    page = (PAGES / "tutorial.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```python\n([^`]*)```\n(?:\nIt prints:\n)?\n```text\n([^`]*)```", page)
+    assert len(shown) == 2
+    for program, printed in shown:
+        path = tmp_path / "program.py"
+        path.write_text(program, encoding="utf-8")
+        runpy.run_path(str(path), run_name="__main__")
+        assert capsys.readouterr().out == printed
+
+
 def test_what_the_pages_say_of_their_programs_is_so(tmp_path, capsys):
     found = {}
     for name in ("filter", "bound"):
@@ -171,11 +182,37 @@ def test_a_knob_that_is_turned_changes_the_verdict():
     assert found[1602.0] == Verdict.HOLDS
 
 
-def test_a_value_that_a_check_refuses_or_does_not_finish_is_a_gap():
+def test_a_value_that_a_check_refuses_or_does_not_finish_is_a_gap(monkeypatch):
     claim = find("zhang2020-bob")
     assert knobs.turn(claim, "denominator", -1.0).verdict is None
-    with pytest.raises(TimeoutError), knobs.time_limit(1):
+    monkeypatch.setattr(knobs, "WAITING", 1.0)
+    with pytest.raises(TimeoutError), knobs.time_limit(1.0):
         time.sleep(60)
+
+
+def test_the_time_that_counts_is_the_processors():
+    with knobs.time_limit(0.3):
+        time.sleep(1.0)
+
+    def busy():
+        started = time.process_time()
+        while time.process_time() - started < 10.0:
+            pass
+
+    with pytest.raises(TimeoutError), knobs.time_limit(0.3):
+        busy()
+
+
+def test_what_is_printed_has_its_mark_however_little_time_there_is(monkeypatch):
+    """Claims that there was no time for had an empty picture."""
+    monkeypatch.setattr(knobs, "SECONDS_A_CLAIM", 0.0)
+    claim = find("zhang2020-bob")
+    (only,) = knobs.turned(claim)
+    assert [turn.value for turn in only.turns] == [700.0, 801.0]
+    printed = next(turn for turn in only.turns if turn.value == only.default)
+    checked = claim.check()
+    assert (printed.verdict, printed.slack) == (checked.verdict, pytest.approx(checked.slack))
+    assert printed.slack == ledger.committed()[claim.id]["slack"]
 
 
 def test_sweeps_are_kept_and_read_again(tmp_path, monkeypatch):

@@ -3,21 +3,25 @@
 import math
 from dataclasses import asdict
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from simulator import (
     ApproxDP,
     BlackBox,
     Database,
+    Gaussian,
     Interactive,
     Laplace,
+    LeakyRandomizedResponse,
     PureDP,
     SumFilter,
     counting_query,
     simulate,
 )
 from simulator.adversaries import make
-from simulator.play.transcript import FIRST, LAST
+from simulator.play.transcript import FIRST, LAST, signed, told_answer
 from simulator.result import Result
 
 FAMILY = PureDP(0.2)
@@ -68,6 +72,53 @@ def test_a_refused_query_and_an_infinite_loss_are_told():
     assert transcripts[0].turns[-1].odds == 0.0
     assert transcripts[-1].turns[-1].odds == math.inf
     assert "+inf" in str(transcripts[0])
+
+
+def test_rounds_that_are_left_out_say_how_many_were_refused():
+    _, (first, *_) = told(
+        make("budget-splitter", PureDP(1.0), 40), PureDP(1.0), 40, filter=SumFilter(1.2)
+    )
+    assert [turn.round for turn in first.turns[12:32] if turn.answer != "refused"] == [25]
+    assert "rounds 13 to 32: 20 different questions, 19 of them refused, so far" in str(first)
+
+
+def test_a_loss_of_nothing_has_one_sign():
+    assert [signed(loss) for loss in (-0.0, 0.0, -1e-9, 1e-9)] == ["+0.0000"] * 4
+    assert [signed(loss) for loss in (-0.00006, math.inf)] == ["-0.0001", "+inf"]
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert [told_answer(number) for number in (np.int64(3), np.float32(0.5), True)] == [3, 0.5, 1]
+    assert told_answer(np.float64("nan")) == "refused"
+
+
+def asks_three(coins):
+    alice = counting_query("alice")
+    for mechanism in (Laplace(alice, 0.1), Gaussian(alice, 5.0)):
+        yield without_alice, everyone, mechanism
+    while True:
+        yield without_alice, everyone, LeakyRandomizedResponse(alice, 0.2, 0.3)
+
+
+def test_odds_are_those_of_bayes():
+    """By scipy's densities and a table of probabilities, from the answers alone."""
+    p = math.exp(0.2) / (1.0 + math.exp(0.2))
+    tables = [0.3, 0.7 * p, 0.7 * (1.0 - p), 0.0], [0.0, 0.7 * (1.0 - p), 0.7 * p, 0.3]
+    laws = [
+        [stats.laplace(b, 10.0).pdf for b in (0, 1)],
+        [stats.norm(b, 5.0).pdf for b in (0, 1)],
+        *3 * [[lambda y, table=table: table[int(y)] for table in tables]],
+    ]
+    result = simulate(asks_three, ApproxDP(1.0, 0.3), 5, 6, keep_views=6, jobs=1, progress=False)
+    ends = set()
+    for view in result.views:
+        likely = [1.0, 1.0]
+        for turn, pair in zip(result.transcript(view).turns, laws):
+            likely = [chance * law(turn.answer) for chance, law in zip(likely, pair)]
+            odds = likely[1] / likely[0] if likely[0] else math.inf
+            assert turn.odds == pytest.approx(odds, rel=1e-12)
+        ends.add(odds if odds in (0.0, math.inf) else "between")
+    assert ends == {0.0, math.inf, "between"}
 
 
 def shown(database, rng):

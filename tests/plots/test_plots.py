@@ -242,5 +242,8 @@ def test_a_rare_event_is_drawn_with_its_intervals():
         plot_rare(axes, [1.0, 2.0], {"tail": [certain, missed]}, 1.5)
         assert axes.get_yscale() == "log"
         assert axes.get_ylim()[0] == pytest.approx(1e-11)
-        with pytest.raises(InvalidInput, match="no estimate is above 0"):
-            plot_rare(axes, [1.0], {"tail": [missed]}, 1.0)
+    with paper_figure() as (_, axes):
+        plot_rare(axes, [1.0], {"tail": [certain]}, 1.0)
+        assert axes.get_ylim()[0] == pytest.approx(5e-10 / 3.0)  # no empty decades below
+    with paper_figure() as (_, axes), pytest.raises(InvalidInput, match="no estimate is above 0"):
+        plot_rare(axes, [1.0], {"tail": [missed]}, 1.0)

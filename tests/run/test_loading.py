@@ -80,6 +80,7 @@ def same(one, other):
         {"keep": "summary", "trace": True},
         {"filter": parse_filter("sum:1")},
         {"sampling": Tilted(1.0)},
+        {"sampling": Tilted(1.0), "keep": "summary"},
         {"sampling": Guarded(Tilted(1.0), 0.5, 0.25)},
         {"sampling": Tilted(1.0), "keep": "summary"},
         {"sampling": Guarded(Tilted(1.0), 0.5, 0.25), "keep": "summary", "trials": 320},
@@ -156,7 +157,15 @@ def test_other_texts_are_no_measures(text):
         parse_sampling(text)
 
 
-@pytest.mark.parametrize("options", [{}, {"keep": "summary"}, {"keep_views": 300}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"keep": "summary"},
+        {"keep_views": 300},
+        {"keep": "summary", "sampling": Tilted(1.0)},
+    ],
+)
 def test_of_an_interrupted_run_what_is_there_from_the_first_block_on(tmp_path, options, capfd):
     """Blocks 0 to 3 of experiment 0, and 0 to 2 and 5 of experiment 1."""
     whole = stored(tmp_path / "whole", **options)

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from simulator import (
+    Database,
     GaussianDP,
-    NotApplicable,
+    Laplace,
+    LeakyRandomizedResponse,
     PureDP,
     Tilted,
+    counting_query,
     parse_guarantee,
     simulate,
 )
@@ -67,11 +70,49 @@ def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(InvalidInput, match="no simultaneous band"):
         picture(run_of(PureDP(0.2), "fixed-worst-case", sampling=Tilted(1.0)), "weighted")
 
-    def silent(coins):
-        from simulator import Database, Laplace, counting_query
 
-        everyone = Database({"alice": 1})
-        yield everyone, everyone, Laplace(counting_query("alice"), 0.1)
+EVERYONE = Database({"alice": 1, "others": 9})
+WITHOUT = EVERYONE.remove("alice")
 
-    with pytest.raises(NotApplicable, match="no trial has a loss above 0"):
-        picture(simulate(silent, PureDP(0.2), 1, 10, jobs=1, progress=False), "silent")
+
+def silent(coins):
+    while True:
+        yield EVERYONE, EVERYONE, Laplace(counting_query("alice"), 0.1)
+
+
+def leaks(coins):
+    while True:
+        yield WITHOUT, EVERYONE, LeakyRandomizedResponse(counting_query("alice"), 0.3, 0.1)
+
+
+@pytest.mark.parametrize(("family", "reach"), [(PureDP(0.2), 1.04), (GaussianDP(0.2), 1.0)])
+def test_where_nothing_was_lost_upper_ends_are_drawn(family, reach):
+    result = simulate(silent, family, 5, 40, trace=True, jobs=1, progress=False)
+    tails, divergence, _ = picture(result, "silent").axes
+    for axes in (tails, divergence):
+        assert {"experiment 0 (none seen)", "experiment 1 (none seen)"} <= set(names_in(axes))
+    assert divergence.get_xlim() == (0.0, pytest.approx(reach))
+    limit = tails.lines[-1].get_ydata()
+    assert limit[0] == result.tail_band([0.1]).upper[0]
+    assert (limit > 0.0).all()
+
+
+def test_one_trial_that_lost_nothing_is_drawn():
+    result = run_of(PureDP(0.2), trials=1, trace=True, keep_views=1, seed=3)
+    assert len(picture(result, "one").axes) == 3
+
+
+def test_along_the_rounds_infinite_losses_are_counted_and_end_their_paths():
+    result = simulate(
+        leaks, parse_guarantee("approx:0.3,0.1"), 10, 200, trace=True, keep_views=8, jobs=1,
+        progress=False,
+    )  # fmt: skip
+    axes = picture(result, "leaky").axes[2]
+    finite = np.isfinite(result.losses(0)).mean()
+    assert 0.0 < finite < 1.0
+    assert axes.get_ylabel().endswith(f"\n(of the {finite:.3g} that stay finite)")
+    paths = [line.get_ydata() for line in axes.lines if line.get_linewidth() < 0.5]
+    assert len(paths) == 8
+    ends = [np.isfinite(path).sum() for path in paths]
+    losses = [result.replay(view).round_losses for view in result.views if view.experiment == 0]
+    assert ends == [next((i for i, x in enumerate(each) if np.isinf(x)), 10) for each in losses]

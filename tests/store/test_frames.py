@@ -100,6 +100,13 @@ def test_results_are_tables(tmp_path):
     summary = played(keep="summary").to_frame("arrays")
     assert list(summary) == ["experiment", "least", "largest", "trials"]
     assert summary["trials"].sum() == 400
+    counted = played(keep="summary", sampling=Tilted(1.0))
+    columns = counted.to_frame("arrays")
+    assert list(columns)[-2:] == ["least_log_weight", "largest_log_weight"]
+    own, all_weights = columns["experiment"] == 0, weighted.log_weights[0]
+    assert columns["least_log_weight"][own].min() == pytest.approx(all_weights.min(), rel=1e-3)
+    assert columns["largest_log_weight"][own].max() == pytest.approx(all_weights.max(), rel=1e-3)
+    assert (columns["least_log_weight"] <= columns["largest_log_weight"]).all()
     band = played().delta_band([0.1, 0.2])
     assert list(band.columns()) == ["epsilons", "value", "lower", "upper", "widened"]
     assert len(played(trace=True).moment_band().to_frame("arrays")["mean"]) == 10
