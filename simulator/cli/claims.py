@@ -41,7 +41,7 @@ VERDICTS = {
 @click.option("--sweep", "swept", metavar="KNOB=LOW..HIGH", help="Where the verdict flips.")
 @click.option("--seed", type=int, default=None, help="Draw a claim's check with another seed.")
 @click.option(
-    "--plot", type=options.Picture(), default=None, metavar="FILE", help="Draw the sweep here."
+    "--plot", type=options.Picture(), default=None, metavar="FILE", help="Draw the sweep here, or a claim's own."
 )
 @click.option("--code", is_flag=True, help="Print the check, and where it stands.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Parallel workers.")
@@ -98,7 +98,7 @@ def claims(
     if not listed:
         raise InvalidInput("no claim is at that place with that verdict")
     if plot is not None and not swept:
-        raise InvalidInput("--plot draws a sweep: give --sweep KNOB=LOW..HIGH too")
+        swept = sweep_of_its_own(listed)
     if settings or wrong or swept or code or seed is not None:
         if len(ids) != 1 or len(listed) != 1:
             raise InvalidInput("--set, --seed, --wrong, --sweep and --code take exactly one ID")
@@ -200,6 +200,14 @@ def print_sweep(claim: Claim, swept: str, plot: Path | None, as_json: bool) -> N
         say(f"no flip: {claim.id} {found[0].finding.verdict} at every value tried")
 
 
+def sweep_of_its_own(listed: Sequence[Claim]) -> str:
+    """The sweep that is drawn when none is given; raises InvalidInput where there is none."""
+    own = ledger.own_sweep(listed[0]) if len(listed) == 1 else None
+    if own is None:
+        raise InvalidInput("--plot draws a sweep: give one ID, and --sweep KNOB=LOW..HIGH too")
+    return f"{own[0]}={own[1]!r}..{own[2]!r}"
+
+
 def draw(claim: Claim, knob: str, found: Sequence[Stretch], path: Path) -> None:
     """Draw a sweep into a file; the drawing is imported when there is something to draw."""
     from simulator.claims.picture import sweep_picture
@@ -270,6 +278,8 @@ def tell_in_full(result: ClaimResult) -> None:
         say(f"wrong       with {given}: {claim.run_wrong().verdict}")
     else:
         say(f"wrong       no such variant: {claim.cannot_be_wrong}")
+    if own := ledger.own_sweep(claim):
+        say(f"picture     --plot FILE draws --sweep {own[0]}={own[1]:.10g}..{own[2]:.10g}")
     say(f"code        {claim.written[0]}, line {claim.written[1]}")
     for i, knob in enumerate(ledger.knobs_of(claim).values()):
         about = "; ".join(filter(None, (knob.kind, knob.range, knob.meaning)))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from simulator.claims.cast import Playing, play
-from simulator.claims.findings import decided
 from simulator.claims.model import Finding, Verdict
+from simulator.claims.played import worse_experiment
 from simulator.claims.registry import claim
 from simulator.data.databases import REPLACE_ONE, Database
 from simulator.estimation import tail_violation
@@ -36,12 +35,5 @@ def shame_played(
             yield (*pair, mechanism)
 
     result = play(gossip, ApproxDP(0.0, delta), rounds, trials, seed=seed, relation=REPLACE_ONE)
-    tests = [
-        tail_violation(
-            result.losses(b), 1e9, share * rounds * delta, experiment=b, false_alarm=5e-7
-        )
-        for b in (0, 1)
-    ]
-    worst = max(tests, key=lambda test: test.lower)
-    found = decided(worst, "Pr[loss infinite], the worse of both experiments")
-    return replace(found, false_alarm=1e-6)
+    claimed = share * rounds * delta
+    return worse_experiment(result, "Pr[loss infinite]", tail_violation, 1e9, claimed)

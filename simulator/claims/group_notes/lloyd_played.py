@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from simulator.claims.cast import Playing, play
-from simulator.claims.findings import upper_bound
 from simulator.claims.model import Finding, Verdict
+from simulator.claims.played import seen_within
 from simulator.claims.registry import claim
 from simulator.data.databases import Database
 from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
@@ -43,11 +43,4 @@ def lloyd_played(
             centres = lloyd_centres(answer, otherwise=coins.uniform(-0.5, 0.5, size=(2, 2)))
 
     result = play(lloyd, PureDP(2 * per_release), iterations, trials, seed=seed)
-    worst = max(float(np.abs(result.losses(b)).max()) for b in (0, 1))
-    return upper_bound(
-        worst,
-        epsilon,
-        f"largest |loss| in {2 * trials} plays of {iterations} iterations",
-        method="simulation",
-        false_alarm=0.0,
-    )
+    return seen_within(result, epsilon, note=f"{iterations} iterations each")

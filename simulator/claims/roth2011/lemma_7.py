@@ -21,16 +21,14 @@ claim(
 )(mean_loss)
 
 
-@claim(
+claim(
     "roth2011-lemma-7-tight",
     "Lemma 7, its tight form",
     "If both max divergences are at most ε, then D(Y‖Z) ≤ ε tanh(ε/2). (ours)",
     Verdict.HOLDS,
-    wrong={"halving": 2.1},
-)
-def tight_mean_loss(*, epsilon: float = 0.1, halving: float = 2.0) -> Finding:
-    """The linear program meets it: randomized response is the extremal pair."""
-    return upper_bound(largest_mean_loss(epsilon), epsilon * math.tanh(epsilon / halving), "mean")
+    wrong={"factor": 0.95},
+    given={"tight": True},
+)(mean_loss)
 
 
 @claim(

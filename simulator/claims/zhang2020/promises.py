@@ -7,14 +7,15 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import combinations
 
-from simulator.claims.cast import ALICE, WITH_ALICE, WITHOUT_ALICE, play
+from simulator.claims.cast import challenges, play
 from simulator.claims.findings import equal, number, statement, upper_bound
 from simulator.claims.model import Fault, Finding, Verdict
+from simulator.claims.played import largest_loss_seen
 from simulator.claims.registry import claim
-from simulator.claims.zhang2020.play import challenges, largest_loss
+from simulator.claims.theorems.robustness import post_processing
 from simulator.data.databases import Database
 from simulator.errors import Breach
-from simulator.mechanisms import Laplace, RandomizedResponse
+from simulator.mechanisms import Laplace
 from simulator.queries import function_query
 from simulator.theory import PureDP
 from simulator.theory.laws import FiniteLaw, LaplaceLaw, randomized_response
@@ -23,18 +24,14 @@ Edge = tuple[int, int]
 Graph = tuple[frozenset[int], frozenset[Edge]]
 
 
-@claim(
+claim(
     "zhang2020-economic-view",
     "part 2, An Economic View",
-    "Taking part makes harm at most e^ε times as probable.",
+    "Taking part makes harm, which follows from the answer somehow, at most e^ε times as probable.",
     Verdict.HOLDS,
-    wrong={"factor_exponent": 0.5},
-)
-def economic_view(*, epsilon: float = 0.3, factor_exponent: float = 1.0) -> Finding:
-    """Harm follows the answer "yes" of a randomized response: its probability with and without."""
-    answers = RandomizedResponse(ALICE, epsilon)
-    harm = [math.exp(-loss) for loss in answers.law(WITHOUT_ALICE, WITH_ALICE).support]
-    return upper_bound(max(harm), math.exp(factor_exponent * epsilon), "ratio of probabilities")
+    wrong={"share": 0.9},
+    given={"epsilon": 0.3},
+)(post_processing)
 
 
 @claim(
@@ -139,7 +136,9 @@ def edge_played(*, epsilon: float = 0.5, edges_of_node: int = 3, seed: int = 4) 
     star = graph
     for friend in range(edges_of_node):
         star = star.add((friend, 3))
-    seen = largest_loss(play(challenges((graph, one_more, count)), PureDP(epsilon), 1, 300, seed))
+    seen = largest_loss_seen(
+        play(challenges((graph, one_more, count)), PureDP(epsilon), 1, 300, seed)
+    )
     try:
         play(challenges((graph, star, count)), PureDP(epsilon), 1, 1, seed)
         refused = False

@@ -112,7 +112,7 @@ def smallest_smooth_bound(*, beta: float = 0.4, decay: float = 1.0) -> Finding:
     "S*(D) = max over D' of LS(D) e^{-ε d(D, D')} is smooth.",
     Verdict.FAILS,
     wrong={"local_at": "D'"},
-    fault=Fault.SLIP,
+    fault=Fault.TRANSCRIPT,
 )
 def later_definition(*, local_at: str = "D", epsilon: float = 0.4) -> Finding:
     """With LS(D) inside, the maximum is at D' = D and gives the local sensitivity back."""

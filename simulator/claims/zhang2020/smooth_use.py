@@ -8,11 +8,11 @@ from itertools import product
 
 import numpy as np
 
-from simulator.claims.cast import play
-from simulator.claims.findings import decided, number, statement, upper_bound
+from simulator.claims.cast import challenges, play
+from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
+from simulator.claims.played import worse_experiment
 from simulator.claims.registry import claim
-from simulator.claims.zhang2020.play import FALSE_ALARM, challenges
 from simulator.claims.zhang2020.sensitivity import D_1, D_2, TOP
 from simulator.claims.zhang2020.smooth import scaled_laplace_delta
 from simulator.data import datasets
@@ -37,11 +37,11 @@ from simulator.theory import ApproxDP
     "Noise scaled to the smooth sensitivity of the median protects the very pair that noise "
     "scaled to the local sensitivity gives away.",
     Verdict.NOT_TIGHT,
-    wrong={"noise": "local"},
+    wrong={"scaled_to": "local"},
 )
 def smooth_median_played(
     *,
-    noise: str = "smooth",
+    scaled_to: str = "smooth",
     epsilon: float = 1.0,
     delta: float = 0.01,
     trials: int = 20_000,
@@ -55,17 +55,12 @@ def smooth_median_played(
         "smooth": SmoothSensitivityMedian(epsilon, delta, 0.0, TOP),
         "local": LocalSensitivityMedian(epsilon, 0.0, TOP),
     }
-    game = challenges((D_1, D_2, mechanisms[noise]))
+    game = challenges((D_1, D_2, mechanisms[scaled_to]))
     try:
         result = play(game, ApproxDP(epsilon, delta), 1, trials, seed, relation=REPLACE_ONE)
     except BrokenPromise as broken:
         return statement(False, str(broken))
-    tests = [
-        violation(result.losses(b), epsilon, delta, experiment=b, false_alarm=FALSE_ALARM / 2)
-        for b in (0, 1)
-    ]
-    worst = max(tests, key=lambda test: test.lower)
-    return decided(worst, f"δ({number(epsilon)})")
+    return worse_experiment(result, f"δ({number(epsilon)})", violation, epsilon, delta)
 
 
 @claim(
