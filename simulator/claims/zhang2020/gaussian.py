@@ -112,7 +112,7 @@ def l2_scaling(
 
 
 def least_deviation(counts: int, epsilon: float, delta: float) -> float:
-    """The least σ at which the library's Gaussian mechanism is (ε, δ)-DP, a person in all counts."""
+    """The least σ at which the Gaussian mechanism is (ε, δ)-DP, one person being in all counts."""
     query = function_query(lambda people: np.full(counts, float(people.size)), float(counts))
 
     def excess(log_sigma: float) -> float:
