@@ -58,6 +58,11 @@ def largest_mean_loss(largest: float, points: int = 801) -> float:
     return float(losses @ np.asarray(found.x))
 
 
+def chance_of_truth(epsilon: float) -> float:
+    """e^ε/(1+e^ε), with which randomized response tells the truth."""
+    return 1.0 / (1.0 + math.exp(-epsilon))
+
+
 def random_pairs(
     count: int, answers: int, seed: int, epsilon: float = np.inf, impossible: float = 0.0
 ) -> list[tuple[np.ndarray, np.ndarray]]:

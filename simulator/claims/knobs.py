@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Whole numbers of things of which every combination is listed: two more take long enough.
 _LISTED = frozenset({
     "n", "s", "m", "bits", "nodes", "cells", "parties", "outcomes", "dimensions", "databases",
-    "top", "rounds",
+    "top", "rounds", "answers",
 })  # fmt: skip
 _SHORT = 12  # larger defaults are computed, not listed
 

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from scipy.stats import binom, dlaplace
 
+from simulator.claims.exact import chance_of_truth
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
@@ -50,7 +51,7 @@ def with_default(i: int) -> np.ndarray:
 
 
 def _parity_response(epsilon: float) -> np.ndarray:
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    truth = chance_of_truth(epsilon)
     odd = _DATA_SETS.sum(axis=1) % 2
     says_odd = np.where(odd == 1, truth, 1.0 - truth)
     return np.column_stack([1.0 - says_odd, says_odd])

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from simulator.claims.findings import number, upper_bound
+from simulator.claims.findings import follows, number, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.claims.theorems.azuma import azuma_gives_delta, tails_stay_below
@@ -72,16 +72,14 @@ def azuma_on_the_sum(
     effects = swayed_effects(epsilon, rounds) if adaptive else np.full(rounds, 2.0 * epsilon)
     t = math.sqrt(2.0 * rounds * -math.log(delta)) * epsilon
     given = azuma_tail(t, float(effects @ effects))
-    follows = given <= delta * (1.0 + 1e-9)
-    return Finding(
-        Verdict.HOLDS if follows else Verdict.DOES_NOT_FOLLOW,
+    return follows(
+        given,
+        delta,
         f"a round's effect reaches {number(float(effects.max()))}, 2ε = {2 * epsilon:g}; "
         f"Theorem 5 then gives {number(given)}",
         printed=f"Theorem 5 on ΣC_i gives δ = {number(delta)}",
         right=f"it gives {number(given)} on ΣC_i, for a round sways the rounds after it too; on "
         "Σ(C_i - E[C_i | past]) it gives δ, so Theorem 6 stands",
-        attained=given,
-        claimed=delta,
     )
 
 

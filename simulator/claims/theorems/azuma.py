@@ -7,6 +7,7 @@ import math
 import numpy as np
 from scipy.stats import binom
 
+from simulator.claims.exact import chance_of_truth
 from simulator.claims.findings import number, upper_bound
 from simulator.claims.model import Finding
 from simulator.theory.concentration import azuma_tail
@@ -21,7 +22,7 @@ def tails_stay_below(*, epsilon: float = 0.3, constant: float = 2.0) -> Finding:
     +-epsilon, which by the reflection principle stands at its goal or beyond with probability
     Pr[S >= t] + Pr[S > t] when it stops there.
     """
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    truth = chance_of_truth(epsilon)
     losses, walks, stopped = (
         max(
             _excess(tail, excess, rounds, constant)

@@ -9,7 +9,13 @@ import numpy as np
 
 from simulator.claims.cast import leak_in_turn, respond_by_answer
 from simulator.claims.enumeration import view_law
-from simulator.claims.exact import optimal_delta, optimal_epsilon, random_pairs, repeated
+from simulator.claims.exact import (
+    chance_of_truth,
+    optimal_delta,
+    optimal_epsilon,
+    random_pairs,
+    repeated,
+)
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding
 from simulator.theory.guarantees import ApproxDP, PureDP
@@ -146,6 +152,6 @@ def factors_of_a_view(*, epsilon: float = 0.3, given_coins: bool = False) -> Fin
 
 def _one_coin_views(epsilon: float, b: int) -> np.ndarray:
     """Probabilities of (r, y1, y2) in experiment b, shape (2, 2, 2)."""
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    truth = chance_of_truth(epsilon)
     says = [np.array([truth, 1.0 - truth]), np.array([1.0 - truth, truth])]  # of databases 0, 1
     return 0.5 * np.array([np.outer(says[b], says[b]), np.outer(says[1 - b], np.array([1.0, 0.0]))])

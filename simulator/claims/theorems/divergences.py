@@ -17,7 +17,7 @@ from simulator.claims.cast import (
     challenges,
 )
 from simulator.claims.enumeration import view_law
-from simulator.claims.exact import all_events, largest_mean_loss, random_pairs
+from simulator.claims.exact import all_events, chance_of_truth, largest_mean_loss, random_pairs
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding
 from simulator.data.databases import Database
@@ -51,7 +51,7 @@ def advantage(
 
     Against tanh(ε/2), or against e^ε-1 where not ``tight``.
     """
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    truth = chance_of_truth(epsilon)
     found = [np.abs(p - q).sum() / 2.0 for p, q in random_pairs(pairs, 6, seed, epsilon)]
     return upper_bound(
         float(max(2.0 * truth - 1.0, *found)),

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import binom
 
 from simulator.claims.cast import ALICE, WITH_ALICE, WITHOUT_ALICE, challenges, play
+from simulator.claims.exact import chance_of_truth
 from simulator.claims.findings import equal, number, statement, upper_bound
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.played import hoeffding_radius, largest_loss_seen, simulated
@@ -22,11 +23,6 @@ from simulator.theory import ApproxDP, PureDP
 from simulator.theory.laws import FiniteLaw, randomized_response
 
 
-def truth(epsilon: float) -> float:
-    """The printed probability of a true answer."""
-    return math.exp(epsilon) / (1.0 + math.exp(epsilon))
-
-
 @claim(
     "zhang2020-randomized-response",
     "part 1, Randomized Response",
@@ -36,7 +32,7 @@ def truth(epsilon: float) -> float:
 )
 def response_is_private(*, epsilon: float = 0.7, exponent: float = 1.0, seed: int = 1) -> Finding:
     """The loss by the printed probabilities; the same mechanism is played beside it."""
-    p = truth(exponent * epsilon)
+    p = chance_of_truth(exponent * epsilon)
     law = FiniteLaw.from_probabilities([p, 1 - p], [1 - p, p])
     response = RandomizedResponse(ALICE, exponent * epsilon)
     result = play(
@@ -62,7 +58,7 @@ def estimator_is_unbiased(
     *, epsilon: float = 0.8, people: int = 60, ones: int = 21, offset: float = 1.0
 ) -> Finding:
     """The mean of the estimate over the exact law of the number of answers that are 1."""
-    p = truth(epsilon)
+    p = chance_of_truth(epsilon)
     answers = np.convolve(
         binom.pmf(np.arange(ones + 1), ones, p),
         binom.pmf(np.arange(people - ones + 1), people - ones, 1 - p),
@@ -111,7 +107,7 @@ def survey(
     )
     held = sum(1 for i in range(people) if i % 3 == 0) / people
     answers = np.array([view.answers for view in result.views if view.experiment == 1])
-    p = truth(assumed)
+    p = chance_of_truth(assumed)
     estimate = float((answers.mean() - 1 + p) / (2 * p - 1))
     radius = hoeffding_radius(answers.size) / (2 * p - 1)
     kept = largest_loss_seen(result) <= epsilon * (1 + 1e-12)
@@ -225,7 +221,10 @@ claim(
 )
 def every_output(*, epsilon: float = 0.5, delta: float = 1e-9) -> Finding:
     """The leaky randomized response: largest ratio of probabilities at δ = 0 and above."""
-    truthful, lie = (1 - delta) * truth(epsilon), (1 - delta) * (1 - truth(epsilon))
+    truthful, lie = (
+        (1 - delta) * chance_of_truth(epsilon),
+        (1 - delta) * (1 - chance_of_truth(epsilon)),
+    )
     law = FiniteLaw.from_probabilities([delta, truthful, lie, 0.0], [0.0, lie, truthful, delta])
     largest = math.inf if law.infinite_mass > 0 else law.support[1]
     return statement(
@@ -243,7 +242,7 @@ def every_output(*, epsilon: float = 0.5, delta: float = 1e-9) -> Finding:
 )
 def local_model(*, epsilon: float = 0.7, people: int = 4, trusted: bool = False) -> Finding:
     """Every view of a curator who receives each person's randomized response, or each true bit."""
-    p = 1.0 if trusted else truth(epsilon)
+    p = 1.0 if trusted else chance_of_truth(epsilon)
     worst = 0.0
     for others in product((0, 1), repeat=people - 1):
         views = []

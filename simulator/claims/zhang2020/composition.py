@@ -16,7 +16,7 @@ from simulator.claims.cast import (
     challenges,
     play,
 )
-from simulator.claims.enumeration import view_law
+from simulator.claims.exact import optimal_delta, repeated
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.played import largest_loss_seen, seen_within
@@ -65,12 +65,6 @@ def post_processing_played(*, epsilon: float = 1.0, claimed: float = 2.0, seed: 
     return seen_within(result, claimed * epsilon)
 
 
-def responses(epsilons: Sequence[float]) -> Adversary:
-    """Randomized response about Alice at each ε in turn."""
-    triples = [(WITHOUT_ALICE, WITH_ALICE, RandomizedResponse(ALICE, e)) for e in epsilons]
-    return challenges(*triples)
-
-
 claim(
     "zhang2020-sequential-composition",
     "part 2, theorem on sequential composition",
@@ -88,14 +82,13 @@ claim(
     Verdict.HOLDS,
     wrong={"rounds": 1},
 )
-def repeated(*, epsilon: float = 0.5, rounds: int = 9) -> Finding:
-    """The chance of guessing b right from one answer and from ``rounds`` answers."""
-    one = view_law(responses([epsilon]), PureDP(epsilon), 1).delta(0.0)
-    many = view_law(responses([epsilon] * rounds), PureDP(epsilon), rounds).delta(0.0)
+def same_statistic(*, epsilon: float = 0.5, rounds: int = 9) -> Finding:
+    """The best chance of guessing b right from one answer and from ``rounds`` answers."""
+    one, many = (0.5 + optimal_delta(repeated(epsilon, k), 0.0) / 2.0 for k in (1, rounds))
     return statement(
         many > one + 1e-12,
-        f"guessed right with probability {number(0.5 + one / 2)} after one answer and "
-        f"{number(0.5 + many / 2)} after {rounds}",
+        f"guessed right with probability {number(one)} after one answer and {number(many)} after "
+        f"{rounds}",
     )
 
 

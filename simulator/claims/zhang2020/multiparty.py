@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
 from scipy.stats import dlaplace
 
 from simulator.claims.cast import challenges, play
+from simulator.claims.exact import chance_of_truth
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.played import FALSE_ALARM, largest_loss_seen, seen_within, simulated
@@ -158,25 +160,32 @@ def repeated_count(
     return seen_within(result, share * rounds * epsilon)
 
 
-def coalition_view(bits: tuple[int, ...], honest: int, epsilon: float, rounds: int) -> Views:
-    """Probabilities of what all parties but ``honest`` see: their coins, and her messages.
+def transcripts(
+    bits: tuple[int, ...], epsilon: float, rounds: int
+) -> Iterator[tuple[float, list[int], tuple[int, ...]]]:
+    """Every (probability, messages, coins) of parties that hold a bit each and speak in turn.
 
-    Parties hold a bit each and speak in turn, ``rounds`` times. Every message is a randomized
-    response at ``epsilon`` about the own bit if the messages so far have an even sum, and about
-    its opposite if they have an odd one: it depends on those before. A coin says whether to lie.
+    Every message is a randomized response at ``epsilon`` about the own bit if the messages so far
+    have an even sum, and about its opposite if they have an odd one: it depends on those before. A
+    coin says whether to lie.
     """
-    lie = 1.0 / (1.0 + math.exp(epsilon))
-    turns = len(bits) * rounds
-    views: Views = {}
-    for coins in product((0, 1), repeat=turns):
+    truth = chance_of_truth(epsilon)
+    for coins in product((0, 1), repeat=len(bits) * rounds):
         messages: list[int] = []
-        seen: list[int] = []
         for turn, lies in enumerate(coins):
-            speaker = turn % len(bits)
-            messages.append(bits[speaker] ^ (sum(messages) % 2) ^ lies)
-            seen.append(messages[-1] if speaker == honest else lies)
-        chance = math.prod(lie if lies else 1.0 - lie for lies in coins)
-        views[tuple(seen)] = views.get(tuple(seen), 0.0) + chance
+            messages.append(bits[turn % len(bits)] ^ (sum(messages) % 2) ^ lies)
+        yield math.prod(1.0 - truth if lies else truth for lies in coins), messages, coins
+
+
+def coalition_view(bits: tuple[int, ...], honest: int, epsilon: float, rounds: int) -> Views:
+    """Probabilities of what all parties but ``honest`` see: their coins, and her messages."""
+    views: Views = {}
+    for chance, messages, coins in transcripts(bits, epsilon, rounds):
+        seen = tuple(
+            message if turn % len(bits) == honest else lies
+            for turn, (message, lies) in enumerate(zip(messages, coins))
+        )
+        views[seen] = views.get(seen, 0.0) + chance
     return views
 
 
@@ -222,7 +231,10 @@ def output_of_transcript(
     """The distance that one bit makes: of the coalition's view, and of the number of messages 1."""
     bits, other = (0,) * parties, (1,) + (0,) * (parties - 1)
     views = [coalition_view(held, 0, epsilon, 1) for held in (bits, other)]
-    outputs = [transcript_sums(held, epsilon) for held in (bits, other)]
+    outputs = np.zeros((2, parties + 1))
+    for sums, held in zip(outputs, (bits, other)):
+        for chance, messages, _ in transcripts(held, epsilon, 1):
+            sums[sum(messages)] += chance
     of_view = sum(max(views[0][v] - views[1][v], 0.0) for v in views[0])
     of_output = float(np.maximum(outputs[0] - outputs[1], 0.0).sum())
     smaller, larger = (of_view, of_output) if outsider_first else (of_output, of_view)
@@ -232,15 +244,3 @@ def output_of_transcript(
         "advantage",
         note=f"{number(of_view)} of the view, {number(of_output)} of the output",
     )
-
-
-def transcript_sums(bits: tuple[int, ...], epsilon: float) -> np.ndarray:
-    """Probabilities of the number of messages 1 after one round, shape (parties + 1,)."""
-    lie = 1.0 / (1.0 + math.exp(epsilon))
-    sums = np.zeros(len(bits) + 1)
-    for coins in product((0, 1), repeat=len(bits)):
-        total = 0
-        for bit, lies in zip(bits, coins):
-            total += bit ^ (total % 2) ^ lies
-        sums[total] += math.prod(lie if lies else 1.0 - lie for lies in coins)
-    return sums

@@ -64,10 +64,15 @@ def table() -> tuple[list[Values], np.ndarray, np.ndarray]:
     return databases, local, np.array([[distance(x, y) for y in databases] for x in databases])
 
 
+def smoothed(local: np.ndarray, distances: np.ndarray, beta: float) -> np.ndarray:
+    """Max over D' of LS(D') e^{-β d(D, D')} at every D; ``distances`` are of all pairs, square."""
+    return np.asarray((local * np.exp(-beta * distances)).max(axis=1))
+
+
 def smooth(beta: float) -> np.ndarray:
     """S*(D) = max over D' of LS(D') e^{-β d(D, D')}, by trying every D'."""
     _, local, distances = table()
-    return (local * np.exp(-beta * distances)).max(axis=1)
+    return smoothed(local, distances, beta)
 
 
 @claim(

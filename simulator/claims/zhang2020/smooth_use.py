@@ -14,7 +14,7 @@ from simulator.claims.model import Finding, Verdict
 from simulator.claims.played import worse_experiment
 from simulator.claims.registry import claim
 from simulator.claims.zhang2020.sensitivity import D_1, D_2, TOP
-from simulator.claims.zhang2020.smooth import scaled_laplace_delta
+from simulator.claims.zhang2020.smooth import scaled_laplace_delta, smoothed
 from simulator.data import datasets
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.errors import BrokenPromise
@@ -235,4 +235,4 @@ def smooth_by_trying(points: np.ndarray, value: np.ndarray, beta: float) -> np.n
     apart = (points[:, None, :] != points[None, :, :]).sum(axis=2)
     moves = np.abs(value[:, None] - value[None, :])
     local = np.where(apart == 1, moves, 0.0).max(axis=1)
-    return np.asarray((local * np.exp(-beta * apart)).max(axis=1))
+    return smoothed(local, apart, beta)
