@@ -7,7 +7,6 @@ from itertools import product
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.stats import binom
 
 from simulator.theory.bounds import BoundOnComposition, bound
 from simulator.theory.composition import Composition
@@ -37,14 +36,6 @@ def repeated(epsilon: float, rounds: int, delta: float = 0.0) -> Composition:
     """The same guarantee in every round."""
     guarantee = ApproxDP(epsilon, delta) if delta > 0.0 else PureDP(epsilon)
     return Composition.repeat(guarantee, rounds)
-
-
-def response_tail(epsilon: float, rounds: int, threshold: float) -> float:
-    """Pr[L > threshold] of randomized response played ``rounds`` times, by the binomial law."""
-    truth = 1.0 / (1.0 + np.exp(-epsilon))
-    # L = epsilon (2 J - rounds), J the number of true answers.
-    least = np.floor((threshold / epsilon + rounds) / 2.0 * (1.0 + 1e-14))
-    return float(binom.sf(least, rounds, truth))
 
 
 def largest_mean_loss(largest: float, points: int = 801) -> float:

@@ -13,7 +13,7 @@ from simulator.claims.findings import statement, upper_bound
 from simulator.claims.meanings import CHOICES, MEANINGS
 from simulator.claims.registry import find
 from simulator.claims.sources import ROTH_2011
-from simulator.claims.zhang2020.multiparty import advantage_of_a_row
+from simulator.claims.zhang2020.multiparty import advantage_of_a_row, coalition_view, response
 from simulator.errors import InvalidInput
 
 CLAIMS = all_claims()
@@ -194,3 +194,24 @@ def test_an_id_that_is_begun_is_answered_with_those_that_begin_so() -> None:
 def test_random_pairs_take_the_worst_ratio_of_their_note() -> None:
     finding = claim("zhang2020-participation").run()
     assert finding.attained == pytest.approx(float(np.tanh(0.25)))
+
+
+def test_sampling_that_overlaps_at_all_loses_the_bound_on_the_aggregate() -> None:
+    entry = claim("zhang2020-sample-and-aggregate-sensitivity")
+    assert [entry.check(overlap=times).verdict for times in (1, 2, 3)] == [
+        Verdict.HOLDS, Verdict.FAILS, Verdict.FAILS,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("decay", [0.9, 1.1])
+def test_only_the_right_decay_is_the_smallest_smooth_bound(decay: float) -> None:
+    assert claim("zhang2020-smooth-sensitivity").check(decay=decay).verdict is Verdict.FAILS
+
+
+def test_random_protocols_spend_less_than_randomized_response() -> None:
+    laws = response(0.4)
+    views = [coalition_view(bits, 0, 1, laws) for bits in ((0, 1, 0), (1, 1, 0))]
+    for view in views:
+        assert math.fsum(view.values()) == pytest.approx(1.0)
+    losses = [abs(math.log(views[0][seen] / views[1][seen])) for seen in views[0]]
+    assert losses == pytest.approx([0.4] * len(losses))

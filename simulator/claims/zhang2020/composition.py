@@ -182,8 +182,8 @@ claim(
 @claim(
     "zhang2020-utility-needs-leakage",
     "part 2, A bound on the number of queries",
-    "Answers of a fixed accuracy leak about each person, so only a limited number of queries "
-    "can be answered.",
+    "Answers of a fixed accuracy, here by Laplace noise, leak about each person, so only a limited "
+    "number of queries can be answered.",
     Verdict.HOLDS,
     wrong={"error": 40.0},
 )

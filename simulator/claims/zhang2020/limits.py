@@ -70,8 +70,8 @@ claim(
 @claim(
     "zhang2020-queries-meet-attack",
     "part 3, How many queries can we answer?",
-    "These limits and the attack of Theorem 2 agree: for its n (log n)² queries privacy needs an "
-    "error above √n. (ours)",
+    "These limits and the attack of Theorem 2 agree: to its n (log n)² queries the private answers "
+    "that reach them err by more than √n. (ours)",
     Verdict.HOLDS,
     wrong={"power": 0.5},
 )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
 from scipy.stats import dlaplace
 
 from simulator.claims.cast import challenges, play
-from simulator.claims.exact import chance_of_truth
+from simulator.claims.exact import chance_of_truth, random_pairs
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.played import FALSE_ALARM, largest_loss_seen, seen_within, simulated
@@ -24,6 +24,7 @@ from simulator.theory import PureDP
 
 Record = tuple[int, int]
 Views = dict[tuple[int, ...], float]
+Pair = tuple[np.ndarray, np.ndarray]
 ONES = counting_query(lambda record: record[1] == 1, "ones")
 SHARED: Database = Database([(1, 1), (1, 0), (1, 1), (2, 1), (2, 0), (2, 0)])
 """Records are (party, bit): three people with each party."""
@@ -161,26 +162,34 @@ def repeated_count(
 
 
 def transcripts(
-    bits: tuple[int, ...], epsilon: float, rounds: int
+    bits: tuple[int, ...], rounds: int, laws: Sequence[Pair]
 ) -> Iterator[tuple[float, list[int], tuple[int, ...]]]:
     """Every (probability, messages, coins) of parties that hold a bit each and speak in turn.
 
-    Every message is a randomized response at ``epsilon`` about the own bit if the messages so far
-    have an even sum, and about its opposite if they have an odd one: it depends on those before. A
-    coin says whether to lie.
+    ``laws`` are the laws of a message on either bit, the next one in turn. It is said about the own
+    bit if the messages so far have an even sum, and about its opposite if they have an odd one: it
+    depends on those before. A coin says whether to lie.
     """
-    truth = chance_of_truth(epsilon)
     for coins in product((0, 1), repeat=len(bits) * rounds):
         messages: list[int] = []
+        chance = 1.0
         for turn, lies in enumerate(coins):
-            messages.append(bits[turn % len(bits)] ^ (sum(messages) % 2) ^ lies)
-        yield math.prod(1.0 - truth if lies else truth for lies in coins), messages, coins
+            said_of = bits[turn % len(bits)] ^ (sum(messages) % 2)
+            messages.append(said_of ^ lies)
+            chance *= float(laws[turn % len(laws)][said_of][messages[-1]])
+        yield chance, messages, coins
 
 
-def coalition_view(bits: tuple[int, ...], honest: int, epsilon: float, rounds: int) -> Views:
+def response(epsilon: float) -> list[Pair]:
+    """The laws of randomized response."""
+    truth = chance_of_truth(epsilon)
+    return [(np.array([truth, 1.0 - truth]), np.array([1.0 - truth, truth]))]
+
+
+def coalition_view(bits: tuple[int, ...], honest: int, rounds: int, laws: Sequence[Pair]) -> Views:
     """Probabilities of what all parties but ``honest`` see: their coins, and her messages."""
     views: Views = {}
-    for chance, messages, coins in transcripts(bits, epsilon, rounds):
+    for chance, messages, coins in transcripts(bits, rounds, laws):
         seen = tuple(
             message if turn % len(bits) == honest else lies
             for turn, (message, lies) in enumerate(zip(messages, coins))
@@ -198,22 +207,32 @@ def coalition_view(bits: tuple[int, ...], honest: int, epsilon: float, rounds: i
     wrong={"share": 0.6},
 )
 def coalition(
-    *, epsilon: float = 0.8, parties: int = 3, rounds: int = 2, share: float = 1.0
+    *,
+    epsilon: float = 0.8,
+    parties: int = 3,
+    rounds: int = 2,
+    pairs: int = 3,
+    share: float = 1.0,
+    seed: int = 44,
 ) -> Finding:
-    """Every view of every coalition, with its coins, for every bit of every party."""
+    """Every view of every coalition, with its coins, for every bit of every party.
+
+    Of randomized response, and of protocols whose messages have random laws within ε.
+    """
+    turns, spent = parties * rounds, epsilon / rounds
+    protocols = [response(spent)]
+    protocols += [random_pairs(turns, 2, seed + i, epsilon=spent) for i in range(pairs)]
     worst = 0.0
-    for honest in range(parties):
+    for laws, honest in product(protocols, range(parties)):
         for bits in product((0, 1), repeat=parties):
             other = tuple(bit ^ (place == honest) for place, bit in enumerate(bits))
-            first, second = (
-                coalition_view(held, honest, epsilon / rounds, rounds) for held in (bits, other)
-            )
+            first, second = (coalition_view(held, honest, rounds, laws) for held in (bits, other))
             worst = max(worst, *(abs(math.log(first[v] / second[v])) for v in first))
     return upper_bound(
         worst,
         share * epsilon,
         "largest privacy loss",
-        note=f"{parties} parties, {rounds} messages each of ε/{rounds}",
+        note=f"{parties} parties, {rounds} messages each of ε/{rounds}; {len(protocols)} protocols",
     )
 
 
@@ -230,10 +249,10 @@ def output_of_transcript(
 ) -> Finding:
     """The distance that one bit makes: of the coalition's view, and of the number of messages 1."""
     bits, other = (0,) * parties, (1,) + (0,) * (parties - 1)
-    views = [coalition_view(held, 0, epsilon, 1) for held in (bits, other)]
+    views = [coalition_view(held, 0, 1, response(epsilon)) for held in (bits, other)]
     outputs = np.zeros((2, parties + 1))
     for sums, held in zip(outputs, (bits, other)):
-        for chance, messages, _ in transcripts(held, epsilon, 1):
+        for chance, messages, _ in transcripts(held, 1, response(epsilon)):
             sums[sum(messages)] += chance
     of_view = sum(max(views[0][v] - views[1][v], 0.0) for v in views[0])
     of_output = float(np.maximum(outputs[0] - outputs[1], 0.0).sum())

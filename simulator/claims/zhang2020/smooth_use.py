@@ -208,25 +208,31 @@ def black_box(
     Verdict.HOLDS,
     wrong={"overlap": 2},
 )
-def aggregate_sensitivity(*, beta: float = 0.4, overlap: int = 1) -> Finding:
-    """Both by definition, for the median of three maxima of two numbers in 0..2 each, at every x.
+def aggregate_sensitivity(*, beta: float = 0.4, overlap: int = 1, seed: int = 45) -> Finding:
+    """Both by definition, for the median of three values of two numbers in 0..2 each, at every x.
 
-    With ``overlap`` 2 every number is in two of the small databases.
+    A value is the maximum, or random.
+
+    With ``overlap`` every number is in so many of the three small databases.
     """
     top, members = 2, [(0, 1), (2, 3), (4, 5)]
-    parts = [(*own, *members[i - 1]) if overlap == 2 else own for i, own in enumerate(members)]
+    parts = [{row for own in range(overlap) for row in members[i - own]} for i in range(3)]
     x = np.array(list(product(range(top + 1), repeat=6)))
     z = np.array(list(product(range(top + 1), repeat=3)))
-    values = np.column_stack([x[:, list(part)].max(axis=1) for part in parts])
-    of_x, of_z = (
-        smooth_by_trying(at, np.median(v, axis=1), beta) for at, v in ((x, values), (z, z))
-    )
-    bound = of_z[values @ np.array([9, 3, 1])]
+    of_z = smooth_by_trying(z, np.median(z, axis=1), beta)
+    largest = np.column_stack([x[:, list(part)].max(axis=1) for part in parts])
+    codes = np.column_stack([x[:, list(part)] @ 3 ** np.arange(len(part)) for part in parts])
+    draws = np.random.default_rng(seed)
+    worst = 0.0
+    for values in (largest, *(draws.integers(0, 3, codes.max() + 1)[codes] for _ in range(3))):
+        of_x = smooth_by_trying(x, np.median(values, axis=1), beta)
+        bound = of_z[values @ np.array([9, 3, 1])]
+        worst = max(worst, float((of_x / np.maximum(bound, 1e-300)).max()))
     return upper_bound(
-        float((of_x / np.maximum(bound, 1e-300)).max()),
+        worst,
         1.0,
         "largest ratio of the two",
-        note=f"{len(x)} databases; the maximum has global sensitivity {top}",
+        note=f"{len(x)} databases, four functions; the maximum has global sensitivity {top}",
     )
 
 
