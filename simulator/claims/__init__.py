@@ -17,7 +17,14 @@ A claim that is at hand is asked again with other values of its parameters, its 
     claim("zhang2020-bob").check(denominator=813)
 """
 
-from simulator.claims.knobs import Knob, Stretch, knobs_of, read_settings, sweep
+from simulator.claims.knobs import (
+    Knob,
+    Stretch,
+    knobs_of,
+    own_sweep,
+    read_settings,
+    sweep,
+)
 from simulator.claims.model import Claim, Fault, Finding, Source, Verdict
 from simulator.claims.registry import all_claims, find
 from simulator.claims.registry import find as claim
@@ -37,6 +44,7 @@ __all__ = [
     "claim",
     "find",
     "knobs_of",
+    "own_sweep",
     "read_settings",
     "run",
     "sweep",

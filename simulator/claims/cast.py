@@ -12,6 +12,7 @@ from simulator.mechanisms import (
     Exponential,
     Laplace,
     LeakyRandomizedResponse,
+    Mechanism,
     RandomizedResponse,
 )
 from simulator.queries import counting_query, counting_scores
@@ -69,6 +70,16 @@ def press_when_ahead(low: float, high: float) -> Adversary:
             epsilon = high if answer > 0.5 else low
 
     return adversary
+
+
+def challenges(*triples: tuple[Database, Database, Mechanism]) -> Adversary:
+    """An adversary that sends these challenges one after another, whatever it is answered."""
+
+    def send(coins: Any) -> Playing:
+        for triple in triples:  # noqa: UP028 -- a tuple cannot be sent answers
+            yield triple
+
+    return send
 
 
 def switch_mechanisms(epsilon: float) -> Adversary:

@@ -7,7 +7,6 @@ from itertools import product
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.stats import binom
 
 from simulator.theory.bounds import BoundOnComposition, bound
 from simulator.theory.composition import Composition
@@ -39,14 +38,6 @@ def repeated(epsilon: float, rounds: int, delta: float = 0.0) -> Composition:
     return Composition.repeat(guarantee, rounds)
 
 
-def response_tail(epsilon: float, rounds: int, threshold: float) -> float:
-    """Pr[L > threshold] of randomized response played ``rounds`` times, by the binomial law."""
-    truth = 1.0 / (1.0 + np.exp(-epsilon))
-    # L = epsilon (2 J - rounds), J the number of true answers.
-    least = np.floor((threshold / epsilon + rounds) / 2.0 * (1.0 + 1e-14))
-    return float(binom.sf(least, rounds, truth))
-
-
 def largest_mean_loss(largest: float, points: int = 801) -> float:
     """The largest mean privacy loss of any pair with abs(loss) <= ``largest``, by linear program.
 
@@ -56,6 +47,11 @@ def largest_mean_loss(largest: float, points: int = 801) -> float:
     weights = np.vstack([np.ones(points), np.exp(-losses)])
     found = linprog(-losses, A_eq=weights, b_eq=[1.0, 1.0])
     return float(losses @ np.asarray(found.x))
+
+
+def chance_of_truth(epsilon: float) -> float:
+    """e^ε/(1+e^ε), with which randomized response tells the truth."""
+    return 1.0 / (1.0 + math.exp(-epsilon))
 
 
 def random_pairs(

@@ -101,6 +101,19 @@ def decided(
     )
 
 
+def follows(given: float, needed: float, measured: str, *, printed: str, right: str) -> Finding:
+    """Judge whether what a cited theorem gives, at most ``needed``, supports a true claim."""
+    supported = given <= needed * (1.0 + ROUNDING)
+    return Finding(
+        Verdict.HOLDS if supported else Verdict.DOES_NOT_FOLLOW,
+        measured,
+        printed=printed,
+        right=right,
+        attained=given,
+        claimed=needed,
+    )
+
+
 def statement(
     true: bool, measured: str, *, printed: str = "", right: str = "", note: str = ""
 ) -> Finding:

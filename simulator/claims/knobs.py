@@ -8,50 +8,26 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from simulator.claims.meanings import CHOICES, MEANINGS
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Relation
 from simulator.errors import InvalidInput
 
 if TYPE_CHECKING:
     from simulator.claims.model import Claim, Finding
 
-#: Of a parameter's name: what it means, and its least and largest value.
-_KNOWN: dict[str, tuple[str, float, float]] = {
-    "epsilon": ("privacy parameter ε, of a round where there are several", 0.0, 50.0),
-    "delta": ("privacy parameter δ, a probability", 0.0, 1.0),
-    "leak": ("the δ of every round, a probability", 0.0, 1.0),
-    "share": ("the claimed bound is multiplied by it", 0.0, 1e6),
-    "factor": ("the claimed bound is multiplied by it", 0.0, 1e6),
-    "rounds": ("rounds k", 1, 1e7),
-    "seed": ("the root seed of the draws", 0, 2**32),
-    "trials": ("plays of each experiment", 1, 1e6),
-    "people": ("people in the database", 1, 1e6),
-    "pairs": ("random pairs of laws that are tried", 1, 1e5),
-    "noise": ("the noise is multiplied by it", 1e-9, 1e9),
-    "denominator": ("the number below the line", 1.0, 1e9),
-    "log_delta": ("ln δ", -700.0, -1e-9),
-    "constant": ("the constant in the claimed bound", 0.0, 1e9),
-    "exponent": ("a power", -10.0, 10.0),
-    "power": ("a power", -10.0, 10.0),
-    "patients": ("patients of the study", 1, 2000),
-    "largest": ("the largest value that is claimed for", 1e-12, 1e12),
-    "s": ("2^s databases are told apart", 1, 2),
-    "offset": ("what is taken off", -1e6, 1e6),
-    "beta": ("how fast smooth sensitivity decays", 1e-9, 100.0),
-    "top": ("the end of the range of values", 1, 1e3),
-}
 #: Whole numbers of things of which every combination is listed: two more take long enough.
 _LISTED = frozenset({
     "n", "s", "m", "bits", "nodes", "cells", "parties", "outcomes", "dimensions", "databases",
-    "candidates", "top",
+    "top", "rounds", "answers",
 })  # fmt: skip
-_SHORT = 12  # rounds up to here are listed, not computed
+_SHORT = 12  # larger defaults are computed, not listed
 
 
 @dataclass(frozen=True)
 class Knob:
     """One parameter of a claim: its value in the claim, and what it may be instead.
 
-    ``low`` and ``high`` are both allowed; they are infinite where nothing is known.
+    ``low`` and ``high`` are both allowed; they are infinite where it is no number.
     """
 
     name: str
@@ -65,6 +41,8 @@ class Knob:
         """The type, in words."""
         if isinstance(self.default, Relation):
             return "a relation"
+        if self.default is None:
+            return "a number"
         kinds = {bool: "yes or no", int: "a whole number", float: "a number", str: "a word"}
         return kinds.get(type(self.default), "numbers with commas")
 
@@ -132,18 +110,16 @@ def knobs_of(claim: Claim) -> dict[str, Knob]:
 
 
 def _knob(name: str, default: Any) -> Knob:
-    meaning, low, high = _KNOWN.get(name, ("", -math.inf, math.inf))
-    if isinstance(default, int) and not isinstance(default, bool):
-        low = low if name in _KNOWN else 0.0
-        high = high if name in _KNOWN else min(max(100.0 * default, 1000.0), 1e7)
+    if isinstance(default, bool) or not isinstance(default, int | float | None):
+        return Knob(name, default, CHOICES.get(name, "see the check"))
+    meaning, low, high = MEANINGS.get(name, ("see the check", -math.inf, math.inf))
+    if isinstance(default, int):
         if name == "people":  # a linear program of so many rows, or a law of so many answers
             high = max(1000.0, default)
-        if name in _LISTED or (name == "rounds" and default <= _SHORT):
+        if name in _LISTED and default <= _SHORT:
             high = min(high, default + 2)
-            meaning = f"{meaning or 'a size'} (all combinations are listed)"
-    elif not isinstance(default, float) or isinstance(default, bool):
-        return Knob(name, default, "" if name == "noise" else meaning)
-    return Knob(name, default, meaning or "see the check", low, high)
+            meaning += " (all combinations are listed)"
+    return Knob(name, default, meaning, low, high)
 
 
 def chosen_values(claim: Claim, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,3 +204,20 @@ def sweep(claim: Claim, name: str, low: float, high: float, points: int = 17) ->
         replace(s, tried=tuple((v, f) for v, f in tried if s.first <= v <= s.last))
         for s in stretches
     ]
+
+
+def own_sweep(claim: Claim) -> tuple[str, float, float] | None:
+    """A knob that the altered variant turns, from there to a third of the way beyond the claim.
+
+    None where it turns no number.
+    """
+    for name, altered in claim.wrong.items():
+        knob = knobs_of(claim)[name]
+        default = knob.default
+        if isinstance(default, int | float) and not isinstance(default, bool):
+            beyond = default + (default - altered) / 3.0
+            if isinstance(default, int):
+                beyond = round(beyond)
+            ends = sorted((float(altered), min(max(beyond, knob.low), knob.high)))
+            return name, ends[0], ends[1]
+    return None

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from simulator.claims.knobs import chosen_values
-from simulator.errors import DpcomposeError, InvalidInput
+from simulator.errors import Breach, InvalidInput, NotApplicable
 from simulator.estimation import Estimate
 
 Method = Literal["exact", "simulation", "both"]
@@ -116,6 +116,8 @@ def _given(probability: float | None) -> float:
 
 Check = Callable[..., Finding]
 
+_BREAKDOWNS = (ArithmeticError, ValueError, LookupError, MemoryError, RecursionError)
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -185,8 +187,8 @@ class Claim:
         values = chosen_values(self, changes)
         try:
             return self.function(**values)
-        except (ArithmeticError, ValueError, LookupError, MemoryError, RecursionError) as error:
-            if not changes or isinstance(error, DpcomposeError):
+        except (*_BREAKDOWNS, Breach, NotApplicable) as error:
+            if not changes or isinstance(error, InvalidInput):
                 raise
             given = ", ".join(f"{name} = {value}" for name, value in changes.items())
             raise InvalidInput(f"claim {self.id} cannot be checked at {given}: {error}") from None

@@ -88,7 +88,8 @@ def find(id: str) -> Claim:
         meant = [source.key for source in SOURCES if id and source.key.startswith(id)]
         if meant:
             raise InvalidInput(f'{id!r} is no claim; source="{meant[0]}" has many')
-        near = get_close_matches(id, _LEDGER, n=3, cutoff=0.3)
+        begun = [known for known in _LEDGER if id and known.startswith(id)]
+        near = begun[:5] or get_close_matches(id, _LEDGER, n=3, cutoff=0.3)
         hint = f"did you mean {', '.join(near)}?" if near else "`dpcompose claims` lists them"
         raise InvalidInput(f"unknown claim {id!r}; {hint}")
     return _LEDGER[id]

@@ -15,7 +15,7 @@ from simulator.claims import Claim, ClaimResult, Finding, Stretch, Verdict, read
 from simulator.claims.rendering import complaints_first, counts, how, slack_text
 from simulator.claims.sources import SOURCES
 from simulator.cli import options
-from simulator.cli.output import print_json, print_table, say
+from simulator.cli.output import print_json, print_table, say, tell
 from simulator.errors import InvalidInput
 
 VERDICTS = {
@@ -41,7 +41,11 @@ VERDICTS = {
 @click.option("--sweep", "swept", metavar="KNOB=LOW..HIGH", help="Where the verdict flips.")
 @click.option("--seed", type=int, default=None, help="Draw a claim's check with another seed.")
 @click.option(
-    "--plot", type=options.Picture(), default=None, metavar="FILE", help="Draw the sweep here."
+    "--plot",
+    type=options.Picture(),
+    default=None,
+    metavar="FILE",
+    help="Draw the sweep here, or a claim's own.",
 )
 @click.option("--code", is_flag=True, help="Print the check, and where it stands.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Parallel workers.")
@@ -98,7 +102,7 @@ def claims(
     if not listed:
         raise InvalidInput("no claim is at that place with that verdict")
     if plot is not None and not swept:
-        raise InvalidInput("--plot draws a sweep: give --sweep KNOB=LOW..HIGH too")
+        swept = sweep_of_its_own(listed)
     if settings or wrong or swept or code or seed is not None:
         if len(ids) != 1 or len(listed) != 1:
             raise InvalidInput("--set, --seed, --wrong, --sweep and --code take exactly one ID")
@@ -168,7 +172,7 @@ def ask_again(claim: Claim, changes: Mapping[str, Any], wrong: bool, as_json: bo
             })  # fmt: skip
             return
         given = ", ".join(f"{name} = {value}" for name, value in values.items())
-        say(f"claim       {claim.id} with {given}")
+        tell("claim", f"{claim.id} with {given}")
         print_finding(finding)
     else:
         module, line = claim.written
@@ -198,6 +202,14 @@ def print_sweep(claim: Claim, swept: str, plot: Path | None, as_json: bool) -> N
     print_table(claim.id, (f"{name} from", "to", "verdict", "measured at the first"), rows)
     if len(found) == 1:
         say(f"no flip: {claim.id} {found[0].finding.verdict} at every value tried")
+
+
+def sweep_of_its_own(listed: Sequence[Claim]) -> str:
+    """The sweep that is drawn when none is given; raises InvalidInput where there is none."""
+    own = ledger.own_sweep(listed[0]) if len(listed) == 1 else None
+    if own is None:
+        raise InvalidInput("--plot draws a sweep: give one ID, and --sweep KNOB=LOW..HIGH too")
+    return f"{own[0]}={own[1]!r}..{own[2]!r}"
 
 
 def draw(claim: Claim, knob: str, found: Sequence[Stretch], path: Path) -> None:
@@ -259,21 +271,23 @@ def show_complaints(results: Sequence[ClaimResult]) -> None:
 def tell_in_full(result: ClaimResult) -> None:
     """Print everything that is known of one claim: its altered variant is checked as well."""
     claim = result.claim
-    say(f"claim       {claim.id} ({claim.source.cite}, {claim.place})")
-    say(f"statement   {claim.statement}")
+    tell("claim", f"{claim.id} ({claim.source.cite}, {claim.place})")
+    tell("statement", claim.statement)
     print_finding(result.finding)
     if result.finding.verdict.is_complaint:
-        say(f"fault       {claim.fault}")
-    say(f"check       {' '.join((inspect.getdoc(claim.function) or '').split())}")
+        tell("fault", str(claim.fault))
+    tell("check", " ".join((inspect.getdoc(claim.function) or "").split()))
     if claim.wrong:
         given = ", ".join(f"{name} = {value}" for name, value in claim.wrong.items())
-        say(f"wrong       with {given}: {claim.run_wrong().verdict}")
+        tell("wrong", f"with {given}: {claim.run_wrong().verdict}")
     else:
-        say(f"wrong       no such variant: {claim.cannot_be_wrong}")
-    say(f"code        {claim.written[0]}, line {claim.written[1]}")
+        tell("wrong", f"no such variant: {claim.cannot_be_wrong}")
+    if own := ledger.own_sweep(claim):
+        tell("picture", f"--plot FILE draws --sweep {own[0]}={own[1]:.10g}..{own[2]:.10g}")
+    tell("code", f"{claim.written[0]}, line {claim.written[1]}")
     for i, knob in enumerate(ledger.knobs_of(claim).values()):
         about = "; ".join(filter(None, (knob.kind, knob.range, knob.meaning)))
-        say(f"{'' if i else 'knobs':<11} {knob.name} = {knob.default} ({about})")
+        tell("" if i else "knobs", f"{knob.name} = {knob.default} ({about})")
     say()
 
 
@@ -291,4 +305,4 @@ def print_finding(finding: Finding) -> None:
     }
     for name, text in sections.items():
         if text:
-            say(f"{name:<11} {text}")
+            tell(name, text)

@@ -9,7 +9,9 @@ import contextlib
 import functools
 import json
 import math
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING, Any, TextIO
@@ -76,6 +78,14 @@ def print_table(
         console.print(table)
     say(title)
     say("\n".join(line.rstrip() for line in drawn.get().splitlines()))
+
+
+def tell(label: str, text: str) -> None:
+    """Print a labelled text, in lines that fit where the output is a terminal."""
+    width = shutil.get_terminal_size().columns if sys.__stdout__ and sys.__stdout__.isatty() else 0
+    lines = textwrap.wrap(text, max(width - 13, 30)) if width else [text]
+    for i, line in enumerate(lines or [""]):
+        say(f"{'' if i else label:<11} {line}")
 
 
 def number(value: float, digits: int = 4) -> str:

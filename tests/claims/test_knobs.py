@@ -76,7 +76,7 @@ def test_texts_become_values_of_the_knob_s_type() -> None:
         ("zhang2020-bob", "rounds=10.5", "must be a whole number, not '10.5'"),
         ("zhang2020-bob", "denominator", "as name=value"),
         ("zhang2020-histogram-sensitivity", "relation=near", "must be a relation"),
-        ("zhang2020-reconstruction-theorem-1", "n=40", "from 0 to 12.*combinations"),
+        ("zhang2020-reconstruction-theorem-1", "n=40", "from 1 to 12.*combinations"),
         ("group-notes-basic-two", "epsilons=" + ",".join(["0.1"] * 30), "one to nine numbers"),
     ],
 )

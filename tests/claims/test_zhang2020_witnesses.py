@@ -11,6 +11,7 @@ from scipy.integrate import quad
 from scipy.stats import laplace
 
 from simulator.claims.model import Verdict
+from simulator.claims.played import FALSE_ALARM, hoeffding_radius, mostly
 from simulator.claims.theorems.composition import advanced_epsilon
 from simulator.claims.zhang2020.admissible import (
     CutNoise,
@@ -19,8 +20,6 @@ from simulator.claims.zhang2020.admissible import (
     largest_beta,
 )
 from simulator.claims.zhang2020.limits import all_neighbours, least_epsilon
-from simulator.claims.zhang2020.play import FALSE_ALARM, hoeffding_radius, mostly
-from simulator.claims.zhang2020.promises import node_distance
 from simulator.claims.zhang2020.reconstruction import furthest_apart
 from simulator.claims.zhang2020.selection import chosen, noisy_max_loss
 from simulator.claims.zhang2020.smooth import scaled_laplace_delta
@@ -91,9 +90,9 @@ def test_noisy_max_of_two_by_its_closed_form() -> None:
     def loses(c: float, epsilon: float) -> float:
         return math.exp(-epsilon * c) * (0.5 + epsilon * c / 4)
 
-    epsilon, gap = 0.7, 5.0
+    epsilon, gap = 0.7, 5
     expected = math.log(loses(gap, epsilon) / loses(gap + 1, epsilon))
-    assert noisy_max_loss(epsilon, gap, (0, 0), (0, 1)) == pytest.approx(expected, rel=1e-9)
+    assert noisy_max_loss(epsilon, (0, gap), (0, 1)) == pytest.approx(expected, rel=1e-9)
 
 
 def test_probabilities_of_a_selection() -> None:
@@ -114,13 +113,6 @@ def test_least_epsilon_to_hit_disjoint_targets(databases: int, success: float) -
 
 def test_mistakes_hidden_by_an_error() -> None:
     assert [furthest_apart(6, error) for error in (0.4, 0.5, 1.0, 1.5)] == [0, 2, 4, 6]
-
-
-def test_one_edge_is_two_node_steps() -> None:
-    nodes, edge = frozenset(range(3)), frozenset({(0, 1)})
-    assert node_distance((nodes, edge), (nodes, edge), 3) == 0
-    assert node_distance((nodes, edge), (nodes - {2}, edge), 3) == 1
-    assert node_distance((nodes, edge), (nodes, frozenset()), 3) == 2
 
 
 def test_mostly_has_three_outcomes() -> None:

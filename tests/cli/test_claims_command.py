@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ import pytest
 from simulator import claims, stages
 from simulator.claims import registry
 from simulator.claims.findings import equal
+from simulator.cli.output import tell
 from simulator.errors import InvalidInput
 from tests.helpers.workplaces import Script
 
@@ -197,3 +199,32 @@ def test_an_interruption_ends_workers_too(tmp_path, seconds):
     code, out, err = script.finish(60)
     assert (code, out, err.strip()) == (130, "", "interrupted")
     assert not script.left_behind()
+
+
+def test_a_claim_s_own_picture_is_drawn_without_a_sweep(dpcompose, tmp_path):
+    told = dpcompose("claims", "zhang2020-bob-corollary").out
+    assert "picture     --plot FILE draws --sweep denominator=801..1866.333333\n" in told
+    picture = tmp_path / "bob.svg"
+    said = dpcompose("claims", "zhang2020-bob-corollary", "--plot", str(picture))
+    assert (said.code, said.err) == (0, "")
+    assert picture.read_text(encoding="utf-8").count("denominator") >= 1
+    for ids in (("roth2011-view-reproduces",), ("zhang2020-bob", "roth2011-theorem-1"), ()):
+        assert "give one ID" in dpcompose("claims", *ids, "--plot", str(picture)).complaint
+
+
+def test_labelled_lines_fit_a_terminal_and_are_whole_in_a_pipe(capsys, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    text = "word " * 60
+    tell("statement", text.strip())
+    assert capsys.readouterr().out == f"statement   {text.strip()}\n"
+    monkeypatch.setattr("sys.__stdout__", Terminal())
+    monkeypatch.setenv("COLUMNS", "80")
+    tell("statement", text)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 80
+    assert [line[:12] for line in lines] == ["statement   "] + [" " * 12] * (len(lines) - 1)
+    assert sum(line.count("word") for line in lines) == 60

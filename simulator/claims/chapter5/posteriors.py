@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from scipy.stats import binom, dlaplace
 
+from simulator.claims.exact import chance_of_truth
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
@@ -50,7 +51,7 @@ def with_default(i: int) -> np.ndarray:
 
 
 def _parity_response(epsilon: float) -> np.ndarray:
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    truth = chance_of_truth(epsilon)
     odd = _DATA_SETS.sum(axis=1) % 2
     says_odd = np.where(odd == 1, truth, 1.0 - truth)
     return np.column_stack([1.0 - says_odd, says_odd])
@@ -112,12 +113,12 @@ def posteriors(*, epsilon: float = 0.4, factor: float = 2.0, seed: int = 0) -> F
 class Study:
     """A noisy count of the patients in whom smoking and disease agree.
 
-    Under one hypothesis they agree in half of the patients, under the other in ``share``; both
+    Under one hypothesis they agree in half of the patients, under the other in ``agree``; both
     are equally likely beforehand. Alice is one of the patients.
     """
 
     patients: int
-    share: float
+    agree: float
     epsilon: float
 
     def belief(self, answer: int, with_alice: bool) -> float:
@@ -125,8 +126,8 @@ class Study:
 
         The default does not agree, so without her data only the others are counted.
         """
-        agrees = [(q, self._chance(answer, q, 1 if with_alice else 0)) for q in (0.5, self.share)]
-        differs = [(1.0 - q, self._chance(answer, q, 0)) for q in (0.5, self.share)]
+        agrees = [(q, self._chance(answer, q, 1 if with_alice else 0)) for q in (0.5, self.agree)]
+        differs = [(1.0 - q, self._chance(answer, q, 0)) for q in (0.5, self.agree)]
         for_it, against = (math.fsum(a * b for a, b in side) for side in (agrees, differs))
         return for_it / (for_it + against)
 
@@ -138,27 +139,27 @@ class Study:
     @property
     def prior(self) -> float:
         """The belief beforehand."""
-        return 0.5 * (0.5 + self.share)
+        return 0.5 * (0.5 + self.agree)
 
     @property
     def typical(self) -> int:
         """The answer to be expected where smoking and disease go together."""
-        return round(self.patients * self.share)
+        return round(self.patients * self.agree)
 
 
 @claim(
     "chapter5-first-attempt",
     "A first attempt",
-    "No useful study can leave all beliefs about Alice as they were: they change although her "
-    "data is not even used.",
+    "Beliefs about Alice cannot stay as they were: a study that tells whether smoking and disease "
+    "go together changes them although her data is not even used.",
     Verdict.HOLDS,
-    wrong={"share": 0.5},
+    wrong={"agree": 0.5},
 )
 def first_attempt(
-    *, patients: int = 100, share: float = 0.8, epsilon: float = 0.5, least: float = 0.1
+    *, patients: int = 100, agree: float = 0.8, epsilon: float = 0.5, least: float = 0.1
 ) -> Finding:
     """The belief about her after the typical answer, computed without her data."""
-    study = Study(patients, share, epsilon)
+    study = Study(patients, agree, epsilon)
     after = study.belief(study.typical, with_alice=False)
     return statement(
         abs(after - study.prior) >= least,
@@ -177,20 +178,20 @@ def first_attempt(
     wrong={"patients": 3},
 )
 def smoking(
-    *, patients: int = 100, share: float = 0.8, epsilon: float = 0.5, tolerance: float = 0.02
+    *, patients: int = 100, agree: float = 0.8, epsilon: float = 0.5, tolerance: float = 0.02
 ) -> Finding:
     """Beliefs in both worlds at the typical answer, and their largest ratio over all answers."""
-    study = Study(patients, share, epsilon)
+    study = Study(patients, agree, epsilon)
     used, unused = (study.belief(study.typical, with_alice) for with_alice in (True, False))
     worst = max(
         abs(math.log(side(study.belief(a, True)) / side(study.belief(a, False))))
         for a in range(-20, patients + 21, 5)
         for side in (lambda p: p, lambda p: 1.0 - p)
     )
-    collapsed = abs(used - unused) <= tolerance and abs(unused - share) <= tolerance
+    collapsed = abs(used - unused) <= tolerance and abs(unused - agree) <= tolerance
     return statement(
         collapsed and worst <= 2.0 * epsilon,
         f"{number(study.prior)} before; {number(used)} after with her data, {number(unused)} "
         f"without; |ln ratio| at most {number(worst)} over all answers, 2ε = {2 * epsilon:g}",
-        printed=f"both posteriors near {share:g}",
+        printed=f"both posteriors near {agree:g}",
     )

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
+from simulator.claims.exact import chance_of_truth
 from simulator.claims.findings import equal, number, statement
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
@@ -31,7 +32,7 @@ claim(
 )
 def postprocessing_display(*, epsilon: float = 0.6, primed: bool = False) -> Finding:
     """Randomized response kept as it is, b the answer that x' gives more often."""
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    truth = chance_of_truth(epsilon)
     on_x, on_x_prime = 1.0 - truth, truth
     right_side = math.exp(epsilon) * (on_x_prime if primed else on_x)
     left_side = math.exp(epsilon) * on_x_prime

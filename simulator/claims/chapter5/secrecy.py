@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 
+from simulator.claims.cast import Playing, play
 from simulator.claims.exact import random_pairs
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Fault, Finding, Verdict
+from simulator.claims.played import worse_experiment
 from simulator.claims.registry import claim
+from simulator.claims.theorems.robustness import post_processing
+from simulator.data.databases import REPLACE_ONE, Database
+from simulator.estimation import tail_violation
+from simulator.mechanisms.published import NameAndShame
+from simulator.theory.guarantees import ApproxDP
 
 Law = np.ndarray
 _VALUES = (0, 1)
@@ -153,21 +161,14 @@ def additive_composition(
     return upper_bound(closest, share, "δ of both over the sum")
 
 
-@claim(
+claim(
     "chapter5-additive-postprocessing",
     "Section 2.1",
-    "δ-additive secrecy is closed under post-processing.",
+    "δ-additive secrecy, which is δ(0) ≤ δ, is closed under post-processing.",
     Verdict.HOLDS,
     wrong={"share": 0.9},
-)
-def additive_postprocessing(*, pairs: int = 100, share: float = 1.0, seed: int = 18) -> Finding:
-    """Random pairs through random channels, and through one that keeps the answer."""
-    draws = np.random.default_rng(seed)
-    closest = 0.0
-    for i, (p, q) in enumerate(random_pairs(pairs, 4, seed=seed + 1)):
-        channel = draws.dirichlet(np.full(4, 0.3), size=4) if i else np.eye(4)
-        closest = max(closest, distance(p @ channel, q @ channel) / distance(p, q))
-    return upper_bound(closest, share, "δ after over δ before")
+    given={"epsilon": 0.0, "pure": False},
+)(post_processing)
 
 
 @claim(
@@ -177,11 +178,25 @@ def additive_postprocessing(*, pairs: int = 100, share: float = 1.0, seed: int =
     Verdict.HOLDS,
     wrong={"share": 0.9},
 )
-def additive_groups(*, people: int = 12, group: int = 4, share: float = 1.0) -> Finding:
-    """Publishing one random row: the chance that it is one of the group."""
-    worst = distance(one_row((0,) * people), one_row((1,) * group + (0,) * (people - group)))
-    delta = distance(one_row((0,) * people), one_row((1,) + (0,) * (people - 1)))
-    return upper_bound(worst, share * group * delta, f"δ of {group} people")
+def additive_groups(
+    *, people: int = 12, group: int = 4, pairs: int = 60, share: float = 1.0, seed: int = 20
+) -> Finding:
+    """Publishing one random row: the chance that it is one of the group; and random chains.
+
+    A chain has a random law at each of the databases between, near the one before.
+    """
+    rows = [one_row((1,) * i + (0,) * (people - i)) for i in range(group + 1)]
+    chains = [[row.ravel() for row in rows]]
+    for start, _ in random_pairs(pairs, 4, seed=seed):
+        steps = random_pairs(group, 4, seed=seed + len(chains))
+        chains.append([start])
+        for towards, _ in steps:
+            chains[-1].append(0.9 * chains[-1][-1] + 0.1 * towards)
+    worst = max(
+        distance(chain[0], chain[-1]) / max(distance(p, q) for p, q in pairwise(chain))
+        for chain in chains
+    )
+    return upper_bound(worst, share * group, f"δ of {group} people over δ", note=f"{pairs} chains")
 
 
 def one_row(data: tuple[int, ...], chance: float = 1.0) -> Law:
@@ -218,3 +233,28 @@ def additive_useful(*, people: int = 40, product: float = 1.0, useful: float = 0
         "useful needs δ of the order of 1/n, and the advantage is at most nδ",
         note="right as an order of magnitude",
     )
+
+
+@claim(
+    "chapter5-additive-composition-played",
+    "Section 2.1",
+    "k rounds of name-and-shame keep kδ-additive secrecy, and what they lose is the secret itself: "
+    "the loss is infinite with probability at most kδ.",
+    Verdict.NOT_TIGHT,
+    wrong={"share": 0.5},
+)
+def shame_played(
+    *, delta: float = 0.2, rounds: int = 3, trials: int = 1200, share: float = 1.0, seed: int = 23
+) -> Finding:
+    """Patients are numbered; patient 0 is ill in database 1. Exact value 1 - (1 - delta)^k."""
+    others = Database([(1, "ill"), (2, "well")])
+    pair = (others.add((0, "well")), others.add((0, "ill")))
+    mechanism = NameAndShame(delta)
+
+    def gossip(coins: Any) -> Playing:
+        while True:
+            yield (*pair, mechanism)
+
+    result = play(gossip, ApproxDP(0.0, delta), rounds, trials, seed=seed, relation=REPLACE_ONE)
+    claimed = share * rounds * delta
+    return worse_experiment(result, "Pr[loss infinite]", tail_violation, 1e9, claimed)

@@ -1,4 +1,4 @@
-"""The note on composition theorems (in Chinese); its Lemma 3 is in ``azuma``."""
+"""The note on composition theorems (in Chinese)."""
 
 from __future__ import annotations
 
@@ -6,16 +6,23 @@ import math
 
 import numpy as np
 
-from simulator.claims.exact import optimal_epsilon, random_pairs, repeated
-from simulator.claims.findings import number, upper_bound
+from simulator.claims.exact import chance_of_truth, optimal_epsilon, random_pairs, repeated
+from simulator.claims.findings import equal, follows, number, upper_bound
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
+from simulator.claims.theorems.azuma import azuma_gives_delta, tails_stay_below
 from simulator.claims.theorems.composition import (
     advanced_composition,
     budgets_add_up,
+    factors_of_a_view,
     range_of_delta,
 )
-from simulator.claims.theorems.divergences import defined_on_every_event, mean_loss
+from simulator.claims.theorems.divergences import (
+    advantage,
+    defined_on_every_event,
+    mean_loss,
+)
+from simulator.theory.concentration import azuma_absolute_tail, azuma_tail
 
 claim(
     "composition-note-theorem-1",
@@ -25,6 +32,16 @@ claim(
     wrong={"share": 0.9},
     given={"epsilons": (0.5,) * 6},
 )(budgets_add_up)
+
+claim(
+    "composition-note-theorem-1-proof",
+    "proof of Theorem 1",
+    "Pr[V=v] factors into Pr[R=r] and the Pr[Y_i | Y_{i-1}, …, Y_1, R=r], and each ratio of these "
+    "is at most e^ε.",
+    Verdict.HOLDS,
+    wrong={"given_coins": False},
+    given={"given_coins": True},
+)(factors_of_a_view)
 
 
 claim(
@@ -73,26 +90,15 @@ def two_integrals(
     )
 
 
-@claim(
+claim(
     "composition-note-lemma-2-proof-last",
     "proof of Lemma 2, last step",
-    "sup_D |P_Z(D)-P_Y(D)| ≤ e^ε-1.",
+    "sup_D |P_Z(D)-P_Y(D)| ≤ e^ε-1. (Twice the supremum is within it too, so that the lemma "
+    "survives the step before.)",
     Verdict.NOT_TIGHT,
     wrong={"factor": 0.25},
-)
-def last_step(*, epsilon: float = 0.5, factor: float = 1.0, seed: int = 8) -> Finding:
-    """The supremum is tanh(epsilon/2), by randomized response; random pairs stay below."""
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
-    pairs = [(np.array([truth, 1.0 - truth]), np.array([1.0 - truth, truth]))]
-    pairs += random_pairs(200, 6, seed=seed, epsilon=epsilon)
-    worst = max(float(np.maximum(p - q, 0.0).sum()) for p, q in pairs)
-    return upper_bound(
-        worst,
-        factor * math.expm1(epsilon),
-        "largest supremum",
-        note=f"twice as much, {number(2.0 * worst)}, is below e^ε-1 too, so the lemma survives the "
-        "step before",
-    )
+    given={"tight": False},
+)(advantage)
 
 
 claim(
@@ -103,6 +109,15 @@ claim(
     wrong={"factor": 0.5},
     given={"epsilon": 0.05, "rounds": 1000, "delta": 1e-5},
 )(advanced_composition)
+
+claim(
+    "composition-note-theorem-4-proof",
+    "proof of Theorem 4",
+    "Lemma 3 with c_i = ε, whose conditional means need no independence, gives exactly δ at "
+    "t = √(2k ln(1/δ))·ε.",
+    Verdict.HOLDS,
+    wrong={"effect": 4.0},
+)(azuma_gives_delta)
 
 claim(
     "composition-note-theorem-4-range",
@@ -140,4 +155,66 @@ def order(
         right=f"O(√k·ε + kε²): at ε = {epsilon:g}, k = {rounds} the least ε is {number(least)}, "
         f"{number(least / unit)} times √k·ε = {number(unit)}",
         note="a condition is missing, k ≤ 1/ε² or so; at ε = 1e-4 the same k keeps to it",
+    )
+
+
+claim(
+    "composition-note-lemma-3",
+    "Lemma 3 (Azuma)",
+    "If the conditional mean of X_i given X_{i-1}, …, X_1 is at most β and |X_i| ≤ c_i, so that it "
+    "has range 2c_i, then Pr[ΣX_i ≥ kβ+t] ≤ exp(-t²/(2Σc_i²)) (with the conditioning put right).",
+    Verdict.NOT_TIGHT,
+    wrong={"constant": 8.0},
+)(tails_stay_below)
+
+
+@claim(
+    "composition-note-lemma-3-conditioning",
+    "Lemma 3 and proof of Theorem 4",
+    "Theorem 4 follows from Lemma 3 with the condition E[X_i | X_i, …, X_1] ≤ β as printed.",
+    Verdict.DOES_NOT_FOLLOW,
+    wrong={"given_itself": False},
+    fault=Fault.SLIP,
+)
+def lemma_3_as_printed(*, epsilon: float = 0.1, given_itself: bool = True) -> Finding:
+    """Given X_i itself, its mean is X_i: the condition says X_i <= beta, which losses break."""
+    truth = chance_of_truth(epsilon)
+    losses, chances = np.array([epsilon, -epsilon]), np.array([truth, 1.0 - truth])
+    largest = float(losses.max() if given_itself else losses @ chances)
+    beta = epsilon * math.expm1(epsilon)
+    return follows(
+        largest,
+        beta,
+        f"largest conditional mean of randomized response's loss: {number(largest)}, "
+        f"β = {number(beta)}",
+        printed=f"E[X_i | X_i, …, X_1] ≤ β = {number(beta)}, which is X_i = {number(epsilon)}",
+        right=f"E[X_i | X_{{i-1}}, …, X_1] = {number(float(losses @ chances))} ≤ β",
+    )
+
+
+@claim(
+    "composition-note-lemma-3-is-azuma",
+    "Lemma 3 (Azuma)",
+    "The lemma rests on each X_i lying in an interval of length 2c_i: from |X_i - E[X_i | past]| ≤ "
+    "2c_i alone Azuma's inequality has an exponent four times smaller. (ours)",
+    Verdict.HOLDS,
+    wrong={"deviation": 1.0},
+)
+def lemma_3_from_azuma(
+    *, epsilon: float = 0.1, rounds: int = 100, delta: float = 1e-6, deviation: float = 2.0
+) -> Finding:
+    """Azuma's inequality with bounds a_i on the differences is exp(-t^2 / (2 sum a_i^2)).
+
+    With a_i = 2 c_i the exponent is four times smaller than Lemma 3's. What gives Lemma 3 is that
+    X_i lies in an interval of length 2 c_i (Hoeffding's lemma).
+    """
+    t = math.sqrt(2.0 * rounds * -math.log(delta)) * epsilon
+    careless = azuma_absolute_tail(t, rounds * (deviation * epsilon) ** 2)
+    by_range = azuma_tail(t, rounds * (2.0 * epsilon) ** 2)
+    return equal(
+        math.log(by_range) / math.log(careless),
+        4.0,
+        "ratio of the exponents",
+        note=f"at t = {number(t)}: {number(careless)} by differences, {number(by_range)} by range; "
+        "the note names Azuma and gives no proof",
     )

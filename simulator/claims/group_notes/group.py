@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from typing import Any
 
 import numpy as np
 
-from simulator.claims.findings import number, upper_bound
+from simulator.claims.cast import Playing, play
+from simulator.claims.findings import follows, number, upper_bound
 from simulator.claims.model import Fault, Finding, Verdict
+from simulator.claims.played import seen_within
 from simulator.claims.registry import claim
 from simulator.claims.theorems.robustness import group_privacy
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
 from simulator.mechanisms.laplace import VectorLaplacePair
-from simulator.mechanisms.lloyd_step import LloydStep
+from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
 from simulator.queries import histogram_query
+from simulator.theory.guarantees import PureDP
 
 claim(
     "group-notes-group-privacy",
@@ -39,12 +43,11 @@ def group_claim(*, epsilon: float = 0.3, people: int = 5, against_first: bool = 
         given = people * epsilon
     else:
         given = math.fsum(i * epsilon for i in range(1, people + 1))
-    follows = given <= people * epsilon * (1.0 + 1e-12)
-    return Finding(
-        Verdict.HOLDS if follows else Verdict.DOES_NOT_FOLLOW,
+    return follows(
+        given,
+        people * epsilon,
         f"the claim gives {number(given)} between databases {people} people apart, "
         f"the theorem says {number(people * epsilon)}",
-        slack=given / (people * epsilon),
         printed=f"against D_(i-1): chained it gives k(k+1)/2·ε = {number(given)}",
         right=f"against D_0, as the induction does: kε = {number(people * epsilon)}",
     )
@@ -129,3 +132,34 @@ def _points(dimensions: int, norm: int) -> np.ndarray:
     """Corners and the diagonal of the unit ball of that norm, shape (points, dimensions)."""
     points = np.vstack([np.eye(dimensions), -np.eye(dimensions), np.ones((1, dimensions))])
     return np.asarray(points / np.linalg.norm(points, ord=norm, axis=1, keepdims=True))
+
+
+@claim(
+    "group-notes-lloyd-total",
+    "Lloyd's algorithm, theorem",
+    "T iterations with ε' = ε/(2T), each from the last noisy centres, are ε-DP in all.",
+    Verdict.HOLDS,
+    wrong={"split": 1.0},
+)
+def lloyd_played(
+    *,
+    epsilon: float = 1.0,
+    iterations: int = 3,
+    trials: int = 400,
+    split: float = 2.0,
+    seed: int = 24,
+) -> Finding:
+    """Two clusters in the unit L1 ball; Alice is a point on its border."""
+    cloud = [(0.5, 0.2), (0.4, 0.3), (0.6, 0.1), (-0.5, -0.1), (-0.3, -0.4), (-0.4, -0.2)]
+    without = Database(cloud)
+    pair = (without, without.add((1.0, 0.0)))
+    per_release = epsilon / (split * iterations)
+
+    def lloyd(coins: np.random.Generator) -> Playing:
+        centres: Any = ((0.1, 0.0), (-0.1, 0.0))
+        while True:
+            answer = yield (*pair, LloydStep(centres, per_release))
+            centres = lloyd_centres(answer, otherwise=coins.uniform(-0.5, 0.5, size=(2, 2)))
+
+    result = play(lloyd, PureDP(2 * per_release), iterations, trials, seed=seed)
+    return seen_within(result, epsilon, note=f"{iterations} iterations each")

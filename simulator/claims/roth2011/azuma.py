@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from simulator.claims.findings import number, upper_bound
+from simulator.claims.findings import follows, number, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.theorems.azuma import tails_stay_below
+from simulator.claims.theorems.azuma import azuma_gives_delta, tails_stay_below
 from simulator.theory.concentration import azuma_tail
 
 claim(
@@ -43,21 +43,14 @@ def _rate(p: float, x: float) -> float:
     return float(a * math.log1p(x / p) + (1.0 - a) * math.log1p(-x / (1.0 - p)))
 
 
-@claim(
+claim(
     "roth2011-theorem-6-proof-azuma",
     "proof of Theorem 6",
     "Theorem 5 with c_i = 2ε, as for the centred losses C_i - E[C_i | past], gives exactly δ at "
     "t = √(2k ln(1/δ))·ε.",
     Verdict.HOLDS,
     wrong={"effect": 4.0},
-)
-def azuma_gives_delta(
-    *, epsilon: float = 0.1, rounds: int = 100, delta: float = 1e-6, effect: float = 2.0
-) -> Finding:
-    """The maximum effect of a round is the range 2 epsilon; 4 epsilon leaves the fourth root."""
-    t = math.sqrt(2.0 * rounds * -math.log(delta)) * epsilon
-    given = azuma_tail(t, rounds * (effect * epsilon) ** 2)
-    return upper_bound(given, delta, "Azuma's tail at t", note=f"effect of a round {effect:g}ε")
+)(azuma_gives_delta)
 
 
 @claim(
@@ -79,16 +72,14 @@ def azuma_on_the_sum(
     effects = swayed_effects(epsilon, rounds) if adaptive else np.full(rounds, 2.0 * epsilon)
     t = math.sqrt(2.0 * rounds * -math.log(delta)) * epsilon
     given = azuma_tail(t, float(effects @ effects))
-    follows = given <= delta * (1.0 + 1e-9)
-    return Finding(
-        Verdict.HOLDS if follows else Verdict.DOES_NOT_FOLLOW,
+    return follows(
+        given,
+        delta,
         f"a round's effect reaches {number(float(effects.max()))}, 2ε = {2 * epsilon:g}; "
         f"Theorem 5 then gives {number(given)}",
         printed=f"Theorem 5 on ΣC_i gives δ = {number(delta)}",
         right=f"it gives {number(given)} on ΣC_i, for a round sways the rounds after it too; on "
         "Σ(C_i - E[C_i | past]) it gives δ, so Theorem 6 stands",
-        attained=given,
-        claimed=delta,
     )
 
 

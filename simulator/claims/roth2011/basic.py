@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
-
 from simulator.claims.cast import play, press_when_ahead
 from simulator.claims.findings import statement, upper_bound
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.theorems.composition import budgets_add_up
+from simulator.claims.theorems.composition import budgets_add_up, factors_of_a_view
 from simulator.play.views import replay
 from simulator.theory.guarantees import PureDP
 
@@ -88,7 +86,7 @@ def view_reproduces(
     )
 
 
-@claim(
+claim(
     "roth2011-theorem-1-proof-conditioning",
     "proof of Theorem 1",
     "Pr[V=v] factors into Pr[R=r] and the Pr[Y_i | Y_1, …, Y_{i-1}], without conditioning on "
@@ -96,31 +94,4 @@ def view_reproduces(
     Verdict.FAILS,
     wrong={"given_coins": True},
     fault=Fault.SLIP,
-)
-def factors_of_a_view(*, epsilon: float = 0.3, given_coins: bool = False) -> Finding:
-    """An adversary with one coin bit: the answers reveal the coin, and that the database.
-
-    Coin 0 asks randomized response twice. Coin 1 asks it once with the databases exchanged, then
-    a mechanism that always says 0. The second factor is what the print bounds by e^epsilon.
-    """
-    joint = np.array([_one_coin_views(epsilon, b) for b in (0, 1)])  # [b, r, y1, y2]
-    if not given_coins:
-        joint = joint.sum(axis=1, keepdims=True)
-    past = joint.sum(axis=-1, keepdims=True)
-    first, second = joint / past
-    possible = (first > 0.0) & (second > 0.0)
-    worst = float(np.abs(np.log(first[possible] / second[possible])).max())
-    return upper_bound(
-        worst,
-        epsilon,
-        "largest |ln| of the second round's factor",
-        printed=f"the factor given the answers alone is within e^ε = e^{epsilon:g}",
-        right=f"it reaches e^{worst:g}; given the coins as well (proof of Theorem 6) it is within",
-    )
-
-
-def _one_coin_views(epsilon: float, b: int) -> np.ndarray:
-    """Probabilities of (r, y1, y2) in experiment b, shape (2, 2, 2)."""
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
-    says = [np.array([truth, 1.0 - truth]), np.array([1.0 - truth, truth])]  # of databases 0, 1
-    return 0.5 * np.array([np.outer(says[b], says[b]), np.outer(says[1 - b], np.array([1.0, 0.0]))])
+)(factors_of_a_view)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from simulator.claims.exact import largest_mean_loss, random_pairs
+from simulator.claims.exact import chance_of_truth, largest_mean_loss, random_pairs
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
@@ -21,16 +21,14 @@ claim(
 )(mean_loss)
 
 
-@claim(
+claim(
     "roth2011-lemma-7-tight",
     "Lemma 7, its tight form",
     "If both max divergences are at most ε, then D(Y‖Z) ≤ ε tanh(ε/2). (ours)",
     Verdict.HOLDS,
-    wrong={"halving": 2.1},
-)
-def tight_mean_loss(*, epsilon: float = 0.1, halving: float = 2.0) -> Finding:
-    """The linear program meets it: randomized response is the extremal pair."""
-    return upper_bound(largest_mean_loss(epsilon), epsilon * math.tanh(epsilon / halving), "mean")
+    wrong={"factor": 0.95},
+    given={"tight": True},
+)(mean_loss)
 
 
 @claim(
@@ -67,7 +65,7 @@ def proof_steps(
     *, epsilon: float = 0.5, pairs: int = 300, shrink: float = 1.0, seed: int = 6
 ) -> Finding:
     """The numbers of the chain, for random pairs within epsilon and for randomized response."""
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    truth = chance_of_truth(epsilon)
     response = np.array([truth, 1.0 - truth])
     found = [*random_pairs(pairs, 7, seed=seed, epsilon=epsilon), (response, response[::-1])]
     broken = sum(_step_fails(p, q, epsilon, shrink) for p, q in found)
@@ -118,7 +116,7 @@ def scaling(*, epsilon: float = 0.1, rounds: int = 100, of_deviation: bool = Fal
 
 def _spread(epsilon: float, rounds: int, of_deviation: bool) -> float:
     """Mean or standard deviation of randomized response's loss, from its binomial law."""
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    truth = chance_of_truth(epsilon)
     if of_deviation:
         return 2.0 * epsilon * math.sqrt(rounds * truth * (1.0 - truth))
     return epsilon * rounds * (2.0 * truth - 1.0)

@@ -1,4 +1,4 @@
-"""Azuma's inequality, in the range of a step, held against exact tails."""
+"""Azuma's inequality, in the range of a step: held against exact tails, and at work."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import math
 import numpy as np
 from scipy.stats import binom
 
-from simulator.claims.findings import upper_bound
+from simulator.claims.exact import chance_of_truth
+from simulator.claims.findings import number, upper_bound
 from simulator.claims.model import Finding
+from simulator.theory.concentration import azuma_tail
 
 _ROUNDS = (1, 4, 25, 400)
 
@@ -20,14 +22,30 @@ def tails_stay_below(*, epsilon: float = 0.3, constant: float = 2.0) -> Finding:
     +-epsilon, which by the reflection principle stands at its goal or beyond with probability
     Pr[S >= t] + Pr[S > t] when it stops there.
     """
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
-    worst = max(
-        _excess(tail, excess, rounds, constant)
-        for rounds in _ROUNDS
+    truth = chance_of_truth(epsilon)
+    losses, walks, stopped = (
+        max(
+            _excess(tail, excess, rounds, constant)
+            for rounds in _ROUNDS
+            for tail, excess in _walk_tails(rounds, chance, stops)
+        )
         for chance, stops in ((truth, False), (0.5, False), (0.5, True))
-        for tail, excess in _walk_tails(rounds, chance, stops)
     )
-    return upper_bound(worst, 1.0, "largest exact tail over the bound")
+    return upper_bound(
+        max(losses, walks, stopped),
+        1.0,
+        "largest exact tail over the bound",
+        note=f"of losses alone {number(losses)}",
+    )
+
+
+def azuma_gives_delta(
+    *, epsilon: float = 0.1, rounds: int = 100, delta: float = 1e-6, effect: float = 2.0
+) -> Finding:
+    """The maximum effect of a round is the range 2 epsilon; 4 epsilon leaves the fourth root."""
+    t = math.sqrt(2.0 * rounds * -math.log(delta)) * epsilon
+    given = azuma_tail(t, rounds * (effect * epsilon) ** 2)
+    return upper_bound(given, delta, "Azuma's tail at t", note=f"effect of a round {effect:g}ε")
 
 
 def _walk_tails(rounds: int, chance: float, stops: bool) -> list[tuple[float, float]]:

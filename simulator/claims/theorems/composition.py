@@ -9,7 +9,13 @@ import numpy as np
 
 from simulator.claims.cast import leak_in_turn, respond_by_answer
 from simulator.claims.enumeration import view_law
-from simulator.claims.exact import optimal_delta, optimal_epsilon, random_pairs, repeated
+from simulator.claims.exact import (
+    chance_of_truth,
+    optimal_delta,
+    optimal_epsilon,
+    random_pairs,
+    repeated,
+)
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding
 from simulator.theory.guarantees import ApproxDP, PureDP
@@ -110,15 +116,42 @@ def advanced_composition(
     )
 
 
-def range_of_delta(
-    *, epsilon: float = 0.1, rounds: int = 100, largest: float = 2.0, printed: str = "δ' ≥ 0"
-) -> Finding:
+def range_of_delta(*, largest: float = 2.0, printed: str = "δ' ≥ 0") -> Finding:
     """Whether the root of advanced composition is real up to ``largest``; at 0 it is infinite."""
-    argument = 2.0 * rounds * -math.log(largest)
+    argument = -math.log(largest)
     return statement(
         argument >= 0.0,
-        f"at δ' = {largest:g} the root is of {number(argument + 0.0)}",
+        f"at δ' = {largest:g} the root is of 2k times {number(argument + 0.0)}",
         printed=printed,
         right="0 < δ' ≤ 1 (at 0 the formula is infinite, above 1 the root is not real)",
         note="nothing is lost: at δ' = 0 an infinite ε' is true, above 1 there is nothing to prove",
     )
+
+
+def factors_of_a_view(*, epsilon: float = 0.3, given_coins: bool = False) -> Finding:
+    """An adversary with one coin bit: the answers reveal the coin, and that the database.
+
+    Coin 0 asks randomized response twice. Coin 1 asks it once with the databases exchanged, then
+    a mechanism that always says 0. The second factor is what the print bounds by e^epsilon.
+    """
+    joint = np.array([_one_coin_views(epsilon, b) for b in (0, 1)])  # [b, r, y1, y2]
+    if not given_coins:
+        joint = joint.sum(axis=1, keepdims=True)
+    past = joint.sum(axis=-1, keepdims=True)
+    first, second = joint / past
+    possible = (first > 0.0) & (second > 0.0)
+    worst = float(np.abs(np.log(first[possible] / second[possible])).max())
+    return upper_bound(
+        worst,
+        epsilon,
+        "largest |ln| of the second round's factor",
+        printed=f"the factor given the answers alone is within e^ε = e^{epsilon:g}",
+        right=f"it reaches e^{worst:g}; given the coins as well (proof of Theorem 6) it is within",
+    )
+
+
+def _one_coin_views(epsilon: float, b: int) -> np.ndarray:
+    """Probabilities of (r, y1, y2) in experiment b, shape (2, 2, 2)."""
+    truth = chance_of_truth(epsilon)
+    says = [np.array([truth, 1.0 - truth]), np.array([1.0 - truth, truth])]  # of databases 0, 1
+    return 0.5 * np.array([np.outer(says[b], says[b]), np.outer(says[1 - b], np.array([1.0, 0.0]))])

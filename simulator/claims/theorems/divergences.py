@@ -3,28 +3,97 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
-from simulator.claims.cast import Playing
+from simulator.claims.cast import (
+    ALICE,
+    WITH_ALICE,
+    WITHOUT_ALICE,
+    Adversary,
+    Playing,
+    challenges,
+)
 from simulator.claims.enumeration import view_law
-from simulator.claims.exact import all_events, largest_mean_loss, random_pairs
-from simulator.claims.findings import statement, upper_bound
+from simulator.claims.exact import all_events, chance_of_truth, largest_mean_loss, random_pairs
+from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding
 from simulator.data.databases import Database
 from simulator.mechanisms import Exponential
+from simulator.mechanisms.table import Table
 from simulator.queries import counting_scores
-from simulator.theory.guarantees import PureDP
-from simulator.theory.laws import FiniteLaw
+from simulator.theory.guarantees import ApproxDP
+from simulator.theory.laws import FiniteLaw, GaussianLaw, PrivacyLossLaw, randomized_response
+
+_MOST_ROUNDS = 9  # of which every view can be listed
 
 
-def mean_loss(*, epsilon: float = 0.1, factor: float = 1.0) -> Finding:
-    """The largest mean loss of all pairs within epsilon, by linear program, against ε(e^ε-1)."""
-    claimed = factor * epsilon * math.expm1(epsilon)
-    return upper_bound(largest_mean_loss(epsilon), claimed, "mean loss")
+def mean_loss(*, epsilon: float = 0.1, tight: bool = False, factor: float = 1.0) -> Finding:
+    """The largest mean loss of all pairs within epsilon, by linear program, against ε(e^ε-1).
+
+    The ``tight`` form ε tanh(ε/2) is met by randomized response.
+    """
+    bound = math.tanh(epsilon / 2.0) if tight else math.expm1(epsilon)
+    return upper_bound(largest_mean_loss(epsilon), factor * epsilon * bound, "mean loss")
+
+
+def advantage(
+    *,
+    epsilon: float = 0.5,
+    tight: bool = True,
+    pairs: int = 300,
+    factor: float = 1.0,
+    seed: int = 8,
+) -> Finding:
+    """The total variation of random pairs within epsilon, and of the worst one.
+
+    Against tanh(ε/2), or against e^ε-1 where not ``tight``.
+    """
+    truth = chance_of_truth(epsilon)
+    found = [np.abs(p - q).sum() / 2.0 for p, q in random_pairs(pairs, 6, seed, epsilon)]
+    return upper_bound(
+        float(max(2.0 * truth - 1.0, *found)),
+        factor * (math.tanh(epsilon / 2.0) if tight else math.expm1(epsilon)),
+        "largest difference of an event's probability",
+        note=f"of {pairs} random pairs {number(float(max(found)))}; a guess from even odds is "
+        f"right with probability {number(truth)} at most",
+    )
+
+
+def tail_and_delta(
+    *,
+    epsilon: float = 1.0,
+    room: float = 0.0,
+    converse: bool = False,
+    pairs: int = 200,
+    share: float = 1.0,
+    seed: int = 19,
+) -> Finding:
+    """δ(ε) over Pr[L > ε], or with ``converse`` Pr[L > ε+τ](1-e^-τ) over δ(ε), τ the ``room``.
+
+    Of random pairs, of two Gaussians, of a leak, and of randomized response just past ε+τ.
+    """
+    leak = FiniteLaw.from_probabilities([0.01, 0.99, 0.0], [0.0, 0.99, 0.01])
+    laws: list[PrivacyLossLaw] = [
+        leak,
+        GaussianLaw(1.0),
+        randomized_response(epsilon + room + 1e-9),
+    ]
+    laws += [
+        FiniteLaw.from_probabilities(p, q)
+        for p, q in random_pairs(pairs, 4, seed=seed, impossible=0.05)
+    ]
+    kept = -math.expm1(-room) if converse else 1.0
+    worst = 0.0
+    for law in laws:
+        delta, tail = law.delta(epsilon), law.sf(epsilon + room)
+        above, below = (kept * tail, delta) if converse else (delta, tail)
+        if above > 0.0:
+            worst = max(worst, above / below if below > 0.0 else math.inf)
+    what = "Pr[L > ε+τ](1-e^-τ) over δ(ε)" if converse else "δ(ε) over Pr[L > ε]"
+    return upper_bound(worst, share, f"largest {what}", note=f"of {len(laws)} pairs")
 
 
 def defined_on_every_event(
@@ -69,38 +138,58 @@ def one_direction(
     may_exchange: bool = True,
     seed: int = 5,
 ) -> Finding:
-    """D∞^δ(V1‖V0) of some adversaries, against the largest D∞^δ(V0‖V1) of all of them.
+    """D∞^δ(V1‖V0) of some adversaries, against the largest D∞^δ(V0‖V1) that each can reach.
 
     One asks the exponential mechanism which of three is most common, Alice being one of the first;
-    others have random lopsided pairs. Each may exchange its databases, as neighbours are neighbours
-    of each other.
+    eight ask lopsided random mechanisms, by the last answer. Each may exchange its databases, as
+    neighbours are neighbours of each other: then all its views are listed again.
     """
-    asked = [view_law(choose(epsilon, way), PureDP(epsilon), rounds) for way in (False, True)]
-    pairs = random_pairs(20, 4, seed=seed)
-    laws = [asked[0], *(FiniteLaw.from_probabilities(p, q) for p, q in pairs)]
-    exchanged = [asked[1], *(FiniteLaw.from_probabilities(q, p) for p, q in pairs)]
-    worst = 0.0
-    for plain, other in zip(laws, exchanged):
-        allowed = (plain, other) if may_exchange else (plain,)
-        claimed = max(divergence(law, delta) for law in allowed)
-        worst = max(worst, divergence(plain.reversed(), delta) - claimed)
+    adversaries = [choose(epsilon), *(ask_random_tables(seed + place) for place in range(8))]
+    found = []
+    for adversary in adversaries:
+        ways = (adversary, exchanged(adversary))[: 1 + may_exchange]
+        laws = [view_law(way, ApproxDP(100.0, 0.0), rounds) for way in ways]
+        claimed = max(divergence(law, delta) for law in laws)
+        found.append((divergence(laws[0].reversed(), delta), claimed))
+    reached, claimed = max(found, key=lambda pair: (round(pair[0] - pair[1], 9), pair[0]))
     return upper_bound(
-        math.exp(worst),
-        1.0,
-        "e^(D∞(V1‖V0) - claimed), the largest",
-        right=f"D∞(V1‖V0) passes what bounds D∞(V0‖V1) by up to {worst:.3g}",
-        note=f"{len(laws)} adversaries, asymmetric in the two databases, δ = {delta:g}",
+        math.exp(reached),
+        math.exp(claimed),
+        "e^D∞(V1‖V0)",
+        right=f"D∞(V1‖V0) = {reached:.4g} where D∞(V0‖V1) = {claimed:.4g}",
+        note=f"the worst of {len(found)} adversaries, asymmetric in the two databases, "
+        f"δ = {delta:g}",
     )
 
 
-def choose(epsilon: float, exchanged: bool) -> Callable[[Any], Playing]:
+def choose(epsilon: float) -> Adversary:
     """Ask the exponential mechanism which of three is most common, Alice being one of the first."""
     without = Database({"a": 3, "b": 3, "c": 3})
-    databases = (without, without.add("a"))
     mechanism = Exponential(counting_scores(["a", "b", "c"]), epsilon)
+    return challenges(*[(without, without.add("a"), mechanism)] * _MOST_ROUNDS)
+
+
+def ask_random_tables(seed: int) -> Adversary:
+    """Ask one of five random mechanisms of four answers, by the last answer."""
+    tables = [Table(ALICE, tuple(p), tuple(q)) for p, q in random_pairs(5, 4, seed=seed)]
 
     def adversary(coins: Any) -> Playing:
+        place = 0
         while True:
-            yield (*(databases[::-1] if exchanged else databases), mechanism)
+            answer = yield WITHOUT_ALICE, WITH_ALICE, tables[place]
+            place = (2 * place + int(answer) + 1) % len(tables)
 
     return adversary
+
+
+def exchanged(adversary: Adversary) -> Adversary:
+    """The same adversary with its two databases exchanged in every challenge."""
+
+    def other(coins: Any) -> Playing:
+        playing = adversary(coins)
+        first, second, mechanism = next(playing)
+        while True:
+            answer = yield second, first, mechanism
+            first, second, mechanism = playing.send(answer)
+
+    return other

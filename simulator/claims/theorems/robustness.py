@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
-from simulator.claims.exact import random_pairs
+from simulator.claims.exact import chance_of_truth, random_pairs
 from simulator.claims.findings import upper_bound
 from simulator.claims.model import Finding
 from simulator.theory.laws import FiniteLaw
@@ -60,7 +60,7 @@ def post_processing(
     it was before. A channel that ``sees_data`` is another one on each database.
     """
     draws = np.random.default_rng(seed)
-    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    truth = chance_of_truth(epsilon)
     response = np.array([truth, 0.0, 0.0, 0.0, 1.0 - truth])
     found = random_pairs(pairs, 5, seed=seed + 1, epsilon=epsilon if pure else math.inf)
     worst = 0.0

@@ -17,8 +17,8 @@ from simulator.adversaries.clustering import (
 from simulator.claims.cast import play
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
+from simulator.claims.played import mostly, simulated
 from simulator.claims.registry import claim
-from simulator.claims.zhang2020.play import mostly, simulated
 from simulator.data import datasets
 from simulator.data.databases import Database
 from simulator.result import Result
@@ -132,14 +132,14 @@ def largest_move(values: Values, top: int) -> float:
     "part 3, Examples of High Global Sensitivity",
     "The global sensitivity of cluster centres is roughly the diameter of the space.",
     Verdict.HOLDS,
-    wrong={"share": 1.2},
+    wrong={"fraction": 1.2},
 )
-def centres_global(*, n: int = 4, top: int = 6, share: float = 0.8) -> Finding:
+def centres_global(*, n: int = 4, top: int = 6, fraction: float = 0.8) -> Finding:
     """The largest move of the two best centres, over all databases of n whole numbers."""
     databases = [v for v in combinations_with_replacement(range(top + 1), n) if len(set(v)) > 1]
     largest = max(largest_move(values, top) for values in databases)
     return statement(
-        largest >= share * top,
+        largest >= fraction * top,
         f"a centre moves by up to {number(largest)} on [0, {top}], {100 * largest / top:.0f}% of "
         "the diameter",
         note=f"{len(databases)} databases of {n} values",
@@ -154,11 +154,11 @@ def centres_global(*, n: int = 4, top: int = 6, share: float = 0.8) -> Finding:
     wrong={"values": (0, 5, 5, 5, 10)},
 )
 def centres_good(
-    *, values: Values = (0, 1, 1, 1, 2, 8, 9, 9, 9, 10), top: int = 10, share: float = 0.25
+    *, values: Values = (0, 1, 1, 1, 2, 8, 9, 9, 9, 10), top: int = 10, fraction: float = 0.25
 ) -> Finding:
     """Two clear clusters; no replacement moves a centre by a quarter of the diameter."""
     move = largest_move(values, top)
     return statement(
-        move < share * top,
+        move < fraction * top,
         f"a centre moves by at most {number(move)} on [0, {top}]",
     )

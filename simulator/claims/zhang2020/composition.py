@@ -7,15 +7,23 @@ from itertools import product
 
 import numpy as np
 
-from simulator.claims.cast import ALICE, WITH_ALICE, WITHOUT_ALICE, Adversary, Playing, play
-from simulator.claims.enumeration import view_law
+from simulator.claims.cast import (
+    ALICE,
+    WITH_ALICE,
+    WITHOUT_ALICE,
+    Adversary,
+    Playing,
+    challenges,
+    play,
+)
+from simulator.claims.exact import optimal_delta, repeated
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
+from simulator.claims.played import largest_loss_seen, seen_within
 from simulator.claims.registry import claim
 from simulator.claims.theorems.composition import budgets_add_up
 from simulator.claims.theorems.divergences import one_direction
 from simulator.claims.theorems.robustness import group_privacy, post_processing
-from simulator.claims.zhang2020.play import challenges, largest_loss
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
 from simulator.mechanisms import Laplace, RandomizedResponse
 from simulator.queries import counting_query
@@ -54,20 +62,7 @@ def rounding_adversary(epsilon: float) -> Adversary:
 def post_processing_played(*, epsilon: float = 1.0, claimed: float = 2.0, seed: int = 2) -> Finding:
     """The largest loss in plays of two rounds, of ε and of at most ε."""
     result = play(rounding_adversary(epsilon), PureDP(epsilon), 2, 4000, seed=seed)
-    return upper_bound(
-        largest_loss(result),
-        claimed * epsilon,
-        "largest loss",
-        note="8000 plays of two rounds",
-        method="simulation",
-        false_alarm=0.0,
-    )
-
-
-def responses(epsilons: Sequence[float]) -> Adversary:
-    """Randomized response about Alice at each ε in turn."""
-    triples = [(WITHOUT_ALICE, WITH_ALICE, RandomizedResponse(ALICE, e)) for e in epsilons]
-    return challenges(*triples)
+    return seen_within(result, claimed * epsilon)
 
 
 claim(
@@ -87,14 +82,13 @@ claim(
     Verdict.HOLDS,
     wrong={"rounds": 1},
 )
-def repeated(*, epsilon: float = 0.5, rounds: int = 9) -> Finding:
-    """The chance of guessing b right from one answer and from ``rounds`` answers."""
-    one = view_law(responses([epsilon]), PureDP(epsilon), 1).delta(0.0)
-    many = view_law(responses([epsilon] * rounds), PureDP(epsilon), rounds).delta(0.0)
+def same_statistic(*, epsilon: float = 0.5, rounds: int = 9) -> Finding:
+    """The best chance of guessing b right from one answer and from ``rounds`` answers."""
+    one, many = (0.5 + optimal_delta(repeated(epsilon, k), 0.0) / 2.0 for k in (1, rounds))
     return statement(
         many > one + 1e-12,
-        f"guessed right with probability {number(0.5 + one / 2)} after one answer and "
-        f"{number(0.5 + many / 2)} after {rounds}",
+        f"guessed right with probability {number(one)} after one answer and {number(many)} after "
+        f"{rounds}",
     )
 
 
@@ -159,7 +153,7 @@ def parallel(
             )
             for other in neighbours
         )
-        return max(largest_loss(result) for result in plays)
+        return max(largest_loss_seen(result) for result in plays)
 
     two = sum(sorted(epsilons)[-2:])
     seen = largest(added if relation == ADD_REMOVE else replaced, relation)
@@ -188,8 +182,8 @@ claim(
 @claim(
     "zhang2020-utility-needs-leakage",
     "part 2, A bound on the number of queries",
-    "Answers of a fixed accuracy leak about each person, so only a limited number of queries "
-    "can be answered.",
+    "Answers of a fixed accuracy, here by Laplace noise, leak about each person, so only a limited "
+    "number of queries can be answered.",
     Verdict.HOLDS,
     wrong={"error": 40.0},
 )

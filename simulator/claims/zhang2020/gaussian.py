@@ -10,11 +10,12 @@ from scipy.optimize import brentq
 from scipy.stats import laplace, norm
 
 from simulator.claims.cast import ALICE, WITH_ALICE, WITHOUT_ALICE
-from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.findings import equal, number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.data.databases import ADD_REMOVE
 from simulator.mechanisms import Gaussian
+from simulator.queries import function_query
 from simulator.theory.gaussian_curve import gaussian_delta
 
 
@@ -69,13 +70,13 @@ DENSITIES = {"norm": norm, "laplace": laplace}
     Verdict.HOLDS,
     wrong={"law": "laplace"},
 )
-def sum_of_two(*, law: str = "norm", first: float = 0.8, second: float = 1.5) -> Finding:
+def sum_of_two(*, law: str = "norm", sigma: float = 0.8, other_sigma: float = 1.5) -> Finding:
     """The convolution of two densities against the one of the same kind and the summed variance."""
-    density, joint = DENSITIES[law], math.hypot(first, second)
+    density, joint = DENSITIES[law], math.hypot(sigma, other_sigma)
     gaps = []
     for x in (0.0, 0.7, 2.0, 5.0):
         mass = quad(
-            lambda y, x=x: density.pdf(y, scale=first) * density.pdf(x - y, scale=second),
+            lambda y, x=x: density.pdf(y, scale=sigma) * density.pdf(x - y, scale=other_sigma),
             -40,
             40,
             points=(0.0, x),
@@ -93,17 +94,29 @@ def sum_of_two(*, law: str = "norm", first: float = 0.8, second: float = 1.5) ->
     "Gaussian noise is scaled to the L2 sensitivity: of k counts that one person moves, √k "
     "instead of k.",
     Verdict.HOLDS,
-    wrong={"k": 1},
+    wrong={"power": 1.0},
 )
-def l2_scaling(*, k: int = 100, epsilon: float = 0.5, delta: float = 1e-6) -> Finding:
-    """Noise of one count when a person moves all k by 1: Laplace at k/ε, Gauss at √k/μ.
-
-    μ is the exact one for (ε, δ).
-    """
-    mu = float(brentq(lambda m: gaussian_delta(m, epsilon) / delta - 1, 1e-3, 5))
-    gauss, by_laplace = math.sqrt(k) / mu, math.sqrt(2) * k / epsilon
-    return statement(
-        gauss < by_laplace,
-        f"k = {k}, ε = {number(epsilon)}: standard deviation {number(gauss)} (Gauss, "
-        f"δ = {number(delta)}) against {number(by_laplace)} (Laplace, δ = 0)",
+def l2_scaling(
+    *, k: int = 100, epsilon: float = 0.5, delta: float = 1e-6, power: float = 0.5
+) -> Finding:
+    """With what power of k the least noise grows when a person moves all k counts by 1."""
+    gauss, more = (least_deviation(counts, epsilon, delta) for counts in (k, 4 * k))
+    return equal(
+        math.log(more / gauss) / math.log(4.0),
+        power,
+        "power of k",
+        relative=1e-6,
+        note=f"k = {k}, ε = {number(epsilon)}: standard deviation {number(gauss)} (Gauss, "
+        f"δ = {number(delta)}) against {number(math.sqrt(2) * k / epsilon)} (Laplace, δ = 0)",
     )
+
+
+def least_deviation(counts: int, epsilon: float, delta: float) -> float:
+    """The least σ at which the Gaussian mechanism is (ε, δ)-DP, one person being in all counts."""
+    query = function_query(lambda people: np.full(counts, float(people.size)), float(counts))
+
+    def excess(log_sigma: float) -> float:
+        law = Gaussian(query, math.exp(log_sigma)).law(WITHOUT_ALICE, WITH_ALICE, ADD_REMOVE)
+        return law.delta(epsilon) / delta - 1.0
+
+    return math.exp(brentq(excess, math.log(counts) / 2 - 5.0, math.log(counts) / 2 + 20.0))

@@ -10,8 +10,8 @@ import numpy as np
 from simulator.claims.findings import number, statement
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.claims.zhang2020.sensitivity import Values, all_values, replaced
-from simulator.claims.zhang2020.smooth import distance
+from simulator.claims.zhang2020.sensitivity import all_values, replaced
+from simulator.claims.zhang2020.smooth import distance, smoothed
 from simulator.mechanisms.median import admissible_beta
 
 #: A smooth sensitivity below this share of the global one counts as much smaller.
@@ -30,15 +30,6 @@ def smooth_maximum(values: np.ndarray, top: float, beta: float) -> float:
     return float((gaps * np.exp(-beta * np.arange(n + 1))).max())
 
 
-def smooth_by_definition(values: Values, top: int, beta: float) -> float:
-    """The same from the definition, by trying every database and every neighbour of each."""
-    return max(
-        math.exp(-beta * distance(values, other))
-        * max(abs(max(other) - max(near)) for near in replaced(other, top))
-        for other in all_values(len(values), top)
-    )
-
-
 @claim(
     "zhang2020-maximum-sensitivity",
     "part 3, Examples of High Global Sensitivity, uses of smooth sensitivity",
@@ -55,15 +46,14 @@ def maximum(
     For the minimum turn the range round.
     """
     small, k = all_values(3, 3), 3
-    whole = max(abs(max(x) - max(y)) for x in small for y in replaced(x, k))
-    agree = all(
-        math.isclose(smooth_maximum(np.array(x, float), k, 0.4), smooth_by_definition(x, k, 0.4))
-        for x in small
-    )
+    local = np.array([max(abs(max(x) - max(y)) for y in replaced(x, k)) for x in small])
+    apart = np.array([[distance(x, y) for y in small] for x in small])
+    by_formula = [smooth_maximum(np.array(x, dtype=float), k, 0.4) for x in small]
+    whole, agree = local.max(), np.allclose(smoothed(local, apart, 0.4), by_formula)
     spread = np.linspace(0.0, largest, rows)
     smooth = smooth_maximum(spread, 1.0, admissible_beta(epsilon, delta))
     return statement(
-        whole == k and agree and smooth <= MUCH_SMALLER,
+        bool(whole == k and agree and smooth <= MUCH_SMALLER),
         f"{rows} values spread over [0, {number(largest)}] of [0, 1]: smooth sensitivity "
         f"{number(smooth)}, global 1",
         note=f"(ε, δ) = ({number(epsilon)}, {number(delta)}); it is never below the distance of "
@@ -106,8 +96,9 @@ def agrees_with_definition(nodes: int, beta: float) -> bool:
         graphs[:, i, j] = graphs[:, j, i] = codes >> place & 1
     local = np.array([common_neighbours(graph).max() for graph in graphs])
     steps = np.bitwise_count(codes[:, None] ^ codes)
-    smooth = (local * np.exp(-beta * steps)).max(axis=1)
-    return np.allclose(smooth, [smooth_triangles(graph, beta) for graph in graphs])
+    return np.allclose(
+        smoothed(local, steps, beta), [smooth_triangles(graph, beta) for graph in graphs]
+    )
 
 
 @claim(

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import laplace
 
-from simulator.claims.cast import play
+from simulator.claims.cast import challenges, play
 from simulator.claims.findings import equal, number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
+from simulator.claims.played import largest_loss_seen
 from simulator.claims.registry import claim
 from simulator.claims.theorems.sensitivity import histogram_sensitivity
-from simulator.claims.zhang2020.play import challenges, largest_loss
 from simulator.data.databases import REPLACE_ONE, Database
 from simulator.mechanisms import Laplace
 from simulator.queries import function_query, histogram_query
@@ -57,7 +57,7 @@ def laplace_mechanism(*, epsilon: float = 0.6, noise: float = 1.0, seed: int = 1
     )
     far = np.array([0.0, -50.0, 0.0])
     return upper_bound(
-        max(mechanism.pair(without, with_alice).loss(far), largest_loss(result)),
+        max(mechanism.pair(without, with_alice).loss(far), largest_loss_seen(result)),
         epsilon,
         "largest privacy loss",
         note="the three-bin histogram of 31 people, 2000 plays",
@@ -104,12 +104,12 @@ def theorem_3_8(*, k: int = 20, delta: float = 0.2, constant: float = 1.0) -> Fi
     Verdict.HOLDS,
     wrong={"threshold": 10.0},
 )
-def first_names(*, names: int = 10_000, share: float = 0.05, threshold: float = 12.2) -> Finding:
+def first_names(*, names: int = 10_000, failure: float = 0.05, threshold: float = 12.2) -> Finding:
     """The number itself, and the exact probability of an error beyond the rounded number."""
-    exact = math.log(names / share)
+    exact = math.log(names / failure)
     tail = tail_of_largest(names, threshold)
     return statement(
-        round(exact, 1) == threshold and tail <= share,
+        round(exact, 1) == threshold and tail <= failure,
         f"ln(10000/0.05) = {number(exact)}; some error passes {threshold} with probability "
         f"{number(tail)}",
     )

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
+from scipy.stats import dlaplace
 
-from simulator.claims.cast import play
+from simulator.claims.cast import challenges, play
+from simulator.claims.exact import chance_of_truth, random_pairs
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
+from simulator.claims.played import FALSE_ALARM, largest_loss_seen, seen_within, simulated
 from simulator.claims.registry import claim
-from simulator.claims.zhang2020.play import FALSE_ALARM, challenges, largest_loss, simulated
 from simulator.data.databases import Database
 from simulator.errors import Breach
 from simulator.estimation import clopper_pearson
 from simulator.mechanisms.two_party import TwoPartyCount
 from simulator.queries import counting_query
 from simulator.theory import PureDP
-from simulator.theory.laws import LaplaceLaw
 
 Record = tuple[int, int]
 Views = dict[tuple[int, ...], float]
+Pair = tuple[np.ndarray, np.ndarray]
 ONES = counting_query(lambda record: record[1] == 1, "ones")
 SHARED: Database = Database([(1, 1), (1, 0), (1, 1), (2, 1), (2, 0), (2, 0)])
 """Records are (party, bit): three people with each party."""
@@ -46,7 +49,7 @@ def two_party_count(*, epsilon: float = 1.0, noise: float = 1.0, seed: int = 40)
         game = challenges((SHARED, SHARED.add(row), protocol))
         result = play(game, PureDP(epsilon / noise), 1, 300, seed=seed)
         law = protocol.law(SHARED, SHARED.add(row))
-        worst = max(worst, largest_loss(result), law.support[1])
+        worst = max(worst, largest_loss_seen(result), law.support[1])
     return upper_bound(
         worst,
         epsilon,
@@ -94,19 +97,27 @@ def two_party_sum(
     wrong={"knows_coins": False},
 )
 def view_of_the_others(*, epsilon: float = 1.0, knows_coins: bool = True) -> Finding:
-    """The total variation distance that one row makes, of the other's message or of the sum.
+    """The total variation distance that one row of the other party makes, by listing views.
 
-    Who knows its own message subtracts it. Two Lap(b) add up to a law with the tail
-    (1/2 + x/(4b)) e^{-x/b}, so a shift of 1 is seen with advantage 1 - 2 tail(1/2).
+    The messages have geometric noise of ε/2, which is the Laplace noise of whole numbers.
     """
-    b = 2.0 / epsilon
-    outsider = 1.0 - 2.0 * (0.5 + 0.5 / (4.0 * b)) * math.exp(-0.5 / b)
-    party = LaplaceLaw(1.0 / b).delta(0.0) if knows_coins else outsider
+    party, outsider = (advantage_of_a_row(epsilon / 2.0, known) for known in (knows_coins, False))
     return statement(
         party > outsider * (1 + 1e-9),
         f"advantage {number(party)} for the other party, {number(outsider)} for an outsider who "
         "sees the sum alone",
     )
+
+
+def advantage_of_a_row(rate: float, knows_coins: bool) -> float:
+    """The distance of the views (own noise, sum), or of the sums alone, for counts 0 and 1."""
+    noise = np.arange(-400, 401)
+    chances = dlaplace.pmf(noise, rate)
+    views = np.zeros((2, len(noise) if knows_coins else 1, 2 * len(noise)))
+    for row, own in product((0, 1), range(len(noise))):
+        seen = views[row, own if knows_coins else 0]
+        seen[own + row : own + row + len(noise)] += chances[own] * chances
+    return float(np.maximum(views[1] - views[0], 0.0).sum())
 
 
 @claim(
@@ -137,40 +148,53 @@ def own_rows(*, epsilon: float = 1.0, row: Record = (1, 1), seed: int = 42) -> F
     wrong={"share": 0.25},
 )
 def repeated_count(
-    *, epsilon: float = 0.5, rounds: int = 5, share: float = 1.0, seed: int = 43
+    *,
+    epsilon: float = 0.5,
+    rounds: int = 5,
+    trials: int = 400,
+    share: float = 1.0,
+    seed: int = 43,
 ) -> Finding:
     """The protocol run again and again; every round costs up to ε/2."""
     pair = (SHARED, SHARED.add((2, 1)), TwoPartyCount(ONES, epsilon))
-    result = play(challenges(*[pair] * rounds), PureDP(epsilon), rounds, 2000, seed=seed)
-    return upper_bound(
-        largest_loss(result),
-        share * rounds * epsilon,
-        "largest loss",
-        note="4000 plays",
-        method="simulation",
-        false_alarm=0.0,
-    )
+    result = play(challenges(*[pair] * rounds), PureDP(epsilon), rounds, trials, seed)
+    return seen_within(result, share * rounds * epsilon)
 
 
-def coalition_view(bits: tuple[int, ...], honest: int, epsilon: float, rounds: int) -> Views:
-    """Probabilities of what all parties but ``honest`` see: their coins, and her messages.
+def transcripts(
+    bits: tuple[int, ...], rounds: int, laws: Sequence[Pair]
+) -> Iterator[tuple[float, list[int], tuple[int, ...]]]:
+    """Every (probability, messages, coins) of parties that hold a bit each and speak in turn.
 
-    Parties hold a bit each and speak in turn, ``rounds`` times. Every message is a randomized
-    response at ``epsilon`` about the own bit if the messages so far have an even sum, and about
-    its opposite if they have an odd one: it depends on those before. A coin says whether to lie.
+    ``laws`` are the laws of a message on either bit, the next one in turn. It is said about the own
+    bit if the messages so far have an even sum, and about its opposite if they have an odd one: it
+    depends on those before. A coin says whether to lie.
     """
-    lie = 1.0 / (1.0 + math.exp(epsilon))
-    turns = len(bits) * rounds
-    views: Views = {}
-    for coins in product((0, 1), repeat=turns):
+    for coins in product((0, 1), repeat=len(bits) * rounds):
         messages: list[int] = []
-        seen: list[int] = []
+        chance = 1.0
         for turn, lies in enumerate(coins):
-            speaker = turn % len(bits)
-            messages.append(bits[speaker] ^ (sum(messages) % 2) ^ lies)
-            seen.append(messages[-1] if speaker == honest else lies)
-        chance = math.prod(lie if lies else 1.0 - lie for lies in coins)
-        views[tuple(seen)] = views.get(tuple(seen), 0.0) + chance
+            said_of = bits[turn % len(bits)] ^ (sum(messages) % 2)
+            messages.append(said_of ^ lies)
+            chance *= float(laws[turn % len(laws)][said_of][messages[-1]])
+        yield chance, messages, coins
+
+
+def response(epsilon: float) -> list[Pair]:
+    """The laws of randomized response."""
+    truth = chance_of_truth(epsilon)
+    return [(np.array([truth, 1.0 - truth]), np.array([1.0 - truth, truth]))]
+
+
+def coalition_view(bits: tuple[int, ...], honest: int, rounds: int, laws: Sequence[Pair]) -> Views:
+    """Probabilities of what all parties but ``honest`` see: their coins, and her messages."""
+    views: Views = {}
+    for chance, messages, coins in transcripts(bits, rounds, laws):
+        seen = tuple(
+            message if turn % len(bits) == honest else lies
+            for turn, (message, lies) in enumerate(zip(messages, coins))
+        )
+        views[seen] = views.get(seen, 0.0) + chance
     return views
 
 
@@ -183,22 +207,32 @@ def coalition_view(bits: tuple[int, ...], honest: int, epsilon: float, rounds: i
     wrong={"share": 0.6},
 )
 def coalition(
-    *, epsilon: float = 0.8, parties: int = 3, rounds: int = 2, share: float = 1.0
+    *,
+    epsilon: float = 0.8,
+    parties: int = 3,
+    rounds: int = 2,
+    pairs: int = 3,
+    share: float = 1.0,
+    seed: int = 44,
 ) -> Finding:
-    """Every view of every coalition, with its coins, for every bit of every party."""
+    """Every view of every coalition, with its coins, for every bit of every party.
+
+    Of randomized response, and of protocols whose messages have random laws within ε.
+    """
+    turns, spent = parties * rounds, epsilon / rounds
+    protocols = [response(spent)]
+    protocols += [random_pairs(turns, 2, seed + i, epsilon=spent) for i in range(pairs)]
     worst = 0.0
-    for honest in range(parties):
+    for laws, honest in product(protocols, range(parties)):
         for bits in product((0, 1), repeat=parties):
             other = tuple(bit ^ (place == honest) for place, bit in enumerate(bits))
-            first, second = (
-                coalition_view(held, honest, epsilon / rounds, rounds) for held in (bits, other)
-            )
+            first, second = (coalition_view(held, honest, rounds, laws) for held in (bits, other))
             worst = max(worst, *(abs(math.log(first[v] / second[v])) for v in first))
     return upper_bound(
         worst,
         share * epsilon,
         "largest privacy loss",
-        note=f"{parties} parties, {rounds} messages each of ε/{rounds}",
+        note=f"{parties} parties, {rounds} messages each of ε/{rounds}; {len(protocols)} protocols",
     )
 
 
@@ -215,8 +249,11 @@ def output_of_transcript(
 ) -> Finding:
     """The distance that one bit makes: of the coalition's view, and of the number of messages 1."""
     bits, other = (0,) * parties, (1,) + (0,) * (parties - 1)
-    views = [coalition_view(held, 0, epsilon, 1) for held in (bits, other)]
-    outputs = [transcript_sums(held, epsilon) for held in (bits, other)]
+    views = [coalition_view(held, 0, 1, response(epsilon)) for held in (bits, other)]
+    outputs = np.zeros((2, parties + 1))
+    for sums, held in zip(outputs, (bits, other)):
+        for chance, messages, _ in transcripts(held, 1, response(epsilon)):
+            sums[sum(messages)] += chance
     of_view = sum(max(views[0][v] - views[1][v], 0.0) for v in views[0])
     of_output = float(np.maximum(outputs[0] - outputs[1], 0.0).sum())
     smaller, larger = (of_view, of_output) if outsider_first else (of_output, of_view)
@@ -226,15 +263,3 @@ def output_of_transcript(
         "advantage",
         note=f"{number(of_view)} of the view, {number(of_output)} of the output",
     )
-
-
-def transcript_sums(bits: tuple[int, ...], epsilon: float) -> np.ndarray:
-    """Probabilities of the number of messages 1 after one round, shape (parties + 1,)."""
-    lie = 1.0 / (1.0 + math.exp(epsilon))
-    sums = np.zeros(len(bits) + 1)
-    for coins in product((0, 1), repeat=len(bits)):
-        total = 0
-        for bit, lies in zip(bits, coins):
-            total += bit ^ (total % 2) ^ lies
-        sums[total] += math.prod(lie if lies else 1.0 - lie for lies in coins)
-    return sums

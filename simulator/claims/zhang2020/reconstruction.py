@@ -9,8 +9,8 @@ import numpy as np
 from simulator.claims.cast import Adversary, Playing, play
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Fault, Finding, Verdict
+from simulator.claims.played import FALSE_ALARM, mostly, simulated
 from simulator.claims.registry import claim
-from simulator.claims.zhang2020.play import FALSE_ALARM, mostly, simulated
 from simulator.data.databases import Database
 from simulator.data.reconstruction import (
     consistent_databases,

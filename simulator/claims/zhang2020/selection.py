@@ -8,11 +8,11 @@ from itertools import product
 
 import numpy as np
 
-from simulator.claims.cast import play
+from simulator.claims.cast import challenges, play
 from simulator.claims.findings import equal, number, statement, upper_bound
 from simulator.claims.model import Fault, Finding, Verdict
+from simulator.claims.played import largest_loss_seen
 from simulator.claims.registry import claim
-from simulator.claims.zhang2020.play import challenges, largest_loss
 from simulator.data.databases import Database
 from simulator.mechanisms import Exponential, ReportNoisyMax
 from simulator.mechanisms.noisy_max import largest_index_law
@@ -29,12 +29,10 @@ def chosen(scores: Sequence[float], weight: float) -> np.ndarray:
     return powers / powers.sum()
 
 
-def noisy_max_loss(
-    epsilon: float, gap: float, before: Sequence[float], after: Sequence[float]
-) -> float:
-    """Largest |loss| of report noisy max with Lap(1/ε), of counts (0, gap) + before or after."""
-    base = np.array([0.0, gap])
-    laws = [largest_index_law(tuple((epsilon * (base + s)).tolist())) for s in (before, after)]
+def noisy_max_loss(epsilon: float, counts: Sequence[int], changes: Sequence[int]) -> float:
+    """Largest |loss| of report noisy max with Lap(1/ε), when the counts change so."""
+    after = [count + change for count, change in zip(counts, changes)]
+    laws = [largest_index_law(tuple(epsilon * c for c in each)) for each in (counts, after)]
     return float(np.abs(np.log(laws[0]) - np.log(laws[1])).max())
 
 
@@ -48,28 +46,31 @@ def noisy_max_loss(
 def report_noisy_max(
     *, epsilon: float = 1.0, monotone: bool = True, farthest: int = 400, seed: int = 1
 ) -> Finding:
-    """The outcome's law by quadrature, at gaps between two counts up to ``farthest``.
+    """The outcome's law by quadrature, for two counts up to ``farthest`` apart, and for three.
 
     One record raises counts (``monotone``); replaced, it would raise one and lower another.
     """
-    one_way, both_ways = [(0.0, 1.0), (1.0, 0.0), (1.0, 1.0)], [(1.0, -1.0), (-1.0, 1.0)]
-    gaps = [*range(12), 30, 100, farthest]
+    databases: list[tuple[int, ...]] = [(0, gap) for gap in (*range(12), 30, 100, farthest)]
+    databases += list(product((0,), (0, 1, 5), (0, 2, 30)))
 
-    def largest(changes: list[tuple[float, float]]) -> float:
-        none = (0.0, 0.0)
-        return max(noisy_max_loss(epsilon, gap, none, after) for gap in gaps for after in changes)
+    def largest(changes: tuple[int, int]) -> float:
+        return max(
+            noisy_max_loss(epsilon, counts, change)
+            for counts in databases
+            for change in product(changes, repeat=len(counts))
+        )
 
     noisy = ReportNoisyMax(counting_scores(["flu", "none"]), epsilon)
     with_alice = FLU_WINS.add("flu")
-    seen = largest_loss(
+    seen = largest_loss_seen(
         play(challenges((FLU_WINS, with_alice, noisy)), PureDP(epsilon), 1, 500, seed=seed)
     )
     return upper_bound(
-        largest(one_way if monotone else both_ways),
+        largest((0, 1) if monotone else (-1, 1)),
         epsilon,
         "largest privacy loss",
         note="for counts that move one way; if one may rise as another falls (replace-one) it is "
-        f"{number(largest(both_ways))}, near 2ε, and the noise must be doubled. "
+        f"{number(largest((-1, 1)))}, near 2ε, and the noise must be doubled. "
         f"Largest loss in 1000 plays with counts 5 and 2: {number(seen)}",
     )
 
@@ -79,27 +80,6 @@ def worst_selection(weight: float, candidates: int) -> float:
     before = chosen([1.0] + [0.0] * (candidates - 1), weight)
     after = chosen([0.0] + [1.0] * (candidates - 1), weight)
     return float(np.abs(np.log(before) - np.log(after)).max())
-
-
-@claim(
-    "zhang2020-exponential-loss-display",
-    "part 2, Exponential Mechanism, privacy loss display",
-    "With weights e^{εu/Δu} the privacy loss is ε[u(x,r)-u(y,r)]/Δu, at most ε.",
-    Verdict.FAILS,
-    wrong={"weight": 0.5},
-)
-def loss_display(*, epsilon: float = 0.8, weight: float = 1.0, candidates: int = 2000) -> Finding:
-    """The display leaves out the normaliser, which can move by as much again."""
-    return upper_bound(
-        worst_selection(weight * epsilon, candidates),
-        epsilon,
-        "largest privacy loss",
-        printed=f"loss at most ε = {number(epsilon)} with weights e^(εu/Δu)",
-        right=f"loss up to {number(worst_selection(epsilon, candidates))}, near 2ε; weights "
-        f"e^(εu/(2Δu)), as the definition beside it has them, reach "
-        f"{number(worst_selection(epsilon / 2, candidates))}",
-        note="true of the weights alone; the normaliser can move by as much again",
-    )
 
 
 def worst_of_all_changes(weight: float, seed: int) -> float:
@@ -136,20 +116,31 @@ def exponential_mechanism(
     *, epsilon: float = 0.8, weight: float = 0.5, candidates: int = 2000, seed: int = 1
 ) -> Finding:
     """The worst pair of score vectors, exactly; the library's mechanism is played beside it."""
-    scores = counting_scores(["flu", "none", "asthma"])
-    mechanism = Exponential(scores, 2 * weight * epsilon)
-    with_alice = FLU_WINS.add("none")
-    game = challenges((FLU_WINS, with_alice, mechanism))
-    seen = largest_loss(play(game, PureDP(2 * weight * epsilon), 1, 500, seed=seed))
+    mechanism = Exponential(counting_scores(["flu", "none", "asthma"]), 2 * weight * epsilon)
+    game = challenges((FLU_WINS, FLU_WINS.add("none"), mechanism))
+    seen = largest_loss_seen(play(game, PureDP(2 * weight * epsilon), 1, 500, seed=seed))
     random = worst_of_all_changes(weight * epsilon, seed + 13)
+    worst = max(worst_selection(weight * epsilon, candidates), random, seen)
     return upper_bound(
-        max(worst_selection(weight * epsilon, candidates), random, seen),
+        worst,
         epsilon,
         "largest privacy loss",
+        printed=f"loss at most ε = {number(epsilon)} with weights e^({weight:g}εu/Δu)",
+        right=f"loss up to {number(worst)}, for the normaliser moves too; weights e^(εu/(2Δu)), as "
+        f"in the definition, reach {number(worst_selection(epsilon / 2, candidates))}",
         note=f"{candidates} candidates; {number(random)} for random scores of five, each raised, "
         f"lowered or kept; with counts 5, 2 and 0 played 1000 times {number(seen)}",
     )
 
+
+claim(
+    "zhang2020-exponential-loss-display",
+    "part 2, Exponential Mechanism, privacy loss display",
+    "With weights e^{εu/Δu} the privacy loss is ε[u(x,r)-u(y,r)]/Δu, at most ε.",
+    Verdict.FAILS,
+    wrong={"weight": 0.5},
+    given={"weight": 1.0},
+)(exponential_mechanism)
 
 claim(
     "zhang2020-exponential-definition",
@@ -157,7 +148,7 @@ claim(
     "The outcome r is chosen with probability proportional to exp(εu(x, y)/(2Δu)), y and not r.",
     Verdict.FAILS,
     wrong={"of_outcome": True},
-    fault=Fault.SLIP,
+    fault=Fault.TRANSCRIPT,
 )(weights_of_definition)
 
 
@@ -176,44 +167,32 @@ def shortfall(scores: np.ndarray, epsilon: float, margin: float) -> float:
     wrong={"constant": 1.0},
 )
 def exponential_accuracy(
-    *, epsilon: float = 0.5, t: float = 1.5, best: int = 3, others: int = 900, constant: float = 2.0
+    *,
+    epsilon: float = 0.5,
+    t: float = 1.5,
+    best: int = 3,
+    others: int = 900,
+    constant: float = 2.0,
+    seed: int = 15,
 ) -> Finding:
-    """All other candidates just at the margin, which is the worst case."""
+    """All other candidates just at the margin, which is the worst case; and at random scores."""
     margin = constant / epsilon * (math.log((best + others) / best) + t)
-    scores = np.array([0.0] * best + [-margin] * others)
-    return upper_bound(shortfall(scores, epsilon, margin), math.exp(-t), "Pr[short by the margin]")
+    below = np.random.default_rng(seed).exponential(2.0 * margin, size=(20, others))
+    worst = max(
+        shortfall(np.concatenate([np.zeros(best), -depth]), epsilon, margin)
+        for depth in (np.full(others, margin), *below)
+    )
+    return upper_bound(worst, math.exp(-t), "Pr[short by the margin]")
 
 
-@claim(
+claim(
     "zhang2020-exponential-accuracy-one",
     "part 2, accuracy of the exponential mechanism, second form",
     "With one best candidate at least, the same holds with ln|R| in place of ln(|R|/|R_OPT|).",
     Verdict.NOT_TIGHT,
     wrong={"constant": 1.0},
-)
-def exponential_accuracy_one(
-    *, epsilon: float = 0.5, t: float = 1.5, others: int = 900, constant: float = 2.0
-) -> Finding:
-    """One best candidate, the others just at the margin."""
-    margin = constant / epsilon * (math.log(1 + others) + t)
-    scores = np.array([0.0] + [-margin] * others)
-    return upper_bound(shortfall(scores, epsilon, margin), math.exp(-t), "Pr[short by the margin]")
-
-
-def ballot(printed: Sequence[str], epsilon: float, note: str = "") -> Finding:
-    """Hold a printed column of the ballot table against votes 4, 3, 3 at weights e^{εu/2}.
-
-    A printed number stands for everything that rounds to it.
-    """
-    law = chosen([4.0, 3.0, 3.0], epsilon / 2)
-    fits = [
-        abs(p - float(cell)) <= 0.5001 * 10.0 ** -len(cell.partition(".")[2])
-        for p, cell in zip(law, printed)
-    ]
-    right = ", ".join(f"{p:.3f}" for p in law)
-    return statement(
-        all(fits), f"probabilities {right}", printed=", ".join(printed), right=right, note=note
-    )
+    given={"best": 1},
+)(exponential_accuracy)
 
 
 @claim(
@@ -223,40 +202,47 @@ def ballot(printed: Sequence[str], epsilon: float, note: str = "") -> Finding:
     Verdict.FAILS,
     wrong={"epsilon": 6.0},
 )
-def ballot_5(*, epsilon: float = 5.0) -> Finding:
-    """Neither convention gives this column; ε = 6 would, at weights e^{εu/2}."""
-    other = chosen([4.0, 3.0, 3.0], epsilon)
-    return ballot(
-        ("0.9", "0.045", "0.045"),
-        epsilon,
-        "with weights e^(εu) it would be "
-        + ", ".join(f"{p:.3f}" for p in other)
-        + "; the column is that of ε = 6",
+def ballot(*, epsilon: float = 5.0, printed: str = "0.9, 0.045, 0.045") -> Finding:
+    """A printed column against votes 4, 3, 3 at weights e^{εu/2}.
+
+    A printed number stands for everything that rounds to it.
+    """
+    cells = printed.split(", ")
+
+    def fits(law: np.ndarray) -> bool:
+        ends = [0.5001 * 10.0 ** -len(cell.partition(".")[2]) for cell in cells]
+        return all(abs(p - float(cell)) <= end for p, cell, end in zip(law, cells, ends))
+
+    law, other = (chosen([4.0, 3.0, 3.0], weight) for weight in (epsilon / 2, epsilon))
+    right, doubled = (", ".join(f"{p:.3f}" for p in each) for each in (law, other))
+    near = [f"{e:g}" for e in np.arange(0.0, 10.1, 0.5) if fits(chosen([4.0, 3.0, 3.0], e / 2))]
+    return statement(
+        fits(law),
+        f"probabilities {right}",
+        printed=printed,
+        right=right,
+        note=f"with weights e^(εu) it would be {doubled}; the column is that of "
+        f"ε = {' and '.join(near) or 'no half number'}",
     )
 
 
-@claim(
+claim(
     "zhang2020-ballot-table-0.5",
     "part 2, ballot table, column ε = 0.5",
     "With votes 4, 3, 3 and ε = 0.5 the probabilities are 0.39, 0.3, 0.3.",
     Verdict.HOLDS,
     wrong={"epsilon": 1.0},
-)
-def ballot_half(*, epsilon: float = 0.5) -> Finding:
-    """Weights e^{εu/2}; the other convention is the wrong variant, for it doubles ε."""
-    return ballot(("0.39", "0.3", "0.3"), epsilon)
+    given={"epsilon": 0.5, "printed": "0.39, 0.3, 0.3"},
+)(ballot)
 
-
-@claim(
+claim(
     "zhang2020-ballot-table-0",
     "part 2, ballot table, column ε = 0",
     "At ε = 0 all three candidates are equally likely.",
     Verdict.HOLDS,
     wrong={"epsilon": 0.2},
-)
-def ballot_zero(*, epsilon: float = 0.0) -> Finding:
-    """No weight at all."""
-    return ballot(("0.33", "0.33", "0.33"), epsilon)
+    given={"epsilon": 0.0, "printed": "0.33, 0.33, 0.33"},
+)(ballot)
 
 
 def revenue(price: float, bids: Sequence[float]) -> float:

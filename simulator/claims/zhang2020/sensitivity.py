@@ -47,13 +47,14 @@ def local_sensitivity(values: Values, top: int) -> float:
     Verdict.HOLDS,
     wrong={"share": 0.5},
 )
-def global_sensitivity(*, n: int = 5, k: int = 4, share: float = 1.0) -> Finding:
+def global_sensitivity(*, n: int = 5, top: int = 4, share: float = 1.0) -> Finding:
     """The largest local sensitivity of all databases of n values."""
-    largest = max(local_sensitivity(values, k) for values in all_values(n, k))
+    largest = max(local_sensitivity(values, top) for values in all_values(n, top))
     half = (n - 1) // 2
-    printed = abs(median([0] * half + [0] + [k] * half) - median([0] * half + [k] + [k] * half))
-    finding = equal(largest, share * k, "global sensitivity", note=f"printed pair: {printed}")
-    return finding if printed == k else statement(False, "the printed pair has another distance")
+    low, high = (median([0] * half + [middle] + [top] * half) for middle in (0, top))
+    printed = high - low
+    finding = equal(largest, share * top, "global sensitivity", note=f"printed pair: {printed}")
+    return finding if printed == top else statement(False, "the printed pair has another distance")
 
 
 @claim(
@@ -81,9 +82,9 @@ def global_noise(*, epsilon: float = 0.1) -> Finding:
     Verdict.HOLDS,
     wrong={"values": (0, 0, 0, 0, 0, 10, 10, 10, 10)},
 )
-def typical(*, values: Values = (1, 2, 2, 5, 5, 5, 5, 6, 10, 10, 10), k: int = 10) -> Finding:
+def typical(*, values: Values = (1, 2, 2, 5, 5, 5, 5, 6, 10, 10, 10), top: int = 10) -> Finding:
     """The shown database for k = 10, and the share of all small ones that move by k/2 or more."""
-    shown = local_sensitivity(values, k)
+    shown = local_sensitivity(values, top)
     small = all_values(5, 6)
     large = sum(local_sensitivity(x, 6) >= 3 for x in small) / len(small)
     return statement(
@@ -93,7 +94,7 @@ def typical(*, values: Values = (1, 2, 2, 5, 5, 5, 5, 6, 10, 10, 10), k: int = 1
     )
 
 
-COMBINE: dict[str, Callable[[float, float], float]] = {"max": max, "min": min}
+COMBINE: dict[str, Callable[..., float]] = {"max": max, "min": min}
 
 
 @claim(
@@ -124,15 +125,15 @@ def local_formula(*, pick: str = "max", top: int = 5) -> Finding:
     "part 3, Global Sensitivity vs. Local Sensitivity",
     "The global sensitivity is the largest local sensitivity.",
     Verdict.HOLDS,
-    wrong={"largest": "min"},
+    wrong={"reduce": "min"},
 )
-def global_is_largest(*, largest: str = "max", n: int = 4, top: int = 4) -> Finding:
+def global_is_largest(*, reduce: str = "max", n: int = 4, top: int = 4) -> Finding:
     """For the median, over all pairs of neighbours and over all databases."""
     databases = all_values(n, top)
     over_pairs = max(abs(median(x) - median(y)) for x in databases for y in replaced(x, top))
     locals_ = [local_sensitivity(x, top) for x in databases]
-    over_databases = max(locals_) if largest == "max" else min(locals_)
-    return equal(float(over_databases), float(over_pairs), f"{largest} of local sensitivities")
+    over_databases = COMBINE[reduce](*locals_)
+    return equal(float(over_databases), float(over_pairs), f"{reduce} of local sensitivities")
 
 
 TOP = 100.0
@@ -147,10 +148,10 @@ D_2 = Database({0.0: 5, TOP: 5})
     "Noise scaled to the local sensitivity of the median tells the two neighbours shown apart: "
     "a positive answer has probability 0 on one of them, and more on the other.",
     Verdict.HOLDS,
-    wrong={"noise": "global"},
+    wrong={"scaled_to": "global"},
 )
 def local_noise(
-    *, noise: str = "local", epsilon: float = 0.5, trials: int = 500, seed: int = 5
+    *, scaled_to: str = "local", epsilon: float = 0.5, trials: int = 500, seed: int = 5
 ) -> Finding:
     """Answers on the pair and their losses, drawn from the two laws.
 
@@ -161,7 +162,7 @@ def local_noise(
         "local": LocalSensitivityMedian(epsilon, 0.0, TOP),
         "global": Laplace(whole, epsilon),
     }
-    pair = mechanisms[noise].pair(D_1, D_2, REPLACE_ONE)
+    pair = mechanisms[scaled_to].pair(D_1, D_2, REPLACE_ONE)
     draws = [generator(seed, 0, Stream.mechanism(b), 0) for b in (0, 1)]
     answers = [[pair.sample(b, draws[b]) for _ in range(trials)] for b in (0, 1)]
     positive = [sum(answer > 0 for answer in drawn) / trials for drawn in answers]

@@ -13,6 +13,7 @@ from simulator.claims.exact import random_pairs
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
+from simulator.claims.theorems.divergences import advantage
 from simulator.data import datasets
 from simulator.theory.laws import FiniteLaw, randomized_response
 
@@ -22,7 +23,7 @@ claim(
     "That one's secrets remain secret is not promised: a study can reveal them although one took "
     "no part.",
     Verdict.HOLDS,
-    wrong={"share": 0.5},
+    wrong={"agree": 0.5},
     given={"epsilon": 0.1},
 )(first_attempt)
 
@@ -52,26 +53,14 @@ def known_before(
     )
 
 
-@claim(
+claim(
     "zhang2020-participation",
     "part 2, What differential privacy does not promise",
     "What is ensured is that participation itself is not disclosed: who guesses it from even odds "
-    "is right with probability at most e^ε/(1+e^ε).",
+    "is right with probability at most e^ε/(1+e^ε), an advantage of tanh(ε/2).",
     Verdict.HOLDS,
-    wrong={"share": 0.9},
-)
-def participation(
-    *, epsilon: float = 0.5, pairs: int = 300, share: float = 1.0, seed: int = 42
-) -> Finding:
-    """The best guess from the answers of random mechanisms within epsilon, and of the worst one."""
-    truth = randomized_response(epsilon).sf(0.0)
-    advantages = [float(np.abs(p - q).sum()) / 2 for p, q in random_pairs(pairs, 5, seed, epsilon)]
-    return upper_bound(
-        max(2.0 * truth - 1.0, *advantages),
-        share * math.tanh(epsilon / 2.0),
-        "largest advantage over a blind guess",
-        note=f"a right guess with probability {number(truth)}; {pairs} random mechanisms",
-    )
+    wrong={"factor": 0.9},
+)(advantage)
 
 
 @claim(
@@ -79,9 +68,9 @@ def participation(
     "part 2, Qualitative Properties of DP",
     "Linkage attacks are neutralised, whatever other tables the attacker holds.",
     Verdict.NOT_TIGHT,
-    wrong={"noise": False},
+    wrong={"noisy": False},
 )
-def linkage(*, epsilon: float = 1.0, decimals: int = 1, noise: bool = True) -> Finding:
+def linkage(*, epsilon: float = 1.0, decimals: int = 1, noisy: bool = True) -> Finding:
     """569 patients: the attacker holds a target's name and two of her cell's measures.
 
     From a table without names the measures give the diagnosis of all who are unique. From the
@@ -100,7 +89,7 @@ def linkage(*, epsilon: float = 1.0, decimals: int = 1, noise: bool = True) -> F
     one, other = (dlaplace.pmf(answers - c, epsilon / 2) for c in (0, 1))
     distance = float(np.maximum(np.outer(other, one) - np.outer(one, other), 0.0).sum())
     limit = math.exp(epsilon) / (1.0 + math.exp(epsilon))
-    right = (1.0 + distance) / 2.0 if noise else linked + (1.0 - linked) / 2.0
+    right = (1.0 + distance) / 2.0 if noisy else linked + (1.0 - linked) / 2.0
     return upper_bound(
         right,
         limit,

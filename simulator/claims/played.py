@@ -1,34 +1,49 @@
-"""How the claims of Zhang 2020 are played, and how a play becomes a finding."""
+"""From plays to findings: what was seen of both experiments, and how surely."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from simulator.claims.cast import Adversary, Playing
+from simulator.claims.findings import decided, upper_bound
 from simulator.claims.model import Finding, Verdict
-from simulator.data.databases import Database
-from simulator.estimation import proportion_lower, proportion_upper
-from simulator.mechanisms import Mechanism
+from simulator.estimation import BoundVerdict, proportion_lower, proportion_upper
 from simulator.result import Result
 
 FALSE_ALARM = 1e-6
-"""Probability that a simulated check of these modules finds fault with a true claim."""
+"""Probability that a simulated check finds fault with a true claim."""
 
 
-def challenges(*triples: tuple[Database, Database, Mechanism]) -> Adversary:
-    """An adversary that sends these challenges one after another, whatever it is answered."""
-
-    def send(coins: Any) -> Playing:
-        for triple in triples:  # noqa: UP028 -- a tuple cannot be sent answers
-            yield triple
-
-    return send
-
-
-def largest_loss(result: Result) -> float:
+def largest_loss_seen(result: Result) -> float:
     """The largest absolute privacy loss that was seen."""
     return max(float(abs(losses).max()) for losses in result.samples.values())
+
+
+def seen_within(result: Result, claimed: float, note: str = "") -> Finding:
+    """Judge "every view's loss is at most ``claimed``", which a single view can refute."""
+    plays = sum(losses.size for losses in result.samples.values())
+    return upper_bound(
+        largest_loss_seen(result),
+        claimed,
+        f"largest |loss| in {plays} plays",
+        note=note,
+        method="simulation",
+        false_alarm=0.0,
+    )
+
+
+def worse_experiment(
+    result: Result, what: str, test: Callable[..., BoundVerdict], *bounds: float, **options: Any
+) -> Finding:
+    """Judge ``what`` by a test of each experiment, at a false-alarm probability for both."""
+    tests = [
+        test(result.losses(b), *bounds, experiment=b, false_alarm=FALSE_ALARM / 2, **options)
+        for b in (0, 1)
+    ]
+    found = decided(max(tests, key=lambda each: each.lower), f"{what}, the worse experiment")
+    return replace(found, false_alarm=FALSE_ALARM)
 
 
 def hoeffding_radius(trials: int, false_alarm: float = FALSE_ALARM) -> float:
