@@ -15,7 +15,10 @@ from simulator.play.laplace_draws import laplace_draws
 from simulator.play.scalar_draws import ScalarDraws
 
 PATIENCE = 64
-"""Numbers of one kind in a row that are drawn by themselves, before any is drawn ahead."""
+"""Numbers of one kind in a row that are drawn by themselves, before any is drawn ahead.
+
+Twice as many each time that most of what was drawn ahead had to be put back.
+"""
 MOST = 512
 """Numbers drawn at once; they are twice as many each time."""
 
@@ -35,17 +38,20 @@ class Ahead:
         self.left: list[float] = []
         self._source, self._one, self._several = source, one, several
         self._asked = self._drawn = 0
+        self._patience = PATIENCE
         self._stood: object = None
 
     def more(self) -> float:
         """The next number where none is left; draws others ahead of their time."""
-        source = self._source
-        if source.reader is not self:
-            source.put_back()
+        source, reader = self._source, self._source.reader
+        if reader is not self:  # kinds may alternate: that must cost little
+            if reader is not None and reader.left:
+                reader.put_back()
             source.reader = self
-            self._asked = self._drawn = 0
+            self._asked, self._drawn = 1, 0
+            return self._one()
         self._asked += 1
-        if self._asked <= PATIENCE or source.lent:
+        if self._asked <= self._patience or source.lent:
             return self._one()
         bits = source.generator.bit_generator
         self._stood = bits.state
@@ -56,10 +62,10 @@ class Ahead:
         return self.left.pop()
 
     def put_back(self) -> None:
-        """Let the generator stand where the last number that was used left it."""
-        if not self.left:
-            return
+        """Let the generator stand where the last number that was used left it; some are left."""
         used = self._drawn - len(self.left)
+        if 2 * used < self._drawn:
+            self._patience *= 2
         self.left.clear()
         self._source.generator.bit_generator.state = self._stood  # type: ignore[assignment]
         for _ in range(used):
@@ -99,7 +105,7 @@ class NoiseSource:
     def put_back(self) -> None:
         """Put back what was drawn ahead, for draws of another kind."""
         reader, self.reader = self.reader, None
-        if reader is not None:
+        if reader is not None and reader.left:
             reader.put_back()
 
     def lend(self) -> np.random.Generator:
