@@ -51,6 +51,16 @@ def limit_of(guarantee: Guarantee) -> Limit:
     return Limit(math.inf if guarantee.leak > 0.0 else sys.float_info.max)
 
 
+def allowed_losses(guarantee: Guarantee, impossible: float) -> tuple[float, float]:
+    """The least and the largest loss of a round under this guarantee; ``impossible`` is neither.
+
+    ``impossible`` is inf or -inf, the loss of an answer of probability 0 where it was drawn.
+    """
+    limit = limit_of(guarantee).constant
+    finite = min(limit, sys.float_info.max)
+    return (-limit, finite) if impossible > 0.0 else (-finite, limit)
+
+
 def limit_of_entry(mechanism: ScalarMechanism, relation: Relation) -> Limit:
     """What one round with a menu's mechanism may lose, where its parameter may be free.
 

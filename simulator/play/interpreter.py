@@ -16,12 +16,12 @@ from simulator.mechanisms.copies import own_copy
 from simulator.mechanisms.interactive import Conversation, Conversations
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
 from simulator.play.changing import NOTHING, changed, watch
-from simulator.play.faults import at, fault, limit_of
+from simulator.play.drawn_ahead import NoiseSource
+from simulator.play.faults import allowed_losses, at, fault
 from simulator.play.fused import fused
 from simulator.play.outcome import Outcome
 from simulator.play.recognising import MAX_PREPARED, AtHand, Ready, Recognised
 from simulator.play.sampling import Guarded, RoundByRound, level_at, phase_of, require_digits
-from simulator.play.scalar_draws import ScalarDraws
 from simulator.play.specification import Specification
 from simulator.play.views import View, leave
 from simulator.seeds import Stream, generator, record
@@ -65,14 +65,14 @@ class Prepared:
         pair = admit(challenge, s.family, s.relation)
         checked = Challenge(*challenge)
         guarantee = checked.mechanism.guarantee(s.relation)
-        limit = limit_of(guarantee).constant
+        allowed = allowed_losses(guarantee, self.impossible)
         if not checked.mechanism.has_likelihood:
             if self.losses_needed:
                 raise LossUnknown(
                     f"{checked.mechanism!r} has no likelihood, so no loss is known: play it by "
                     "simulate without sampling, and audit the views"
                 )
-            limit = math.nan
+            allowed = math.nan, math.nan
         price = (0.0, 0.0) if s.filter is None else s.filter.price_of(checked.mechanism, s.relation)
         if not s.trust and len(self.met) < MOST_MET:
             self.met.setdefault(key_of(checked), checked)
@@ -81,13 +81,13 @@ class Prepared:
         # a black box is called anew each time, so nothing that it reads can be stale
         watched = watch(tuple(checked)) if checked.mechanism.has_likelihood else NOTHING
         if watched is None:
-            return Ready(pair, price, limit)
-        return Ready(pair, price, limit, (checked[0], checked[1], checked[2]), watched)
+            return Ready(pair, price, allowed)
+        return Ready(pair, price, allowed, (checked[0], checked[1], checked[2]), watched)
 
     def asked(self, ask: Ask) -> Ready:
         """A message to what this trial has opened; it costs nothing more. Raises Breach."""
         conversations = self.conversations or Conversations()
-        return Ready(conversations.asked(ask), (0.0, 0.0), math.nan)
+        return Ready(conversations.asked(ask), (0.0, 0.0), (math.nan, math.nan))
 
     def answered(self, answer: Any) -> Any:
         """The answer of a mechanism without likelihood, with a handle for what it has opened."""
@@ -144,24 +144,24 @@ Draw = Callable[[Pair, Trial, int], Any]
 
 
 class PlainDraw:
-    """Answer from the mechanism on database ``b``; scalar functions draw from ``scalars``."""
+    """Answer from the mechanism on database ``b``."""
 
     def __init__(self, b: int, noise: np.random.Generator) -> None:
         self.b = b
-        self.noise = noise
-        self.scalars = ScalarDraws(noise)
+        self.noise = NoiseSource(noise)
 
     def takes(self, ready: Ready) -> bool:
         """Whether a challenge is played by scalar functions; they draw from here from now on."""
         if ready.scalar:
             assert isinstance(ready.pair, ScalarPair)
-            ready.play = fused(ready.pair.scalars, ready.pair.params, self.b, self.scalars)
+            scalars, params = ready.pair.scalars, ready.pair.params
+            ready.play, ready.terms = fused(scalars, params, self.b, self.noise)
             ready.plays_for = self
         return ready.scalar
 
     def __call__(self, pair: Pair, trial: Trial, i: int) -> Any:
         """Draw from the pair."""
-        return pair.sample(self.b, self.noise)
+        return pair.sample(self.b, self.noise.lend())
 
 
 Observe = Callable[[Pair, int, int, float], None]
@@ -260,7 +260,7 @@ def play_trial(
     """Play Algorithm 1 once; raises Breach, naming the round and the trial."""
     specification = prepared.specification
     at_hand, by_id = prepared.recognised.by_mechanism, prepared.recognised.by_id
-    nothing, impossible = tuple(AtHand()), prepared.impossible
+    nothing = tuple(AtHand())
     # scalar functions that answer as they are need no detour
     plain = draw if isinstance(draw, PlainDraw) else None
     answers, path = trial.answers, trial.path
@@ -314,20 +314,21 @@ def play_trial(
                 admitted, purse = admits(purse, *ready.price)
             if admitted:
                 if ready.plays_for is plain or (plain is not None and plain.takes(ready)):
-                    answer, loss = ready.play()
+                    answer, loss = ready.play(ready.terms)
                     handed = answer
-                    limit = ready.limit  # of NaN nothing is true
-                    sound = -limit <= loss <= limit and answer - answer == 0.0
+                    finite = answer - answer == 0.0
                 else:
                     trial.loss = total
                     answer = draw(ready.pair, trial, i)
                     loss = ready.pair.loss(answer)
                     handed = None
-                    sound = abs(loss) <= ready.limit
-                if not sound or loss == impossible:
-                    if ready.limit == ready.limit:
+                    finite = True  # or its pair has said that it is not
+                if not (finite and ready.least <= loss <= ready.most):
+                    if ready.least == ready.least:
                         checked = Challenge(*challenge)
-                        raise fault(checked, specification.relation, answer, loss, impossible)
+                        raise fault(
+                            checked, specification.relation, answer, loss, prepared.impossible
+                        )
                     answer = prepared.answered(answer)
                 total += loss
                 if handed is None:

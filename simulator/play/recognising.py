@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 from simulator.mechanisms import Pair
 from simulator.mechanisms.base import ScalarMechanism, ScalarPair
 from simulator.play.changing import FIXED, NOTHING, Watched, changed, is_frozen_of_house, watch
-from simulator.play.fused import Play
+from simulator.play.fused import Play, Terms
 
 MAX_PREPARED = 4096
 """Prepared challenges kept at once; an adversary with ever new ones must not fill the memory."""
 MAX_MET_ONCE = 64
 
 
-def not_played() -> tuple[float, float]:
+def not_played(terms: Terms) -> tuple[float, float]:
     """Stand in for the play of a pair that no draw has taken."""
     raise NotImplementedError
 
@@ -29,26 +29,31 @@ class Ready:
     ----------
     pair : its two output distributions.
     price : what a filter charges for it.
-    limit : the largest absolute loss that its mechanism's promise allows; NaN where the mechanism
-        has no likelihood, so that every loss is looked at.
+    allowed : the least and the largest loss that a round may have, see
+        :func:`simulator.play.faults.allowed_losses`; NaN where the mechanism has no likelihood, so
+        that every loss is looked at. ``least`` and ``most`` are the two, for the hot path.
     challenge : the three objects, where they may be kept. They are held, so that their ids stay
         their own.
     watched : what it rests on, see :mod:`simulator.play.changing`.
     scalar : whether the pair is played by scalar functions of this package.
-    play, plays_for : such a pair's answer and loss in one call, and the draw that this was made
-        for, see :meth:`simulator.play.interpreter.PlainDraw.takes`.
+    play, terms, plays_for : such a pair's answer and loss in one call, what that is called with,
+        and the draw that it was made for, see :meth:`simulator.play.interpreter.PlainDraw.takes`.
     """
 
     pair: Pair
     price: tuple[float, float]
-    limit: float
+    allowed: tuple[float, float]
     challenge: tuple[Any, Any, Any] | None = None
     watched: Watched = NOTHING
+    least: float = field(init=False)
+    most: float = field(init=False)
     scalar: bool = field(init=False)
     play: Play = field(init=False, default=not_played)
+    terms: Terms = field(init=False, default=())
     plays_for: object = field(init=False, default=False)
 
     def __post_init__(self) -> None:
+        self.least, self.most = self.allowed
         pair = self.pair
         self.scalar = type(pair) is ScalarPair and pair.scalars.sample.__module__.startswith(
             "simulator."
@@ -137,7 +142,7 @@ class Recognised:
                     self._keep(ready)
                 return ready
         if self._met_before(mechanism) and (watched := watch(challenge)) is not None:
-            again = Ready(ready.pair, ready.price, ready.limit, challenge, watched)
+            again = Ready(ready.pair, ready.price, ready.allowed, challenge, watched)
             self._keep_ids(at_hand(again), challenge)
         return ready
 

@@ -14,6 +14,7 @@ from simulator import (
     counting_query,
     simulate,
 )
+from simulator.play.drawn_ahead import NoiseSource
 from simulator.play.fused import WRITTEN_OUT, fused
 from simulator.play.scalar_draws import BENEATH, ScalarDraws, functions
 from simulator.seeds import Stream, generator
@@ -33,11 +34,11 @@ def test_what_is_written_out_is_the_two_functions_bit_for_bit(mechanism, databas
     pair = mechanism.pair(*databases)
     scalars = pair.scalars
     assert (scalars.sample, scalars.loss) in WRITTEN_OUT
-    ours, theirs = (ScalarDraws(generator(1, 2, Stream.COINS, 3)) for _ in range(2))
-    play = fused(scalars, pair.params, b, ours)
+    ours, theirs = (generator(1, 2, Stream.COINS, 3) for _ in range(2))
+    play, terms = fused(scalars, pair.params, b, NoiseSource(ours))
     for _ in range(5_000):
         answer = scalars.sample(pair.params, b, theirs)
-        assert repr(play()) == repr((answer, scalars.loss(pair.params, answer)))
+        assert repr(play(terms)) == repr((answer, scalars.loss(pair.params, answer)))
 
 
 def test_a_replaced_function_is_not_passed_over():
