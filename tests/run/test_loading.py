@@ -82,7 +82,6 @@ def same(one, other):
         {"sampling": Tilted(1.0)},
         {"sampling": Tilted(1.0), "keep": "summary"},
         {"sampling": Guarded(Tilted(1.0), 0.5, 0.25)},
-        {"sampling": Tilted(1.0), "keep": "summary"},
         {"sampling": Guarded(Tilted(1.0), 0.5, 0.25), "keep": "summary", "trials": 320},
     ],
 )
