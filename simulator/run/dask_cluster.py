@@ -6,6 +6,7 @@ died, for it sets an error without calling back, and takes a scheduler that is g
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
@@ -44,15 +45,14 @@ def dask_cluster(address: str) -> Iterator[None]:
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-    where = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
-    require_listener(address)
+    found = require_listener(address)
     try:
-        client = Client(**where, timeout=CONNECT_SECONDS, set_as_default=False)
+        asyncio.run(require_scheduler(found))
+        client = Client(found, timeout=CONNECT_SECONDS, set_as_default=False)
     except Exception as error:  # of the network, of the address, of another version's scheduler
-        raise InvalidInput(
-            f"no Dask scheduler answers at {address} ({one_line(error)}); start one with "
-            "`dask scheduler`"
-        ) from None
+        silent = isinstance(error, TimeoutError) and not str(error)
+        why = f"silent for {CONNECT_SECONDS:g} seconds" if silent else one_line(error)
+        raise unanswered(address, why) from None
     try:
         with joblib.parallel_config("dask", client=client):
             yield
@@ -60,10 +60,10 @@ def dask_cluster(address: str) -> Iterator[None]:
         client.close(timeout=1)
 
 
-def require_listener(address: str) -> None:
-    """Raise InvalidInput unless somebody listens where a scheduler is said to be.
+def require_listener(address: str) -> str:
+    """The scheduler's address; raises InvalidInput unless somebody listens there.
 
-    A client that was never answered waits for twenty seconds when it is left, deaf to Ctrl-C.
+    What is refused at once the client would try again and again.
     """
     try:
         said = (
@@ -75,19 +75,39 @@ def require_listener(address: str) -> None:
         raise InvalidInput(
             f"{address} is no scheduler file, and no address of a scheduler"
         ) from None
-    if parts.scheme not in ("tcp", "tls"):  # what else there is, the client knows
-        return
-    if not host or not port:
-        raise InvalidInput(
-            f"no scheduler file {address!r}, and no address of a scheduler, as tcp://host:8786"
-        )
-    try:
-        socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
-    except OSError as error:
-        raise InvalidInput(
-            f"no Dask scheduler answers at {address} ({error.strerror or error}); start one with "
-            "`dask scheduler`"
-        ) from None
+    if parts.scheme in ("tcp", "tls"):  # what else there is, the client knows
+        if not host or not port:
+            raise InvalidInput(
+                f"no scheduler file {address!r}, and no address of a scheduler, as tcp://host:8786"
+            )
+        try:
+            socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
+        except OSError as error:
+            raise unanswered(address, error.strerror or str(error)) from None
+    return str(said)
+
+
+async def require_scheduler(address: str) -> None:
+    """Raise unless a scheduler shakes hands.
+
+    Whom nobody answers the client waits for without end, and one that cannot begin complains of
+    itself when it is let go.
+    """
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    secured = Security().get_connection_args("client")
+    comm = await asyncio.wait_for(
+        connect(address, timeout=CONNECT_SECONDS, **secured), CONNECT_SECONDS
+    )
+    comm.abort()
+
+
+def unanswered(address: str, why: str) -> InvalidInput:
+    """The error for an address at which there is no scheduler."""
+    return InvalidInput(
+        f"no Dask scheduler answers at {address} ({why}); start one with `dask scheduler`"
+    )
 
 
 class DaskCluster:

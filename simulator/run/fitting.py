@@ -42,7 +42,8 @@ def trials_that_fit(
 ) -> int:
     """How many more trials of each experiment can be played in ``seconds``, at least 1.
 
-    The specification's own trials are the most. What this takes is taken off the time.
+    The specification's own trials are the most. What this takes is taken off the time, but for the
+    start of the workers: a cluster's may load for longer than they are to play.
     """
     s, start = specification, time.perf_counter()
     pace, trials = 0.0, 1
@@ -55,7 +56,8 @@ def trials_that_fit(
             trials = min(max(trials + 1, min(STEP * trials, wanted)), s.trials, s.block_size)
         if jobs > 1 and took < TOGETHER * seconds and trials < s.trials:
             size = max(1, min(s.block_size, int(TOGETHER * seconds * pace / EACH)))
-            pace = _pace_together(s, experiments, size, jobs)
+            pace, starting = _pace_together(s, experiments, size, jobs)
+            start += starting
     left = max(0.0, seconds - (time.perf_counter() - start))
     return max(1, min(s.trials, int(pace * left * (1.0 - KEPT_BACK))))
 
@@ -70,18 +72,23 @@ def _pace_alone(s: Specification, experiments: Sequence[int], trials: int) -> tu
     return trials / took, took
 
 
-def _pace_together(s: Specification, experiments: Sequence[int], size: int, jobs: int) -> float:
+def _pace_together(
+    s: Specification, experiments: Sequence[int], size: int, jobs: int
+) -> tuple[float, float]:
     """Trials of each experiment in a second, played by all workers in blocks of that size.
+
+    Returned beside the seconds that the workers took to start.
 
     Until each has handed over a block it may be starting, and is not timed. They play to the end:
     workers that are idle go on with the run, and others would have to start.
     """
     blocks = -(-EACH * jobs // len(experiments))
     held_out, keys = _held_out(s, size, blocks), _keys(experiments, blocks)
+    began = time.perf_counter()
     with contextlib.closing(outcomes(held_out, keys, jobs)) as played:
         arrivals = [time.perf_counter() for _ in played]
     took = max(arrivals[-1] - arrivals[jobs - 1], 1e-9)
-    return size * (len(keys) - jobs) / len(experiments) / took
+    return size * (len(keys) - jobs) / len(experiments) / took, arrivals[jobs - 1] - began
 
 
 def _held_out(s: Specification, size: int, blocks: int) -> Specification:

@@ -70,9 +70,10 @@ def simulate(
         receives its coins, or a :class:`~simulator.adversaries.contract.Rule`.
     family : the class the mechanisms must belong to, e.g. ``PureDP(0.2)``.
     rounds, trials : k, and how often each experiment is played.
-    seconds : play as many trials as fit into this time, compiling not counted; ``trials``, where
-        given, is the most. Their number is settled before the first one counts
-        (:mod:`simulator.run.fitting`), and the result is that of a run with so many ``trials``.
+    seconds : play as many trials as fit into this time, compiling and the start of workers not
+        counted; ``trials``, where given, is the most. Their number is settled before the first one
+        counts (:mod:`simulator.run.fitting`), and the result is that of a run with so many
+        ``trials``.
         With ``out`` what fits is added to what is there. A quarter of the memory is the most that
         they take.
     seed : the root seed; results are a function of it and of the other parameters above.

@@ -1,7 +1,9 @@
 """A Dask cluster plays the same bits, and what dies there costs what was in flight once."""
 
+import gc
 import os
 import signal
+import socket
 import threading
 import time
 from dataclasses import replace
@@ -207,6 +209,33 @@ def test_a_cluster_without_workers_is_refused_and_nothing_is_written(tmp_path):
         play(PRESS, out=tmp_path / "run")
     assert "\n" not in str(lost.value)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "why"),
+    [
+        ("", "silent for 1 seconds"),
+        ("tcp://", "silent for 1 seconds"),
+        ("tls://", "TLS expects"),
+        ("http://", "unknown address scheme"),
+        ("inproc://", "ValueError"),
+    ],
+)
+def test_whoever_is_no_scheduler_is_refused_soon_and_in_one_line(scheme, why, monkeypatch, capfd):
+    """Somebody listens there and says nothing, as a scheduler does that is stopped."""
+    monkeypatch.setattr(simulator.run.dask_cluster, "CONNECT_SECONDS", 1.0)
+    began = time.monotonic()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"{scheme}127.0.0.1:{listener.getsockname()[1]}"
+        with (
+            pytest.raises(InvalidInput, match=f"no Dask scheduler answers at .*{why}") as refusal,
+            simulator.run.dask_cluster.dask_cluster(address),
+        ):
+            pass
+    gc.collect()
+    assert time.monotonic() - began < 15.0
+    assert "\n" not in str(refusal.value)
+    assert capfd.readouterr().err == ""
 
 
 def test_ctrl_c_leaves_the_cluster_to_others_and_a_folder_that_resumes(on_dask, tmp_path):

@@ -64,6 +64,19 @@ def test_one_trial_is_played_where_none_fits():
     assert result.specification.trials == 1
 
 
+def test_workers_that_are_slow_to_start_take_nothing_off_the_time(monkeypatch):
+    original = fitting.outcomes
+
+    def late(specification, keys, jobs):
+        if jobs > 1:
+            time.sleep(3.0)
+        yield from original(specification, keys, 1)
+
+    monkeypatch.setattr(fitting, "outcomes", late)
+    specification = Specification(press_when_ahead, FAMILY, 20, 10**9, seed=7)
+    assert trials_that_fit(specification, (0, 1), 2.0, 2) > 100
+
+
 def test_what_fits_is_added_to_what_a_folder_holds(tmp_path, monkeypatch):
     out = tmp_path / "run"
     fitted = iter([700, 500])
