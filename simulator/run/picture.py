@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from simulator.errors import Refusal
+from simulator.estimation import Estimate
 from simulator.plots import (
+    Band,
     DivergenceCurve,
     TailCurve,
     legend,
@@ -17,6 +21,7 @@ from simulator.plots import (
     plot_drift,
     plot_tails,
 )
+from simulator.plots.style import BandLike
 from simulator.result import Result
 from simulator.run.loading import UnknownAdversary
 from simulator.theory import BoundOnComposition, Composition, bounds_for, tail_bounds
@@ -34,18 +39,18 @@ DRAWN = (
 TAILS = ("bounded-range-azuma", "advanced-tight-mean", "zcdp-bun-steinke")
 """The bound on the tail that is drawn: the first that applies."""
 DASHES = {name: index for index, name in enumerate(dict.fromkeys((*DRAWN, *TAILS)))}
-POINTS, FINE = 160, 320
+POINTS, FEW, FINE = 160, 40, 320
 PASSED = 1e-3
 """With what probability the loss may pass the envelope after a round."""
 PATHS = 8
 
 
 def picture(result: Result, name: str, confidence: float = 0.95) -> Figure:
-    """Draw a run of plain play, one colour an experiment; ``name`` is its title.
+    """Draw a run, one colour an experiment; ``name`` is its title.
 
     The third panel, the loss along the rounds, needs a run with ``trace=True``. Bands hold at all
-    points of a panel at once. Raises Refusal where losses are unknown, and InvalidInput for
-    weighted samples.
+    points of a panel at once; those of weighted samples point by point, as the title says, and they
+    leave out points that the sample is too poor for. Raises Refusal where losses are unknown.
     """
     s = result.specification
     rounds = Composition.repeat(s.family, s.rounds)
@@ -56,7 +61,9 @@ def picture(result: Result, name: str, confidence: float = 0.95) -> Figure:
         if result.traces:
             _draw_along(panels[2], result)
         figure.suptitle(
-            f"{name} in {s.family}, {s.rounds} rounds, {s.trials} trials", fontsize="medium"
+            f"{name} in {s.family}, {s.rounds} rounds, {s.trials} trials"
+            + (f" from {s.sampling}, intervals point by point" if result.weights else ""),
+            fontsize="medium",
         )
         legend(figure, columns=3)
     return figure
@@ -91,14 +98,20 @@ def _draw_tails(
     axes: Axes, result: Result, rounds: Composition, largest: float, confidence: float
 ) -> None:
     # between the multiples of a step, where atoms often lie
-    thresholds = (np.arange(POINTS) + 0.5) * (largest / POINTS)
+    points = FEW if result.weights else POINTS
+    thresholds = (np.arange(points) + 0.5) * (largest / points)
     fine = np.linspace(0.0, largest, FINE)
     promised = {
         bound.name: TailCurve(fine, [bound.delta(float(t)).upper for t in fine])
         for bound in _tail_bound(rounds)
     }
-    bands = {_label(b): result.tail_band(thresholds, b, confidence) for b in result.sample}
-    plot_tails(axes, thresholds, bands, promised, floor=_floor(result), dashes=DASHES)
+    bands = {
+        _label(b): _point_by_point(result.tail, thresholds, b, confidence)
+        if result.weights
+        else result.tail_band(thresholds, b, confidence)
+        for b in result.sample
+    }
+    plot_tails(axes, thresholds, bands, promised, floor=_floor(result, bands), dashes=DASHES)
     axes.set_xlim(left=0.0)
     axes.set_ylabel(r"$\Pr[\pm L > t]$")
 
@@ -106,18 +119,44 @@ def _draw_tails(
 def _draw_divergence(
     axes: Axes, result: Result, rounds: Composition, largest: float, confidence: float
 ) -> None:
-    epsilons = np.linspace(0.0, largest, POINTS)
+    epsilons = np.linspace(0.0, largest, FEW if result.weights else POINTS)
     fine = np.linspace(0.0, largest, FINE)
     promised = {
         bound.name: DivergenceCurve(fine, [bound.delta(float(e)).upper for e in fine])
         for bound in bounds_for(rounds)
         if bound.name in DRAWN
     }
-    bands = {_label(b): result.delta_band(epsilons, b, confidence) for b in result.sample}
-    plot_divergence(axes, epsilons, bands, promised, floor=_floor(result), dashes=DASHES)
+    bands = {
+        _label(b): _point_by_point(result.delta, epsilons, b, confidence)
+        if result.weights
+        else result.delta_band(epsilons, b, confidence)
+        for b in result.sample
+    }
+    plot_divergence(axes, epsilons, bands, promised, floor=_floor(result, bands), dashes=DASHES)
 
 
-def _floor(result: Result) -> float:
+def _point_by_point(
+    ask: Callable[[float, int, float], Estimate], points: np.ndarray, b: int, confidence: float
+) -> Band:
+    """An estimate at every point; NaN where the sample is too poor for one."""
+    columns = []
+    for point in points:
+        try:
+            found = ask(float(point), b, confidence)
+        except Refusal:
+            columns.append((math.nan,) * 3)
+        else:
+            value = math.nan if found.no_guess else found.value
+            columns.append((value, found.lower, found.upper))
+    return Band(*np.array(columns).T)
+
+
+def _floor(result: Result, bands: Mapping[str, BandLike]) -> float:
+    """The least probability to show: what one trial shows, or what a weighted sample reached."""
+    values = np.concatenate([np.asarray(band.value) for band in bands.values()])
+    reached = values[values > 0.0]
+    if result.weights and reached.size:
+        return float(reached.min()) / 3.0
     return 0.3 / result.specification.trials
 
 

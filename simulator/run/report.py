@@ -84,13 +84,15 @@ def interval(estimate: Estimate) -> dict[str, Any]:
 def typical_epsilons(result: Result) -> list[float]:
     """Round numbers near the 50, 90, 99 and 99.9% quantiles of the finite losses.
 
-    Of experiment 0, or of the negative losses where experiment 1 alone was played.
+    Of experiment 0, or of the negative losses where experiment 1 alone was played. Where all are
+    one, which no loss may pass, half of it is another.
     """
     sample = result.known(0) if 0 in result.sample else result.known(1).negated()
     quantiles = sample.finite_quantiles((0.5, 0.9, 0.99, 0.999))
     if not quantiles.size:
         return [0.0]
-    return sorted({float(f"{max(0.0, q):.2g}") for q in quantiles})
+    points = sorted({float(f"{max(0.0, q):.2g}") for q in quantiles})
+    return points if len(points) > 1 or points == [0.0] else [points[0] / 2.0, *points]
 
 
 def granted(family: Guarantee, rounds: int, delta: float) -> list[dict[str, Any]]:

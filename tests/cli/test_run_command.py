@@ -56,6 +56,15 @@ def test_without_an_epsilon_points_are_chosen_where_the_losses_lie(dpcompose, ad
         assert points[0]["tail"]["value"] > 0.1
 
 
+def test_where_all_losses_are_of_one_size_a_point_lies_below_it(dpcompose):
+    """At the size itself no loss passes: one round of randomized response showed zeros alone."""
+    call = ("run", "fixed-worst-case", "--family", "pure:0.6", "--rounds", 1, "--trials", 200,
+            "--jobs", 1, "--json")  # fmt: skip
+    points = dpcompose(*call).json["experiments"]["0"]["points"]
+    assert [point["epsilon"] for point in points] == [0.3, 0.6]
+    assert points[0]["tail"]["value"] > 0.0
+
+
 def test_delta_zero_asks_for_the_pure_epsilon(dpcompose, adversary_file):
     bounds = told(dpcompose, adversary_file(), *RUN, "--delta", 0)["bounds"]
     assert [row["epsilon"] for row in bounds] == pytest.approx([4.0] * len(bounds))

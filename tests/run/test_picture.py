@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from simulator import (
+    BlackBox,
     Database,
     GaussianDP,
     Laplace,
@@ -15,7 +16,7 @@ from simulator import (
     simulate,
 )
 from simulator.adversaries import make
-from simulator.errors import InvalidInput
+from simulator.errors import Refusal
 from simulator.run.picture import picture
 
 
@@ -66,9 +67,29 @@ def test_the_envelope_is_above_the_mean():
     assert np.all(envelope.get_ydata() > mean.get_ydata())
 
 
-def test_what_cannot_be_drawn_is_refused():
-    with pytest.raises(InvalidInput, match="no simultaneous band"):
-        picture(run_of(PureDP(0.2), "fixed-worst-case", sampling=Tilted(1.0)), "weighted")
+@pytest.mark.parametrize("options", [{}, {"keep": "summary"}, {"experiments": (1,)}])
+def test_of_a_weighted_run_intervals_hold_point_by_point(options):
+    result = run_of(PureDP(0.2), "fixed-worst-case", sampling=Tilted(1.0), **options)
+    figure = picture(result, "weighted")
+    assert "tilted:1.0, intervals point by point" in figure.get_suptitle()
+    tails, divergence = figure.axes
+    b = min(result.sample)
+    for axes, ask in ((tails, result.tail), (divergence, result.delta)):
+        curve = next(line for line in axes.lines if line.get_label() == f"experiment {b}")
+        assert curve.get_xdata().size > 10
+        for at, value in list(zip(curve.get_xdata(), curve.get_ydata()))[::7]:
+            assert value == ask(float(at), b).value
+        assert 0.0 < axes.get_ylim()[0] < curve.get_ydata().min()
+
+
+def test_unknown_losses_are_refused():
+    def shown(coins):
+        while True:
+            yield WITHOUT, EVERYONE, BlackBox(lambda database, rng: 1.0, PureDP(0.2))
+
+    result = simulate(shown, PureDP(0.2), 2, 10, jobs=1, progress=False)
+    with pytest.raises(Refusal, match="unknown"):
+        picture(result, "black boxes")
 
 
 EVERYONE = Database({"alice": 1, "others": 9})
