@@ -10,6 +10,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+
 from simulator.claims.knobs import chosen_values
 from simulator.errors import Breach, InvalidInput, NotApplicable
 from simulator.estimation import Estimate
@@ -186,7 +188,8 @@ class Claim:
         """
         values = chosen_values(self, changes)
         try:
-            return self.function(**values)
+            with np.errstate(divide="raise" if changes else "warn"):
+                return self.function(**values)
         except (*_BREAKDOWNS, Breach, NotApplicable) as error:
             if not changes or isinstance(error, InvalidInput):
                 raise
