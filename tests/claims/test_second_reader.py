@@ -236,3 +236,10 @@ def test_a_division_by_zero_is_no_verdict() -> None:
     """At ε = 0 randomized response tells nothing, and the estimator divides by zero."""
     with pytest.raises(InvalidInput, match="cannot be checked at epsilon = 0"):
         claim("zhang2020-frequency-estimator").check(epsilon=0.0)
+
+
+@pytest.mark.parametrize("denominator", [7, 301, 400, 401])
+def test_hidden_rows_by_going_through_all_n(denominator: int) -> None:
+    hidden = max(2 * (2 * n // denominator) / n for n in range(1, 20 * denominator))
+    measured = str(claim("zhang2020-n-over-401").check(denominator=denominator).measured)
+    assert measured.startswith(f"at least {100 * (1 - hidden):.4f}%")
