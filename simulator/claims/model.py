@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -188,7 +189,7 @@ class Claim:
         """
         values = chosen_values(self, changes)
         try:
-            with np.errstate(divide="raise" if changes else "warn"):
+            with np.errstate(divide="raise") if changes else nullcontext():
                 return self.function(**values)
         except (*_BREAKDOWNS, Breach, NotApplicable) as error:
             if not changes or isinstance(error, InvalidInput):
