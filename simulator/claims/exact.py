@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
@@ -45,8 +46,14 @@ def largest_mean_loss(largest: float, points: int = 801) -> float:
     """
     losses = np.linspace(-largest, largest, points)
     weights = np.vstack([np.ones(points), np.exp(-losses)])
-    found = linprog(-losses, A_eq=weights, b_eq=[1.0, 1.0])
-    return float(losses @ np.asarray(found.x))
+    return float(losses @ solution(linprog(-losses, A_eq=weights, b_eq=[1.0, 1.0])))
+
+
+def solution(found: Any) -> np.ndarray:
+    """The solution of a linear program; raises ArithmeticError where its numbers are too large."""
+    if found.x is None:
+        raise ArithmeticError("the numbers of the linear program are too far apart to solve it")
+    return np.asarray(found.x)
 
 
 def chance_of_truth(epsilon: float) -> float:

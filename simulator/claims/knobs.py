@@ -115,7 +115,7 @@ def _knob(name: str, default: Any) -> Knob:
     meaning, low, high = MEANINGS.get(name, ("see the check", -math.inf, math.inf))
     if isinstance(default, int):
         if name == "people":  # a linear program of so many rows, or a law of so many answers
-            high = max(1000.0, default)
+            high = max(300.0, default)
         if name in _LISTED and default <= _SHORT:
             high = min(high, default + 2)
             meaning += " (all combinations are listed)"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal
+
+import numpy as np
 
 from simulator.claims.knobs import chosen_values
 from simulator.errors import Breach, InvalidInput, NotApplicable
@@ -186,7 +189,8 @@ class Claim:
         """
         values = chosen_values(self, changes)
         try:
-            return self.function(**values)
+            with np.errstate(divide="raise") if changes else nullcontext():
+                return self.function(**values)
         except (*_BREAKDOWNS, Breach, NotApplicable) as error:
             if not changes or isinstance(error, InvalidInput):
                 raise

@@ -215,3 +215,31 @@ def test_random_protocols_spend_less_than_randomized_response() -> None:
         assert math.fsum(view.values()) == pytest.approx(1.0)
     losses = [abs(math.log(views[0][seen] / views[1][seen])) for seen in views[0]]
     assert losses == pytest.approx([0.4] * len(losses))
+
+
+@pytest.mark.parametrize("id", ["roth2011-lemma-7", "group-notes-group-privacy"])
+def test_a_linear_program_without_an_answer_says_so(id: str) -> None:
+    with pytest.raises(InvalidInput, match="too far apart"):
+        claim(id).check(epsilon=50.0)
+
+
+@pytest.mark.parametrize(
+    "id",
+    ["zhang2020-local-model", "chapter5-exercise-2-3-i", "chapter5-exercise-2-3-ii-posteriors"],
+)
+def test_what_lists_every_database_has_few_people(id: str) -> None:
+    with pytest.raises(InvalidInput, match="combinations are listed"):
+        claim(id).check(n=30)
+
+
+def test_a_division_by_zero_is_no_verdict() -> None:
+    """At ε = 0 randomized response tells nothing, and the estimator divides by zero."""
+    with pytest.raises(InvalidInput, match="cannot be checked at epsilon = 0"):
+        claim("zhang2020-frequency-estimator").check(epsilon=0.0)
+
+
+@pytest.mark.parametrize("denominator", [7, 301, 400, 401])
+def test_hidden_rows_by_going_through_all_n(denominator: int) -> None:
+    hidden = max(2 * (2 * n // denominator) / n for n in range(1, 20 * denominator))
+    measured = str(claim("zhang2020-n-over-401").check(denominator=denominator).measured)
+    assert measured.startswith(f"at least {100 * (1 - hidden):.4f}%")

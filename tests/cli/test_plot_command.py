@@ -85,4 +85,5 @@ def test_a_sweep_is_drawn(dpcompose, tmp_path):
     said = dpcompose("claims", "zhang2020-bob", *sweep)
     assert (said.code, said.err) == (0, "")
     assert path.read_bytes().startswith(b"\x89PNG")
-    assert "draws a sweep" in dpcompose("claims", "zhang2020-bob", "--plot", path).complaint
+    unswept = ("claims", "roth2011-view-reproduces", "--plot", path)
+    assert "draws a sweep" in dpcompose(*unswept).complaint

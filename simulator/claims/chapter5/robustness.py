@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
-from simulator.claims.exact import chance_of_truth
+from simulator.claims.exact import chance_of_truth, solution
 from simulator.claims.findings import equal, number, statement
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
@@ -90,5 +90,5 @@ def best_advantage(people: int, epsilon: float) -> float:
     gain = np.zeros(people + 1)
     gain[0], gain[-1] = 1.0, -1.0
     found = linprog(gain, A_ub=rows, b_ub=limits, bounds=(0.0, 1.0))
-    says_one = np.asarray(found.x)
+    says_one = solution(found)
     return float(says_one[-1] - says_one[0])

@@ -49,9 +49,9 @@ def distance(p: Law, q: Law) -> float:
     Verdict.HOLDS,
     wrong={"share": 0.9},
 )
-def shame_is_additive(*, delta: float = 0.05, people: int = 3, share: float = 1.0) -> Finding:
+def shame_is_additive(*, delta: float = 0.05, n: int = 3, share: float = 1.0) -> Finding:
     """All pairs of neighbouring data sets, all outputs."""
-    data_sets = list(product(_VALUES, repeat=people))
+    data_sets = list(product(_VALUES, repeat=n))
     worst = max(
         distance(name_and_shame(x, delta), name_and_shame(y, delta))
         for x in data_sets
@@ -86,12 +86,12 @@ def shame_publishes(*, people: int = 10_000, product: float = 10.0, high: float 
     Verdict.HOLDS,
     wrong={"published": False},
 )
-def shame_posteriors(*, delta: float = 0.3, people: int = 3, published: bool = True) -> Finding:
+def shame_posteriors(*, delta: float = 0.3, n: int = 3, published: bool = True) -> Finding:
     """Posteriors of person 0 under the uniform prior, where x_{-0} has 0 for her value.
 
     ``published`` = False looks at the outputs that say nothing about her instead.
     """
-    data_sets = list(product(_VALUES, repeat=people))
+    data_sets = list(product(_VALUES, repeat=n))
     real = np.array([name_and_shame(x, delta) for x in data_sets])
     default = np.array([name_and_shame((0, *x[1:]), delta) for x in data_sets])
     said_of_her = 2 if published else 0

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
-from simulator.claims.exact import chance_of_truth, random_pairs
+from simulator.claims.exact import chance_of_truth, random_pairs, solution
 from simulator.claims.findings import upper_bound
 from simulator.claims.model import Finding
 from simulator.theory.laws import FiniteLaw
@@ -32,7 +32,7 @@ def largest_ratio(people: int, epsilon: float) -> float:
     gain[people] = -1.0
     bounds = [(1.0, 1.0)] + [(0.0, None)] * size
     found = linprog(gain, A_ub=np.vstack(rows), b_ub=limits, bounds=bounds)
-    return float(np.asarray(found.x)[people])
+    return float(solution(found)[people])
 
 
 def group_privacy(*, epsilon: float = 0.3, people: int = 5, share: float = 1.0) -> Finding:

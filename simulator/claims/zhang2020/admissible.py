@@ -173,14 +173,13 @@ def cut_noise_parameters(noise: CutNoise, epsilon: float) -> tuple[float, float]
     Verdict.FAILS,
     wrong={"repaired": True},
 )
-def admissible_theorem(
-    *, epsilon: float = 1.0, top: float = 20.0, repaired: bool = False
-) -> Finding:
+def admissible_theorem(*, top: float = 20.0, repaired: bool = False) -> Finding:
     """Noise whose end both properties cut: S(x) = e^β s, S(y) = s, the values of f s apart.
 
     One property after the other multiplies the second's δ/2 by the first's e^{ε/2}, and gives
-    δ(1 + e^{ε/2})/2, which ``repaired`` claims.
+    δ(1 + e^{ε/2})/2, which ``repaired`` claims. The noise is made for ε = 1.
     """
+    epsilon = 1.0
     noise = CutNoise(top)
     beta, delta = cut_noise_parameters(noise, epsilon)
     chained = noise.excess(math.exp(epsilon), math.exp(beta), 1.0)

@@ -240,11 +240,11 @@ def every_output(*, epsilon: float = 0.5, delta: float = 1e-9) -> Finding:
     Verdict.HOLDS,
     wrong={"trusted": True},
 )
-def local_model(*, epsilon: float = 0.7, people: int = 4, trusted: bool = False) -> Finding:
+def local_model(*, epsilon: float = 0.7, n: int = 4, trusted: bool = False) -> Finding:
     """Every view of a curator who receives each person's randomized response, or each true bit."""
     p = 1.0 if trusted else chance_of_truth(epsilon)
     worst = 0.0
-    for others in product((0, 1), repeat=people - 1):
+    for others in product((0, 1), repeat=n - 1):
         views = []
         for alice in (0, 1):
             laws = [(1 - p, p) if bit else (p, 1 - p) for bit in (alice, *others)]

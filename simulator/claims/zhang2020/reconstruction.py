@@ -116,8 +116,8 @@ def n_over_401(*, denominator: int = 401, percent: float = 99.0) -> Finding:
         furthest_apart(n, error) == 2 * math.floor(2 * error)
         for n, error in ((8, 0.4), (8, 0.5), (8, 0.9), (9, 1.0), (9, 1.6))
     )
-    rows = range(1, 20 * denominator)
-    hidden = max(2 * (2 * n // denominator) / n for n in rows)
+    # the least n at which errors of n/denominator hide j rows of each kind, and so 2j of n
+    hidden = max(2 * j / -(-j * denominator // 2) for j in range(1, 41))
     return statement(
         confirmed and 100 * (1 - hidden) >= percent,
         f"at least {100 * (1 - hidden):.4f}% of the entries, 1 - 4/{denominator}",

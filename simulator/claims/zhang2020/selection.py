@@ -125,7 +125,7 @@ def exponential_mechanism(
         worst,
         epsilon,
         "largest privacy loss",
-        printed=f"loss at most ε = {number(epsilon)} with weights e^({weight:g}εu/Δu)",
+        printed=f"loss at most ε = {number(epsilon)} with weights e^(wεu/Δu), w = {weight:g}",
         right=f"loss up to {number(worst)}, for the normaliser moves too; weights e^(εu/(2Δu)), as "
         f"in the definition, reach {number(worst_selection(epsilon / 2, candidates))}",
         note=f"{candidates} candidates; {number(random)} for random scores of five, each raised, "
