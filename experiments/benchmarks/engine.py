@@ -273,6 +273,8 @@ def generators_against_a_bare_loop() -> Iterator[Line]:
         total = trials * ROUNDS
         detail = {"rounds_per_second": total / ours, "rounds_per_second_bare": total / theirs}
         yield Line(f"generator, {name}", ratio, "x a bare loop of scalar draws", detail=detail)
+        if adversary is adversaries.two_challenges:
+            yield Line(f"generator, {name}, rate", total / ours, "rounds/s per core", 1_000_000.0)
 
 
 BENCHMARKS = (

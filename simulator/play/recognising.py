@@ -122,7 +122,7 @@ class Recognised:
     def __init__(self) -> None:
         self.by_mechanism: dict[int, tuple[Any, ...]] = {}
         self.by_id: dict[tuple[int, int, int], tuple[Any, ...]] = {}
-        self.by_parts: dict[tuple[Any, ...], AtHand] = {}
+        self.by_parts: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         self.by_value: dict[Any, Ready] = {}
         self.parameter_names: dict[type[Any], str] = {}
         self.met_once: dict[int, Any] = {}
@@ -163,11 +163,15 @@ class Recognised:
             if type(parameter) is not float or len(attributes) != 2:
                 return None
             found = self.by_parts.get((id(database_0), id(database_1), kind, id(query), parameter))
-            if found is None or type(query) is not found.query_kind:
+            if found is None:
                 return None
+            ready: Ready
+            _, _, ready, _, _, _, _, query_kind, attribute, content = found
             inside = query.__dict__
-            if len(inside) == 1 and inside[found.attribute] is found.content:
-                return found.ready
+            if (
+                type(query) is query_kind and len(inside) == 1 and inside[attribute] is content
+            ):  # fmt: skip
+                return ready
         except Exception:  # an attribute was deleted
             pass
         return None
@@ -194,7 +198,7 @@ class Recognised:
             make_room(self.by_parts)
             self.parameter_names[found.kind] = found.parameter_name
             ids = id(found.database_0), id(found.database_1)
-            self.by_parts[*ids, found.kind, id(found.query), found.parameter] = found
+            self.by_parts[*ids, found.kind, id(found.query), found.parameter] = tuple(found)
 
     def _keep_ids(self, found: AtHand, challenge: tuple[Any, Any, Any]) -> None:
         make_room(self.by_id)

@@ -28,7 +28,7 @@ from simulator.run.memory import WORKER_BYTES, affordable
 from simulator.run.ray_cluster import RayCluster
 from simulator.run.worker import Player
 
-WORTH_A_WORKER = 1 << 16
+WORTH_A_WORKER = 1 << 18
 """Rounds that are played sooner than a worker process starts."""
 
 
