@@ -113,8 +113,10 @@ def _inverted(
     if signed.exact:
         return lower, upper, 0.0
     best_lower, best_upper = ends(lambda e: e.at(e.high), lambda e: e.at(e.low))
+    # ends that are infinite alike are no wider
+    inward = best_lower - lower if lower < best_lower else 0.0
     outward = upper - best_upper if best_upper < upper else 0.0
-    return lower, upper, max(best_lower - lower, outward)
+    return lower, upper, max(inward, outward)
 
 
 def _largest_share(signed: LossSample, point: float) -> float:
