@@ -113,7 +113,8 @@ def _inverted(
     if signed.exact:
         return lower, upper, 0.0
     best_lower, best_upper = ends(lambda e: e.at(e.high), lambda e: e.at(e.low))
-    inward = best_lower - lower if best_lower > lower else 0.0  # both may be infinite
+    # ends that are infinite alike are no wider
+    inward = best_lower - lower if lower < best_lower else 0.0
     outward = upper - best_upper if best_upper < upper else 0.0
     return lower, upper, max(inward, outward)
 

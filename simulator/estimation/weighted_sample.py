@@ -112,12 +112,15 @@ class WeightedSample:
         bottom, top, low, high = self._decayed()
         return WeightedSample(self.losses, bottom, top, low, high)
 
-    def _decayed(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Ends of ln W - L, and limits of its mean, at every point."""
+    def _decayed(
+        self, which: NDArray[np.intp] | slice = slice(None)
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Ends of ln W - L, and limits of its mean, at points where no loss is -inf."""
         losses = self.losses
-        bottom, top = self.least - losses.largest, self.largest - losses.least
-        low = np.clip(self.low_means - losses.high_means, bottom, top)
-        high = np.clip(self.high_means - losses.low_means, bottom, top)
+        bottom = self.least[which] - losses.largest[which]
+        top = self.largest[which] - losses.least[which]
+        low = np.clip(self.low_means[which] - losses.high_means[which], bottom, top)
+        high = np.clip(self.high_means[which] - losses.low_means[which], bottom, top)
         return bottom, top, low, high
 
     def middles(self) -> Floats:
@@ -177,8 +180,7 @@ class WeightedSample:
         scale = self.largest[which]
         columns = (self.least, self.largest, self.low_means, self.high_means)
         weights = _means_of_exp(*(column[which] - scale for column in columns))
-        columns = self._decayed()
-        decayed = _means_of_exp(*(column[which] - scale + epsilon for column in columns))
+        decayed = _means_of_exp(*(column - scale + epsilon for column in self._decayed(which)))
         low = np.exp(weights[0]) - np.exp(decayed[1]) - _ROUNDING
         high = np.exp(weights[1]) - np.exp(decayed[0]) + _ROUNDING
         with np.errstate(divide="ignore"):

@@ -232,6 +232,14 @@ def test_intervals_of_counts_cover():
     assert max(misses.values()) <= 35
 
 
+@pytest.mark.parametrize("loss", [math.inf, -math.inf])
+def test_an_infinite_epsilon_is_not_widened(loss):
+    """Both ends are infinite, and of their distance nothing is to be said."""
+    found = estimation.epsilon(counted(np.full(TRIALS, loss)), 0.1, 0 if loss > 0 else 1)
+    assert (found.lower, found.upper, found.widened) == (math.inf, math.inf, 0.0)
+    assert estimation.epsilon(counted(np.full(TRIALS, -loss)), 0.1, 0 if loss > 0 else 1).upper == 0
+
+
 def test_ten_billion_losses_from_few_bins():
     """Counts beyond 2^31: the interval is that of the normal law, as the sample is so large."""
     bins = LossBins.of(np.repeat([-0.5, 0.5], [4, 6]))

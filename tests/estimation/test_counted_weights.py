@@ -242,6 +242,19 @@ def test_a_claim_of_the_other_experiment_is_judged_alike():
     assert 0.0 < found.lower < found.value
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("experiment", [0, 1])
+def test_infinite_losses_of_both_signs_and_weights_of_zero_raise_no_warning(experiment):
+    rng = np.random.default_rng(4)
+    values = rng.choice([-math.inf, -1.0, 0.5, math.inf], TRIALS)
+    log_w = rng.choice([-math.inf, math.log(2.0)], TRIALS)
+    pair = [
+        estimation.weighted_delta(of(values, log_w), None, 0.2, experiment)
+        for of in (counted, one_by_one)
+    ]
+    assert list(failures(*pair)) == []
+
+
 def test_two_sets_of_weights_are_refused():
     counts = counted(*laws(6)["tilted"])
     for estimate in (weighted_violation, estimation.weighted_delta):
