@@ -114,7 +114,7 @@ def how(result: Mapping[str, Any]) -> str:
     words = {"exact": "computed", "simulation": "simulated", "both": "computed and simulated"}
     alarm = result["false_alarm"]
     chance = "" if alarm is None else f"; blames a true claim with probability {alarm:.1g} at most"
-    return words[result["method"]] + chance
+    return words[result["method"]] + ("; never blames a true claim" if alarm == 0.0 else chance)
 
 
 def picture(claim: Claim, turned: Sequence[Sweep]) -> str:

@@ -46,6 +46,14 @@ def test_every_claim_has_a_page_with_its_statement_verdict_and_knobs(source):
         )
 
 
+def test_how_a_claim_is_checked_is_said_in_words():
+    assert ledger.how({"method": "simulation", "false_alarm": 0.0}) == (
+        "simulated; never blames a true claim"
+    )
+    assert ledger.how({"method": "both", "false_alarm": 1e-6}).endswith("probability 1e-06 at most")
+    assert ledger.how({"method": "exact", "false_alarm": None}) == "computed"
+
+
 def test_a_claim_that_is_not_in_the_committed_results_is_an_error(tmp_path):
     stored = json.loads((stages.RESULTS / "claims.json").read_text(encoding="utf-8"))
     (tmp_path / "claims.json").write_text(json.dumps(stored[1:]), encoding="utf-8")
