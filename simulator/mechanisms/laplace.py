@@ -47,9 +47,8 @@ def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
 def _loss(params: Numbers, answer: float) -> float:
     # (|y - v1| - |y - v0|)/b is linear between the two values and constant outside; clamping
     # first keeps the loss of a far answer at exactly +-epsilon.
-    # Comparisons and not min and max, which cost Python as much as a draw.
-    half, place = params[4], answer - params[3]
-    return params[5] * (-half if place < -half else half if place > half else place)
+    half = params[4]
+    return params[5] * min(max(answer - params[3], -half), half)
 
 
 # tilted: psi, P(before), P(before or between), steepness, e^{-steepness shift} - 1, shift,
