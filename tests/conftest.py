@@ -5,9 +5,12 @@ everybody alike. ``make nightly`` tries twenty times as many, others each time; 
 kept in ``.hypothesis`` and tried first the next time.
 
 Tests compile what they play, whatever was compiled before; those of the cache name their own.
+A shell that puts the tests into the background lets them ignore Ctrl-C, and so their commands: here
+it is heard.
 """
 
 import os
+import signal
 
 from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
@@ -24,3 +27,6 @@ settings.register_profile(
 settings.load_profile("daily")
 
 os.environ.setdefault("DPCOMPOSE_CACHE", "off")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -98,9 +98,15 @@ def test_a_parameter_whose_square_overflows_is_refused():
 @pytest.mark.parametrize(("size", "rounds"), [(1e3, 10**6), (1e99, 9), (1e-300, 10**6)])
 def test_spreads_that_cannot_be_inverted_are_refused(law, size, rounds):
     pld = compose_laws([(law(size), rounds)])
-    for ask in (lambda: pld.epsilon(1e-300), lambda: pld.epsilon(0.3), lambda: pld.delta(0.0)):
+    for ask in (lambda: pld.epsilon(1e-300), lambda: pld.epsilon(1e-296), lambda: pld.delta(0.0)):
         with pytest.raises(NotApplicable, match="too wide or too narrow"):
             ask()
+
+
+@pytest.mark.parametrize("law", [GaussianLaw, LaplaceLaw])
+def test_a_delta_above_all_total_variation_needs_no_engine(law):
+    found = compose_laws([(law(1e-300), 10**6)]).epsilon(0.3)
+    assert (found.lower, found.upper) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("mu", [1e-15, 1e-9, 1e3])
