@@ -99,7 +99,7 @@ def variables(value: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
     elif kind is Database:
         if not holds_fixed_records(value):
             raise Unwatchable
-    elif kind is FunctionType and is_of_house(value.__globals__.get("__name__"), value.__globals__):
+    elif is_function_of_house(value):
         yield from variables_of_function(value, seen)
     elif is_frozen_of_house(kind):
         held = dict(vars(value))
@@ -150,6 +150,16 @@ def is_frozen_of_house(kind: type[Any]) -> bool:
         and kind.__dictoffset__ != 0
         and is_of_house(kind.__module__, getattr(module, "__dict__", None))
         and getattr(module, kind.__qualname__, None) is kind
+    )
+
+
+def is_function_of_house(value: Any) -> bool:
+    """Whether this is a function of this package, by where it was written and not by its word.
+
+    ``functools.wraps`` gives anybody's function the module of another, and so does numba.
+    """
+    return type(value) is FunctionType and is_of_house(
+        value.__globals__.get("__name__"), value.__globals__
     )
 
 

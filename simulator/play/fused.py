@@ -68,7 +68,9 @@ def _gaussian(terms: Terms) -> tuple[float, float]:
 
 def _randomized_response_terms(params: Numbers, b: int, noise: NoiseSource) -> Terms:
     bit, truth = params[1] if b else params[0], params[2]
-    true, lie = ((x, RANDOMIZED_RESPONSE.loss(params, x)) for x in (bit, abs(bit - 1.0)))
+    # the truth too is a difference: it makes 0.0 of a bit that is -0.0
+    answers = abs(bit - 0.0), abs(bit - 1.0)
+    true, lie = ((x, RANDOMIZED_RESPONSE.loss(params, x)) for x in answers)
     return truth, true, lie, *_next(noise.uniforms)
 
 

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 
 from simulator.mechanisms import Pair
 from simulator.mechanisms.base import ScalarMechanism, ScalarPair
-from simulator.play.changing import FIXED, NOTHING, Watched, changed, is_frozen_of_house, watch
+from simulator.play.changing import (
+    FIXED,
+    NOTHING,
+    Watched,
+    changed,
+    is_frozen_of_house,
+    is_function_of_house,
+    watch,
+)
 from simulator.play.fused import Play, Terms
 
 MAX_PREPARED = 4096
@@ -55,9 +63,7 @@ class Ready:
     def __post_init__(self) -> None:
         self.least, self.most = self.allowed
         pair = self.pair
-        self.scalar = type(pair) is ScalarPair and pair.scalars.sample.__module__.startswith(
-            "simulator."
-        )
+        self.scalar = type(pair) is ScalarPair and is_function_of_house(pair.scalars.sample)
 
 
 class AtHand(NamedTuple):

@@ -1,6 +1,7 @@
 """An answer and its loss in one call, and draws without numpy's detours: the same bits."""
 
 from dataclasses import replace
+from functools import wraps
 
 import numpy as np
 import pytest
@@ -12,22 +13,32 @@ from simulator import (
     PureDP,
     RandomizedResponse,
     counting_query,
+    function_query,
     simulate,
 )
 from simulator.play.drawn_ahead import NoiseSource
 from simulator.play.fused import WRITTEN_OUT, fused
+from simulator.play.interpreter import play_interpreted
 from simulator.play.scalar_draws import BENEATH, ScalarDraws, functions
-from simulator.seeds import Stream, generator
+from simulator.play.specification import Specification
+from simulator.seeds import Stream, generator, record
+from tests.helpers.oracle import compose_block
 
 EVERYONE = Database({"alice": 1, "others": 3})
 WITHOUT = EVERYONE.remove("alice")
 ALICE = counting_query("alice")
+MINUS_ZERO = function_query(lambda d: -0.0 if d.count_of("alice") else 1.0, 1.0, name="minus 0")
 FAMILY = PureDP(0.2)
 
 
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize(
-    "mechanism", [Laplace(ALICE, 0.7), RandomizedResponse(ALICE, 0.7), Gaussian(ALICE, 2.0)]
+    "mechanism",
+    [
+        kind(query, parameter)
+        for query in (ALICE, MINUS_ZERO)
+        for kind, parameter in ((Laplace, 0.7), (RandomizedResponse, 0.7), (Gaussian, 2.0))
+    ],
 )
 @pytest.mark.parametrize("databases", [(WITHOUT, EVERYONE), (EVERYONE, WITHOUT)])
 def test_what_is_written_out_is_the_two_functions_bit_for_bit(mechanism, databases, b):
@@ -39,6 +50,49 @@ def test_what_is_written_out_is_the_two_functions_bit_for_bit(mechanism, databas
     for _ in range(5_000):
         answer = scalars.sample(pair.params, b, theirs)
         assert repr(play(terms)) == repr((answer, scalars.loss(pair.params, answer)))
+
+
+def in_a_module_without_a_name():
+    """A function as ``exec`` makes them."""
+    names = {"of": Laplace.scalars.sample}
+    exec("def sample(params, b, noise): return of(params, b, noise)", names)
+    assert names["sample"].__module__ is None
+    return names["sample"]
+
+
+@wraps(Laplace.scalars.sample)
+def wrapped(params, b, noise):
+    """It goes by the name, and the module, of another."""
+    HELD.append((noise, record(noise)))
+    return Laplace.scalars.sample(params, b, noise)
+
+
+HELD: list = []
+
+
+@pytest.mark.parametrize("sample", [wrapped, in_a_module_without_a_name()])
+def test_a_users_function_is_handed_the_generator_itself(sample):
+    """Nothing is drawn ahead from then on, for it may have kept the generator."""
+
+    class Own(Laplace):
+        scalars = replace(Laplace.scalars, sample=sample)
+
+    stood = []
+
+    def adversary(coins):
+        yield WITHOUT, EVERYONE, Own(ALICE, 0.2)
+        while True:
+            stood.extend(record(noise) for noise, _ in HELD)
+            yield WITHOUT, EVERYONE, Laplace(ALICE, 0.2)
+
+    HELD.clear()
+    s = Specification(adversary, FAMILY, 300, 1)
+    outcome = play_interpreted(s, 0, 0)
+    assert len(HELD) == (sample is wrapped)
+    assert all(type(noise) is np.random.Generator for noise, _ in HELD)
+    assert len(set(stood)) == 299 * len(HELD)  # it has moved in every round
+    HELD.clear()
+    assert outcome.losses.tolist() == [play.loss for play in compose_block(s, 0, 0)]
 
 
 def test_a_replaced_function_is_not_passed_over():
