@@ -8,18 +8,18 @@ of a ladder G lies between its values there, which moves each end outward by at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from simulator.errors import InvalidInput
 from simulator.estimation import band
 from simulator.estimation.loss_sample import LossSample, signed_sample
-from simulator.estimation.samples import Floats, numbers
-from simulator.estimation.tail_estimates import TailBand, tail_band
+from simulator.estimation.samples import Floats, error_level, numbers
+from simulator.estimation.tail_estimates import TailBand, band_limits, tail_band
 from simulator.store.frames import Tabular
-from simulator.ties import ROUNDS, tolerance
+from simulator.ties import ROUNDS, beyond, tolerance
 
 METHOD = f"{band.METHOD}, integrated"
 
@@ -79,19 +79,22 @@ def delta_band(
         upper=np.maximum(np.minimum(upper + slack, 1.0), value),
         confidence=confidence,
         trials=signed.trials,
-        widened=widening_of_delta(tails, points),
+        widened=widening_of_delta(signed, tails, points, rounds),
     )
 
 
 def ladder(sample: LossSample) -> Floats:
     """Thresholds at losses, fine where few lie above: of increasing order, the last BEYOND all."""
-    n = sample.trials
-    depth = np.arange(int(np.log(n) / np.log(STEP)) + 2 if n > 1 else 1)
-    from_top = np.minimum(np.floor(STEP**depth), n)
-    even = np.linspace(1.0, n, min(n, EVEN))
-    ranks = np.unique(np.concatenate([from_top, even]).astype(np.int64))
-    chosen = sample.at_ranks(n - ranks[::-1])
+    chosen = sample.at_ranks(sample.trials - numbers_from_top(sample.trials))
     return np.append(np.unique(chosen[np.isfinite(chosen)]), BEYOND)
+
+
+def numbers_from_top(trials: int) -> NDArray[np.int64]:
+    """Which losses are thresholds of the ladder, counted from the largest, 1; in falling order."""
+    depth = np.arange(int(np.log(trials) / np.log(STEP)) + 2 if trials > 1 else 1)
+    from_top = np.minimum(np.floor(STEP**depth), trials)
+    even = np.linspace(1.0, trials, min(trials, EVEN))
+    return np.unique(np.concatenate([from_top, even]).astype(np.int64))[::-1]
 
 
 def limits_of_delta(tails: TailBand, epsilons: Floats) -> tuple[Floats, Floats]:
@@ -117,9 +120,25 @@ def weights_of_steps(thresholds: Floats, epsilons: Floats) -> tuple[Floats, Floa
     return left[:, :-1] - left[:, 1:], left[:, -1]
 
 
-def widening_of_delta(tails: TailBand, epsilons: Floats) -> Floats:
-    """By how much the limits of δ at each ε are wider for those of the tail that are."""
-    wider = np.broadcast_to(np.asarray(tails.widened, dtype=np.float64), tails.thresholds.shape)
-    weight, beyond = weights_of_steps(tails.thresholds, epsilons)
-    of_upper = weight @ np.concatenate([[0.0], wider[:-1]]) + beyond * wider[-1]
-    return np.asarray(np.maximum(weight @ wider, of_upper))
+def widening_of_delta(sample: LossSample, tails: TailBand, epsilons: Floats, rounds: int) -> Floats:
+    """By how much the limits of δ at each ε may be wider than those of the losses one by one.
+
+    The ladder of these has its thresholds at the losses themselves: each lies between the least
+    and the largest that its bin allows, and so does the number of losses above it.
+    """
+    if sample.exact:
+        return np.zeros_like(epsilons)
+    places = numbers_from_top(sample.trials)
+    largest = sample.at_ranks(sample.trials - places)
+    least = -sample.negated().at_ranks(places - 1)
+    finite = np.isfinite(largest)
+    largest, least = (np.append(ends[finite], BEYOND) for ends in (largest, least))
+    most = sample.count_above(beyond(least, rounds))[1]
+    most[:-1] = np.minimum(most[:-1], places[finite] - 1)
+    few = sample.count_above(beyond(largest, rounds))[0]
+    lower, upper, _ = band_limits(most, few, sample.trials, error_level(tails.confidence))
+    inward = replace(tails, lower=lower, upper=upper)
+    highest, _ = limits_of_delta(replace(inward, thresholds=largest), epsilons)
+    _, lowest = limits_of_delta(replace(inward, thresholds=least), epsilons)
+    found = limits_of_delta(tails, epsilons)
+    return np.maximum(np.maximum(highest - found[0], found[1] - lowest), 0.0)

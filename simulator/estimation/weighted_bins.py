@@ -195,7 +195,7 @@ class WeightedBins:
                 return f"cells whose {name} are of type {array.dtype} and shape {array.shape}"
         if not 0 <= self.level <= WIDEST:
             return "cells of a width that there is not"
-        if (np.diff(self._cells) <= 0).any():
+        if (self._cells[1:] <= self._cells[:-1]).any():  # a difference might overflow
             return "cells out of order"
         if not ((self.counts >= 1) & (self.counts <= MOST)).all():
             return "cells that count nothing, or too much"

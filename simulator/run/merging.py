@@ -16,7 +16,7 @@ import numpy as np
 
 from simulator.errors import InvalidInput
 from simulator.play.outcome import Outcome
-from simulator.play.tally import digest
+from simulator.play.tally import counted_in, digest
 from simulator.store import RunStore
 from simulator.store.assembly import assemble, require_new
 from simulator.store.cover import Cover
@@ -237,6 +237,12 @@ class Pile:
             self.short.append(found)
             return
         digests = self.digests_of(folder, record)
+        if (
+            found.counted
+            and not record.adds
+            and self.counted(folder, record) < self.trials_in(first)
+        ):
+            return  # outgrown by a larger goal; counts cannot be held against what begins alike
         known = self.holder[b, stretch] != _NOBODY
         differing = np.flatnonzero(known & (self.digests[b, stretch] != digests))
         if differing.size:
@@ -270,6 +276,16 @@ class Pile:
                 "stored without its losses or their digests"
             )
         return digests
+
+    def counted(self, folder: int, record: Block) -> int:
+        """How many losses a record without them has counted."""
+        try:
+            return counted_in(record.arrays)[1].trials
+        except (InvalidInput, KeyError):
+            raise InvalidInput(
+                f"{self.paths[folder]}: experiment {record.experiment}, block {record.block} is "
+                "stored with counts that are not to be read"
+            ) from None
 
     def trials_in(self, block: int) -> int:
         """How many trials a block has when the goal is reached."""

@@ -189,6 +189,19 @@ def test_bands_and_trade_offs_contain_those_of_the_losses():
         assert (both.type_two_upper >= known.type_two_upper).all()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_bands_of_delta_are_wider_by_what_they_say_at_most(seed):
+    """The ladder of thresholds too is made of bins' ends, and not of the losses themselves."""
+    points = np.linspace(-1.0, 3.0, 9)
+    for name, losses in laws(seed).items():
+        wide = estimation.delta_band(counted(losses), points, seed % 2)
+        exact = estimation.delta_band(one_by_one(losses), points, seed % 2)
+        assert (exact.lower <= wide.lower + wide.widened + 1e-12).all(), name
+        assert (exact.upper >= wide.upper - wide.widened - 1e-12).all(), name
+        assert (wide.widened <= 0.01 * (wide.upper - wide.lower) + 1e-12).all(), name
+        assert not exact.widened.any()
+
+
 def inward(bins):
     """Broken on purpose: the ends of each bin moved to its mean, as if nothing was uncertain."""
     low, high = bins.means()

@@ -113,6 +113,16 @@ def test_cells_that_no_losses_have_left_are_refused(change, complaint):
     assert complaint in bins.problem()
 
 
+@pytest.mark.parametrize("other", [0.0, 0.2, 1e300, math.inf])
+def test_cells_as_far_apart_as_can_be_are_in_order(other):
+    """The numbers of such cells differ by more than a whole number of 64 bits holds."""
+    bins = WeightedBins.of(np.array([other, -math.inf]), np.array([3.0, -math.inf]))
+    assert bins.problem() == ""
+    assert columns_of(unpacked_weighted(packed(bins))) == columns_of(bins)
+    backwards = {name: column[::-1] for name, column in bins.arrays().items()}
+    assert replace(bins, **backwards).problem() == "cells out of order"
+
+
 def test_bytes_that_are_no_cells_are_refused():
     whole = packed(WeightedBins.of(*np.random.default_rng(2).normal(size=(2, 300))))
     for data in (whole[:3], whole[:20], np.zeros(3), np.full(30, 255, np.uint8)):

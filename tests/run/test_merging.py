@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import simulator.run.worker
-from simulator import InvalidInput, PureDP, merge_folders, simulate, simulate_part
+from simulator import InvalidInput, PureDP, Tilted, merge_folders, simulate, simulate_part
 from simulator.run.parts import Part
 from simulator.store import RunStore
 from simulator.store.manifest import read_manifest, write_manifest
@@ -188,6 +188,44 @@ def test_a_raised_run_merges_with_the_smaller_one(tmp_path):
     result = play(out=tmp_path / "views")
     assert result.rounds_played == 0
     assert_same(whole, result)
+
+
+@pytest.mark.parametrize("sampling", [None, Tilted(0.5)])
+@pytest.mark.parametrize("smaller", ["losses", "summary"])
+def test_a_raised_summary_merges_with_the_smaller_one(smaller, sampling, tmp_path):
+    """The last block of the smaller run has 4 trials, of which a summary keeps counts alone."""
+    others = {"adversary": PRESS, "keep_views": 0, "trace": sampling is None, "sampling": sampling}
+    whole = play(keep="summary", out=tmp_path / "whole", **others)
+    play(trials=60, keep=smaller, out=tmp_path / "small", **others)
+    play_part((2, 2), tmp_path / "half", keep="summary", **others)
+    assert merge_folders([tmp_path / "small"], tmp_path / "alone").complete
+    for number, names in enumerate((("small", "half"), ("half", "small"), ("small", "whole"))):
+        new = tmp_path / f"new{number}"
+        merged = merge_folders([tmp_path / name for name in names], new)
+        assert merged.complete
+        again = play(keep="summary", out=new, **others)
+        assert again.rounds_played == 0
+        for b in (0, 1):
+            assert again.sample[b].counts.tobytes() == whole.sample[b].counts.tobytes()
+            assert again.sample[b].largest.tobytes() == whole.sample[b].largest.tobytes()
+    small = merge_folders([tmp_path / "small", tmp_path / "small"], tmp_path / "twice")
+    assert small.complete
+
+
+def test_counts_that_are_not_to_be_read_are_named(tmp_path):
+    play(keep="summary", keep_views=0, out=tmp_path / "whole")
+    manifest = read_manifest(tmp_path / "whole")
+    with (
+        RunStore.load(tmp_path / "whole") as right,
+        RunStore.open(tmp_path / "wrong", manifest.content, manifest.goal) as wrong,
+    ):
+        for record in right.read():
+            arrays = dict(record.arrays)
+            if not record.adds and "bins" in arrays:
+                arrays["bins"] = np.zeros(3, np.uint8)
+            where = record.experiment, record.block
+            wrong.append(*where, arrays, blocks=record.blocks, adds=record.adds)
+    refused([tmp_path / "wrong"], tmp_path / "new", "block 12 is stored with counts that are not")
 
 
 # --- refused --------------------------------------------------------------------------------------

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from experiments.benchmarks.measure import fresh
-from simulator import Covering, Guarded, PureDP, Tilted, merge_folders, simulate, simulate_part
+from simulator import (
+    ApproxDP,
+    Covering,
+    Guarded,
+    LeakyRandomizedResponse,
+    PureDP,
+    Rule,
+    Tilted,
+    merge_folders,
+    simulate,
+    simulate_part,
+)
 from simulator.errors import InvalidInput
 from simulator.estimation.bins import LossBins
 from simulator.estimation.weighted_bins import WeightedBins
@@ -16,7 +27,7 @@ from simulator.play.specification import Specification
 from simulator.play.tally import Tally, digest
 from simulator.run import keeping
 from simulator.store import RunStore
-from tests.helpers.games import PRESS, TOSS, press_when_ahead
+from tests.helpers.games import ALICE, PRESS, TOSS, always, on_alice, press_when_ahead
 
 FAMILY = PureDP(0.9)
 SETTINGS = {"rounds": 20, "trials": 400, "seed": 5, "block_size": 16, "trace": True}
@@ -304,6 +315,22 @@ def test_a_weighted_folder_of_losses_goes_on_as_a_summary_and_not_the_other_way(
     for ask in (result.losses, lambda: result.log_weights):
         with pytest.raises(InvalidInput, match='keep="losses"'):
             ask()
+
+
+def test_a_weighted_folder_with_infinite_losses_can_be_gone_on_with(tmp_path):
+    """Blocks of few trials, in some of which no finite loss lies below 0."""
+    leaky = Rule(always, on_alice(LeakyRandomizedResponse(ALICE, 0.5, 0.1)), name="leaky")
+    options = {"adversary": leaky, "rounds": 3, "trace": False, "block_size": 2}
+    options |= {"sampling": Tilted(0.5), "family": ApproxDP(0.5, 0.1)}
+    settings = SETTINGS | {"keep": "summary", "jobs": 1, "trials": 100} | options
+    plain = simulate(**settings)
+    simulate(out=tmp_path, **settings)
+    again = simulate(out=tmp_path, **settings)
+    assert again.rounds_played == 0
+    assert any((again.sample[b].least == -np.inf).any() for b in (0, 1))
+    for b in (0, 1):
+        assert again.sample[b].least.tobytes() == plain.sample[b].least.tobytes()
+        assert again.sample[b].counts.tobytes() == plain.sample[b].counts.tobytes()
 
 
 def test_weighted_views_are_kept_and_replayed():
