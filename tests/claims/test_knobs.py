@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from simulator.claims import Verdict, claim, knobs_of, read_settings, sweep
+from simulator.claims.exact import chance_of_truth
 from simulator.claims.theorems.composition import advanced_epsilon
 from simulator.data.databases import REPLACE_ONE
 from simulator.errors import InvalidInput
@@ -159,3 +160,26 @@ def test_numbers_of_an_array_are_numbers() -> None:
 def test_an_id_is_a_text() -> None:
     with pytest.raises(InvalidInput, match="by its id, as text, not 3"):
         claim(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("epsilon", [20.0, 36.0, 50.0])
+@pytest.mark.parametrize(
+    "id",
+    [
+        "chapter5-lemma-1-6",
+        "chapter5-theorem-2-1",
+        "zhang2020-economic-view",
+        "zhang2020-local-model",
+        "zhang2020-pure-every-output",
+    ],
+)
+def test_a_theorem_stands_where_a_lie_is_hardly_ever_told(id: str, epsilon: float) -> None:
+    """1 less the chance of the truth has no digit left from 37 on: the loss came out infinite."""
+    assert claim(id).check(epsilon=epsilon).verdict.is_true
+
+
+def test_the_chance_of_a_lie_keeps_its_digits() -> None:
+    """Their ratio is e^ε; the loss is ε, to rounding."""
+    for epsilon in (0.1, 5.0, 50.0):
+        told, lied = chance_of_truth(epsilon), chance_of_truth(-epsilon)
+        assert math.log(told) - math.log(lied) == pytest.approx(epsilon, rel=1e-15, abs=1e-15)
