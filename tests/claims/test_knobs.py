@@ -183,3 +183,10 @@ def test_the_chance_of_a_lie_keeps_its_digits() -> None:
     for epsilon in (0.1, 5.0, 50.0):
         told, lied = chance_of_truth(epsilon), chance_of_truth(-epsilon)
         assert math.log(told) - math.log(lied) == pytest.approx(epsilon, rel=1e-15, abs=1e-15)
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 0.02, 0.8, 10.0])
+def test_the_sum_of_two_laws_is_found_wherever_their_mass_is(sigma: float) -> None:
+    """Quadrature in the units of the print missed a peak as narrow as 0.001, and called the claim false."""
+    assert claim("zhang2020-sum-of-gaussians").check(sigma=sigma).verdict is Verdict.HOLDS
+    assert claim("zhang2020-sum-of-gaussians").check(other_sigma=sigma).verdict is Verdict.HOLDS
