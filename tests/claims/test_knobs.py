@@ -187,6 +187,6 @@ def test_the_chance_of_a_lie_keeps_its_digits() -> None:
 
 @pytest.mark.parametrize("sigma", [1e-3, 0.02, 0.8, 10.0])
 def test_the_sum_of_two_laws_is_found_wherever_their_mass_is(sigma: float) -> None:
-    """Quadrature in the units of the print missed a peak as narrow as 0.001, and called the claim false."""
+    """Quadrature in the units of the print missed a peak as narrow as 0.001: the claim failed."""
     assert claim("zhang2020-sum-of-gaussians").check(sigma=sigma).verdict is Verdict.HOLDS
     assert claim("zhang2020-sum-of-gaussians").check(other_sigma=sigma).verdict is Verdict.HOLDS
