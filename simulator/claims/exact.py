@@ -57,7 +57,10 @@ def solution(found: Any) -> np.ndarray:
 
 
 def chance_of_truth(epsilon: float) -> float:
-    """e^ε/(1+e^ε), with which randomized response tells the truth."""
+    """e^ε/(1+e^ε), with which randomized response tells the truth.
+
+    At -ε it is the chance of a lie, with all digits: 1 less that of the truth has none from ε = 37.
+    """
     return 1.0 / (1.0 + math.exp(-epsilon))
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from simulator.claims.meanings import CHOICES, MEANINGS
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Relation
 from simulator.errors import InvalidInput
@@ -77,6 +79,8 @@ class Knob:
     def checked(self, value: Any) -> Any:
         """``value`` if it is of the right type and range; raises InvalidInput."""
         default = self.default
+        if isinstance(value, np.generic):  # an element of an array is the number it holds
+            value = value.item()
         if isinstance(default, bool) or isinstance(value, bool):
             fits = isinstance(default, bool) and isinstance(value, bool)
         elif isinstance(default, int):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, field
@@ -119,6 +120,7 @@ def _given(probability: float | None) -> float:
 
 Check = Callable[..., Finding]
 
+_NO_NUMBER = re.compile(r"\bnan\b")
 _BREAKDOWNS = (ArithmeticError, ValueError, LookupError, MemoryError, RecursionError)
 
 
@@ -185,12 +187,15 @@ class Claim:
         """Check the claim with some of its knobs set otherwise.
 
         Raises InvalidInput for an unknown knob, a value out of its range, or values at which the
-        check itself breaks down.
+        check itself breaks down, or comes to no number.
         """
         values = chosen_values(self, changes)
         try:
             with np.errstate(divide="raise") if changes else nullcontext():
-                return self.function(**values)
+                found = self.function(**values)
+            if changes and _NO_NUMBER.search(str(found.measured)):
+                raise FloatingPointError("what is measured is not defined there")
+            return found
         except (*_BREAKDOWNS, Breach, NotApplicable) as error:
             if not changes or isinstance(error, InvalidInput):
                 raise

@@ -83,6 +83,8 @@ def all_claims(source: str | None = None) -> tuple[Claim, ...]:
 
 def find(id: str) -> Claim:
     """The claim of that id; raises InvalidInput with the nearest ids, or the source's own name."""
+    if not isinstance(id, str):
+        raise InvalidInput(f"name a claim by its id, as text, not {id!r:.80}")
     _load()
     if id not in _LEDGER:
         meant = [source.key for source in SOURCES if id and source.key.startswith(id)]

@@ -108,7 +108,10 @@ def claims(
             raise InvalidInput("--set, --seed, --wrong, --sweep and --code take exactly one ID")
         if sum([bool(settings) or seed is not None, wrong, bool(swept), code]) > 1:
             raise InvalidInput("give one of --set with --seed, --wrong, --sweep and --code")
-        changes = read_settings(listed[0], settings) | seeded(listed[0], seed)
+        changes = read_settings(listed[0], settings)
+        if seed is not None and "seed" in changes:
+            raise InvalidInput("give the seed once, by --seed or by --set")
+        changes |= seeded(listed[0], seed)
         if swept:
             print_sweep(listed[0], swept, plot, as_json)
         else:

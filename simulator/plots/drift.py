@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from simulator.plots.style import curves, limits, measured, promised
 
@@ -35,6 +35,13 @@ def plot_drift(
     Raises :class:`InvalidInput` for shapes that do not go together.
     """
     look = measured(0)
+    if np.shape(rounds) == (1,):  # one point makes no line: each becomes a level stretch about it
+        only = float(np.asarray(rounds, dtype=np.float64)[0])
+        axes.set_xticks([only])
+        rounds, mean = [only - 0.5, only + 0.5], _twice(mean)
+        paths = [_twice(path) for path in paths]
+        spreads = {name: (_twice(low), _twice(high)) for name, (low, high) in spreads.items()}
+        envelope = {name: _twice(curve) for name, curve in (envelope or {}).items()}
     shades = np.linspace(0.14, 0.34, max(len(spreads), 1))
     for shade, (name, (lower, upper)) in zip(shades, spreads.items()):
         x, low, high = curves(name, rounds, lower, upper)
@@ -50,3 +57,7 @@ def plot_drift(
     axes.set_xlim(*limits(rounds))
     axes.set_xlabel("rounds played")
     axes.set_ylabel(ylabel)
+
+
+def _twice(curve: ArrayLike) -> NDArray[np.float64]:
+    return np.repeat(np.asarray(curve, dtype=np.float64), 2)

@@ -62,6 +62,7 @@ def picture(result: Result, name: str, confidence: float = 0.95) -> Figure:
             _draw_along(panels[2], result)
         figure.suptitle(
             f"{name} in {s.family}, {s.rounds} rounds, {s.trials} trials"
+            + (f", filter {s.filter}" if s.filter is not None else "")
             + (f" from {s.sampling}, intervals point by point" if result.weights else ""),
             fontsize="medium",
         )

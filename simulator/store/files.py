@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
@@ -106,8 +107,12 @@ def _replace(path: Path, content: bytes) -> None:
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Yield a file that takes the place of ``path`` in one step when all of it is written.
 
-    Whatever is raised inside leaves what was there. Raises OSError.
+    A link stays, and what it leads to is replaced. Whatever is raised inside leaves what was there.
+    Raises OSError, also where ``path`` is a device or a pipe: a rename would put a file there.
     """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "it is a device or a pipe, and no file")
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -119,7 +119,7 @@ def frame(columns: Columns, library: str | None = None) -> Any:
 
 def write_csv(columns: Columns, path: str | PathLike[str]) -> Path:
     """Write a line of names and a line for each row."""
-    path = Path(path)
+    path = _named(path)
     with explained("write", path), replacing(path) as file:
         text = _Encoded(file)
         writer = csv.writer(text, lineterminator="\n")
@@ -131,7 +131,7 @@ def write_csv(columns: Columns, path: str | PathLike[str]) -> Path:
 
 def write_parquet(columns: Columns, path: str | PathLike[str]) -> Path:
     """Write by pyarrow, or by polars."""
-    path = Path(path)
+    path = _named(path)
     require_parquet()
     arrow, polars = _installed("pyarrow"), _installed("polars")
     with explained("write", path), replacing(path) as file:
@@ -141,6 +141,12 @@ def write_parquet(columns: Columns, path: str | PathLike[str]) -> Path:
             assert polars is not None
             polars.DataFrame(dict(columns)).write_parquet(file)
     return path
+
+
+def _named(path: str | PathLike[str]) -> Path:
+    if not isinstance(path, str | PathLike):
+        raise InvalidInput(f"name a file to write, as text or a path, not {path!r:.80}")
+    return Path(path)
 
 
 def require_parquet() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from simulator.claims import Verdict, claim, knobs_of, read_settings, sweep
+from simulator.claims.exact import chance_of_truth
 from simulator.claims.theorems.composition import advanced_epsilon
 from simulator.data.databases import REPLACE_ONE
 from simulator.errors import InvalidInput
@@ -113,3 +115,78 @@ def test_the_claim_s_own_values_are_within_the_ranges_of_its_knobs() -> None:
         for name, value in {**entry.parameters, **entry.wrong}.items():
             if value not in (None, ()):
                 assert knobs[name].checked(value) == value, (entry.id, name)
+
+
+def test_bob_s_texts_are_those_of_his_knobs() -> None:
+    """√(2k ln(1/δ)) = √(200·8) = 40 and ln(100/0.05) = 7.6009, and nothing of the print is left."""
+    finding = claim("zhang2020-bob").check(rounds=100, log_delta=-8.0, denominator=30.0)
+    assert "with δ' = e^-8," in finding.printed
+    assert "against e^-8 = " in finding.note
+    assert finding.note.endswith("at ε0 = 1/40")
+    assert claim("zhang2020-bob").run().note.endswith("at ε0 = 1/800")
+    measured = claim("zhang2020-first-names").check(names=100).measured
+    assert str(measured).startswith("ln(100/0.05) = 7.6009;")
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 41231.0, 1e9])
+def test_the_variance_of_a_law_far_from_one_is_found(scale: float) -> None:
+    """Quadrature on the law's own scale missed its mass, and the variance came out below 0."""
+    assert claim("zhang2020-laplace-variance").check(scale=scale).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("id", "changes"),
+    [
+        ("chapter5-smoking", {"epsilon": 0.0}),
+        ("chapter5-first-attempt", {"epsilon": 0.0}),
+        ("zhang2020-queries-with-error-o-n", {"exponent": -10.0}),
+    ],
+)
+def test_where_a_number_is_undefined_there_is_no_verdict(
+    id: str, changes: dict[str, float]
+) -> None:
+    with pytest.raises(InvalidInput, match=r"cannot be checked at .* not defined there"):
+        claim(id).check(**changes)
+
+
+def test_numbers_of_an_array_are_numbers() -> None:
+    finding = claim("zhang2020-bob").check(rounds=np.int64(10_000), denominator=np.float64(813))
+    assert finding == claim("zhang2020-bob").check(rounds=10_000, denominator=813.0)
+    assert type(finding.slack) is float
+    with pytest.raises(InvalidInput, match="whole number"):
+        claim("zhang2020-bob").check(rounds=np.float64(10_000))
+
+
+def test_an_id_is_a_text() -> None:
+    with pytest.raises(InvalidInput, match="by its id, as text, not 3"):
+        claim(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("epsilon", [20.0, 36.0, 50.0])
+@pytest.mark.parametrize(
+    "id",
+    [
+        "chapter5-lemma-1-6",
+        "chapter5-theorem-2-1",
+        "zhang2020-economic-view",
+        "zhang2020-local-model",
+        "zhang2020-pure-every-output",
+    ],
+)
+def test_a_theorem_stands_where_a_lie_is_hardly_ever_told(id: str, epsilon: float) -> None:
+    """1 less the chance of the truth has no digit left from 37 on: the loss came out infinite."""
+    assert claim(id).check(epsilon=epsilon).verdict.is_true
+
+
+def test_the_chance_of_a_lie_keeps_its_digits() -> None:
+    """Their ratio is e^ε; the loss is ε, to rounding."""
+    for epsilon in (0.1, 5.0, 50.0):
+        told, lied = chance_of_truth(epsilon), chance_of_truth(-epsilon)
+        assert math.log(told) - math.log(lied) == pytest.approx(epsilon, rel=1e-15, abs=1e-15)
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 0.02, 0.8, 10.0])
+def test_the_sum_of_two_laws_is_found_wherever_their_mass_is(sigma: float) -> None:
+    """Quadrature in the units of the print missed a peak as narrow as 0.001: the claim failed."""
+    assert claim("zhang2020-sum-of-gaussians").check(sigma=sigma).verdict is Verdict.HOLDS
+    assert claim("zhang2020-sum-of-gaussians").check(other_sigma=sigma).verdict is Verdict.HOLDS

@@ -228,3 +228,10 @@ def test_labelled_lines_fit_a_terminal_and_are_whole_in_a_pipe(capsys, monkeypat
     assert max(map(len, lines)) <= 80
     assert [line[:12] for line in lines] == ["statement   "] + [" " * 12] * (len(lines) - 1)
     assert sum(line.count("word") for line in lines) == 60
+
+
+def test_a_seed_is_given_once(dpcompose):
+    """The one of --set was dropped without a word."""
+    said = dpcompose("claims", "zhang2020-survey-played", "--seed", "5", "--set", "seed=7")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == "error: give the seed once, by --seed or by --set\n"

@@ -189,6 +189,18 @@ def test_data_that_do_not_go_together_are_refused(draw, message):
         draw(axes)
 
 
+def test_the_drift_of_a_single_round_can_be_seen():
+    """One point makes no line: the panel was empty, and its axis went from 0.96 to 1.04."""
+    with paper_figure() as (_, axes):
+        plot_drift(axes, [1], [0.2], {"spread": ([0.1], [0.3])}, {"Azuma": [0.5]}, paths=[[0.4]])
+    assert [line.get_ydata().tolist() for line in axes.lines] == [[y, y] for y in (0.4, 0.2, 0.5)]
+    assert all(line.get_xdata().tolist() == [0.5, 1.5] for line in axes.lines)
+    assert axes.get_xlim() == (0.5, 1.5)
+    assert axes.get_xticks().tolist() == [1.0]
+    with paper_figure() as (_, axes), pytest.raises(InvalidInput, match="'mean' needs"):
+        plot_drift(axes, [1], [0.2, 0.3], {})
+
+
 def test_an_unwritable_place_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with paper_figure() as (figure, _), pytest.raises(InvalidInput, match="cannot write"):

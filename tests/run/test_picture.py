@@ -12,6 +12,7 @@ from simulator import (
     PureDP,
     Tilted,
     counting_query,
+    parse_filter,
     parse_guarantee,
     simulate,
 )
@@ -137,3 +138,9 @@ def test_along_the_rounds_infinite_losses_are_counted_and_end_their_paths():
     ends = [np.isfinite(path).sum() for path in paths]
     losses = [result.replay(view).round_losses for view in result.views if view.experiment == 0]
     assert ends == [next((i for i, x in enumerate(each) if np.isinf(x)), 10) for each in losses]
+
+
+def test_the_title_names_the_filter():
+    title = picture(run_of(PureDP(0.2), filter=parse_filter("sum:0.5")), "ahead").get_suptitle()
+    assert title == "ahead in pure:0.2, 20 rounds, 500 trials, filter sum:0.5,0.0,0.0"
+    assert "filter" not in picture(run_of(PureDP(0.2)), "ahead").get_suptitle()

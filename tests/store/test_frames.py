@@ -113,3 +113,10 @@ def test_results_are_tables(tmp_path):
     assert "type_one" in played().trade_off().columns()
     text = frames.export(played(), tmp_path / "table.csv").read_text()
     assert text.count("\n") == 401
+
+
+@pytest.mark.parametrize("write", [frames.write_csv, frames.write_parquet])
+@pytest.mark.parametrize("path", [3, None, b"table.csv"])
+def test_what_names_no_file_is_one_line(write, path):
+    with pytest.raises(InvalidInput, match="name a file to write"):
+        write(COLUMNS, path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from simulator.errors import InvalidInput
@@ -26,3 +28,21 @@ def test_a_file_in_the_way_is_one_line(tmp_path):
 def test_a_folder_that_can_be_written_is_left_empty(tmp_path):
     files.check_writable(tmp_path / "new")
     assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "table").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "kept" / "table")
+    files.write_text(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "kept" / "table").read_text() == "new"
+
+
+def test_a_pipe_or_a_device_is_no_file_to_replace(tmp_path):
+    """A rename would put a file in its place, and /dev/null would be a file from then on."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidInput, match=r"cannot write .*a device or a pipe"):
+        files.write_text(tmp_path / "pipe", "new")
+    assert (tmp_path / "pipe").is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]

@@ -51,10 +51,9 @@ def with_default(i: int) -> np.ndarray:
 
 
 def _parity_response(epsilon: float) -> np.ndarray:
-    truth = chance_of_truth(epsilon)
-    odd = _DATA_SETS.sum(axis=1) % 2
-    says_odd = np.where(odd == 1, truth, 1.0 - truth)
-    return np.column_stack([1.0 - says_odd, says_odd])
+    truth, lie = chance_of_truth(epsilon), chance_of_truth(-epsilon)
+    odd = _DATA_SETS.sum(axis=1) % 2 == 1
+    return np.column_stack([np.where(odd, lie, truth), np.where(odd, truth, lie)])
 
 
 def chosen_at_random(epsilon: float, seed: int) -> np.ndarray:
@@ -65,8 +64,12 @@ def chosen_at_random(epsilon: float, seed: int) -> np.ndarray:
 
 
 def _noisy_count(epsilon: float) -> np.ndarray:
-    """The count with geometric noise; answers outside [-30, 33] carry no further information."""
-    ends = np.arange(-30, 34)
+    """The count with geometric noise; answers further off carry no further information.
+
+    Nor has any of them a probability, where ε is large, that a float could hold.
+    """
+    reach = int(min(30.0, 500.0 / max(epsilon, 1.0)))
+    ends = np.arange(-reach, _PEOPLE + reach + 1)
     count = _DATA_SETS.sum(axis=1)
     return np.asarray(dlaplace.pmf(ends[None, :], epsilon, count[:, None]))
 

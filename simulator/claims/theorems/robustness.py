@@ -61,7 +61,7 @@ def post_processing(
     """
     draws = np.random.default_rng(seed)
     truth = chance_of_truth(epsilon)
-    response = np.array([truth, 0.0, 0.0, 0.0, 1.0 - truth])
+    response = np.array([truth, 0.0, 0.0, 0.0, chance_of_truth(-epsilon)])
     found = random_pairs(pairs, 5, seed=seed + 1, epsilon=epsilon if pure else math.inf)
     worst = 0.0
     for i, (p, q) in enumerate([(response, response[::-1]), *found]):

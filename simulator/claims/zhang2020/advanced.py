@@ -140,18 +140,21 @@ def bob(*, denominator: float = 801.0, rounds: int = 10_000, log_delta: float = 
     verdict = Verdict.FAILS
     if agree and exact <= 1.0 and tail <= delta:
         verdict = Verdict.HOLDS if by_theorem <= 1.0 else Verdict.DOES_NOT_FOLLOW
+    # one round of ε = 1 has e-1 > 1, and 1e7 rounds of 1e-6 at e^-700 a tenth: between is the root
     enough = float(
-        brentq(lambda e: advanced_epsilon(e, rounds, delta) - 1.0, 1e-6, 1e-2, xtol=1e-15)
+        brentq(lambda e: advanced_epsilon(e, rounds, delta) - 1.0, 1e-6, 1.0, xtol=1e-15)
     )
+    root_alone = math.sqrt(-2.0 * rounds * log_delta)
     return Finding(
         verdict,
         f"at ε0 = 1/{denominator:g} Theorem 3.20 gives {by_theorem:.6f}; exact {exact:.6f}",
         slack=by_theorem / exact,
-        printed=f"with δ' = e^-32, ε0 < 1/{denominator:g} suffices for ε = 1",
+        printed=f"with δ' = e^{log_delta:g}, ε0 < 1/{denominator:g} suffices for ε = 1",
         right=f"Theorem 3.20 gives {by_theorem:.6f} there, and 1 at ε0 = 1/{1 / enough:.2f}; the "
         f"exact ε is {exact:.6f}",
-        note=f"Pr[L > 1] = {number(tail)} against e^-32 = {number(delta)}; basic composition "
-        f"gives {number(rounds * epsilon)}; without the term kε(e^ε-1) it would be 1 at ε0 = 1/800",
+        note=f"Pr[L > 1] = {number(tail)} against e^{log_delta:g} = {number(delta)}; basic "
+        f"composition gives {number(rounds * epsilon)}; without the term kε(e^ε-1) it would be 1 "
+        f"at ε0 = 1/{number(root_alone)}",
         attained=tail,
         claimed=delta,
     )

@@ -223,7 +223,7 @@ def every_output(*, epsilon: float = 0.5, delta: float = 1e-9) -> Finding:
     """The leaky randomized response: largest ratio of probabilities at δ = 0 and above."""
     truthful, lie = (
         (1 - delta) * chance_of_truth(epsilon),
-        (1 - delta) * (1 - chance_of_truth(epsilon)),
+        (1 - delta) * chance_of_truth(-epsilon),
     )
     law = FiniteLaw.from_probabilities([delta, truthful, lie, 0.0], [0.0, lie, truthful, delta])
     largest = math.inf if law.infinite_mass > 0 else law.support[1]
@@ -242,12 +242,12 @@ def every_output(*, epsilon: float = 0.5, delta: float = 1e-9) -> Finding:
 )
 def local_model(*, epsilon: float = 0.7, n: int = 4, trusted: bool = False) -> Finding:
     """Every view of a curator who receives each person's randomized response, or each true bit."""
-    p = 1.0 if trusted else chance_of_truth(epsilon)
+    p, lie = (1.0, 0.0) if trusted else (chance_of_truth(epsilon), chance_of_truth(-epsilon))
     worst = 0.0
     for others in product((0, 1), repeat=n - 1):
         views = []
         for alice in (0, 1):
-            laws = [(1 - p, p) if bit else (p, 1 - p) for bit in (alice, *others)]
+            laws = [(lie, p) if bit else (p, lie) for bit in (alice, *others)]
             views.append([math.prod(view) for view in product(*laws)])
         worst = max(worst, largest_loss(FiniteLaw.from_probabilities(*views)))
     return upper_bound(worst, epsilon, "largest loss of what the curator is told")

@@ -31,7 +31,8 @@ from simulator.theory import PureDP
 )
 def laplace_variance(*, scale: float = 1.7, factor: float = 2.0) -> Finding:
     """The second moment of the printed density, by quadrature on the half line."""
-    second = 2 * quad(lambda x: x * x * math.exp(-x / scale) / (2 * scale), 0, math.inf)[0]
+    # in units of the scale: quad looks for the mass near 1, and misses it where the scale is large
+    second = scale**2 * 2 * quad(lambda u: u * u * math.exp(-u) / 2, 0, math.inf)[0]
     return equal(second, factor * scale**2, "variance", relative=1e-7)
 
 
@@ -110,8 +111,8 @@ def first_names(*, names: int = 10_000, failure: float = 0.05, threshold: float 
     tail = tail_of_largest(names, threshold)
     return statement(
         round(exact, 1) == threshold and tail <= failure,
-        f"ln(10000/0.05) = {number(exact)}; some error passes {threshold} with probability "
-        f"{number(tail)}",
+        f"ln({names}/{failure:g}) = {number(exact)}; some error passes {threshold} with "
+        f"probability {number(tail)}",
     )
 
 
