@@ -11,6 +11,8 @@ from simulator.estimation import BoundOutcome, BoundVerdict
 TIGHT = 1.01
 #: Relative rounding allowed of exact computations.
 ROUNDING = 1e-9
+#: What numbers of the size of 1 leave behind where exactly nothing is claimed, as at epsilon = 0.
+NOTHING = 1e-15
 
 _OF_OUTCOME = {
     BoundOutcome.HOLDS: Verdict.NOT_TIGHT,
@@ -22,6 +24,11 @@ _OF_OUTCOME = {
 def number(value: float) -> str:
     """A number for a table: six significant digits."""
     return f"{value:.6g}"
+
+
+def at_most(attained: float, claimed: float) -> bool:
+    """Whether ``attained`` passes ``claimed`` by no more than rounding."""
+    return attained <= (NOTHING if claimed == 0.0 else claimed * (1.0 + ROUNDING) + 1e-300)
 
 
 def upper_bound(
@@ -41,7 +48,7 @@ def upper_bound(
     one percent; else holds, not tight. ``printed`` and ``right`` default to the two numbers.
     """
     verdict = Verdict.NOT_TIGHT
-    if not attained <= claimed * (1.0 + ROUNDING) + 1e-300:
+    if not at_most(attained, claimed):
         verdict = Verdict.FAILS
     elif claimed <= attained * TIGHT:
         verdict = Verdict.HOLDS
@@ -103,7 +110,7 @@ def decided(
 
 def follows(given: float, needed: float, measured: str, *, printed: str, right: str) -> Finding:
     """Judge whether what a cited theorem gives, at most ``needed``, supports a true claim."""
-    supported = given <= needed * (1.0 + ROUNDING)
+    supported = at_most(given, needed)
     return Finding(
         Verdict.HOLDS if supported else Verdict.DOES_NOT_FOLLOW,
         measured,

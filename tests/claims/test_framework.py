@@ -113,6 +113,8 @@ def test_an_altered_claim_needs_an_alteration() -> None:
         (0.0, 1.0, Verdict.NOT_TIGHT),
         (float("nan"), 1.0, Verdict.FAILS),
         (1e-40, 1e-41, Verdict.FAILS),
+        (4.4e-16, 0.0, Verdict.HOLDS),
+        (1e-14, 0.0, Verdict.FAILS),
     ],
 )
 def test_upper_bounds(attained: float, claimed: float, verdict: Verdict) -> None:

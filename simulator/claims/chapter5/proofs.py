@@ -13,7 +13,7 @@ from simulator.claims.chapter5.posteriors import (
     with_default,
 )
 from simulator.claims.exact import random_pairs
-from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.findings import at_most, number, statement, upper_bound
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 
@@ -95,7 +95,7 @@ def ratio_of_posteriors(
                 largest, float(np.abs(np.log(r)).max()), float(np.abs(np.log(mean)).max())
             )
     return statement(
-        off < 1e-9 and largest <= epsilon * (1 + 1e-9),
+        off < 1e-9 and at_most(largest, epsilon),
         f"both sides differ by up to {number(off)}; the parts are within e^±{number(largest)}",
         note=f"ε = {epsilon:g}",
     )
