@@ -191,7 +191,11 @@ class Claim:
         """
         values = chosen_values(self, changes)
         try:
-            with np.errstate(divide="raise") if changes else nullcontext():
+            with (
+                np.errstate(divide="raise", over="ignore", invalid="ignore")
+                if changes
+                else nullcontext()
+            ):
                 found = self.function(**values)
             if changes and _NO_NUMBER.search(str(found.measured)):
                 raise FloatingPointError("what is measured is not defined there")
