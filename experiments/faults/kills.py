@@ -102,12 +102,21 @@ def judged(
             return f"ended with something else: {err.strip()}"
     elif struck == "worker" or code not in dead:
         return f"exit {code}: {err.strip()}"
+    elif out and number == signal.SIGKILL and _is_whole(out, whole):
+        return difference(case, whole, folder) or "late"  # hit while the interpreter was leaving
     elif out:
         return f"exit {code} with a part of its output"
     early = code == -number and number != signal.SIGKILL
     if not early and len(lines) > 1:
         return f"more than a line: {err.strip()}"
     return difference(case, whole, folder) or ("early" if early else "equal")
+
+
+def _is_whole(out: str, whole: Whole) -> bool:
+    try:
+        return bool(lasting(json.loads(out)) == whole.printed)
+    except ValueError:
+        return False
 
 
 def campaign(tries: int, seed: int, at_once: int, minutes: float) -> Iterator[Tally]:

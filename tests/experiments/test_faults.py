@@ -1,12 +1,13 @@
 """The campaign of faults: a few tries, and that its checks can fail."""
 
 import json
+import signal
 
 import pytest
 
 from experiments.faults import __main__ as faults
-from experiments.faults import damage
-from experiments.faults.cases import Tally, line_or_equal
+from experiments.faults import damage, kills
+from experiments.faults.cases import Tally, Whole, line_or_equal
 from experiments.faults.table import markdown
 from experiments.stages import RESULTS
 from simulator.errors import InvalidInput
@@ -20,6 +21,22 @@ def test_a_wrong_outcome_is_listed():
     text = markdown([tally], 60.0)
     assert "3 tries, 1 with a consequence" in text
     assert "- a kind: resumed, it prints something else" in text
+
+
+@pytest.mark.parametrize(
+    ("out", "number", "said"),
+    [
+        ('{"a": 1, "seconds": 2}', signal.SIGKILL, "late"),
+        ('{"a": 1, "seco', signal.SIGKILL, "exit -9 with a part of its output"),
+        ('{"a": 2}', signal.SIGKILL, "exit -9 with a part of its output"),
+        ('{"a": 1}', signal.SIGTERM, "exit -15 with a part of its output"),
+    ],
+)
+def test_what_is_killed_may_have_said_all_but_no_part(monkeypatch, tmp_path, out, number, said):
+    monkeypatch.setattr(kills, "difference", lambda *_: "")
+    whole = Whole({"a": 1}, {}, 1.0)
+    ended = (-number, out, "")
+    assert kills.judged(kills.RULE, whole, tmp_path, ended, number, "parent") == said
 
 
 def test_what_a_call_may_do():
