@@ -31,6 +31,7 @@ from simulator.store import RunStore
 from simulator.store.provenance import fingerprint_of_program
 from tests.helpers.clusters import When, scheduler, trials_played, watched
 from tests.helpers.games import ALICE, PRESS, WITH_ALICE, WITHOUT_ALICE, press_when_ahead
+from tests.helpers.same_runs import assert_same
 
 distributed = pytest.importorskip("distributed", reason="needs dpcompose[dask]")
 
@@ -62,15 +63,6 @@ def on_dask(client):
 def play(adversary, **others):
     settings = {"rounds": 20, "trials": 50, "seed": 5, "block_size": 8}
     return simulate(adversary, WIDE, **(settings | others))
-
-
-def assert_same(result, other):
-    for b in (0, 1):
-        assert result.losses(b).tobytes() == other.losses(b).tobytes()
-        assert result.traces.keys() == other.traces.keys()
-        if b in result.traces:
-            assert result.traces[b].tobytes() == other.traces[b].tobytes()
-    assert result.views == other.views
 
 
 # --- the same bits --------------------------------------------------------------------------------

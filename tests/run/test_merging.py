@@ -19,6 +19,7 @@ from simulator.store import RunStore
 from simulator.store.manifest import read_manifest, write_manifest
 from tests.helpers.exploring import examples
 from tests.helpers.games import PRESS, press_when_ahead
+from tests.helpers.same_runs import assert_same
 
 hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies
@@ -55,13 +56,6 @@ def nothing_is_played(monkeypatch):
         raise AssertionError(f"experiment {b}, block {block} was played")
 
     monkeypatch.setattr(simulator.run.worker, "play_block", play_block)
-
-
-def assert_same(result, other):
-    for b in (0, 1):
-        assert result.losses(b).tobytes() == other.losses(b).tobytes()
-        assert result.traces[b].tobytes() == other.traces[b].tobytes()
-    assert result.views == other.views
 
 
 def contents(*folders):

@@ -25,6 +25,7 @@ from simulator.play.tally import PairwiseSum
 from simulator.run.cluster import WorkerLost
 from simulator.run.pool import workers
 from tests.helpers.games import PRESS, TOSS, WITH_ALICE, WITHOUT_ALICE, press_when_ahead, wander
+from tests.helpers.same_runs import assert_same
 
 ALICE = counting_query("alice")
 WIDE = PureDP(0.9)
@@ -33,15 +34,6 @@ WIDE = PureDP(0.9)
 def play(adversary, family=WIDE, **others):
     settings = {"rounds": 20, "trials": 50, "seed": 5, "block_size": 8, "jobs": 1}
     return simulate(adversary, family, **(settings | others))
-
-
-def assert_same(result, other):
-    for b in (0, 1):
-        assert result.losses(b).tobytes() == other.losses(b).tobytes()
-        assert result.traces.keys() == other.traces.keys()
-        if b in result.traces:
-            assert result.traces[b].tobytes() == other.traces[b].tobytes()
-    assert result.views == other.views
 
 
 # --- workers ------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from simulator.play.specification import Specification
 from simulator.play.stored import stored_outcome
 from simulator.store import RunStore
 from tests.helpers.games import PRESS, WITH_ALICE, WITHOUT_ALICE, press_when_ahead
+from tests.helpers.same_runs import assert_same
 
 ALICE = counting_query("alice")
 SHARP = 0.1
@@ -38,14 +39,6 @@ def play(adversary=press_when_ahead, **others):
 def sharp(coins):
     while True:
         yield WITHOUT_ALICE, WITH_ALICE, Laplace(ALICE, SHARP)
-
-
-def assert_same(one, other):
-    for b in (0, 1):
-        assert one.losses(b).tobytes() == other.losses(b).tobytes()
-        assert one.traces.keys() == other.traces.keys()
-        assert all(one.traces[e].tobytes() == other.traces[e].tobytes() for e in one.traces)
-    assert one.views == other.views
 
 
 # --- what has changed ---------------------------------------------------------------------------
