@@ -10,6 +10,7 @@ from experiments.benchmarks import (
     accounting,
     accuracy,
     auditing,
+    commands,
     engine,
     memory,
     peers,
@@ -34,7 +35,7 @@ def shown(line: Line) -> str:
     return COLUMNS.format(line.name, figure, line.unit, target, VERDICTS[line.met])
 
 
-MODULES = (engine, memory, accuracy, rare, worst, auditing, plugin, peers, accounting)
+MODULES = (engine, memory, accuracy, rare, worst, auditing, plugin, peers, accounting, commands)
 """Each has BENCHMARKS, in the order in which they are run."""
 
 

@@ -8,10 +8,6 @@ is as close to the truth as the peer is.
 from __future__ import annotations
 
 import math
-import os
-import resource
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -19,8 +15,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from experiments.benchmarks.measure import Line, alternately, seconds
-from simulator.cli import COMMANDS
+from experiments.benchmarks.measure import Line, alternately, command_seconds, seconds
 from simulator.theory.laws import (
     GaussianLaw,
     LaplaceLaw,
@@ -166,23 +161,13 @@ def beside(question: Question, peer: Callable[[Question], float]) -> Iterator[Li
     }
     yield Line(f"{question.name}: composed", ratio, unit, 1.0, detail=detail)
     if question.command:
-        spent = _command_seconds(question.words(tolerance))
+        spent = command_seconds(question.words(tolerance))
         yield Line(
             f"{question.name}: composed by the command",
             theirs / spent,
             unit,
             detail={"seconds": spent, "peer_seconds": theirs},
         )
-
-
-def _command_seconds(words: list[str]) -> float:
-    """Processor time of a process of its own, from its start to its end, bytecode kept."""
-    program = f"from simulator.cli import main; main({words!r})"
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=kept)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def beside_dp_accounting() -> Iterator[Line]:
@@ -199,12 +184,4 @@ def beside_prv_accountant() -> Iterator[Line]:
             yield from beside(question, prv_accountant)
 
 
-def start() -> Iterator[Line]:
-    """Processor time of the command before it does anything."""
-    for words in (["--help"], *([name, "--help"] for name in COMMANDS)):
-        spent = min(_command_seconds(words) for _ in range(3))
-        name = " ".join(["dpcompose", *words])
-        yield Line(f"{name}: time", spent, "s", 0.3, at_least=False)
-
-
-BENCHMARKS = (beside_dp_accounting, beside_prv_accountant, start)
+BENCHMARKS = (beside_dp_accounting, beside_prv_accountant)

@@ -7,6 +7,7 @@ run loses nothing but the blocks in flight, and workers die with their parent.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -82,6 +83,7 @@ def end(code: int) -> NoReturn:
     if under_way():
         sys.stderr.flush()
         os._exit(code)
+    gc.freeze()  # the last collection would take a compiler apart, for a second after the last word
     sys.exit(code)
 
 

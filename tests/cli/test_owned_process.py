@@ -211,3 +211,18 @@ def test_a_signal_while_a_rule_compiles_is_heard_by_the_thread_that_waits():
     """
     program = COMMAND.format(body=textwrap.indent(textwrap.dedent(body), " " * 8).strip())
     assert left(program, signal.SIGINT) == (130, ["interrupted"])
+
+
+def test_what_ends_a_command_leaves_no_collection_for_after_its_last_word():
+    # with a compiler in memory that takes a second, in which no signal is heard
+    body = """
+        import atexit, gc, sys
+        from simulator.cli import main
+        atexit.register(lambda: print(gc.get_freeze_count() > 1000, file=sys.stderr))
+        sys.argv = ["dpcompose", "adversaries"]
+        main()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(body)], capture_output=True, text=True, check=True
+    )
+    assert done.stderr.split() == ["True"]

@@ -1,0 +1,46 @@
+"""What the command itself takes: before it does anything, and after its last word."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+from experiments.benchmarks.measure import Line, command_seconds
+from simulator.cli import COMMANDS
+
+COMPILES = ("run", "press-when-ahead", "--family", "pure:0.1", "--rounds", "10", "--trials", "1000")
+
+
+def start() -> Iterator[Line]:
+    """Processor time of the command before it does anything."""
+    for words in (["--help"], *([name, "--help"] for name in COMMANDS)):
+        spent = min(command_seconds(words) for _ in range(3))
+        name = " ".join(["dpcompose", *words])
+        yield Line(f"{name}: time", spent, "s", 0.3, at_least=False)
+
+
+def end() -> Iterator[Line]:
+    """From a command's last word to its end: it is deaf to signals in that time."""
+    spent = min(_after_its_last_word() for _ in range(3))
+    yield Line(
+        "command that compiled: its end", spent, "s after its last word", 0.5, at_least=False
+    )
+
+
+def _after_its_last_word() -> float:
+    program = "from simulator.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *COMPILES],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()  # results are written at once, when all of them are there
+    said = time.perf_counter()
+    process.communicate()
+    return time.perf_counter() - said
+
+
+BENCHMARKS = (start, end)
