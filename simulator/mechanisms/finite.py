@@ -54,8 +54,11 @@ def _prepare(row: Numbers, _parameter: float, params: Any) -> None:
 
 def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
     u = noise.random()
-    start = 1 + b * int(params[0])
-    place = start + (1 if u >= params[start] else 0)  # a branch would be mispredicted
+    start = 1 + int(params[0]) if b else 1
+    first = 0.0 if u < params[start] else 1.0  # a branch would be mispredicted
+    if u < max(params[start], params[start + 1]):  # always, where there are one or two outcomes
+        return first
+    place = start + 2
     while u >= params[place]:
         place += 1
     return float(place - start)

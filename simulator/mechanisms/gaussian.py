@@ -38,7 +38,7 @@ def _prepare(row: Numbers, sigma: float, params: Any) -> None:
 
 
 def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
-    return (params[1] if b else params[0]) + params[2] * noise.standard_normal()
+    return params[b] + params[2] * noise.standard_normal()
 
 
 def _loss(params: Numbers, answer: float) -> float:

@@ -42,7 +42,7 @@ def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
     # The floor of an exponential is geometric; the difference of two is two-sided geometric.
     up = math.floor(noise.standard_exponential() / params[2])
     down = math.floor(noise.standard_exponential() / params[2])
-    return (params[1] if b else params[0]) + float(up - down)
+    return params[b] + float(up - down)
 
 
 def _loss(params: Numbers, answer: float) -> float:

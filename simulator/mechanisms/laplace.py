@@ -41,7 +41,7 @@ def _prepare(row: Numbers, epsilon: float, params: Any) -> None:
 def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
     # a product with the sign, for a branch would be mispredicted every other round
     magnitude = params[2] * noise.standard_exponential()
-    return (params[1] if b else params[0]) + magnitude * (1.0 if noise.random() < 0.5 else -1.0)
+    return params[b] + magnitude * (1.0 if noise.random() < 0.5 else -1.0)
 
 
 def _loss(params: Numbers, answer: float) -> float:

@@ -39,7 +39,7 @@ def _prepare(row: Numbers, epsilon: float, params: Any) -> None:
 def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
     # arithmetic, for a branch on the coin would be mispredicted every other round
     lie = 0.0 if noise.random() < params[2] else 1.0
-    return abs((params[1] if b else params[0]) - lie)
+    return abs(params[b] - lie)
 
 
 def _loss(params: Numbers, answer: float) -> float:
@@ -62,7 +62,7 @@ def _sample_tilted(params: Numbers, tilted: Numbers, noise: np.random.Generator)
 
 
 def _mass(params: Numbers, b: int, answer: float) -> float:
-    return float(params[2] if answer == (params[1] if b else params[0]) else params[4])
+    return float(params[2] if answer == params[b] else params[4])
 
 
 RANDOMIZED_RESPONSE = Scalars(

@@ -26,7 +26,7 @@ def _prepare(row: Numbers, _parameter: float, params: Any) -> None:
 
 def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
     magnitude = params[2 + b] * noise.standard_exponential()
-    return (params[1] if b else params[0]) + magnitude * (1.0 if noise.random() < 0.5 else -1.0)
+    return params[b] + magnitude * (1.0 if noise.random() < 0.5 else -1.0)
 
 
 def _loss(params: Numbers, answer: float) -> float:

@@ -50,8 +50,12 @@ def uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
 def dispatch(functions: Sequence[Callable[..., Any]], compile_: Compile) -> Callable[..., Any]:
     """One function ``f(kind, *arguments)`` that calls ``functions[kind](*arguments)``.
 
-    A chain of comparisons rather than a table of pointers, so that LLVM can inline every kind.
+    A chain of comparisons rather than a table of pointers, so that LLVM can inline every kind; and
+    it has to: a call of the chain copies more than the round computes. A single kind is left to
+    LLVM, which does better there by calling it: the rule's choice then stays free of branches.
     """
+    if len(functions) > 1 and compile_ is numba_compile:
+        compile_ = numba_inline
     first = compile_(functions[0])
     if len(functions) == 1:
 

@@ -44,7 +44,7 @@ def _any_kind(terms: Terms) -> tuple[float, float]:
 
 
 def _laplace_terms(params: Numbers, b: int, noise: NoiseSource) -> Terms:
-    value, scale, middle = params[1] if b else params[0], params[2], params[3]
+    value, scale, middle = params[b], params[2], params[3]
     return value, scale, middle, -params[4], params[4], params[5], *_next(noise.laplaces)
 
 
@@ -56,7 +56,7 @@ def _laplace(terms: Terms) -> tuple[float, float]:
 
 
 def _gaussian_terms(params: Numbers, b: int, noise: NoiseSource) -> Terms:
-    value, sigma, middle = params[1] if b else params[0], params[2], params[3]
+    value, sigma, middle = params[b], params[2], params[3]
     return value, sigma, middle, params[4], *_next(noise.normals)
 
 
@@ -67,7 +67,7 @@ def _gaussian(terms: Terms) -> tuple[float, float]:
 
 
 def _randomized_response_terms(params: Numbers, b: int, noise: NoiseSource) -> Terms:
-    bit, truth = params[1] if b else params[0], params[2]
+    bit, truth = params[b], params[2]
     # the truth too is a difference: it makes 0.0 of a bit that is -0.0
     answers = abs(bit - 0.0), abs(bit - 1.0)
     true, lie = ((x, RANDOMIZED_RESPONSE.loss(params, x)) for x in answers)

@@ -58,6 +58,27 @@ def test_losses_are_log_ratios(table):
             assert pair.loss(i) == math.copysign(math.inf, p - q)
 
 
+class Fixed:
+    """A source of one number in [0, 1)."""
+
+    def __init__(self, u):
+        self.random = lambda: u
+
+
+@relaxed
+@given(tables, st.data())
+def test_an_answer_is_the_first_outcome_whose_cumulated_probability_passes_the_draw(table, data):
+    pair = table.played()
+    for b, masses in enumerate((table.first, table.second)):
+        cumulated = np.cumsum(masses)  # in the kernel's order: the very same floats
+        ends = [0.0, 1.0, *cumulated]
+        ends += [math.nextafter(end, 0.0) for end in ends[1:]]
+        u = data.draw(st.sampled_from([end for end in ends if end < 1.0]))
+        last = np.flatnonzero(masses)[-1]
+        expected = min(np.searchsorted(cumulated, u, side="right"), last)
+        assert pair.sample(b, Fixed(u)) == expected
+
+
 @relaxed
 @given(tables, st.sampled_from([-3.0, -1.0, -0.3, 0.0, 0.7, 20.0]))
 def test_tilting_keeps_infinite_losses_and_tilts_the_rest(table, theta):
