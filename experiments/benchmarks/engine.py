@@ -11,6 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from joblib.externals.loky import get_reusable_executor
 
 from experiments.benchmarks import adversaries, loops
 from experiments.benchmarks.measure import Line, alternately, fresh
@@ -178,6 +179,28 @@ def two_jobs() -> Iterator[Line]:
     yield Line("two jobs", ratio, "x one job", 1.8, detail=detail)
 
 
+def two_worker_processes() -> Iterator[Line]:
+    """Wall time of a generator's run in this process over that of two, started for it."""
+    trials = 40_000
+
+    def two() -> None:
+        play(adversaries.two_challenges, adversaries.PURE, trials, 2)
+        get_reusable_executor().shutdown(wait=True)
+
+    ratio, together, alone = alternately(
+        two, partial(play, adversaries.two_challenges, adversaries.PURE, trials),
+        repeats=3, clock=time.perf_counter,
+    )  # fmt: skip
+    detail = {
+        "rounds": trials * ROUNDS,
+        "seconds_two_processes": together,
+        "seconds_one": alone,
+        "seconds_to_start": together - alone / 2.0,
+    }
+    yield Line("two worker processes, generator", ratio, "x one, their start included",
+               detail=detail)  # fmt: skip
+
+
 def overhead() -> Iterator[Line]:
     """Share of a run of some ten seconds that is not spent inside of blocks."""
     rule, family = adversaries.laplace()
@@ -278,6 +301,6 @@ def generators_against_a_bare_loop() -> Iterator[Line]:
 
 
 BENCHMARKS = (
-    against_bare_draws, library_rules, against_hand_written_loops, two_jobs, overhead, compilation,
-    compiled_before, generator_adversary, generators_against_a_bare_loop,
+    against_bare_draws, library_rules, against_hand_written_loops, two_jobs, two_worker_processes,
+    overhead, compilation, compiled_before, generator_adversary, generators_against_a_bare_loop,
 )  # fmt: skip

@@ -26,8 +26,8 @@ class Estimate:
     samples and the number of trials for plain ones; ``largest_weight_share`` is the largest
     contribution over the sum; ``relative_standard_error`` is the estimated standard error over
     the value (infinite when nothing was hit). ``widened`` is by how much an end, of the guess too,
-    may lie further out, at most, than it would if each loss were known: 0 unless they were counted
-    in bins.
+    may lie further out, at most, than the same bets would put it if each loss were known: 0 unless
+    they were counted in bins.
 
     ``float(estimate)`` is the value.
     """
