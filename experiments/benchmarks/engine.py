@@ -97,62 +97,69 @@ def bare_draws_of(rule: Rule) -> dict[str, int]:
 
 
 def library_rules() -> Iterator[Line]:
-    """Every library rule against the bare draws of its menu, each entry as often as the others."""
+    """Every library rule against the bare draws of its menu, and against a loop by hand.
+
+    Of the bare draws each entry has as many as the others.
+    """
     generator = np.random.Generator(np.random.SFC64(2))
     total = TRIALS * ROUNDS // 4
+    for name, rule in rules_of_the_library():
+        counts = bare_draws_of(rule)
+        rounds = len(rule.menu) * REHEARSED
+
+        def draws(counts: dict[str, int] = counts, rounds: int = rounds) -> None:
+            for method, count in counts.items():
+                bare(getattr(generator, method), total * count // rounds)
+
+        ratio, ours, theirs = alternately(rule_plays(rule, adversaries.PURE, total), draws)
+        detail = {
+            "rounds_per_second": total / ours,
+            "draws_per_round": {method: count / rounds for method, count in counts.items()},
+            "rounds_of_bare_draws_per_second": total / theirs,
+        }
+        yield Line(f"library rule, {name}", ratio, "x bare draws of its menu", detail=detail)
+        yield beside_a_loop(name, rule, adversaries.PURE, loops.LIBRARY[name])
+
+
+def rules_of_the_library() -> Iterator[tuple[str, Rule]]:
+    """Each rule that plays in the family of the benchmarks, and its name."""
     for entry in registry.entries():
         try:
             rule = entry.make(adversaries.PURE, ROUNDS)
         except InvalidInput:
             continue  # plays in another family alone
-        if not isinstance(rule, Rule):
-            continue
-        engine = Engine.build(rule, adversaries.PURE, ADD_REMOVE)
-        coins, noise = (np.random.Generator(np.random.SFC64(i)) for i in range(2))
-        losses = np.empty(total // ROUNDS)
-        counts = bare_draws_of(rule)
-        rounds = len(rule.menu) * REHEARSED
-
-        def draws(counts: dict[str, int] = counts, rounds: int = rounds) -> None:
-            for name, count in counts.items():
-                bare(getattr(generator, name), total * count // rounds)
-
-        ratio, ours, theirs = alternately(
-            partial(engine.play, 0, coins, noise, losses, ROUNDS), draws
-        )
-        detail = {
-            "rounds_per_second": total / ours,
-            "draws_per_round": {name: count / rounds for name, count in counts.items()},
-            "rounds_of_bare_draws_per_second": total / theirs,
-        }
-        yield Line(f"library rule, {entry.name}", ratio, "x bare draws of its menu", detail=detail)
+        if isinstance(rule, Rule):
+            yield entry.name, rule
 
 
-def against_hand_written_loops() -> Iterator[Line]:
-    """Rules beside loops that a hand has specialised for them, with the numbers in place."""
-    cases = (
-        ("Laplace", *adversaries.laplace(), loops.laplace),
-        ("randomized response", *adversaries.randomized_response(), loops.randomized_response),
-        ("Gaussian", *adversaries.gaussian(), loops.gaussian),
-        ("mechanism-switcher", registry.make("mechanism-switcher", adversaries.PURE, ROUNDS),
-         adversaries.PURE, loops.switcher),
-    )  # fmt: skip
-    for name, rule, family, loop in cases:
-        assert isinstance(rule, Rule)
-        engine = Engine.build(rule, family, ADD_REMOVE)
-        compiled = numba_compile(loop)
-        losses = np.empty(TRIALS // 4)
-        coins, noise = (np.random.Generator(np.random.SFC64(i)) for i in range(2))
-        compiled(losses[:0], ROUNDS, noise)
-        ratio, ours, theirs = alternately(
-            partial(engine.play, 0, coins, noise, losses, ROUNDS),
-            partial(compiled, losses, ROUNDS, noise),
-        )
-        detail = {
-            "rounds_per_second": losses.size * ROUNDS / ours,
-            "rounds_per_second_by_hand": losses.size * ROUNDS / theirs,
-        }
-        yield Line(f"against a loop by hand, {name}", ratio, "x its rate", detail=detail)
+def rule_plays(rule: Rule, family: Guarantee, total: int) -> Callable[[], None]:
+    """What plays so many rounds of the rule, compiled."""
+    engine = Engine.build(rule, family, ADD_REMOVE)
+    coins, noise = (np.random.Generator(np.random.SFC64(i)) for i in range(2))
+    return partial(engine.play, 0, coins, noise, np.empty(total // ROUNDS), ROUNDS)
+
+
+def beside_a_loop(name: str, rule: Rule, family: Guarantee, loop: loops.Loop) -> Line:
+    """A rule beside a loop that a hand has specialised for it, with the numbers in place."""
+    compiled = numba_compile(loop)
+    total = TRIALS * ROUNDS // 4
+    losses = np.empty(total // ROUNDS)
+    coins, noise = (np.random.Generator(np.random.SFC64(i)) for i in range(2))
+    compiled(losses[:0], ROUNDS, coins, noise)
+    ratio, ours, theirs = alternately(
+        rule_plays(rule, family, total), partial(compiled, losses, ROUNDS, coins, noise)
+    )
+    detail = {"rounds_per_second": total / ours, "rounds_per_second_by_hand": total / theirs}
+    return Line(f"against a loop by hand, {name}", ratio, "x its rate", detail=detail)
+
+
+def other_kinds_beside_loops() -> Iterator[Line]:
+    """Press-when-ahead by randomized response and by Gaussian noise."""
+    for name, make, loop in (
+        ("randomized response", adversaries.randomized_response, loops.press_by_response),
+        ("Gaussian", adversaries.gaussian, loops.press_by_gaussian),
+    ):
+        yield beside_a_loop(name, *make(), loop)
 
 
 def two_jobs() -> Iterator[Line]:
@@ -301,6 +308,6 @@ def generators_against_a_bare_loop() -> Iterator[Line]:
 
 
 BENCHMARKS = (
-    against_bare_draws, library_rules, against_hand_written_loops, two_jobs, two_worker_processes,
+    against_bare_draws, library_rules, other_kinds_beside_loops, two_jobs, two_worker_processes,
     overhead, compilation, compiled_before, generator_adversary, generators_against_a_bare_loop,
 )  # fmt: skip

@@ -11,7 +11,6 @@ from experiments.benchmarks import accuracy, adversaries, engine, loops, memory,
 from experiments.benchmarks.__main__ import MODULES, chosen, main, shown
 from experiments.benchmarks.measure import Line, alternately
 from simulator import ADD_REMOVE
-from simulator.adversaries import registry
 from simulator.play.plain_kernel import Engine
 from simulator.theory.laws import LaplaceLaw
 from simulator.theory.pld import compose_laws
@@ -87,16 +86,22 @@ def test_committed_benchmarks_are_strict_json():
     assert stored["provenance"]["machine"]
 
 
-@pytest.mark.parametrize("name", ["laplace", "randomized_response", "gaussian", "switcher"])
+LOOPS = {
+    **{name: (rule, adversaries.PURE, loops.LIBRARY[name])
+       for name, rule in engine.rules_of_the_library()},
+    "randomized response": (*adversaries.randomized_response(), loops.press_by_response),
+    "Gaussian": (*adversaries.gaussian(), loops.press_by_gaussian),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(LOOPS))
 def test_loops_by_hand_play_what_the_rules_play(name):
-    if name == "switcher":
-        rule, family = registry.make("mechanism-switcher", adversaries.PURE, 50), adversaries.PURE
-    else:
-        rule, family = getattr(adversaries, name)()
+    rule, family, loop = LOOPS[name]
     built = Engine.build(rule, family, ADD_REMOVE, compiled=False)
-    ours, theirs = np.empty(40), np.empty(40)
-    built.play(0, np.random.default_rng(1), np.random.default_rng(2), ours, 50)
-    assert getattr(loops, name)(theirs, 50, np.random.default_rng(2)) == -1
+    ours, theirs = np.empty(60), np.empty(60)
+    built.play(0, np.random.default_rng(1), np.random.default_rng(2), ours, engine.ROUNDS)
+    draws = np.random.default_rng(1), np.random.default_rng(2)
+    assert loop(theirs, engine.ROUNDS, *draws) == -1
     np.testing.assert_allclose(theirs, ours, rtol=1e-12, atol=1e-12)
 
 
