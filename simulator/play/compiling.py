@@ -51,10 +51,9 @@ def dispatch(functions: Sequence[Callable[..., Any]], compile_: Compile) -> Call
     """One function ``f(kind, *arguments)`` that calls ``functions[kind](*arguments)``.
 
     A chain of comparisons rather than a table of pointers, so that LLVM can inline every kind; and
-    it has to: a call of the chain copies more than the round computes. A single kind is left to
-    LLVM, which does better there by calling it: the rule's choice then stays free of branches.
+    it has to: a call of the chain copies more than the round computes.
     """
-    if len(functions) > 1 and compile_ is numba_compile:
+    if compile_ is numba_compile:
         compile_ = numba_inline
     first = compile_(functions[0])
     if len(functions) == 1:

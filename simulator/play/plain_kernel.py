@@ -30,6 +30,11 @@ from simulator.play.menu import Menu
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 
+TRUSTED = 256
+"""Trials after which a rule that changed its entry often is taken for a steady one again."""
+FEW = 8
+"""Changes that it may make at once; and then one in eight rounds."""
+
 
 def no_filter(state: tuple[float], epsilon: float, delta: float) -> tuple[bool, tuple[float]]:
     """Admit every round."""
@@ -65,30 +70,44 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
         free = borrow(work)[0]
         rounds = answers.shape[1]
         impossible = math.inf if b else -math.inf  # has probability 0 where it was drawn
+        fixed, of_kind, bound = params_of[0], kind[0], limits[0, 0]
+        last, steady, allowance = -1, True, 0
         for trial in range(losses.shape[0]):
             state = initial
             answer = math.nan
             loss = 0.0
             purse = unspent
+            if trial % TRUSTED == 0:
+                last, steady, allowance = -1, True, 8 * FEW
             for i in range(rounds):
                 state, move, parameter = step(state, i, answer, coins)
                 entry = int(move)
                 if entry != move or entry < 0 or entry >= table.shape[0]:
                     return OFF_MENU, trial, i, 0, float(move), 0.0, 0.0
-                params = params_of[entry]
+                # While a rule mostly stays with an entry, a branch foretells that, and a round
+                # begins before the answer is there that decides its entry. Of a restless one
+                # every change would be a wrong guess, dearer than to wait.
+                if not steady:
+                    fixed, of_kind, bound = params_of[entry], kind[entry], limits[entry, 0]
+                elif entry != last:
+                    last = entry
+                    fixed, of_kind, bound = params_of[entry], kind[entry], limits[entry, 0]
+                    allowance -= 8
+                    steady = allowance + trial % TRUSTED * rounds + i >= 0
+                params = fixed
                 price = prices[entry, 0]
-                limit = limits[entry, 0]
+                limit = bound
                 if any_free and low[entry] == low[entry]:
                     if not low[entry] <= parameter <= high[entry]:
                         return OUT_OF_RANGE, trial, i, entry, parameter, 0.0, 0.0
-                    prepare(kind[entry], rows[entry], parameter, free)
+                    prepare(of_kind, rows[entry], parameter, free)
                     params = free
                     price = parameter
                     limit += limits[entry, 1] * parameter
                 admitted, purse = admit(purse, price, prices[entry, 1])
                 if admitted:
-                    answer = sample(kind[entry], params, b, noise)
-                    round_loss = loss_of(kind[entry], params, answer)
+                    answer = sample(of_kind, params, b, noise)
+                    round_loss = loss_of(of_kind, params, answer)
                     # one comparison that holds while all goes well; NaN fails it
                     if not abs(round_loss) + (answer - answer) <= limit:
                         return FAULT, trial, i, entry, parameter, answer, round_loss
