@@ -15,6 +15,7 @@ from simulator.errors import DpcomposeError, InvalidInput
 from simulator.theory.guarantees import Guarantee
 
 _MODULE = "dpcompose_adversary"
+_run: set[str] = set()
 
 
 def find_adversary(text: str, family: Guarantee, rounds: int) -> Callable[..., Any]:
@@ -40,6 +41,7 @@ def from_file(path: str, function: str, what: str) -> Callable[..., Any]:
     folder = str(Path(path).resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)  # as for a script, and to stay: worker processes need it too
+    _run.add(path)
     try:
         names = runpy.run_path(path, run_name=_MODULE)
     except DpcomposeError as error:
@@ -55,6 +57,11 @@ def from_file(path: str, function: str, what: str) -> Callable[..., Any]:
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise InvalidInput(f"{path} has no {what} {function!r}{hint}")
     return cast(Callable[..., Any], found)
+
+
+def any_file_was_run() -> bool:
+    """Whether this process holds what a user's file has made."""
+    return bool(_run)
 
 
 def _is_playable(value: Any) -> bool:

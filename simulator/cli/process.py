@@ -83,8 +83,14 @@ def end(code: int) -> NoReturn:
     if under_way():
         sys.stderr.flush()
         os._exit(code)
-    gc.freeze()  # the last collection would take a compiler apart, for a second after the last word
+    if not _a_file_was_run():  # what a user's file holds open is written by the last collection
+        gc.freeze()  # which would take a compiler apart, for a second after the last word
     sys.exit(code)
+
+
+def _a_file_was_run() -> bool:
+    loading = sys.modules.get("simulator.adversaries.loading")  # --help does not wait for it
+    return loading is not None and loading.any_file_was_run()
 
 
 def write_out(text: str, stream: TextIO | None, complain: Callable[[str], int]) -> int:

@@ -84,9 +84,15 @@ def crowded(specification: Specification, jobs: int | None, blocks: int) -> str:
 
 
 def preference(specification: Specification) -> str:
-    """What a specification is best played in: threads where its rule is compiled, or processes."""
+    """What a specification is played in: threads where its rule is compiled, or processes."""
     engine = prepared_engine(specification)
-    return "threads" if engine is not None and not engine.complaint else "processes"
+    if engine is not None and not engine.complaint:
+        return "threads"
+    try:
+        joblib.parallel.get_active_backend(prefer="processes")
+    except ValueError:  # ``parallel_config(require="sharedmem")`` rules them out
+        return "threads"
+    return "processes"
 
 
 def own_processes(preferred: str) -> bool:
@@ -156,12 +162,13 @@ def parallel(
     s = play.specification
     preferred = preference(s)
     backend, _ = joblib.parallel.get_active_backend(prefer=preferred)
-    # jobs=1 plays here, and a cluster's backend would pass it over
+    generates = getattr(backend, "supports_return_generator", False)
+    # jobs=1 plays here: a cluster's backend would pass it over, and another one refuse it
     here = {"backend": "threading" if preferred == "threads" else "loky"}
     own = own_processes(preferred)
     if own and len(keys) > 1:  # a single block is played apart because it may kill its worker
         jobs = affordable(jobs)
-    if jobs > 1 and not getattr(backend, "supports_return_generator", False):
+    if jobs > 1 and not generates:
         raise InvalidInput(
             f"joblib's {type(backend).__name__} cannot hand over blocks as they finish; "
             "name another backend, such as loky or threading"
@@ -192,7 +199,7 @@ def parallel(
         prefer=preferred,
         return_as="generator_unordered",
         batch_size=1,
-        **(here if kind_of_cluster(backend) else {}),
+        **(here if kind_of_cluster(backend) or not generates else {}),
         **(bound_to_this_process() if own and jobs > 1 else {}),
     )
     with contextlib.ExitStack() as ending:

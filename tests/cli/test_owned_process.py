@@ -226,3 +226,35 @@ def test_what_ends_a_command_leaves_no_collection_for_after_its_last_word():
         [sys.executable, "-c", textwrap.dedent(body)], capture_output=True, text=True, check=True
     )
     assert done.stderr.split() == ["True"]
+
+
+def test_what_a_users_file_holds_open_is_written_at_the_end(tmp_path):
+    # in a module that is nobody's but its functions', which only a collection finds
+    (tmp_path / "writes.py").write_text(
+        f"""
+import atexit
+
+told = open({str(tmp_path / "told.txt")!r}, "w")
+atexit.register(told.write, "the end")
+
+
+class Diary:
+    def __init__(self):
+        self.file, self.itself = open({str(tmp_path / "diary.txt")!r}, "w"), self
+
+
+diary = Diary()
+
+
+def truth(input, rng):
+    told.write("x")
+    diary.file.write("y")
+    return rng.random()
+"""
+    )
+    mechanism = f"{tmp_path}/writes.py:truth"
+    asked = ("audit", mechanism, "--claimed", "pure:0.1", "--pair", "0", "1", "--samples", "2000")
+    assert called(*asked)[0] == 0
+    told, diary = ((tmp_path / name).read_text() for name in ("told.txt", "diary.txt"))
+    assert len(diary) > 2000
+    assert told == "x" * len(diary) + "the end"

@@ -59,6 +59,18 @@ def test_a_backend_named_by_parallel_config_plays_the_same(backend):
         assert_same(alone, play(PRESS, trials=24, jobs=None))
 
 
+@pytest.mark.parametrize("adversary", [PRESS, press_when_ahead])
+@pytest.mark.parametrize(
+    ("config", "jobs"),
+    [({"backend": "multiprocessing"}, 1), ({"backend": "multiprocessing"}, None),
+     ({"require": "sharedmem"}, 2)],
+)  # fmt: skip
+def test_a_backend_that_no_block_needs_is_no_obstacle(adversary, config, jobs):
+    alone = play(adversary, trials=24)
+    with joblib.parallel_config(**config):
+        assert_same(alone, play(adversary, trials=24, jobs=jobs))
+
+
 def test_a_backend_that_cannot_hand_over_blocks_is_refused():
     with (
         joblib.parallel_config(backend="multiprocessing"),
