@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import ctypes
-import gc
 import os
 import signal
 import sys
@@ -31,7 +29,6 @@ def bound_to_this_process() -> dict[str, Any]:
 
 def end_with(parent: int, by_kernel: bool) -> None:
     """End this worker when ``parent`` has ended; called first in each worker."""
-    atexit.register(gc.freeze)  # nobody waits for its last collection, of a compiler perhaps
     if not (by_kernel and _killed_by_kernel()):
         threading.Thread(target=_look_after, args=(parent,), daemon=True).start()
     if os.getppid() != parent:  # it has ended meanwhile
