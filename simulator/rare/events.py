@@ -26,6 +26,7 @@ from simulator.rare.witness import refuse_if_contradicted
 from simulator.run.progress import Progress
 from simulator.run.simulate import opened, run
 from simulator.stages import stage
+from simulator.store.files import run_folder
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 from simulator.ties import require_told_apart, tolerance
@@ -136,6 +137,8 @@ def estimate_rare(
         raise InvalidInput('method="splitting" estimates at one point: ask for no curve')
     if out is not None and method in ("doob", "splitting"):
         raise InvalidInput(f"out= stores blocks of trials, and method={method!r} plays none")
+    if out is not None:
+        run_folder("out", out)  # before a pilot plays
     if method == "doob":
         return by_doob(question, start, curve=curve)
     if method == "splitting":
