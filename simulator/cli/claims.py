@@ -17,6 +17,7 @@ from simulator.claims.sources import SOURCES
 from simulator.cli import options
 from simulator.cli.output import print_json, print_table, say, tell
 from simulator.errors import InvalidInput
+from simulator.wording import count_of
 
 VERDICTS = {
     "holds": Verdict.HOLDS,
@@ -133,7 +134,8 @@ def claims(
                 file=sys.stderr,
             )
         print(
-            f"{len(strays)} of {len(results)} verdicts differ from the recorded ones",
+            f"{len(strays)} of {count_of(len(results), 'verdict')} "
+            f"{'differs' if len(strays) == 1 else 'differ'} from what is recorded",
             file=sys.stderr,
         )
     return 1 if strays else 0
@@ -148,7 +150,7 @@ def print_list(listed: Sequence[Claim], as_json: bool) -> None:
         ])  # fmt: skip
         return
     rows = [(claim.id, claim.place, str(claim.expected)) for claim in listed]
-    print_table(f"{len(rows)} claims", ("claim", "place", "recorded"), rows)
+    print_table(count_of(len(rows), "claim"), ("claim", "place", "recorded"), rows)
 
 
 def seeded(claim: Claim, seed: int | None) -> dict[str, Any]:

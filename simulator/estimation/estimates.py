@@ -13,6 +13,7 @@ from simulator.errors import InvalidInput, Refusal
 from simulator.estimation.estimate import Estimate
 from simulator.estimation.samples import Floats
 from simulator.store.frames import Tabular, holds_same
+from simulator.wording import count_of
 
 _SHOWN = ("value", "lower", "upper", "confidence", "method")
 
@@ -35,9 +36,8 @@ class Estimates(Tabular, Sequence[Estimate]):
         self.points: Floats = np.asarray(points, dtype=np.float64)
         self._estimates = tuple(estimates)
         if self.points.shape != (len(self._estimates),):
-            raise InvalidInput(
-                f"{len(self._estimates)} estimates have not {self.points.shape} points"
-            )
+            given = count_of(len(self._estimates), "estimate")
+            raise InvalidInput(f"{given} for points of shape {self.points.shape}")
 
     @property
     def value(self) -> Floats:
@@ -93,7 +93,7 @@ class Estimates(Tabular, Sequence[Estimate]):
 
     def __repr__(self) -> str:
         ends = f" from {self.points.min():g} to {self.points.max():g}" if len(self) else ""
-        return f"<{len(self)} estimates, {self.at}{ends}>"
+        return f"<{count_of(len(self), 'estimate')}, {self.at}{ends}>"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in (self.at, *_SHOWN))

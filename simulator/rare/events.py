@@ -31,6 +31,7 @@ from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 from simulator.ties import require_told_apart, tolerance
 from simulator.validation import experiment_number, finite, open_probability, whole
+from simulator.wording import count_of
 
 NODES_OF_AUTO = 500_000
 """States and losses that ``auto`` enumerates before it draws instead: about a second."""
@@ -165,7 +166,8 @@ def estimate_rare(
     tail = result.tail(point, experiment, confidence)
     if sampling is None and tail.hits < MINIMUM_HITS:  # a weighted sample has refused by itself
         raise Refusal(
-            f"{tail.hits} of {trials} plain trials lost more than {point:g}, {MINIMUM_HITS} are "
+            f"{tail.hits} of {count_of(trials, 'plain trial')} lost more than {point:g}, "
+            f"{MINIMUM_HITS} are "
             'needed: try more trials, or method="covering", "tilted", "steered" or "splitting"'
         )
     at_point = result.delta(point, experiment, confidence)

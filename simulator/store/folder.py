@@ -27,6 +27,7 @@ from simulator.store.log import (
     scan,
 )
 from simulator.store.manifest import Manifest, read_manifest, record_session, require_same
+from simulator.wording import count_of
 
 _NEW = ".blocks.log.new"
 _SHOWN = 4
@@ -352,8 +353,12 @@ def _damage(path: Path, found: Scan) -> str:
         return ""
     lost = sum(stop - start for start, stop in found.gaps)
     where = ", ".join(f"{start} to {stop}" for start, stop in found.gaps[:_SHOWN])
-    more = f" and {len(found.gaps) - _SHOWN} more places" if len(found.gaps) > _SHOWN else ""
+    more = (
+        f" and {count_of(len(found.gaps) - _SHOWN, 'more place')}"
+        if len(found.gaps) > _SHOWN
+        else ""
+    )
     return (
-        f"{path} is damaged: dropped {lost} bytes that hold no whole block "
-        f"(bytes {where}{more}), kept {len(found.found)} whole blocks"
+        f"{path} is damaged: dropped {count_of(lost, 'byte that holds', 'bytes that hold')} no "
+        f"whole block (bytes {where}{more}), kept {count_of(len(found.found), 'whole block')}"
     )

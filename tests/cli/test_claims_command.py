@@ -92,7 +92,7 @@ def test_claims_are_listed_by_place_and_verdict_without_being_checked(dpcompose)
     chosen = ("--source", "roth2011", "--place", "lemma 7", "--verdict", "not-tight")
     said = dpcompose("claims", *chosen, "--list")
     assert said.code == 0
-    assert said.out.splitlines()[0] == "1 claims"
+    assert said.out.splitlines()[0] == "1 claim"
     assert "roth2011-lemma-7 " in said.out
     assert [e["id"] for e in dpcompose("claims", *chosen, "--list", "--json").json] == [
         "roth2011-lemma-7"
@@ -103,7 +103,7 @@ def test_another_verdict_than_recorded_exits_1(dpcompose, astray):
     said = dpcompose("claims", astray, "chapter5-lemma-1-1")
     assert said.code == 1
     assert f"{astray}: holds, recorded: fails as printed" in said.err
-    assert said.err.endswith("1 of 2 verdicts differ from the recorded ones\n")
+    assert said.err.endswith("1 of 2 verdicts differs from what is recorded\n")
     assert "holds (recorded: fails as printed)" in said.out
     quiet = dpcompose("claims", astray, "--json")
     assert quiet.code == 1
