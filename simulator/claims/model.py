@@ -121,6 +121,7 @@ def _given(probability: float | None) -> float:
 Check = Callable[..., Finding]
 
 _NO_NUMBER = re.compile(r"\bnan\b")
+_MAPPINGS = ("wrong", "given")
 _BREAKDOWNS = (ArithmeticError, ValueError, LookupError, MemoryError, RecursionError)
 
 
@@ -153,9 +154,9 @@ class Claim:
     expected: Verdict
     _: KW_ONLY
     function: Check
-    wrong: Mapping[str, Any] = field(default_factory=dict)
+    wrong: Mapping[str, Any] = field(default_factory=dict, hash=False)
     cannot_be_wrong: str = ""
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict, hash=False)
     fault: Fault = Fault.SUBSTANCE
     written: tuple[str, int] = ("", 0)
 
@@ -170,8 +171,17 @@ class Claim:
             raise InvalidInput(f"claim {self.id}: record a verdict, not that there is none")
         if self.fault is not Fault.SUBSTANCE and not self.expected.is_complaint:
             raise InvalidInput(f"claim {self.id}: {self.fault} is a kind of complaint")
-        for name in ("wrong", "given"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        self.__setstate__(vars(self))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields, with dicts for what cannot be pickled."""
+        return vars(self) | {name: dict(getattr(self, name)) for name in _MAPPINGS}
+
+    def __setstate__(self, fields: Mapping[str, Any]) -> None:
+        """Set the fields, and close the dicts."""
+        for name, value in fields.items():
+            value = MappingProxyType(dict(value)) if name in _MAPPINGS else value
+            object.__setattr__(self, name, value)
 
     @property
     def _defaults(self) -> dict[str, Any]:
