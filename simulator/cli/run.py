@@ -183,7 +183,9 @@ def show(summary: dict[str, Any], delta: float) -> None:
     ]
     print_table(
         f"{summary['adversary']} in {summary['family']}, {count_of(summary['rounds'], 'round')}, "
-        f"{count_of(summary['trials'], 'trial')} per experiment, seed {summary['seed']}, "
+        f"{count_of(summary['trials'], 'trial')} per experiment, "
+        f"{'' if (asked := summary['filter']) is None else f'filter {asked}, '}"
+        f"seed {summary['seed']}, "
         f"{100 * summary['confidence']:g}% intervals",
         ("experiment", "epsilon", "Pr[L > epsilon]", "delta(epsilon)"),
         rows,
