@@ -134,12 +134,14 @@ def chosen_values(claim: Claim, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_settings(claim: Claim, settings: Sequence[str]) -> dict[str, Any]:
     """The changes that texts like ``denominator=813`` stand for; raises InvalidInput."""
-    changes = {}
+    changes: dict[str, Any] = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
             raise InvalidInput(f"give a knob and its value as name=value, not {setting!r}")
-        changes[name.strip()] = _knob_of(claim, name.strip()).read(text)
+        if (name := name.strip()) in changes:
+            raise InvalidInput(f"give {name} once, not as {changes[name]!r} and as {text.strip()}")
+        changes[name] = _knob_of(claim, name).read(text)
     return changes
 
 
