@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import warnings
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from simulator.claims.knobs import chosen_values
-from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.errors import Breach, DpcomposeError, InvalidInput, NotApplicable
 from simulator.estimation import Estimate
 
 Method = Literal["exact", "simulation", "both"]
@@ -122,7 +122,17 @@ Check = Callable[..., Finding]
 
 _NO_NUMBER = re.compile(r"\bnan\b")
 _MAPPINGS = ("wrong", "given")
-_BREAKDOWNS = (ArithmeticError, ValueError, LookupError, MemoryError, RecursionError)
+_BREAKDOWNS: dict[type[Exception], str] = {  # the first that fits says it in our words
+    OverflowError: "a number grows beyond what a float holds",
+    ArithmeticError: "a number that the check needs is not defined there",
+    MemoryError: "it takes more memory than there is",
+    RecursionError: "it takes too many steps",
+    Warning: "the numbers there are not to be trusted",
+    ValueError: "what the check computes is not defined there",
+    LookupError: "what the check computes is not defined there",
+    StopIteration: "what the check computes is not defined there",
+}
+_ANSWERED: tuple[type[Exception], ...] = (*_BREAKDOWNS, Breach, NotApplicable)
 
 
 @dataclass(frozen=True)
@@ -200,21 +210,26 @@ class Claim:
         check itself breaks down, or comes to no number.
         """
         values = chosen_values(self, changes)
+        if not changes:
+            return self.function(**values)
         try:
             with (
-                np.errstate(divide="raise", over="ignore", invalid="ignore")
-                if changes
-                else nullcontext()
+                np.errstate(divide="raise", over="ignore", invalid="ignore"),
+                warnings.catch_warnings(action="error"),
             ):
                 found = self.function(**values)
-            if changes and _NO_NUMBER.search(str(found.measured)):
-                raise FloatingPointError("what is measured is not defined there")
+            if _NO_NUMBER.search(str(found.measured)):
+                raise FloatingPointError
             return found
-        except (*_BREAKDOWNS, Breach, NotApplicable) as error:
-            if not changes or isinstance(error, InvalidInput):
+        except _ANSWERED as error:
+            if isinstance(error, InvalidInput):
                 raise
+            if isinstance(error, DpcomposeError):
+                why = str(error)
+            else:  # what numpy and scipy say is not for our users
+                why = next(words for kind, words in _BREAKDOWNS.items() if isinstance(error, kind))
             given = ", ".join(f"{name} = {value}" for name, value in changes.items())
-            raise InvalidInput(f"claim {self.id} cannot be checked at {given}: {error}") from None
+            raise InvalidInput(f"claim {self.id} cannot be checked at {given}: {why}") from None
 
     def run(self) -> Finding:
         """Check the claim as it stands."""
