@@ -251,3 +251,16 @@ def test_what_a_library_says_of_itself_is_not_passed_on(fault: Exception) -> Non
     with pytest.raises(InvalidInput, match=r"cannot be checked at share = 0.5: [a-z ]+$") as said:
         broken.check(share=0.5)
     assert str(fault) == "" or str(fault) not in str(said.value)
+
+
+def test_an_aggregate_that_is_too_noisy_is_told_without_a_look_at_every_neighbour(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of two blocks of 4000 rows every row is a neighbour to look at: it took minutes."""
+
+    def looks(*anything: object) -> float:
+        raise AssertionError("every neighbour was looked at")
+
+    monkeypatch.setattr("simulator.claims.zhang2020.smooth_use.leak_to_neighbours", looks)
+    finding = claim("zhang2020-sample-and-aggregate-black-box").check(blocks=2)
+    assert (finding.verdict, finding.measured[:9]) == (Verdict.FAILS, "deviation")
