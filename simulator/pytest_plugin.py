@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simulator.errors import DpcomposeError
+from simulator.wording import count_of
 
 if TYPE_CHECKING:
     from simulator.auditing import AuditResult
@@ -169,9 +170,9 @@ class _Session:
             return
         budget = f"of {self.budget:.3g}" if self.alpha is None else f"({ALPHA} {self.alpha:g})"
         terminalreporter.write_line(
-            f"dpcompose: {total.assertions:,} assertion{'s' * (total.assertions != 1)}, "
-            f"false-alarm budget {total.spent:.3g} {budget} spent, {total.samples:,} samples, "
-            f"{total.seconds:.1f} s"
+            f"dpcompose: {count_of(total.assertions, 'assertion', spec=',')}, "
+            f"false-alarm budget {total.spent:.3g} {budget} spent, "
+            f"{count_of(total.samples, 'sample', spec=',')}, {total.seconds:.1f} s"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,6 +36,7 @@ from simulator.validation import experiment_number, finite, open_probability, po
 
 Several = Sequence[float] | NDArray[np.float64]
 """Points of estimates, as a list or an array of shape (points,)."""
+_PROBABILITY = (0.0, 1.0)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -81,12 +83,14 @@ class Result(Measured):
         intervals hold one by one. A loss that equals the threshold but for rounding is not above
         it (:mod:`simulator.ties`).
         Raises Refusal where a weighted sample has no hit, or where infinite losses that it does
-        not reach may outweigh what it found.
+        not reach may outweigh what it found; of several thresholds only where that is so of all,
+        else ``no_guess`` says it of one.
         """
         if not is_scalar(threshold):
             return at_points(
-                "threshold", threshold, lambda at: self.tail(at, experiment, confidence)
-            )
+                "threshold", threshold, lambda at: self._tail(at, experiment, confidence),
+                _PROBABILITY, confidence,
+            )  # fmt: skip
         return self._tail(threshold, experiment, confidence)  # type: ignore[arg-type]
 
     def _tail(self, threshold: float, experiment: int, confidence: float) -> Estimate:
@@ -137,7 +141,10 @@ class Result(Measured):
         Raises Refusal as ``tail`` does.
         """
         if not is_scalar(epsilon):
-            return at_points("epsilon", epsilon, lambda at: self._delta(at, experiment, confidence))
+            return at_points(
+                "epsilon", epsilon, lambda at: self._delta(at, experiment, confidence),
+                _PROBABILITY, confidence,
+            )  # fmt: skip
         return self._delta(epsilon, experiment, confidence)  # type: ignore[arg-type]
 
     def _delta(self, epsilon: float, experiment: int, confidence: float) -> Estimate:
@@ -186,7 +193,10 @@ class Result(Measured):
         Raises Refusal as ``tail`` does.
         """
         if not is_scalar(delta):
-            return at_points("delta", delta, lambda at: self._epsilon(at, experiment, confidence))
+            return at_points(
+                "delta", delta, lambda at: self._epsilon(at, experiment, confidence),
+                (0.0, math.inf), confidence,
+            )  # fmt: skip
         return self._epsilon(delta, experiment, confidence)  # type: ignore[arg-type]
 
     def _epsilon(self, delta: float, experiment: int, confidence: float) -> Estimate:
@@ -244,8 +254,9 @@ class Result(Measured):
             raise InvalidInput(f"the other run must be a Result, not {other!r:.80}")
         if not is_scalar(epsilon):
             return at_points(
-                "epsilon", epsilon, lambda at: self.difference(other, at, experiment, confidence)
-            )
+                "epsilon", epsilon, lambda at: self.difference(other, at, experiment, confidence),
+                (-1.0, 1.0), confidence,
+            )  # fmt: skip
         each = (1.0 + open_probability("confidence", confidence)) / 2.0
         found = (run._delta(epsilon, experiment, each) for run in (self, other))  # type: ignore[arg-type]
         return replace(estimation.difference(*found), confidence=float(confidence))

@@ -22,8 +22,9 @@ def numeral(text: str) -> float:
 
 
 def _number(name: str, value: SupportsFloat) -> float:
+    """True and False are no numbers here: as a duration True was a second."""
     try:
-        if isinstance(value, str | bytes):  # float() would read them
+        if isinstance(value, str | bytes | bool | np.bool_):  # float() would read them
             raise TypeError
         return float(value)
     except (TypeError, ValueError):

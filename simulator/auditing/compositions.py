@@ -19,6 +19,7 @@ from simulator.result import Result
 from simulator.run.simulate import checked_jobs
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
+from simulator.wording import count_of
 
 SAMPLES = 100_000
 
@@ -96,7 +97,7 @@ def audit_views(
     views = [[view for view in result.views if view.experiment == b] for b in (0, 1)]
     if any(len(kept) != s.trials for kept in views):
         raise InvalidInput(
-            f"an audit needs the views of all {s.trials} trials of both experiments, and "
+            f"an audit needs the views of {count_of(s.trials, 'trial')} of each experiment, and "
             f"{len(views[0])} and {len(views[1])} were kept: simulate with keep_views={s.trials}"
         )
     if s.sampling is not None:

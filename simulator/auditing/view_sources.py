@@ -17,6 +17,7 @@ from simulator.play.interpreter import key_of
 from simulator.play.specification import Specification
 from simulator.play.views import View, asked_in
 from simulator.run.pool import outcomes
+from simulator.wording import count_of
 
 MOST_ALIKE = 16
 """Challenges of one description that are told apart, as by functions of one name; the others share
@@ -138,7 +139,11 @@ class PlayedViews:
         if len(lines) <= 2 * TRANSCRIBED:
             return lines
         left_out = len(lines) - 2 * TRANSCRIBED
-        return [*lines[:TRANSCRIBED], f"({left_out} more rounds)", *lines[-TRANSCRIBED:]]
+        return [
+            *lines[:TRANSCRIBED],
+            f"({count_of(left_out, 'more round')})",
+            *lines[-TRANSCRIBED:],
+        ]
 
     def require_answers(self) -> None:
         """Raise InvalidInput where every answer so far was an exception."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
+from simulator.errors import NotApplicable
 from simulator.theory.bounds import BoundOnComposition, bound
 from simulator.theory.composition import Composition
 from simulator.theory.guarantees import ApproxDP, PureDP
@@ -50,9 +51,9 @@ def largest_mean_loss(largest: float, points: int = 801) -> float:
 
 
 def solution(found: Any) -> np.ndarray:
-    """The solution of a linear program; raises ArithmeticError where its numbers are too large."""
+    """The solution of a linear program; raises NotApplicable where its numbers are too large."""
     if found.x is None:
-        raise ArithmeticError("the numbers of the linear program are too far apart to solve it")
+        raise NotApplicable("the numbers of the linear program are too far apart to solve it")
     return np.asarray(found.x)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from simulator.claims.meanings import CHOICES, MEANINGS
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Relation
 from simulator.errors import InvalidInput
+from simulator.validation import numeral
 
 if TYPE_CHECKING:
     from simulator.claims.model import Claim, Finding
@@ -22,6 +23,9 @@ _LISTED = frozenset({
     "n", "s", "m", "bits", "nodes", "cells", "parties", "outcomes", "dimensions", "databases",
     "top", "rounds", "answers",
 })  # fmt: skip
+#: Whole numbers of things that are played one by one.
+_PLAYED = frozenset({"trials", "rounds"})
+_MORE = 5.0  # times the default takes some five seconds at most
 _SHORT = 12  # larger defaults are computed, not listed
 
 
@@ -60,7 +64,7 @@ class Knob:
         try:
             value = self._parsed(text.strip())
         except (ValueError, OverflowError):
-            raise InvalidInput(f"{self.name} must be {self.kind}, not {text!r}") from None
+            raise InvalidInput(f"{self.name} must be {self.kind}, not {text!r:.80}") from None
         return self.checked(value)
 
     def _parsed(self, text: str) -> Any:
@@ -70,11 +74,11 @@ class Knob:
         if isinstance(default, Relation):
             return _named(text, {str(way): way for way in (ADD_REMOVE, REPLACE_ONE)})
         if isinstance(default, int | float):
-            return type(default)(text)
+            return int(_plain(text)) if isinstance(default, int) else numeral(text)
         if isinstance(default, tuple):
             whole = bool(default) and all(isinstance(entry, int) for entry in default)
-            return tuple((int if whole else float)(part) for part in text.split(","))
-        return float(text) if default is None else text
+            return tuple((int(_plain(p)) if whole else numeral(p)) for p in text.split(","))
+        return numeral(text) if default is None else text
 
     def checked(self, value: Any) -> Any:
         """``value`` if it is of the right type and range; raises InvalidInput."""
@@ -98,8 +102,14 @@ class Knob:
         if not fits:
             raise InvalidInput(f"{self.name} must be {self.kind}, not {value!r}")
         if isinstance(value, int | float) and not self.low <= value <= self.high:
-            raise InvalidInput(f"{self.name} goes {self.range}, not {value!r}: {self.meaning}")
+            raise InvalidInput(f"{self.name} goes {self.range}, not {value!r:.80}: {self.meaning}")
         return value
+
+
+def _plain(text: str) -> str:
+    """The text, where it has digits as :func:`numeral` reads them."""
+    numeral(text)
+    return text
 
 
 def _named(text: str, values: Mapping[str, Any]) -> Any:
@@ -110,16 +120,19 @@ def _named(text: str, values: Mapping[str, Any]) -> Any:
 
 def knobs_of(claim: Claim) -> dict[str, Knob]:
     """The claim's parameters by name, as knobs."""
-    return {name: _knob(name, value) for name, value in claim.parameters.items()}
+    played = "trials" in claim.parameters
+    return {name: _knob(name, value, played) for name, value in claim.parameters.items()}
 
 
-def _knob(name: str, default: Any) -> Knob:
+def _knob(name: str, default: Any, played: bool) -> Knob:
     if isinstance(default, bool) or not isinstance(default, int | float | None):
         return Knob(name, default, CHOICES.get(name, "see the check"))
     meaning, low, high = MEANINGS.get(name, ("see the check", -math.inf, math.inf))
     if isinstance(default, int):
         if name == "people":  # a linear program of so many rows, or a law of so many answers
             high = max(300.0, default)
+        if name == "pairs" or (played and name in _PLAYED):  # each takes its time
+            high = min(high, _MORE * default)
         if name in _LISTED and default <= _SHORT:
             high = min(high, default + 2)
             meaning += " (all combinations are listed)"
@@ -134,12 +147,14 @@ def chosen_values(claim: Claim, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_settings(claim: Claim, settings: Sequence[str]) -> dict[str, Any]:
     """The changes that texts like ``denominator=813`` stand for; raises InvalidInput."""
-    changes = {}
+    changes: dict[str, Any] = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
             raise InvalidInput(f"give a knob and its value as name=value, not {setting!r}")
-        changes[name.strip()] = _knob_of(claim, name.strip()).read(text)
+        if (name := name.strip()) in changes:
+            raise InvalidInput(f"give {name} once, not as {changes[name]!r} and as {text.strip()}")
+        changes[name] = _knob_of(claim, name).read(text)
     return changes
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import warnings
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from simulator.claims.knobs import chosen_values
-from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.errors import Breach, DpcomposeError, InvalidInput, NotApplicable
 from simulator.estimation import Estimate
 
 Method = Literal["exact", "simulation", "both"]
@@ -121,7 +121,18 @@ def _given(probability: float | None) -> float:
 Check = Callable[..., Finding]
 
 _NO_NUMBER = re.compile(r"\bnan\b")
-_BREAKDOWNS = (ArithmeticError, ValueError, LookupError, MemoryError, RecursionError)
+_MAPPINGS = ("wrong", "given")
+_BREAKDOWNS: dict[type[Exception], str] = {  # the first that fits says it in our words
+    OverflowError: "a number grows beyond what a float holds",
+    ArithmeticError: "a number that the check needs is not defined there",
+    MemoryError: "it takes more memory than there is",
+    RecursionError: "it takes too many steps",
+    Warning: "the numbers there are not to be trusted",
+    ValueError: "what the check computes is not defined there",
+    LookupError: "what the check computes is not defined there",
+    StopIteration: "what the check computes is not defined there",
+}
+_ANSWERED: tuple[type[Exception], ...] = (*_BREAKDOWNS, Breach, NotApplicable)
 
 
 @dataclass(frozen=True)
@@ -153,9 +164,9 @@ class Claim:
     expected: Verdict
     _: KW_ONLY
     function: Check
-    wrong: Mapping[str, Any] = field(default_factory=dict)
+    wrong: Mapping[str, Any] = field(default_factory=dict, hash=False)
     cannot_be_wrong: str = ""
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict, hash=False)
     fault: Fault = Fault.SUBSTANCE
     written: tuple[str, int] = ("", 0)
 
@@ -170,8 +181,17 @@ class Claim:
             raise InvalidInput(f"claim {self.id}: record a verdict, not that there is none")
         if self.fault is not Fault.SUBSTANCE and not self.expected.is_complaint:
             raise InvalidInput(f"claim {self.id}: {self.fault} is a kind of complaint")
-        for name in ("wrong", "given"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        self.__setstate__(vars(self))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields, with dicts for what cannot be pickled."""
+        return vars(self) | {name: dict(getattr(self, name)) for name in _MAPPINGS}
+
+    def __setstate__(self, fields: Mapping[str, Any]) -> None:
+        """Set the fields, and close the dicts."""
+        for name, value in fields.items():
+            value = MappingProxyType(dict(value)) if name in _MAPPINGS else value
+            object.__setattr__(self, name, value)
 
     @property
     def _defaults(self) -> dict[str, Any]:
@@ -190,21 +210,26 @@ class Claim:
         check itself breaks down, or comes to no number.
         """
         values = chosen_values(self, changes)
+        if not changes:
+            return self.function(**values)
         try:
             with (
-                np.errstate(divide="raise", over="ignore", invalid="ignore")
-                if changes
-                else nullcontext()
+                np.errstate(divide="raise", over="ignore", invalid="ignore"),
+                warnings.catch_warnings(action="error"),
             ):
                 found = self.function(**values)
-            if changes and _NO_NUMBER.search(str(found.measured)):
-                raise FloatingPointError("what is measured is not defined there")
+            if _NO_NUMBER.search(str(found.measured)):
+                raise FloatingPointError
             return found
-        except (*_BREAKDOWNS, Breach, NotApplicable) as error:
-            if not changes or isinstance(error, InvalidInput):
+        except _ANSWERED as error:
+            if isinstance(error, InvalidInput):
                 raise
+            if isinstance(error, DpcomposeError):
+                why = str(error)
+            else:  # what numpy and scipy say is not for our users
+                why = next(words for kind, words in _BREAKDOWNS.items() if isinstance(error, kind))
             given = ", ".join(f"{name} = {value}" for name, value in changes.items())
-            raise InvalidInput(f"claim {self.id} cannot be checked at {given}: {error}") from None
+            raise InvalidInput(f"claim {self.id} cannot be checked at {given}: {why}") from None
 
     def run(self) -> Finding:
         """Check the claim as it stands."""

@@ -11,6 +11,7 @@ from itertools import groupby
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.running import ClaimResult
 from simulator.claims.sources import SOURCES
+from simulator.wording import count_of
 
 _COUNTED = {  # in the order of a table; one of them, several
     Verdict.FAILS: ("fails as printed", "fail as printed"),
@@ -106,11 +107,11 @@ def counts(results: Sequence[ClaimResult]) -> str:
     """How many claims came to which verdict, in a sentence."""
     counted = Counter(result.finding.verdict for result in results)
     listed = [
-        f"{counted[verdict]} {one if counted[verdict] == 1 else several}"
+        count_of(counted[verdict], one, several)
         for verdict, (one, several) in reversed(_COUNTED.items())
         if counted[verdict]
     ]
-    return f"{len(results)} claim{'s'[: len(results) != 1]}: {', '.join(listed)}."
+    return f"{count_of(len(results), 'claim')}: {', '.join(listed)}."
 
 
 def how(finding: Finding) -> str:

@@ -80,7 +80,7 @@ def run(
 
 
 def _in_workers(claims: Sequence[Claim], workers: int) -> Iterator[tuple[int, ClaimResult]]:
-    """Results as they come. A check cannot be pickled, so a worker receives its id."""
+    """Results as they come. A worker receives an id: not every check could be pickled."""
     for claim in claims:
         if find(claim.id) is not claim:
             raise InvalidInput(f"claim {claim.id} is not the ledger's; check it with jobs=1")

@@ -24,6 +24,7 @@ from simulator.theory.certified_calibration import (
 from simulator.theory.comparison import LARGEST_PARAMETER, MECHANISMS
 from simulator.theory.events.unknown import OpenAccount, scale_of
 from simulator.theory.guarantees import BoundedRange, GaussianDP, Guarantee, PureDP
+from simulator.wording import count_of
 
 FAMILIES: dict[str, type[Guarantee]] = {
     "pure": PureDP,
@@ -222,7 +223,7 @@ def _print_ladder(target: tuple[float, float], rounds: int, family: str, as_json
         return
     parameter = "mu" if family == "gaussian" else "epsilon"
     print_table(
-        f"Largest {parameter} of each of {rounds} rounds for a total of "
+        f"Largest {parameter} of each of {count_of(rounds, 'round')} for a total of "
         f"({number(target[0])}, {number(target[1])})",
         ("bound", "kind", parameter, "1 in", "source"),
         [

@@ -13,6 +13,7 @@ from simulator.cli.output import number, print_json, print_table, say
 from simulator.theory.guarantees import Guarantee, PureDP
 from simulator.theory.usual_bounds import BOUNDS
 from simulator.validation import whole
+from simulator.wording import count_of
 
 if TYPE_CHECKING:
     from simulator.verification import Check
@@ -126,8 +127,8 @@ def check(
         )
     else:
         print_table(
-            f"{family}, {rounds} rounds, {trials} trials per experiment; a true bound is called "
-            f"violated with probability at most {false_alarm:g}",
+            f"{family}, {count_of(rounds, 'round')}, {count_of(trials, 'trial')} per experiment; a "
+            f"true bound is called violated with probability at most {false_alarm:g}",
             ("claim", "bound", "epsilon", "bound delta", "measured delta", "slack", "verdict"),
             [row(check) for check in (checks if every else closest(checks))],
             right=("epsilon", "bound delta", "slack"),
@@ -171,6 +172,7 @@ def summary(checks: Sequence[Check]) -> str:
 
     met = Counter(check.verdict.outcome for check in checks)
     return (
-        f"{len(checks)} claims: {met[BoundOutcome.HOLDS]} hold, {met[BoundOutcome.UNDECIDED]} "
-        f"are not violated, {met[BoundOutcome.VIOLATED]} are violated"
+        f"{count_of(len(checks), 'claim')}: {count_of(met[BoundOutcome.HOLDS], 'holds', 'hold')}, "
+        f"{count_of(met[BoundOutcome.UNDECIDED], 'is not violated', 'are not violated')}, "
+        f"{count_of(met[BoundOutcome.VIOLATED], 'is violated', 'are violated')}"
     )

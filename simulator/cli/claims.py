@@ -17,6 +17,7 @@ from simulator.claims.sources import SOURCES
 from simulator.cli import options
 from simulator.cli.output import print_json, print_table, say, tell
 from simulator.errors import InvalidInput
+from simulator.wording import count_of
 
 VERDICTS = {
     "holds": Verdict.HOLDS,
@@ -93,6 +94,13 @@ def claims(
     it makes no failure, and neither does an altered claim. The whole ledger takes some twenty
     seconds.
     """  # noqa: D301 (click must see the character, to keep the lines that follow it as they are)
+    require_one_asked(
+        {
+            "--list": only_list, "--set": settings, "--seed": seed is not None, "--wrong": wrong,
+            "--sweep": swept is not None, "--plot": plot is not None, "--code": code,
+        },
+        as_json,
+    )  # fmt: skip
     listed = [
         claim
         for claim in chosen(ids, source)
@@ -101,18 +109,16 @@ def claims(
     ]
     if not listed:
         raise InvalidInput("no claim is at that place with that verdict")
-    if plot is not None and not swept:
+    if plot is not None and swept is None:
         swept = sweep_of_its_own(listed)
-    if settings or wrong or swept or code or seed is not None:
+    if settings or wrong or swept is not None or code or seed is not None:
         if len(ids) != 1 or len(listed) != 1:
             raise InvalidInput("--set, --seed, --wrong, --sweep and --code take exactly one ID")
-        if sum([bool(settings) or seed is not None, wrong, bool(swept), code]) > 1:
-            raise InvalidInput("give one of --set with --seed, --wrong, --sweep and --code")
         changes = read_settings(listed[0], settings)
         if seed is not None and "seed" in changes:
             raise InvalidInput("give the seed once, by --seed or by --set")
         changes |= seeded(listed[0], seed)
-        if swept:
+        if swept is not None:
             print_sweep(listed[0], swept, plot, as_json)
         else:
             ask_again(listed[0], changes, wrong, as_json)
@@ -133,10 +139,25 @@ def claims(
                 file=sys.stderr,
             )
         print(
-            f"{len(strays)} of {len(results)} verdicts differ from the recorded ones",
+            f"{len(strays)} of {count_of(len(results), 'verdict')} "
+            f"{'differs' if len(strays) == 1 else 'differ'} from what is recorded",
             file=sys.stderr,
         )
     return 1 if strays else 0
+
+
+TOGETHER = (("--list",), ("--set", "--seed"), ("--wrong",), ("--sweep", "--plot"), ("--code",))
+"""What may be asked of claims instead of checking them as they stand: one of these at a time."""
+
+
+def require_one_asked(given: Mapping[str, object], as_json: bool) -> None:
+    """Raise InvalidInput for flags of which one would be dropped without a word."""
+    asked = [flag for flag, value in given.items() if value]
+    if not any(set(asked) <= set(flags) for flags in TOGETHER):
+        each = ", ".join(" with ".join(flags) for flags in TOGETHER)
+        raise InvalidInput(f"{' and '.join(asked)} do not go together: give one of {each}")
+    if given["--code"] and as_json:
+        raise InvalidInput("--code and --json do not go together: a check is Python, and no JSON")
 
 
 def print_list(listed: Sequence[Claim], as_json: bool) -> None:
@@ -148,7 +169,7 @@ def print_list(listed: Sequence[Claim], as_json: bool) -> None:
         ])  # fmt: skip
         return
     rows = [(claim.id, claim.place, str(claim.expected)) for claim in listed]
-    print_table(f"{len(rows)} claims", ("claim", "place", "recorded"), rows)
+    print_table(count_of(len(rows), "claim"), ("claim", "place", "recorded"), rows)
 
 
 def seeded(claim: Claim, seed: int | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import click
 
 from simulator.cli import options
 from simulator.cli.output import print_json, say
+from simulator.wording import count_of
 
 if TYPE_CHECKING:
     from simulator.run.merging import Merged, Stretch
@@ -47,10 +48,11 @@ def merge(*, folders: tuple[str, ...], out: str, mixed_versions: bool, as_json: 
 
 def show(merged: Merged, folders: int) -> None:
     """Print what was merged, and what is missing."""
-    sources = "1 folder" if folders == 1 else f"{folders} folders"
+    sources = count_of(folders, "folder")
     say(f"{merged.folder}: {merged.stored} of {2 * merged.blocks} blocks, from {sources}")
     if merged.overlapping:
-        say(f"{merged.overlapping} blocks were in more than one folder, with the same bits")
+        overlapping = count_of(merged.overlapping, "block was", "blocks were")
+        say(f"{overlapping} in more than one folder, with the same bits")
     for experiment, gaps in merged.missing.items():
         if gaps:
             say(f"experiment {experiment}: {named(gaps)} missing")
@@ -61,6 +63,8 @@ def show(merged: Merged, folders: int) -> None:
 def named(gaps: tuple[Stretch, ...], most: int = 8) -> str:
     """Stretches of blocks in words: ``blocks 12 to 17, 40``."""
     shown = [f"{a} to {b - 1}" if b - a > 1 else str(a) for a, b in gaps[:most]]
-    more = [f"{len(gaps) - most} more stretches"] if len(gaps) > most else []
+    more = (
+        [count_of(len(gaps) - most, "more stretch", "more stretches")] if len(gaps) > most else []
+    )
     one = len(gaps) == 1 and gaps[0][1] - gaps[0][0] == 1
     return f"{'block' if one else 'blocks'} {', '.join(shown + more)} {'is' if one else 'are'}"

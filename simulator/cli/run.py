@@ -13,6 +13,7 @@ import click
 from simulator.cli import options
 from simulator.cli.output import end, number, print_json, print_table, say
 from simulator.errors import InvalidInput
+from simulator.wording import count_of
 
 if TYPE_CHECKING:
     from simulator.result import Result
@@ -181,8 +182,10 @@ def show(summary: dict[str, Any], delta: float) -> None:
         for point in measured["points"]
     ]
     print_table(
-        f"{summary['adversary']} in {summary['family']}, {summary['rounds']} rounds, "
-        f"{summary['trials']} trials per experiment, seed {summary['seed']}, "
+        f"{summary['adversary']} in {summary['family']}, {count_of(summary['rounds'], 'round')}, "
+        f"{count_of(summary['trials'], 'trial')} per experiment, "
+        f"{'' if (asked := summary['filter']) is None else f'filter {asked}, '}"
+        f"seed {summary['seed']}, "
         f"{100 * summary['confidence']:g}% intervals",
         ("experiment", "epsilon", "Pr[L > epsilon]", "delta(epsilon)"),
         rows,

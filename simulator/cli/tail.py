@@ -10,6 +10,7 @@ import click
 from simulator.cli import options
 from simulator.cli.output import number, print_json, say
 from simulator.rare.methods import METHODS
+from simulator.wording import count_of
 
 if TYPE_CHECKING:
     from simulator.estimation import Estimate
@@ -165,14 +166,15 @@ def estimate_values(estimate: Estimate) -> dict[str, Any]:
 def show(event: RareEvent, adversary: str, experiment: str) -> None:
     """Print the event for people."""
     theta = "" if event.theta is None else f", theta {number(event.theta)}"
-    say(f"{adversary}, experiment {experiment}: {event.trials} trials, {event.method}{theta}")
+    trials = count_of(event.trials, "trial")
+    say(f"{adversary}, experiment {experiment}: {trials}, {event.method}{theta}")
     if event.at_delta is not None:
         say(f"epsilon(delta)      {event.at_delta}")
     for name, estimate in (("Pr[L > epsilon]", event.tail), ("delta(epsilon)", event.delta)):
         say(f"{name:<15} at {number(event.epsilon, 7)}:  {estimate}")
         say(
             f"{'':<15} relative standard error {number(estimate.relative_standard_error, 3)}, "
-            f"{estimate.hits} hits, effective sample size "
+            f"{count_of(estimate.hits, 'hit')}, effective sample size "
             f"{number(estimate.effective_sample_size)}, largest weight "
             f"{number(100 * estimate.largest_weight_share, 3)}%"
         )

@@ -12,6 +12,7 @@ from simulator.cli.output import certain, number, print_json, say
 from simulator.cli.tail import estimate_values
 from simulator.errors import DpcomposeError
 from simulator.validation import whole
+from simulator.wording import count_of
 
 if TYPE_CHECKING:
     from simulator.estimation import Estimate
@@ -233,7 +234,7 @@ def show(found: WorstCase, estimate: Estimate | None) -> None:
     lines += [
         (
             "grid",
-            f"step {number(found.last.step)}, {found.last.arena.nodes} states, "
+            f"step {number(found.last.step)}, {count_of(found.last.arena.nodes, 'state')}, "
             f"{found.seconds:.2f} s",
         ),
         ("stopped", STOPPED[found.stopped]),

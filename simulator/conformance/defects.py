@@ -14,6 +14,7 @@ from simulator.conformance.trial import LibraryTrial
 from simulator.conformance.verdicts import Judged, Ruling
 from simulator.conformance.witness import Second, delta_at, epsilon_at
 from simulator.errors import NotApplicable
+from simulator.wording import count_of
 
 
 @dataclass(kw_only=True)
@@ -113,7 +114,9 @@ def _where(found: LibraryTrial, group: Sequence[Judged], kinds: frozenset[str]) 
         and _small_delta(judged) > largest * (1.0 + 1e-6)
     ]
     words = f"at delta {largest:.2g}" if len(group) == 1 else f"at delta up to {largest:.2g}"
-    return f"{words}; of {len(above)} claims at a larger delta none is" if above else words
+    return (
+        f"{words}; of {count_of(len(above), 'claim')} at a larger delta none is" if above else words
+    )
 
 
 def _unsound(found: LibraryTrial, group: Sequence[Judged], kinds: frozenset[str]) -> Defect:

@@ -15,6 +15,7 @@ from simulator.conformance.events import listed
 from simulator.conformance.spending import SpendingPlay
 from simulator.conformance.trial import LibraryTrial
 from simulator.conformance.verdicts import LOOSE, ORDER, ROUNDING, Judged, Ruling
+from simulator.wording import count_of
 
 DISAGREE = 1.01
 """Answers to one question that are further apart than this factor are said to disagree."""
@@ -228,7 +229,8 @@ def _section(report: LibraryReport) -> str:
             row["disagreeing"],
         ]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
-        left = f" {row['skipped']} calls were not made for want of time." if row["skipped"] else ""
+        skipped = count_of(row["skipped"], "call was", "calls were")
+        left = f" {skipped} not made for want of time." if row["skipped"] else ""
         remark = f" Remark: {row['remark']}." if row["remark"] else ""
         notes.append(f"- {name} claims {row['claims']}.{left}{remark}")
     parts = [title, "\n".join(lines), "\n".join(notes)]

@@ -21,6 +21,7 @@ from typing import ClassVar
 
 from simulator.data.tables import read_csv
 from simulator.errors import InvalidInput
+from simulator.wording import count_of
 
 # Beyond this a count is no longer exact as a float, and answers are floats.
 _LARGEST_SIZE = 2**53
@@ -235,7 +236,7 @@ class Relation(ABC):
         hidden = len(changes) - _SHOWN
         rest = f", and {hidden} more" if hidden > 0 else ""
         steps = self.distance(database_0, database_1)
-        apart = f"{steps:.0f} steps" if math.isfinite(steps) else "no number of steps"
+        apart = count_of(round(steps), "step") if math.isfinite(steps) else "no number of steps"
         return f"from the first to the second: {shown}{rest} ({apart} of {self.name})"
 
     def __str__(self) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from simulator.errors import InvalidInput
+from simulator.wording import count_of
 
 Cell = float | str
 
@@ -129,7 +130,8 @@ def _parsed(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
         raise InvalidInput(f"{path} has two columns of one name: {', '.join(header)}")
     for line, row in rows:
         if len(row) != len(header):
-            raise InvalidInput(f"{path}, line {line}: {len(row)} cells under {len(header)} columns")
+            cells, columns = count_of(len(row), "cell"), count_of(len(header), "column")
+            raise InvalidInput(f"{path}, line {line}: {cells} under {columns}")
     return header, rows
 
 

@@ -24,10 +24,10 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
             "the difference: ask for more of each"
         )
     value = one.value - other.value
-    if math.isnan(value):
+    no_guess = one.no_guess or other.no_guess
+    if math.isnan(value) and not no_guess:
         raise NotApplicable("both values are infinite, and their difference is no number")
     lower, upper = _subtracted((one.lower, one.upper), (other.lower, other.upper))
-    no_guess = one.no_guess or other.no_guess
     guess = None
     if not no_guess and (one.guess is not None or other.guess is not None):
         guess = _subtracted(
@@ -44,7 +44,7 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
         hits=one.hits + other.hits,
         effective_sample_size=min(one.effective_sample_size, other.effective_sample_size),
         largest_weight_share=max(one.largest_weight_share, other.largest_weight_share),
-        relative_standard_error=error / abs(value) if value else math.inf,
+        relative_standard_error=error / abs(value) if abs(value) > 0.0 else math.inf,
         lower_valid=one.lower_valid and other.upper_valid,
         upper_valid=one.upper_valid and other.lower_valid,
         guess=guess,

@@ -20,7 +20,8 @@ class Estimate:
     sample size, whatever the sample may have missed. ``guess`` is an asymptotic interval beside
     them, or None: it promises nothing, for a sample cannot know of paths that it never took. Where
     the sample is too poor, ``no_guess`` says why: then ``value``, the mean of the sample, is
-    none either, and is left out of what is printed.
+    none either, and is left out of what is printed. Of one point among several that was refused
+    altogether it is NaN, and the ends are those that hold of anything (:meth:`refused`).
 
     ``hits`` counts the trials that contribute; ``effective_sample_size`` is (ΣX)²/ΣX² for weighted
     samples and the number of trials for plain ones; ``largest_weight_share`` is the largest
@@ -46,6 +47,15 @@ class Estimate:
     guess: tuple[float, float] | None = None
     no_guess: str = ""
     widened: float = 0.0
+
+    @classmethod
+    def refused(cls, why: str, ends: tuple[float, float], confidence: float) -> Estimate:
+        """What is known where the sample tells nothing: that the number lies between ``ends``."""
+        return cls(
+            value=math.nan, lower=ends[0], upper=ends[1], confidence=confidence, method="refused",
+            hits=0, effective_sample_size=0.0, largest_weight_share=1.0,
+            relative_standard_error=math.inf, no_guess=why,
+        )  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
         """Fields by name, fit for strict JSON: None stands for a figure that is not finite.

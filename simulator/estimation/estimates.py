@@ -9,10 +9,11 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simulator.errors import InvalidInput
+from simulator.errors import InvalidInput, Refusal
 from simulator.estimation.estimate import Estimate
 from simulator.estimation.samples import Floats
-from simulator.store.frames import Tabular
+from simulator.store.frames import Tabular, holds_same
+from simulator.wording import count_of
 
 _SHOWN = ("value", "lower", "upper", "confidence", "method")
 
@@ -21,7 +22,8 @@ class Estimates(Tabular, Sequence[Estimate]):
     """One estimate for each of several points, in their order; compared and indexed as a sequence.
 
     Each interval holds by itself with its confidence. A band, such as ``result.delta_band``, holds
-    at all points at once.
+    at all points at once. A point that is refused has no value, only the ends that hold of
+    anything, and its ``no_guess`` says why; where all are, the whole is refused.
 
     Attributes
     ----------
@@ -34,9 +36,8 @@ class Estimates(Tabular, Sequence[Estimate]):
         self.points: Floats = np.asarray(points, dtype=np.float64)
         self._estimates = tuple(estimates)
         if self.points.shape != (len(self._estimates),):
-            raise InvalidInput(
-                f"{len(self._estimates)} estimates have not {self.points.shape} points"
-            )
+            given = count_of(len(self._estimates), "estimate")
+            raise InvalidInput(f"{given} for points of shape {self.points.shape}")
 
     @property
     def value(self) -> Floats:
@@ -82,7 +83,7 @@ class Estimates(Tabular, Sequence[Estimate]):
             isinstance(other, Estimates)
             and self.at == other.at
             and np.array_equal(self.points, other.points)
-            and self._estimates == other._estimates
+            and holds_same(self._estimates, other._estimates)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -92,7 +93,7 @@ class Estimates(Tabular, Sequence[Estimate]):
 
     def __repr__(self) -> str:
         ends = f" from {self.points.min():g} to {self.points.max():g}" if len(self) else ""
-        return f"<{len(self)} estimates, {self.at}{ends}>"
+        return f"<{count_of(len(self), 'estimate')}, {self.at}{ends}>"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in (self.at, *_SHOWN))
@@ -105,15 +106,35 @@ class Estimates(Tabular, Sequence[Estimate]):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def at_points(name: str, points: ArrayLike, estimate: Callable[[float], Estimate]) -> Estimates:
-    """Estimate at every point; raises InvalidInput unless they are numbers of shape (points,)."""
+def at_points(
+    name: str,
+    points: ArrayLike,
+    estimate: Callable[[float], Estimate],
+    ends: tuple[float, float],
+    confidence: float,
+) -> Estimates:
+    """Estimate at every point; where that is refused, between ``ends``, with what was said.
+
+    Raises InvalidInput unless the points are numbers of shape (points,), and Refusal where all of
+    them are refused.
+    """
     try:
         array = np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError):
         array = np.zeros((0, 0))
     if array.ndim != 1:
         raise InvalidInput(f"{name} must be a number or a list of numbers, not {points!r:.80}")
-    return Estimates(name, array, [estimate(float(point)) for point in array])
+    found: list[Estimate] = []
+    refusals: list[Refusal] = []
+    for point in array:
+        try:
+            found.append(estimate(float(point)))
+        except Refusal as refusal:
+            refusals.append(refusal)
+            found.append(Estimate.refused(str(refusal), ends, float(confidence)))
+    if refusals and len(refusals) == len(found):
+        raise refusals[0]
+    return Estimates(name, array, found)
 
 
 def is_scalar(points: Any) -> bool:

@@ -12,6 +12,7 @@ from simulator.estimation.estimate import Estimate, estimate_of_mean
 from simulator.estimation.points import Points
 from simulator.estimation.samples import error_level, unit_interval_sample
 from simulator.validation import open_probability, whole
+from simulator.wording import count_of
 
 
 def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> Estimate:
@@ -71,4 +72,6 @@ def empirical_bernstein(sample: ArrayLike, confidence: float = 0.95) -> Estimate
 
 def _check_counts(hits: int, trials: int) -> None:
     if not whole("hits", hits, 0) <= whole("trials", trials):
-        raise InvalidInput(f"{hits} hits among {trials} trials: need hits <= trials")
+        raise InvalidInput(
+            f"{count_of(hits, 'hit')} among {count_of(trials, 'trial')}: need hits <= trials"
+        )

@@ -12,6 +12,7 @@ from simulator.deferred import stdtrit
 from simulator.errors import Refusal
 from simulator.estimation.estimate import Estimate
 from simulator.estimation.samples import Floats
+from simulator.wording import count_of
 
 VALID_ENDS = "betting below, the family's curve above"
 """Ends that a weighted sample of any measure has: the lower needs only that weights are not
@@ -90,8 +91,8 @@ class LogMean:
         if self.hits == 0:
             needed = 1 if bounded else max(minimum_hits, 1)
             raise Refusal(
-                f"0 of {self.trials} trials hit the event, {needed} are needed: try more trials, "
-                'another theta, or method="steered" or "doob"'
+                f"0 of {count_of(self.trials, 'trial')} hit the event, {needed} are needed: try "
+                'more trials, another theta, or method="steered" or "doob"'
             )
         if self.log_value < _SMALLEST_LOG:
             raise Refusal(
@@ -102,8 +103,8 @@ class LogMean:
             return None, ""
         if self.hits < minimum_hits:
             return None, (
-                f"{self.hits} of {self.trials} trials hit the event, {minimum_hits} are needed: "
-                'try more trials, another theta, or method="steered" or "doob"'
+                f"{self.hits} of {count_of(self.trials, 'trial')} hit the event, {minimum_hits} "
+                'are needed: try more trials, another theta, or method="steered" or "doob"'
             )
         if self.largest_share > largest_share:
             return None, (

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from simulator import validation
 from simulator.errors import InvalidInput
+from simulator.wording import count_of
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +27,8 @@ def checked_log_weights(log_weights: ArrayLike, trials: int) -> Floats:
     array = _vector(log_weights, "log_weights")
     if array.size != trials:
         raise InvalidInput(
-            f"log_weights has {array.size} entries for {trials} losses: give one each"
+            f"log_weights has {count_of(array.size, 'entry', 'entries')} for "
+            f"{count_of(trials, 'loss', 'losses')}: give one each"
         )
     if np.any(array == np.inf):
         raise InvalidInput("log_weights holds +inf: an importance weight must be finite")

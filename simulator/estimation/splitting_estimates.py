@@ -18,6 +18,7 @@ from simulator.estimation.log_mean import MINIMUM_HITS
 from simulator.estimation.samples import error_level
 from simulator.estimation.weighted import log_sample_estimate
 from simulator.estimation.weighted_sample import LogSample
+from simulator.wording import count_of
 
 _SMALLEST_LOG = -690.0
 
@@ -47,7 +48,7 @@ def splitting_product(
     worst = int(passed.argmin())
     if passed[worst] < max(minimum_hits, 1):
         raise Refusal(
-            f"{passed[worst]} of {started[worst]} paths passed level {worst}, "
+            f"{passed[worst]} of {count_of(int(started[worst]), 'path')} passed level {worst}, "
             f"{max(minimum_hits, 1)} are needed: try more trials or levels closer together"
         )
     share = passed / started

@@ -16,6 +16,7 @@ from simulator.mechanisms.base import Mechanism
 from simulator.theory.guarantees import ApproxDP
 from simulator.theory.laws import FiniteLaw
 from simulator.validation import open_probability, whole
+from simulator.wording import count_of
 
 Counts = NDArray[np.int64]
 
@@ -162,8 +163,8 @@ class JustAFew(Publishing):
         delta = self.rows / (self.at_least + (relation.records_touched == 1))
         if delta >= 1.0:
             raise InvalidInput(
-                f"publishing {self.rows} of {self.at_least} records publishes them all; "
-                "state a larger at_least"
+                f"publishing {self.rows} of {count_of(self.at_least, 'record')} publishes them "
+                "all; state a larger at_least"
             )
         return ApproxDP(0.0, delta)
 
@@ -179,7 +180,7 @@ class JustAFew(Publishing):
         """Raise Breach for a database smaller than promised."""
         if database.size < self.at_least:
             raise Breach(
-                f"JustAFew was promised at least {self.at_least} records, "
+                f"JustAFew was promised at least {count_of(self.at_least, 'record')}, "
                 f"the database holds {database.size}"
             )
 

@@ -42,6 +42,7 @@ from simulator.theory.laws import (
 from simulator.theory.laws.subsampled import check_rate
 from simulator.theory.transforms import subsampled
 from simulator.validation import whole
+from simulator.wording import count_of
 
 _MOST_SAMPLES, _MOST_SUMS = 4096, 1 << 20
 
@@ -287,7 +288,8 @@ class SampledWithoutReplacement(_Sampled):
     def __post_init__(self) -> None:
         check_mechanism(self.mechanism)
         if whole("size", self.size, least=0) > whole("population", self.population):
-            raise InvalidInput(f"a sample of {self.size} is more than {self.population} records")
+            population = count_of(self.population, "record")
+            raise InvalidInput(f"a sample of {self.size} is more than {population}")
 
     @property
     def _rate(self) -> float:
@@ -302,8 +304,8 @@ class SampledWithoutReplacement(_Sampled):
     def _samples(self, database: Database) -> Iterator[tuple[Database, float]]:
         if database.size != self.population:
             raise Breach(
-                f"{type(self).__name__} was made for {self.population} records, and was given "
-                f"{database.size}"
+                f"{type(self).__name__} was made for {count_of(self.population, 'record')}, and "
+                f"was given {database.size}"
             )
         records = list(database.records())
         _check_samples(math.prod(times + 1 for _, times in records))

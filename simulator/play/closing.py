@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from simulator.errors import NotApplicable
+from simulator.wording import count_of
 
 MOST_NODES = 200_000
 TREE, TREE_REPEATS, TREE_GROWTH = 20_000, 0.02, 1.2
@@ -41,9 +42,10 @@ class Census:
         self.new[i] += 1
         if self.nodes > MOST_NODES or (self.nodes % TREE == 0 and self._is_a_tree(i)):
             raise NotApplicable(
-                f"{self.nodes} states of the rule were found within {i + 1} of {self.rounds} "
-                f"rounds and they do not close: {INSTEAD}; or keep less in the state (a float that "
-                "adds up answers takes a new value each time: count them instead)"
+                f"{self.nodes} states of the rule were found within {i + 1} of "
+                f"{count_of(self.rounds, 'round')} and they do not close: {INSTEAD}; or keep less "
+                "in the state (a float that adds up answers takes a new value each time: count "
+                "them instead)"
             )
 
     def _is_a_tree(self, i: int) -> bool:

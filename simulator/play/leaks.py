@@ -18,6 +18,7 @@ from simulator.estimation.log_mean import LARGEST_SHARE, MINIMUM_HITS
 from simulator.play.menu import Menu
 from simulator.play.sampling import Covering
 from simulator.play.specification import Played, Specification
+from simulator.wording import count_of
 
 
 def covers(specification: Specification, b: int) -> bool:
@@ -74,7 +75,8 @@ def refuse_if_leaks_matter(leak: float, value: float, seen: int) -> None:
     if leak > LARGEST_SHARE * value:
         raise Refusal(
             f"infinite losses may have a probability of {leak:.3g} beside {value:.3g}, no tilting "
-            f"makes them likelier, and {seen} trials have one ({MINIMUM_HITS} needed): try more "
+            f"makes them likelier, and {count_of(seen, 'trial has', 'trials have')} one "
+            f"({MINIMUM_HITS} needed): try more "
             'trials, or method="doob" or "plain"'
         )
 

@@ -10,6 +10,7 @@ from simulator.errors import InvalidInput
 from simulator.play.outcome import Outcome
 from simulator.play.specification import Specification
 from simulator.play.tally import PLAIN, WEIGHTED, Tally, counted_in
+from simulator.wording import count_of
 
 _COIN_WORDS = 6
 _VIEW_ARRAYS = ("trials", "coins", "answers")
@@ -46,7 +47,7 @@ def stored_tally(
     if digests.dtype != np.uint64 or digests.shape != (blocks,):
         problem = f"digests of type {digests.dtype} and shape {digests.shape}"
     if bins.trials > most:
-        problem = f"{bins.trials} losses for {most} trials"
+        problem = f"{count_of(bins.trials, 'loss', 'losses')} for {count_of(most, 'trial')}"
     if bins.unknown:
         problem = "losses that are no numbers"
     if problem:
@@ -103,7 +104,8 @@ def _losses_problem(
     s: Specification, block: int, trials: int, named: Mapping[str, np.ndarray]
 ) -> str:
     if not 1 <= trials <= s.trials_in(block):
-        return f"{trials} losses for {s.trials_in(block)} trials"
+        own = count_of(s.trials_in(block), "trial")
+        return f"{count_of(trials, 'loss', 'losses')} for {own}"
     for name in ("losses", "log_weights"):
         array = named.get(name)
         if array is None:
@@ -139,7 +141,7 @@ def _views_problem(s: Specification, block: int, kept: int, named: Mapping[str, 
     trials, coins, answers = (named[name] for name in _VIEW_ARRAYS)
     most = s.trials_in(block) if np.isnan(named["losses"]).any() else s.views_in(block)
     if not 1 <= kept <= most:
-        return f"{kept} views for {s.views_in(block)} that are kept"
+        return f"{count_of(kept, 'view')} for {s.views_in(block)} to be kept"
     if trials.dtype.kind not in "iu" or coins.dtype != np.uint64:
         return f"views of types {trials.dtype} and {coins.dtype}"
     if coins.shape != (kept, _COIN_WORDS) or answers.shape[:2] != (kept, s.rounds):

@@ -13,6 +13,7 @@ from simulator.errors import InvalidInput, NotApplicable
 from simulator.queries.arguments import Column, interval, label, reader
 from simulator.queries.contract import ScalarQuery
 from simulator.validation import whole
+from simulator.wording import count_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class MeanOfPublicSize(ScalarQuery):
         """Return the mean; :class:`InvalidInput` when the size is not the public one."""
         if database.size != self.size:
             raise InvalidInput(
-                f"{self.name} is stated for {self.size} records, the database holds "
+                f"{self.name} is stated for {count_of(self.size, 'record')}, the database holds "
                 f"{database.size}; a mean over a sample is clipped_mean(..., at_least=m), m the "
                 "size of the sample"
             )
@@ -87,7 +88,7 @@ class MeanOfBoundedSize(ScalarQuery):
         """Return the mean; :class:`InvalidInput` for a database smaller than promised."""
         if database.size < self.at_least:
             raise InvalidInput(
-                f"{self.name} is stated for at least {self.at_least} records, "
+                f"{self.name} is stated for at least {count_of(self.at_least, 'record')}, "
                 f"the database holds {database.size}"
             )
         return _clipped_sum(database, self.column, self.lower, self.upper) / database.size

@@ -22,6 +22,7 @@ from simulator.play.block import covering_engine
 from simulator.play.specification import Specification
 from simulator.stages import in_stages
 from simulator.ties import beyond, tolerance
+from simulator.wording import count_of
 
 NODES = 2_000_000
 
@@ -188,8 +189,8 @@ def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -
         hopeless = i in (64, 256, 1024) and seen * (s.rounds / (i + 1)) ** 1.9 > 2 * nodes
         if seen > nodes or hopeless or int(counts.sum()) > 8 * nodes:
             raise NotApplicable(
-                f"more than {nodes} states within {i + 1} of {s.rounds} rounds are too many for "
-                'Doob\'s transform: use method="covering", "steered" or "tilted"'
+                f"more than {nodes} states within {i + 1} of {count_of(s.rounds, 'round')} are too "
+                'many for Doob\'s transform: use method="covering", "steered" or "tilted"'
             )
         source = np.repeat(np.arange(len(state)), counts)
         first = np.concatenate(([0], np.cumsum(counts)))[:-1]

@@ -26,10 +26,12 @@ from simulator.rare.witness import refuse_if_contradicted
 from simulator.run.progress import Progress
 from simulator.run.simulate import opened, run
 from simulator.stages import stage
+from simulator.store.files import run_folder
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 from simulator.ties import require_told_apart, tolerance
 from simulator.validation import experiment_number, finite, open_probability, whole
+from simulator.wording import count_of
 
 NODES_OF_AUTO = 500_000
 """States and losses that ``auto`` enumerates before it draws instead: about a second."""
@@ -136,6 +138,8 @@ def estimate_rare(
         raise InvalidInput('method="splitting" estimates at one point: ask for no curve')
     if out is not None and method in ("doob", "splitting"):
         raise InvalidInput(f"out= stores blocks of trials, and method={method!r} plays none")
+    if out is not None:
+        run_folder("out", out)  # before a pilot plays
     if method == "doob":
         return by_doob(question, start, curve=curve)
     if method == "splitting":
@@ -162,7 +166,8 @@ def estimate_rare(
     tail = result.tail(point, experiment, confidence)
     if sampling is None and tail.hits < MINIMUM_HITS:  # a weighted sample has refused by itself
         raise Refusal(
-            f"{tail.hits} of {trials} plain trials lost more than {point:g}, {MINIMUM_HITS} are "
+            f"{tail.hits} of {count_of(trials, 'plain trial')} lost more than {point:g}, "
+            f"{MINIMUM_HITS} are "
             'needed: try more trials, or method="covering", "tilted", "steered" or "splitting"'
         )
     at_point = result.delta(point, experiment, confidence)

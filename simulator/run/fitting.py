@@ -23,6 +23,7 @@ from simulator.run.gathering import Key
 from simulator.run.pool import outcomes
 from simulator.stages import stage
 from simulator.store import RunStore
+from simulator.store.files import run_folder
 
 HELD_OUT = 1 << 97
 """Added to the seed of plays that only measure speed."""
@@ -109,8 +110,9 @@ def stored_trials(
     """How many trials of each experiment a folder holds, and how many it is to hold."""
     if out is None:
         return 0, 0
+    folder = run_folder("out", out)
     try:
-        with RunStore.load(out) as store:
+        with RunStore.load(folder) as store:
             goal, done = store.goal()["trials"], [b for b, _ in store.done()]
     except (InvalidInput, KeyError):  # no run yet; if it is a damaged one, opening it will tell
         return 0, 0

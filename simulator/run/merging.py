@@ -20,6 +20,7 @@ from simulator.play.tally import counted_in, digest
 from simulator.store import RunStore
 from simulator.store.assembly import assemble, require_new
 from simulator.store.cover import Cover
+from simulator.store.files import run_folder
 from simulator.store.log import Block
 from simulator.store.manifest import Manifest, differences_between, read_manifest
 from simulator.store.provenance import DRAWS_DEPEND_ON
@@ -97,8 +98,8 @@ def merge_folders(
         block differs between two folders; there is no block at all; ``out`` exists, lies in one
         of the folders, or cannot be written.
     """
-    paths = [Path(folder) for folder in folders]
-    target = Path(out)
+    paths = [run_folder("folder", folder) for folder in folders]
+    target = run_folder("out", out)
     if not paths:
         raise InvalidInput("there is no folder to merge")
     require_new(target)

@@ -28,6 +28,7 @@ from simulator.run.simulate import (
 )
 from simulator.theory.guarantees import Guarantee
 from simulator.validation import whole
+from simulator.wording import count_of
 
 MOST_ALIGNED = 1 << 10
 """Parts begin at a multiple of this power of two, or of a smaller one where there are few blocks:
@@ -96,7 +97,7 @@ class StoredPart:
         held = f"blocks {own.start} to {own.stop - 1}" if own else "no block"
         return (
             f"{self.folder}: part {self.part}, {held} of {self.total} in each experiment, "
-            f"{self.trials} trials"
+            f"{count_of(self.trials, 'trial')}"
         )
 
     def as_dict(self) -> dict[str, Any]:

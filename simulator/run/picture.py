@@ -25,6 +25,7 @@ from simulator.plots.style import BandLike
 from simulator.result import Result
 from simulator.run.loading import UnknownAdversary
 from simulator.theory import BoundOnComposition, Composition, bounds_for, tail_bounds
+from simulator.wording import count_of
 
 DRAWN = (
     "basic",
@@ -61,7 +62,7 @@ def picture(result: Result, name: str, confidence: float = 0.95) -> Figure:
         if result.traces:
             _draw_along(panels[2], result)
         figure.suptitle(
-            f"{name} in {s.family}, {s.rounds} rounds, {s.trials} trials"
+            f"{name} in {s.family}, {count_of(s.rounds, 'round')}, {count_of(s.trials, 'trial')}"
             + (f", filter {s.filter}" if s.filter is not None else "")
             + (f" from {s.sampling}, intervals point by point" if result.weights else ""),
             fontsize="medium",

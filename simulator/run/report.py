@@ -49,6 +49,7 @@ def report(result: Result, adversary: str, questions: Questions) -> dict[str, An
         "adversary": adversary,
         "family": str(s.family),
         "relation": str(s.relation),
+        "filter": None if s.filter is None else str(s.filter),
         "rounds": s.rounds,
         "trials": s.trials,
         "seed": s.seed,

@@ -33,6 +33,24 @@ def require_file(path: Path) -> None:
             raise InvalidInput(f"{path} is no file; name another folder")
 
 
+def run_folder(name: str, path: str | PathLike[str]) -> Path:
+    """The folder of a run as a path; raises :class:`InvalidInput` for what names none.
+
+    An empty text is none: to pathlib it is the working folder. ``name`` is the argument's.
+    """
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        text = None
+    if not isinstance(text, str):
+        raise InvalidInput(f"{name}= must be a folder, as text or a path, not {path!r:.80}")
+    if not text:
+        raise InvalidInput(f"{name} must name a folder, not be empty; the working folder is '.'")
+    if "\0" in text:
+        raise InvalidInput(f"{name} must name a folder, and {text!r:.80} has a null character")
+    return Path(text)
+
+
 def canonical_json(value: Any, what: str) -> str:
     """Return the one JSON text of ``value``: keys sorted, no spaces, shortest exact floats.
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from simulator.errors import InvalidInput
 from simulator.store.condensing import Arrays, Combine, stretches, write_all, write_groups
 from simulator.store.cover import Cover
-from simulator.store.files import explained, require_file, sync_folder
+from simulator.store.files import explained, require_file, run_folder, sync_folder
 from simulator.store.locking import lock, locked, made_folders, read_only
 from simulator.store.log import (
     LOG_NAME,
@@ -27,6 +27,7 @@ from simulator.store.log import (
     scan,
 )
 from simulator.store.manifest import Manifest, read_manifest, record_session, require_same
+from simulator.wording import count_of
 
 _NEW = ".blocks.log.new"
 _SHOWN = 4
@@ -88,11 +89,7 @@ class RunStore:
         specification (it names the keys that differ) or goes further, when its log belongs to
         another run, when another process is writing there, and when it cannot be written.
         """
-        if not isinstance(folder, str | PathLike):
-            raise InvalidInput(f"out= must be a folder, as text or a path, not {folder!r:.80}")
-        if not os.fspath(folder):
-            raise InvalidInput("out must name a folder, not be empty; the working folder is '.'")
-        folder = Path(folder)
+        folder = run_folder("out", folder)
         wanted = Manifest.of(specification, goal or {})
         require_file(folder / LOG_NAME)
         if read_only(folder):
@@ -136,7 +133,7 @@ class RunStore:
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> RunStore:
         """Open a run to read it, without a lock and without changing anything."""
-        folder = Path(folder)
+        folder = run_folder("folder", folder)
         run = read_manifest(folder).identity
         with explained("read", folder / LOG_NAME):
             log = open(folder / LOG_NAME, "rb", buffering=0)  # noqa: SIM115
@@ -356,8 +353,12 @@ def _damage(path: Path, found: Scan) -> str:
         return ""
     lost = sum(stop - start for start, stop in found.gaps)
     where = ", ".join(f"{start} to {stop}" for start, stop in found.gaps[:_SHOWN])
-    more = f" and {len(found.gaps) - _SHOWN} more places" if len(found.gaps) > _SHOWN else ""
+    more = (
+        f" and {count_of(len(found.gaps) - _SHOWN, 'more place')}"
+        if len(found.gaps) > _SHOWN
+        else ""
+    )
     return (
-        f"{path} is damaged: dropped {lost} bytes that hold no whole block "
-        f"(bytes {where}{more}), kept {len(found.found)} whole blocks"
+        f"{path} is damaged: dropped {count_of(lost, 'byte that holds', 'bytes that hold')} no "
+        f"whole block (bytes {where}{more}), kept {count_of(len(found.found), 'whole block')}"
     )

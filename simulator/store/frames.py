@@ -70,15 +70,16 @@ class Tabular:
     def to_csv(self, path: str | PathLike[str]) -> Path:
         """Write the columns as CSV, each float with all of its digits; return the path.
 
-        What was there is replaced in one step. Raises InvalidInput where it cannot be written.
+        What was there is replaced in one step. Raises InvalidInput where it cannot be written,
+        and for a name that ends in .parquet.
         """
         return write_csv(self.columns(), path)
 
     def to_parquet(self, path: str | PathLike[str]) -> Path:
         """Write the columns as Parquet, in one step; return the path.
 
-        Raises InvalidInput where neither pyarrow nor polars is installed, and where it cannot be
-        written.
+        Raises InvalidInput where neither pyarrow nor polars is installed, where it cannot be
+        written, and for a name that ends in .csv.
         """
         return write_parquet(self.columns(), path)
 
@@ -119,7 +120,7 @@ def frame(columns: Columns, library: str | None = None) -> Any:
 
 def write_csv(columns: Columns, path: str | PathLike[str]) -> Path:
     """Write a line of names and a line for each row."""
-    path = _named(path)
+    path = _named(path, ".csv")
     with explained("write", path), replacing(path) as file:
         text = _Encoded(file)
         writer = csv.writer(text, lineterminator="\n")
@@ -131,7 +132,7 @@ def write_csv(columns: Columns, path: str | PathLike[str]) -> Path:
 
 def write_parquet(columns: Columns, path: str | PathLike[str]) -> Path:
     """Write by pyarrow, or by polars."""
-    path = _named(path)
+    path = _named(path, ".parquet")
     require_parquet()
     arrow, polars = _installed("pyarrow"), _installed("polars")
     with explained("write", path), replacing(path) as file:
@@ -143,10 +144,17 @@ def write_parquet(columns: Columns, path: str | PathLike[str]) -> Path:
     return path
 
 
-def _named(path: str | PathLike[str]) -> Path:
-    if not isinstance(path, str | PathLike):
+def _named(path: str | PathLike[str], ending: str) -> Path:
+    """The path; raises InvalidInput for what names no file, or one of another format."""
+    if not isinstance(path, str | PathLike) or not path:
         raise InvalidInput(f"name a file to write, as text or a path, not {path!r:.80}")
-    return Path(path)
+    found = Path(path)
+    if (other := found.suffix.lower()) in ENDINGS and other != ending:
+        raise InvalidInput(
+            f"{found} ends as another table than what is written: call to_{other[1:]}, or name a "
+            f"file that ends in {ending}"
+        )
+    return found
 
 
 def require_parquet() -> None:

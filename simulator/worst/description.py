@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.theory.filters import Filter
+from simulator.wording import count_of
 from simulator.worst.saved import NAME
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def header(found: WorstCase, path: Path, more: Sequence[str] = ()) -> tuple[str,
         "",
         *(f"{name:<11} {value}".rstrip() for name, value in facts),
         "",
-        f"It plays {policy.rounds} rounds at most, in the family {policy.family}. To play it:",
+        f"It plays {count_of(policy.rounds, 'round')} at most, in the family {policy.family}. "
+        "To play it:",
         f"  from {path.stem} import policy, {NAME}",
         f"  estimate_rare({NAME}, policy.family, policy.rounds, trials=100_000,",
         f"                epsilon={epsilon!r}, experiment={game.experiment}, "

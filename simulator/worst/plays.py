@@ -15,6 +15,7 @@ import numpy as np
 from simulator.errors import NotApplicable
 from simulator.seeds import Pilot, Stream, generator
 from simulator.validation import whole
+from simulator.wording import count_of
 from simulator.worst.arena import CLOSED
 from simulator.worst.grid import nearest_place
 
@@ -86,7 +87,7 @@ class Clock:
     def words(self, left: float) -> str:
         """``7 rounds left``, or ``12% of the budget left``."""
         if self.name == "rounds left":
-            return f"{left:.0f} round{'' if left == 1 else 's'} left"
+            return f"{count_of(round(left), 'round')} left"
         return f"{100 * left:.3g}% of the budget left"
 
 

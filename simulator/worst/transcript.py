@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from simulator.mechanisms import ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
+from simulator.wording import count_of
 from simulator.worst.plays import Clock, Play, Round, play
 
 if TYPE_CHECKING:
@@ -88,9 +89,8 @@ def told(policy: Policy, clock: Clock, shown: Play) -> list[str]:
         for row in rows
     ]
     beside = "above" if shown.won else "not above"
-    count = len(shown.rounds)
     lines.append(
-        f"{'wins' if shown.won else 'loses'} after {count} round{'' if count == 1 else 's'}: "
+        f"{'wins' if shown.won else 'loses'} after {count_of(len(shown.rounds), 'round')}: "
         f"loss {_loss(shown.loss)}, {beside} {shown.threshold:.6g}"
         + (f"; {clock.words(shown.left)}" if shown.left > 0 and not math.isinf(shown.loss) else "")
     )

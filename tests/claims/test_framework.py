@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import pickle
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -216,3 +220,23 @@ def test_the_order_is_that_of_the_files_whatever_was_imported_first() -> None:
         for code in (listing, first + listing)
     ]
     assert printed[0].stdout == printed[1].stdout
+
+
+def test_a_claim_travels_to_another_process_and_is_a_key() -> None:
+    """Neither could be done: a mappingproxy is neither pickled nor hashed."""
+    everything = claims.all_claims()
+    there = pickle.loads(pickle.dumps(everything))
+    assert there == everything
+    assert len({*there, *everything}) == len(everything)
+    for name in ("wrong", "given"):
+        assert all(type(getattr(one, name)) is MappingProxyType for one in there)
+    own = next(one for one in there if one.wrong)
+    with pytest.raises(TypeError):
+        own.wrong["x"] = 1  # type: ignore[index]
+    assert own.run_wrong() == claims.find(own.id).run_wrong()
+
+
+def test_claims_are_mapped_over_by_a_pool_of_processes() -> None:
+    chosen = claims.all_claims("group-notes")[:3]
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert list(pool.map(Claim.run, chosen)) == [each.run() for each in chosen]

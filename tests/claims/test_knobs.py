@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -190,3 +192,75 @@ def test_the_sum_of_two_laws_is_found_wherever_their_mass_is(sigma: float) -> No
     """Quadrature in the units of the print missed a peak as narrow as 0.001: the claim failed."""
     assert claim("zhang2020-sum-of-gaussians").check(sigma=sigma).verdict is Verdict.HOLDS
     assert claim("zhang2020-sum-of-gaussians").check(other_sigma=sigma).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("id", "settings", "line"),
+    [
+        ("roth2011-theorem-5", ["epsilon=50"], "what the check computes is not defined there"),
+        ("roth2011-lemma-7-tight", ["epsilon=50"], "the numbers of the linear program are too far"),
+        ("zhang2020-frequency-estimator", ["epsilon=0"], "a number that the check needs is not"),
+        ("roth2011-theorem-1", ["epsilons=1e300"], "a number grows beyond what a float holds"),
+        (
+            "roth2011-theorem-1",
+            ["deltas=0.5"],
+            "give as many deltas as epsilons, 7, or none, not 1",
+        ),
+        ("zhang2020-bob", ["rounds=1_0"], "rounds must be a whole number, not '1_0'"),
+        ("zhang2020-bob", ["rounds=2.5"], "rounds must be a whole number, not '2.5'"),
+        ("zhang2020-bob", ["denominator=8_1"], "denominator must be a number, not '8_1'"),
+        ("roth2011-theorem-1", ["epsilons=0_1,1"], "epsilons must be numbers with commas"),
+        ("roth2011-theorem-1-laplace", ["trials=1000000"], "trials goes from 1 to 2000"),
+        ("roth2011-theorem-6-played", ["rounds=10000000"], "rounds goes from 1 to 200"),
+        ("roth2011-remark-pure", ["pairs=10000"], "pairs goes from 1 to 1000"),
+    ],
+)
+def test_an_impossible_value_is_one_line_in_our_words(
+    id: str, settings: list[str], line: str
+) -> None:
+    """scipy's own words came through, and StopIteration; some values took minutes."""
+    with pytest.raises(InvalidInput) as refusal:
+        claim(id).check(**read_settings(claim(id), settings))
+    assert line in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        ValueError("f(a) and f(b) must have different signs"),
+        np.linalg.LinAlgError("Singular matrix"),
+        RuntimeWarning("The integral is probably divergent"),
+        OverflowError("math range error"),
+        ZeroDivisionError("float division by zero"),
+        MemoryError("Unable to allocate 7.28 TiB"),
+        RecursionError("maximum recursion depth exceeded"),
+        IndexError("index 3 is out of bounds"),
+        StopIteration(),
+    ],
+    ids=lambda fault: type(fault).__name__,
+)
+def test_what_a_library_says_of_itself_is_not_passed_on(fault: Exception) -> None:
+    def breaks(*, epsilons: tuple[float, ...] = (), share: float = 1.0, **others: object) -> None:
+        if share != 1.0:
+            if isinstance(fault, Warning):
+                warnings.warn(fault, stacklevel=1)
+            raise fault
+
+    broken = replace(claim("roth2011-theorem-1"), function=breaks, wrong={"share": 0.5}, given={})
+    with pytest.raises(InvalidInput, match=r"cannot be checked at share = 0.5: [a-z ]+$") as said:
+        broken.check(share=0.5)
+    assert str(fault) == "" or str(fault) not in str(said.value)
+
+
+def test_an_aggregate_that_is_too_noisy_is_told_without_a_look_at_every_neighbour(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of two blocks of 4000 rows every row is a neighbour to look at: it took minutes."""
+
+    def looks(*anything: object) -> float:
+        raise AssertionError("every neighbour was looked at")
+
+    monkeypatch.setattr("simulator.claims.zhang2020.smooth_use.leak_to_neighbours", looks)
+    finding = claim("zhang2020-sample-and-aggregate-black-box").check(blocks=2)
+    assert (finding.verdict, finding.measured[:9]) == (Verdict.FAILS, "deviation")

@@ -164,7 +164,7 @@ def gaussian(coins):
         (("--bound", "gdp-clt"), "gdp-clt is of kind approximation"),
         (("--bound", "analytic-gaussian"), "analytic-gaussian: "),
         (("--family", "renyi:2,0.1"), "none of the bounds"),
-        *((("--false-alarm", value), "false_alarm") for value in ("0", "1", "nan")),
+        *((("--false-alarm", value), "--false-alarm must") for value in ("0", "1", "nan")),
         (("--rounds", 0), "rounds"),
         (("--trials", 0), "trials"),
         (("nobody",), "no adversary 'nobody'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import time
 from dataclasses import replace
 
@@ -92,7 +93,7 @@ def test_claims_are_listed_by_place_and_verdict_without_being_checked(dpcompose)
     chosen = ("--source", "roth2011", "--place", "lemma 7", "--verdict", "not-tight")
     said = dpcompose("claims", *chosen, "--list")
     assert said.code == 0
-    assert said.out.splitlines()[0] == "1 claims"
+    assert said.out.splitlines()[0] == "1 claim"
     assert "roth2011-lemma-7 " in said.out
     assert [e["id"] for e in dpcompose("claims", *chosen, "--list", "--json").json] == [
         "roth2011-lemma-7"
@@ -103,7 +104,7 @@ def test_another_verdict_than_recorded_exits_1(dpcompose, astray):
     said = dpcompose("claims", astray, "chapter5-lemma-1-1")
     assert said.code == 1
     assert f"{astray}: holds, recorded: fails as printed" in said.err
-    assert said.err.endswith("1 of 2 verdicts differ from the recorded ones\n")
+    assert said.err.endswith("1 of 2 verdicts differs from what is recorded\n")
     assert "holds (recorded: fails as printed)" in said.out
     quiet = dpcompose("claims", astray, "--json")
     assert quiet.code == 1
@@ -114,6 +115,48 @@ def test_an_unknown_id_answers_with_the_nearest(dpcompose):
     line = dpcompose("claims", "roth2011-theorm-6").complaint
     assert "roth2011-theorem-6" in line
     assert "unknown claim" in line
+
+
+ASKED = {
+    "--list": (),
+    "--set": ("denominator=813",),
+    "--seed": ("5",),
+    "--wrong": (),
+    "--sweep": ("denominator=700..900",),
+    "--plot": ("bob.svg",),
+    "--code": (),
+}
+TWO_BY_TWO = [
+    pair
+    for pair in itertools.combinations(ASKED, 2)
+    if pair not in (("--set", "--seed"), ("--sweep", "--plot"))
+]
+
+
+@pytest.mark.parametrize("pair", TWO_BY_TWO, ids=" ".join)
+def test_of_two_flags_that_do_not_go_together_none_is_dropped(
+    dpcompose, tmp_path, monkeypatch, pair
+):
+    """``--list --plot bob.svg`` drew, and listed nothing."""
+    monkeypatch.chdir(tmp_path)
+    one, other = pair
+    words = (one, *ASKED[one], other, *ASKED[other])
+    line = dpcompose("claims", "zhang2020-bob", *words).complaint
+    assert line.startswith(f"{one} and {other} do not go together: give one of --list, --set with")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--code", "--json"), "--code and --json do not go together"),
+        (("--set", "rounds=3", "--set", "rounds = 4"), "give rounds once, not as 3 and as 4"),
+        (("--sweep", ""), "give a sweep as KNOB=LOW..HIGH, not ''"),
+        (("--set", ""), "give a knob and its value as name=value, not ''"),
+    ],
+)
+def test_nothing_that_is_asked_is_dropped(dpcompose, words, line):
+    assert line in dpcompose("claims", "zhang2020-bob", *words).complaint
 
 
 @pytest.mark.parametrize(

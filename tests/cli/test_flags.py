@@ -24,7 +24,15 @@ from simulator.cli.flags import FLAGS, with_flags
         ("check it with jobs=1.", "check it with --jobs 1."),
         ("with false_alarm=1e-6, theta=-0.5", "with --false-alarm 1e-6, --theta -0.5"),
         ("Laplace(q, epsilon=0.1): epsilon=0.1", "Laplace(q, epsilon=0.1): --epsilon 0.1"),
-        ("trace=True, keep_views=3, x.epsilon=2", "trace=True, keep_views=3, x.epsilon=2"),
+        ("trace=True, x.epsilon=2", "trace=True, x.epsilon=2"),
+        ("keep_views=3 or keep_views", "--views 3 or --views"),
+        ("false_alarm must lie between", "--false-alarm must lie between"),
+        ("run goes further (keep_views: 3 there)", "run goes further (--views: 3 there)"),
+        ("f(q, keep_views=3), not 'keep_views'", "f(q, keep_views=3), not 'keep_views'"),
+        (
+            "cannot read keep_views.json, a/time_limit, time_limit/b or x_false_alarm",
+            "cannot read keep_views.json, a/time_limit, time_limit/b or x_false_alarm",
+        ),
     ],
 )  # fmt: skip
 def test_arguments_become_flags(message, shown):
@@ -43,6 +51,20 @@ def test_a_refused_estimate_names_flags(dpcompose):
     said = dpcompose("tail", "fixed-worst-case", *game, "--method", "plain")
     assert said.code == 3
     assert "or --method covering, tilted, steered or splitting" in said.err
+
+
+GAME = ("press-when-ahead", "--family", "pure:0.2", "--rounds", 5, "--trials", 10, "--jobs", 1)
+
+
+def test_a_number_that_makes_no_sense_is_named_by_its_flag(dpcompose, tmp_path):
+    """``keep_views must be at least 0`` named what the command line has not."""
+    assert dpcompose("run", *GAME, "--views", -1).complaint == (
+        "--views must be at least 0, not -1"
+    )
+    kept = ("run", *GAME, "--out", tmp_path / "run", "--views")
+    assert dpcompose(*kept, 3).code == 0
+    assert "goes further already (--views: 3 there, 2 asked)" in dpcompose(*kept, 2).complaint
+    assert dpcompose("check", "--false-alarm", 2).complaint.startswith("--false-alarm must")
 
 
 def test_the_library_itself_names_no_flag():

@@ -41,6 +41,7 @@ def test_an_adversary_of_ones_own(dpcompose, adversary_file, tmp_path):
     ("arguments", "line"),
     [
         (("nowhere",), "nowhere is no folder of a run"),
+        (("",), "folder must name a folder, not be empty"),
         (("{folder}", "--out", "x.txt"), "a picture ends in one of"),
         (("{folder}", "--adversary", "nowhere.py:f"), "no file 'nowhere.py'"),
         (("{folder}", "--confidence", "2"), "confidence must lie strictly between 0 and 1"),

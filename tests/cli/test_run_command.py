@@ -40,6 +40,20 @@ def test_the_json_has_what_machines_need(dpcompose, adversary_file):
     assert report["rounds_per_second"] == pytest.approx(2 * 300 * 20 / report["seconds"])
 
 
+def test_the_head_line_names_the_filter(dpcompose):
+    """A run that a filter had cut short read like one that had none."""
+    game = ("run", "fixed-worst-case", *RUN)
+    filtered = dpcompose(*game, "--filter", "sum:0.5").out.splitlines()[0]
+    assert filtered == (
+        "fixed-worst-case in pure:0.2, 20 rounds, 300 trials per experiment, "
+        "filter sum:0.5,0.0,0.0, "
+        "seed 7, 95% intervals"
+    )
+    assert dpcompose(*game).out.splitlines()[0] == filtered.replace("filter sum:0.5,0.0,0.0, ", "")
+    assert told(dpcompose, *game[1:], "--filter", "sum:0.5")["filter"] == "sum:0.5,0.0,0.0"
+    assert told(dpcompose, *game[1:])["filter"] is None
+
+
 def test_the_bounds_are_those_of_the_family_tightest_first(dpcompose, adversary_file):
     bounds = told(dpcompose, adversary_file(), *RUN)["bounds"]
     assert all(list(row) == ["name", "kind", "epsilon", "source"] for row in bounds)

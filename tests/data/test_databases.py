@@ -221,7 +221,7 @@ def test_text_columns_stay_text_when_named(tmp_path):
         ("age\n41\n1e999\n", {}, "line 3, column 'age': '1e999'"),
         ("age\n41\n1_0\n", {}, "line 3, column 'age': '1_0'"),
         ("age,b\n41,2\n,3\n", {}, "line 3, column 'age': ''"),
-        ("age,b\n41,2\n3\n", {}, "line 3: 1 cells under 2 columns"),
+        ("age,b\n41,2\n3\n", {}, "line 3: 1 cell under 2 columns"),
         ("age,age\n41,2\n", {}, "two columns of one name"),
         ("age\n", {}, "no rows"),
         ("", {}, "empty"),

@@ -2,12 +2,14 @@
 
 import math
 import pickle
+import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from simulator import InvalidInput, PureDP, Refusal, Result, simulate
+from simulator import InvalidInput, PureDP, Refusal, Result, Tilted, simulate
 from simulator.adversaries import make
 from simulator.errors import NotApplicable
 from simulator.estimation import Estimate, Estimates, clopper_pearson, difference
@@ -56,6 +58,64 @@ def test_several_estimates_are_a_table(result):
     assert repr(several) == "<2 estimates, epsilon from 0.1 to 0.7>"
     assert several._repr_html_().count("<tr>") == 3
     assert str(several).startswith("epsilon 0.1: ")
+
+
+@pytest.fixture(scope="module")
+def weighted():
+    adversary = make("press-when-ahead", PureDP(0.2), 10)
+    return simulate(adversary, PureDP(0.2), 10, 400, sampling=Tilted(2.0), jobs=1, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "points", "ends"),
+    [
+        ("tail", [0.7, 1.99, 0.4, 2.5], (0.0, 1.0)),
+        ("delta", [0.7, 1.99, 0.4, 2.5], (0.0, 1.0)),
+        ("difference", [0.7, 1.99, 0.4, 2.5], (-1.0, 1.0)),
+    ],
+)
+def test_a_point_that_is_refused_leaves_the_others(weighted, name, points, ends):
+    """One threshold without a hit took every other estimate with it."""
+    measure = getattr(weighted, name)
+    if name == "difference":
+        measure = partial(measure, weighted)
+    several = measure(points, 1, 0.9)
+    refused = [point for point, found in zip(points, several) if found.method == "refused"]
+    for point, found in zip(points, several):
+        if point not in refused:
+            assert found == measure(point, 1, 0.9)
+            continue
+        with pytest.raises(Refusal, match=f"^{re.escape(found.no_guess)}$"):
+            measure(point, 1, 0.9)
+        assert (found.lower, found.upper, found.confidence) == (*ends, 0.9)
+        assert math.isnan(found.value)
+        with pytest.raises(Refusal, match="no value: 0 of 400 trials hit"):
+            float(found)
+    assert 2.5 in refused
+    assert {0.4, 0.7}.isdisjoint(refused)
+    np.testing.assert_array_equal(np.isnan(several.value), np.isin(points, refused))
+    assert several.upper.max() == ends[1]
+    assert "refused); no guess: 0 of 400 trials hit the event" in str(several)
+    assert several[3].as_dict()["value"] is None
+    apart = difference(several[0], several[3])
+    assert (apart.no_guess, apart.upper) == (several[3].no_guess, several[0].upper - ends[0])
+    assert several == measure(points, 1, 0.9) == pickle.loads(pickle.dumps(several))
+    with pytest.raises(Refusal, match="0 of 400 trials hit the event"):
+        measure([2.5, 2.6], 1, 0.9)
+
+
+def test_an_epsilon_that_is_refused_leaves_the_others(weighted, monkeypatch):
+    one = weighted.epsilon(0.1)
+
+    def refuse(leak, value, seen):
+        if value < 0.05:
+            raise Refusal("infinite losses may outweigh it")
+
+    monkeypatch.setattr("simulator.result.refuse_if_leaks_matter", refuse)
+    found = weighted.epsilon([0.1, 0.01])
+    assert found[0] == one
+    assert (found[1].lower, found[1].upper) == (0.0, math.inf)
+    assert found[1].no_guess == "infinite losses may outweigh it"
 
 
 @pytest.mark.parametrize("points", ["0.1", [[0.1]], [0.1, "x"], [math.nan], None, object()])

@@ -44,6 +44,11 @@ ROOMS = (
     ),
     Room(
         1,
+        ("wording",),
+        "counts in words: one round, two rounds",
+    ),
+    Room(
+        1,
         ("theory",),
         "privacy loss distributions, bounds, concentration, filters; the independent witness, "
         "imports nothing of the simulation",

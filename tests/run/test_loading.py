@@ -17,6 +17,8 @@ from simulator import (
     Steered,
     Tilted,
     counting_query,
+    estimate_rare,
+    merge_folders,
     parse_filter,
     simulate,
     simulate_part,
@@ -27,6 +29,7 @@ from simulator.play.sampling import Covering, parse_sampling
 from simulator.run.loading import UnknownAdversary
 from simulator.run.picture import picture
 from simulator.run.simulate import opened
+from simulator.store import RunStore
 
 FAMILY, ROUNDS = PureDP(0.2), 10
 EVERYONE = Database({"alice": 1, "others": 9})
@@ -212,10 +215,50 @@ def test_parts(tmp_path):
         Result.load(tmp_path / "2")
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", "must name a folder, not be empty; the working folder is '.'"),
+        (b"run", "must be a folder, as text or a path, not b'run'"),
+        ("run\0", "null character"),
+    ],
+)
+def test_a_path_that_names_no_folder_is_refused_wherever_a_run_is_named(
+    tmp_path, monkeypatch, text, line
+):
+    """An empty one was taken for the working folder, and the run in it was read."""
+    stored(tmp_path)
+    stored(tmp_path / "run")
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+
+    def a_pilot(*anything):
+        raise AssertionError("was played")
+
+    monkeypatch.setattr("simulator.run.simulate.trials_that_fit", a_pilot)
+    monkeypatch.setattr("simulator.rare.events.chosen", a_pilot)
+    game = make("press-when-ahead", FAMILY, ROUNDS), FAMILY, ROUNDS
+    for door in (
+        lambda: Result.load(text),
+        lambda: RunStore.load(text),
+        lambda: stored(text),
+        lambda: simulate(*game, seconds=9.0, out=text, jobs=1),
+        lambda: simulate_part(*game, 100, part=(1, 2), out=text, jobs=1),
+        lambda: estimate_rare(*game, 100, epsilon=1.0, out=text, jobs=1),
+        lambda: merge_folders([text], "new"),
+        lambda: merge_folders(["run"], text),
+    ):
+        with pytest.raises(InvalidInput) as refusal:
+            door()
+        assert line in str(refusal.value)
+        assert "\n" not in str(refusal.value)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_what_is_no_run_is_refused(tmp_path):
     for folder, line in (
         (tmp_path / "nowhere", "is no folder"),
-        (3, "name a folder"),
+        (3, "must be a folder, as text or a path, not 3"),
         (tmp_path, "cannot read"),
     ):
         with pytest.raises(InvalidInput, match=line):

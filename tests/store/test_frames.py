@@ -116,7 +116,23 @@ def test_results_are_tables(tmp_path):
 
 
 @pytest.mark.parametrize("write", [frames.write_csv, frames.write_parquet])
-@pytest.mark.parametrize("path", [3, None, b"table.csv"])
+@pytest.mark.parametrize("path", [3, None, b"table.csv", ""])
 def test_what_names_no_file_is_one_line(write, path):
     with pytest.raises(InvalidInput, match="name a file to write"):
         write(COLUMNS, path)
+
+
+def test_a_table_is_not_written_under_the_name_of_another_format(tmp_path):
+    """``to_csv("x.parquet")`` left text that no reader of Parquet opens."""
+    table = simulate(make("press-when-ahead", PureDP(0.2), 2), PureDP(0.2), 2, 3, jobs=1)
+    for write, name, line in (
+        (table.to_csv, "losses.parquet", "call to_parquet, or name a file that ends in .csv"),
+        (table.to_csv, "LOSSES.PARQUET", "call to_parquet"),
+        (table.to_parquet, "losses.csv", "call to_csv, or name a file that ends in .parquet"),
+    ):
+        with pytest.raises(InvalidInput) as refusal:
+            write(tmp_path / name)
+        assert line in str(refusal.value)
+    assert list(tmp_path.iterdir()) == []
+    for name in ("losses.csv", "LOSSES.CSV", "losses.txt", "losses"):
+        assert table.to_csv(tmp_path / name).read_text().startswith("experiment,trial,loss\n")

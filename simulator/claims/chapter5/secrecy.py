@@ -19,6 +19,7 @@ from simulator.data.databases import REPLACE_ONE, Database
 from simulator.estimation import tail_violation
 from simulator.mechanisms.published import NameAndShame
 from simulator.theory.guarantees import ApproxDP
+from simulator.wording import count_of
 
 Law = np.ndarray
 _VALUES = (0, 1)
@@ -196,7 +197,12 @@ def additive_groups(
         distance(chain[0], chain[-1]) / max(distance(p, q) for p, q in pairwise(chain))
         for chain in chains
     )
-    return upper_bound(worst, share * group, f"δ of {group} people over δ", note=f"{pairs} chains")
+    return upper_bound(
+        worst,
+        share * group,
+        f"δ of {count_of(group, 'person', 'people')} over δ",
+        note=f"{pairs} chains",
+    )
 
 
 def one_row(data: tuple[int, ...], chance: float = 1.0) -> Law:

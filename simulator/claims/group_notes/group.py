@@ -19,6 +19,7 @@ from simulator.mechanisms.laplace import VectorLaplacePair
 from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
 from simulator.queries import histogram_query
 from simulator.theory.guarantees import PureDP
+from simulator.wording import count_of
 
 claim(
     "group-notes-group-privacy",
@@ -46,7 +47,8 @@ def group_claim(*, epsilon: float = 0.3, people: int = 5, against_first: bool = 
     return follows(
         given,
         people * epsilon,
-        f"the claim gives {number(given)} between databases {people} people apart, "
+        f"the claim gives {number(given)} between databases "
+        f"{count_of(people, 'person', 'people')} apart, "
         f"the theorem says {number(people * epsilon)}",
         printed=f"against D_(i-1): chained it gives k(k+1)/2·ε = {number(given)}",
         right=f"against D_0, as the induction does: kε = {number(people * epsilon)}",

@@ -27,6 +27,7 @@ from simulator.mechanisms import RandomizedResponse
 from simulator.result import Result
 from simulator.theory.guarantees import PureDP
 from simulator.theory.laws import LaplaceLaw
+from simulator.wording import count_of
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def bounded_losses(
     return upper_bound(
         steps.largest_loss,
         share * epsilon,
-        f"largest |c_i| in {steps.rounds} rounds",
+        f"largest |c_i| in {count_of(steps.rounds, 'round')}",
         method="simulation",
         false_alarm=0.0,
     )
@@ -104,7 +105,7 @@ def conditional_means(
     return upper_bound(
         steps.largest_mean,
         factor * epsilon * math.expm1(epsilon),
-        f"largest conditional mean in {steps.rounds} rounds",
+        f"largest conditional mean in {count_of(steps.rounds, 'round')}",
         method="both",
         false_alarm=alarm,
         note=f"losses drift from their means by {number(steps.drift)}, allowed {number(allowed)}",
@@ -210,7 +211,7 @@ def prefix_decides(
     return statement(
         several == 0,
         f"{several} of {len(followed)} prefixes are followed by different pairs, in "
-        f"{len(result.views)} views of both experiments",
+        f"{count_of(len(result.views), 'view')} of both experiments",
     )
 
 

@@ -18,6 +18,7 @@ from simulator.claims.exact import (
 )
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding
+from simulator.errors import InvalidInput
 from simulator.theory.guarantees import ApproxDP, PureDP
 from simulator.theory.laws import FiniteLaw
 
@@ -59,6 +60,10 @@ def budgets_add_up(
     exchanges the databases after an answer 1. What is claimed at most is ``share`` of the sum (or
     of ``claimed``): of the loss, or of delta at the sum of the epsilons.
     """
+    if deltas and len(deltas) != len(epsilons):
+        raise InvalidInput(
+            f"give as many deltas as epsilons, {len(epsilons)}, or none, not {len(deltas)}"
+        )
     total = math.fsum(epsilons)
     rounds, leaks = len(epsilons), deltas or (0.0,) * len(epsilons)
     random = [random_views(epsilons, leaks, seed + place) for place in range(4)]

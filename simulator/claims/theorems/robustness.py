@@ -11,6 +11,7 @@ from simulator.claims.exact import chance_of_truth, random_pairs, solution
 from simulator.claims.findings import upper_bound
 from simulator.claims.model import Finding
 from simulator.theory.laws import FiniteLaw
+from simulator.wording import count_of
 
 
 def largest_ratio(people: int, epsilon: float) -> float:
@@ -40,7 +41,7 @@ def group_privacy(*, epsilon: float = 0.3, people: int = 5, share: float = 1.0) 
     return upper_bound(
         math.log(largest_ratio(people, epsilon)),
         share * people * epsilon,
-        f"largest loss between databases {people} people apart",
+        f"largest loss between databases {count_of(people, 'person', 'people')} apart",
         note="over all mechanisms, by linear program",
     )
 

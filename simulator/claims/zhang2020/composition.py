@@ -29,6 +29,7 @@ from simulator.mechanisms import Laplace, RandomizedResponse
 from simulator.queries import counting_query
 from simulator.theory import PureDP
 from simulator.theory.laws import LaplaceLaw
+from simulator.wording import count_of
 
 claim(
     "zhang2020-post-processing",
@@ -196,8 +197,8 @@ def limited_queries(*, error: float = 1.0, rounds: int = 400, budget: float = 10
     mean = rounds * LaplaceLaw(epsilon).mean
     return statement(
         mean > budget and rounds * epsilon > budget,
-        f"{rounds} answers with noise {number(error)}: mean loss {number(mean)}, largest "
-        f"{number(rounds * epsilon)}, budget {number(budget)}",
+        f"{count_of(rounds, 'answer')} with noise {number(error)}: mean loss {number(mean)}, "
+        f"largest {number(rounds * epsilon)}, budget {number(budget)}",
     )
 
 

@@ -179,6 +179,9 @@ def black_box(
     large = SampleAndAggregate(mean_of_values, blocks, epsilon, delta, lower=0.0, upper=1.0)
     small = SampleAndAggregate(mean_of_values, 11, epsilon, delta, lower=0.0, upper=1.0)
     centre, scale = large.centre_and_scale(database, ADD_REMOVE)
+    deviation, error = math.sqrt(2) * noise * scale, abs(centre - mean_of_values(database))
+    if max(deviation, error) >= 0.05:
+        return statement(False, f"deviation {number(deviation)}, error {number(error)}")
     middle = set(np.argsort(np.abs(large.block_values(database) - centre))[:3].tolist())
     near = [record for record in database if large.block_of(record) in middle]
     alone = {small.block_of((i, float(i % 2))): (i, float(i % 2)) for i in range(200)}
@@ -187,9 +190,6 @@ def black_box(
         leak_to_neighbours(large, database, near, noise),
         leak_to_neighbours(small, Database(hard), hard, noise),
     )
-    deviation, error = math.sqrt(2) * noise * scale, abs(centre - mean_of_values(database))
-    if max(deviation, error) >= 0.05:
-        return statement(False, f"deviation {number(deviation)}, error {number(error)}")
     return upper_bound(
         leak,
         delta,
