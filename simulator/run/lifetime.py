@@ -3,18 +3,51 @@
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
+from multiprocessing import util
 from typing import Any
+
+from joblib.externals.loky import reusable_executor
 
 _DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG of Linux's prctl."""
 
 _A_LOOK = 0.5
 """Seconds between two looks at whether the parent is there."""
+
+
+_inherited: list[Any] = []
+"""Pools of the process that this one was forked from; kept, for letting go would stop them."""
+_stopping: set[int] = set()
+
+
+def in_a_process_of_a_program() -> None:
+    """Have joblib's own pool be this process's alone, and end with it, where another forked it.
+
+    A fork takes the pool of its parent for its own and waits for it; and a process that
+    multiprocessing has started waits at its end for workers that have nothing to do, minutes long.
+    """
+    if multiprocessing.parent_process() is None:
+        return
+    pool = reusable_executor._executor
+    manager = getattr(pool, "_executor_manager_thread", None)
+    if manager is not None and not manager.is_alive():  # no thread lives on in a fork
+        _inherited.append(pool)
+        reusable_executor._executor = None
+    if os.getpid() not in _stopping:
+        _stopping.add(os.getpid())
+        util.Finalize(None, _stop_pool, exitpriority=0)
+
+
+def _stop_pool() -> None:
+    pool = reusable_executor._executor
+    if pool is not None and pool not in _inherited:
+        pool.shutdown(wait=True, kill_workers=True)
 
 
 def bound_to_this_process() -> dict[str, Any]:

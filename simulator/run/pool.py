@@ -23,7 +23,7 @@ from simulator.run.cluster import Cluster, cluster_outcomes, died_twice
 from simulator.run.dask_cluster import DaskCluster
 from simulator.run.gathering import Key
 from simulator.run.interruption import shielded
-from simulator.run.lifetime import bound_to_this_process
+from simulator.run.lifetime import bound_to_this_process, in_a_process_of_a_program
 from simulator.run.memory import WORKER_BYTES, affordable
 from simulator.run.ray_cluster import RayCluster
 from simulator.run.worker import Player
@@ -176,6 +176,7 @@ def parallel(
     processes = jobs > 1 and not getattr(backend, "supports_sharedmem", False)
     if processes:
         play.pickled  # noqa: B018 (raises here, and not from inside of a pool)
+        in_a_process_of_a_program()
 
     # Threads may be faster than what is done with their blocks, and joblib hands out the next one
     # whether the last was taken or not: they wait, lest the memory fill with finished blocks.

@@ -38,6 +38,36 @@ def test_workers_end_with_their_parent(number, tmp_path):
     assert script.left_behind() == []
 
 
+IN_A_PROCESS = """
+    import multiprocessing, sys
+    from tests.helpers.games import PureDP, press_when_ahead
+    from simulator import simulate
+
+    def play():
+        result = simulate(press_when_ahead, PureDP(0.2), 5, 60, block_size=10, jobs=2)
+        print(float(result.losses(0).sum()), flush=True)
+
+    if __name__ == "__main__":
+        play()
+        process = multiprocessing.get_context("{start}").Process(target=play)
+        process.start()
+        process.join()
+        play()
+        sys.exit(process.exitcode)
+"""
+
+
+@pytest.mark.parametrize("start", ["spawn", "fork"])
+def test_a_process_of_a_program_has_workers_of_its_own_and_ends_with_them(start, tmp_path):
+    # a fork waited for its parent's workers for ever, and either for idle ones for five minutes
+    script = Script(tmp_path, IN_A_PROCESS.format(start=start))
+    code, out, _ = script.finish(60)
+    assert code == 0
+    first, second, third = out.split()
+    assert first == second == third
+    assert script.left_behind() == []
+
+
 def test_no_more_workers_than_memory_allows():
     assert affordable(222, at_once=10 * WORKER_BYTES + 5) == 10
     assert affordable(4, at_once=10**12) == 4
