@@ -330,7 +330,7 @@ def test_a_folder_is_not_merged_into_itself(parts, tmp_path, monkeypatch):
     with pytest.raises(InvalidInput, match="exists already"):
         merge_folders(["part"], "nowhere")
     for out in ("", ".", "part/.."):
-        with pytest.raises(InvalidInput, match="must name a new folder"):
+        with pytest.raises(InvalidInput, match=r"must name a (new )?folder"):
             merge_folders(["part"], out)
     assert sorted(tmp_path.rglob("*")) == before
 

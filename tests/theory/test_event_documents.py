@@ -201,7 +201,7 @@ def test_events_that_are_stated_for_replacing_a_record():
          r"^event \(SelfComposedDpEvent\).event \(GaussianDpEvent\): sigma must be a positive"),
         (sampled(noise(1.0), rate=-0.1), InvalidInput, r"rate must be in \[0, 1\], not -0.1"),
         (dp("SampledWithoutReplacementDpEvent", source_dataset_size=10, sample_size=11,
-            event=noise(1.0)), InvalidInput, "a sample of 11 from 10 records"),
+            event=noise(1.0)), InvalidInput, "cannot be drawn from a population of 10"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused_by_name_with_the_path(theirs, error, complaint):

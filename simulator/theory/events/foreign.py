@@ -33,7 +33,6 @@ from simulator.theory.guarantees import ZCDP, RenyiDP
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, nonnegative, several
 from simulator.theory.stored import parsed
-from simulator.wording import count_of
 
 Read = Callable[[Any, Neighbours, str], EventTree]
 
@@ -153,7 +152,7 @@ def _without_replacement(event: Any, relation: Neighbours, path: str) -> EventTr
     size = count("source_dataset_size", event.source_dataset_size)
     drawn = count("sample_size", event.sample_size, 0)
     if drawn > size:
-        raise InvalidInput(f"a sample of {drawn} from {count_of(size, 'record')} cannot be drawn")
+        raise InvalidInput(f"a sample of {drawn} cannot be drawn from a population of {size}")
     inner = _read(event.event, relation, f"{path}.event")
     rate = ratio_up(float(drawn), float(size)) if drawn else 0.0
     return SubsampledEvent(inner, min(rate, 1.0), "without_replacement")
