@@ -21,6 +21,7 @@ from simulator.run.gathering import Gathered
 from simulator.run.progress import Progress
 from simulator.run.simulate import from_record
 from simulator.store import RunStore
+from simulator.store.files import folder_path
 from simulator.store.log import Block, Location
 from simulator.store.manifest import differences_between
 from simulator.theory.filters import Filter, parse_filter
@@ -103,10 +104,7 @@ Result.load = staticmethod(load_result)
 
 def _folder(folder: str | PathLike[str]) -> Path:
     """The folder as a path; raises InvalidInput where it holds no run."""
-    try:
-        path = Path(folder)
-    except TypeError:
-        raise InvalidInput(f"name a folder, as text or a path, not {folder!r:.80}") from None
+    path = folder_path(folder, "a run")
     if not path.is_dir():
         raise InvalidInput(f"{path} is no folder of a run")
     return path

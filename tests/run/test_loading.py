@@ -215,7 +215,7 @@ def test_parts(tmp_path):
 def test_what_is_no_run_is_refused(tmp_path):
     for folder, line in (
         (tmp_path / "nowhere", "is no folder"),
-        (3, "name a folder"),
+        (3, "must be a folder"),
         (tmp_path, "cannot read"),
     ):
         with pytest.raises(InvalidInput, match=line):
