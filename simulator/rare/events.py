@@ -26,7 +26,7 @@ from simulator.rare.witness import refuse_if_contradicted
 from simulator.run.progress import Progress
 from simulator.run.simulate import opened, run
 from simulator.stages import stage
-from simulator.store.files import run_folder
+from simulator.store.files import folder_path
 from simulator.theory.filters import Filter
 from simulator.theory.guarantees import Guarantee
 from simulator.ties import require_told_apart, tolerance
@@ -139,7 +139,7 @@ def estimate_rare(
     if out is not None and method in ("doob", "splitting"):
         raise InvalidInput(f"out= stores blocks of trials, and method={method!r} plays none")
     if out is not None:
-        run_folder("out", out)  # before a pilot plays
+        folder_path(out)  # before a pilot plays
     if method == "doob":
         return by_doob(question, start, curve=curve)
     if method == "splitting":

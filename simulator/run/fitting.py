@@ -23,7 +23,7 @@ from simulator.run.gathering import Key
 from simulator.run.pool import outcomes
 from simulator.stages import stage
 from simulator.store import RunStore
-from simulator.store.files import run_folder
+from simulator.store.files import folder_path
 
 HELD_OUT = 1 << 97
 """Added to the seed of plays that only measure speed."""
@@ -53,14 +53,14 @@ def trials_that_fit(
             pace, took = _pace_alone(s, experiments, trials)
             if took >= ALONE * seconds or trials >= min(s.trials, s.block_size):
                 break
-            wanted = math.ceil(ALONE * seconds * pace)
+            wanted = math.ceil(min(s.trials, ALONE * seconds * pace))
             trials = min(max(trials + 1, min(STEP * trials, wanted)), s.trials, s.block_size)
         if jobs > 1 and took < TOGETHER * seconds and trials < s.trials:
-            size = max(1, min(s.block_size, int(TOGETHER * seconds * pace / EACH)))
+            size = max(1, int(min(s.block_size, TOGETHER * seconds * pace / EACH)))
             pace, starting = _pace_together(s, experiments, size, jobs)
             start += starting
     left = max(0.0, seconds - (time.perf_counter() - start))
-    return max(1, min(s.trials, int(pace * left * (1.0 - KEPT_BACK))))
+    return max(1, int(min(s.trials, pace * left * (1.0 - KEPT_BACK))))
 
 
 def _pace_alone(s: Specification, experiments: Sequence[int], trials: int) -> tuple[float, float]:
@@ -110,7 +110,7 @@ def stored_trials(
     """How many trials of each experiment a folder holds, and how many it is to hold."""
     if out is None:
         return 0, 0
-    folder = run_folder("out", out)
+    folder = folder_path(out)
     try:
         with RunStore.load(folder) as store:
             goal, done = store.goal()["trials"], [b for b, _ in store.done()]

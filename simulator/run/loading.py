@@ -21,7 +21,7 @@ from simulator.run.gathering import Gathered
 from simulator.run.progress import Progress
 from simulator.run.simulate import from_record
 from simulator.store import RunStore
-from simulator.store.files import run_folder
+from simulator.store.files import folder_path
 from simulator.store.log import Block, Location
 from simulator.store.manifest import differences_between
 from simulator.theory.filters import Filter, parse_filter
@@ -104,7 +104,7 @@ Result.load = staticmethod(load_result)
 
 def _folder(folder: str | PathLike[str]) -> Path:
     """The folder as a path; raises InvalidInput where it holds no run."""
-    path = run_folder("folder", folder)
+    path = folder_path(folder, "folder")
     if not path.is_dir():
         raise InvalidInput(f"{path} is no folder of a run")
     return path

@@ -6,7 +6,7 @@ have left, and is resumed like it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from os import PathLike
 from pathlib import Path
@@ -20,7 +20,7 @@ from simulator.play.tally import counted_in, digest
 from simulator.store import RunStore
 from simulator.store.assembly import assemble, require_new
 from simulator.store.cover import Cover
-from simulator.store.files import run_folder
+from simulator.store.files import folder_path
 from simulator.store.log import Block
 from simulator.store.manifest import Manifest, differences_between, read_manifest
 from simulator.store.provenance import DRAWS_DEPEND_ON
@@ -98,8 +98,10 @@ def merge_folders(
         block differs between two folders; there is no block at all; ``out`` exists, lies in one
         of the folders, or cannot be written.
     """
-    paths = [run_folder("folder", folder) for folder in folders]
-    target = run_folder("out", out)
+    if isinstance(folders, str | bytes | PathLike) or not isinstance(folders, Iterable):
+        raise InvalidInput(f"folders must be several, as a list, not {folders!r:.80}")
+    paths = [folder_path(folder, "a folder to merge") for folder in folders]
+    target = folder_path(out)
     if not paths:
         raise InvalidInput("there is no folder to merge")
     require_new(target)

@@ -137,7 +137,12 @@ def simulate_part(
     ------
     InvalidInput, Breach, WorkerLost, ClusterLost : as :func:`simulate`.
     """
-    chosen = Part.of(part) if isinstance(part, str) else Part(*part)
+    if isinstance(part, str):
+        chosen = Part.of(part)
+    elif isinstance(part, Sequence) and len(part) == 2:
+        chosen = Part(*part)
+    else:
+        raise InvalidInput(f"a part is written as (2, 8), the second of eight, not {part!r:.80}")
     s = Specification(adversary, family, rounds, trials, **others)
     if not s.trust:
         raise InvalidInput("a part does not keep which challenges were met: play with trust=True")

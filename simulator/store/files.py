@@ -26,29 +26,27 @@ def explained(action: str, path: Path) -> Iterator[None]:
         raise InvalidInput(f"cannot {action} {path}: {error.strerror or error}") from None
 
 
+def folder_path(folder: object, what: str = "out") -> Path:
+    """The folder that ``what`` names as a path; raises :class:`InvalidInput` where it is none."""
+    if not isinstance(folder, str | PathLike):
+        raise InvalidInput(f"{what} must be a folder, as text or a path, not {folder!r:.80}")
+    text = os.fspath(folder)
+    if not text:
+        raise InvalidInput(f"{what} must name a folder, not be empty; the working folder is '.'")
+    try:
+        usable = isinstance(text, str) and b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        usable = False
+    if not usable:
+        raise InvalidInput(f"{what} must be a folder's name, and {text!r:.80} can be none")
+    return Path(text)
+
+
 def require_file(path: Path) -> None:
     """Raise :class:`InvalidInput` for what is there and no file: to open a pipe may never end."""
     with explained("read", path):
         if path.exists() and not path.is_file():
             raise InvalidInput(f"{path} is no file; name another folder")
-
-
-def run_folder(name: str, path: str | PathLike[str]) -> Path:
-    """The folder of a run as a path; raises :class:`InvalidInput` for what names none.
-
-    An empty text is none: to pathlib it is the working folder. ``name`` is the argument's.
-    """
-    try:
-        text = os.fspath(path)
-    except TypeError:
-        text = None
-    if not isinstance(text, str):
-        raise InvalidInput(f"{name}= must be a folder, as text or a path, not {path!r:.80}")
-    if not text:
-        raise InvalidInput(f"{name} must name a folder, not be empty; the working folder is '.'")
-    if "\0" in text:
-        raise InvalidInput(f"{name} must name a folder, and {text!r:.80} has a null character")
-    return Path(text)
 
 
 def canonical_json(value: Any, what: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from simulator.errors import InvalidInput
 from simulator.store.condensing import Arrays, Combine, stretches, write_all, write_groups
 from simulator.store.cover import Cover
-from simulator.store.files import explained, require_file, run_folder, sync_folder
+from simulator.store.files import explained, folder_path, require_file, sync_folder
 from simulator.store.locking import lock, locked, made_folders, read_only
 from simulator.store.log import (
     LOG_NAME,
@@ -89,7 +89,7 @@ class RunStore:
         specification (it names the keys that differ) or goes further, when its log belongs to
         another run, when another process is writing there, and when it cannot be written.
         """
-        folder = run_folder("out", folder)
+        folder = folder_path(folder)
         wanted = Manifest.of(specification, goal or {})
         require_file(folder / LOG_NAME)
         if read_only(folder):
@@ -133,7 +133,7 @@ class RunStore:
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> RunStore:
         """Open a run to read it, without a lock and without changing anything."""
-        folder = run_folder("folder", folder)
+        folder = folder_path(folder, "folder")
         run = read_manifest(folder).identity
         with explained("read", folder / LOG_NAME):
             log = open(folder / LOG_NAME, "rb", buffering=0)  # noqa: SIM115

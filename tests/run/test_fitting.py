@@ -49,8 +49,9 @@ def test_speed_is_measured_on_draws_that_no_result_uses(monkeypatch):
         assert all(block > 0 for _, block in keys)
 
 
-def test_trials_is_the_most_that_is_played():
-    result = simulate(press_when_ahead, FAMILY, 5, 3, seconds=30.0, jobs=1)
+@pytest.mark.parametrize("seconds", [30.0, 1e308])
+def test_trials_is_the_most_that_is_played(seconds):
+    result = simulate(press_when_ahead, FAMILY, 5, 3, seconds=seconds, jobs=1)
     assert result.specification.trials == 3
 
 

@@ -220,7 +220,7 @@ def test_parts(tmp_path):
     [
         ("", "must name a folder, not be empty; the working folder is '.'"),
         (b"run", "must be a folder, as text or a path, not b'run'"),
-        ("run\0", "null character"),
+        ("run\0", "can be none"),
     ],
 )
 def test_a_path_that_names_no_folder_is_refused_wherever_a_run_is_named(
@@ -258,7 +258,7 @@ def test_a_path_that_names_no_folder_is_refused_wherever_a_run_is_named(
 def test_what_is_no_run_is_refused(tmp_path):
     for folder, line in (
         (tmp_path / "nowhere", "is no folder"),
-        (3, "must be a folder, as text or a path, not 3"),
+        (3, "must be a folder"),
         (tmp_path, "cannot read"),
     ):
         with pytest.raises(InvalidInput, match=line):

@@ -13,7 +13,15 @@ import numpy as np
 import pytest
 
 import simulator.run.worker
-from simulator import InvalidInput, PureDP, Tilted, merge_folders, simulate, simulate_part
+from simulator import (
+    InvalidInput,
+    PureDP,
+    Result,
+    Tilted,
+    merge_folders,
+    simulate,
+    simulate_part,
+)
 from simulator.run.parts import Part
 from simulator.store import RunStore
 from simulator.store.manifest import read_manifest, write_manifest
@@ -437,3 +445,30 @@ def test_a_part_may_be_empty(tmp_path):
     assert (len(empty.blocks), empty.trials) == (0, 0)
     assert "no block" in str(empty)
     assert merge_folders([tmp_path / "first", tmp_path / "last"], tmp_path / "both").stored == 2
+
+
+@pytest.mark.parametrize("part", [1, None, (1,), (1, 2, 3), {1: 2}])
+def test_what_is_no_pair_is_no_part(part, tmp_path):
+    with pytest.raises(InvalidInput, match=r"a part is written as \(2, 8\)"):
+        simulate_part(PRESS, PureDP(0.2), 2, 8, part=part, out=tmp_path / "part")
+    assert not (tmp_path / "part").exists()
+
+
+@pytest.mark.parametrize("folders", ["whole", Path("whole"), b"whole", None])
+def test_one_folder_is_no_list_of_folders(folders, tmp_path):
+    with pytest.raises(InvalidInput, match="folders must be several, as a list"):
+        merge_folders(folders, tmp_path / "merged")
+
+
+@pytest.mark.parametrize("folder", ["", "a\0b", "\ud800", b"whole", None, 3])
+def test_what_names_no_folder_is_one_line(folder, tmp_path):
+    for called in (
+        lambda: merge_folders([folder], tmp_path / "merged"),
+        lambda: merge_folders([tmp_path], folder),
+        lambda: Result.load(folder),
+        lambda: RunStore.open(folder, {}),
+    ):
+        with pytest.raises(InvalidInput, match="folder") as refused:
+            called()
+        assert "exists already" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
