@@ -15,6 +15,7 @@ import os
 import pickle
 import re
 import secrets
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -106,11 +107,18 @@ def _written(code: Any) -> bytes:
 
 def _restored(content: bytes, target: Any) -> Any:
     from numba.core.compiler import CompileResult
+    from numba.core.funcdesc import _dynamic_module
 
+    # numba's stand-in for the module of a function that has none, as of a file that was run; it
+    # asks for it by its name, to look up globals that code which stands alone does not have
+    nowhere = _dynamic_module.__name__
+    sys.modules[nowhere] = _dynamic_module
     try:
         return CompileResult._rebuild(target, *pickle.loads(content))
     except Exception:  # of another make than the key says: compile
         return None
+    finally:
+        del sys.modules[nowhere]
 
 
 def name_uniquely() -> None:

@@ -73,6 +73,44 @@ def test_a_new_process_loads_every_kind_of_kernel_and_plays_the_same_bits(tmp_pa
     assert [counts for _, *counts in warm] == [[1, 0]] * 4
 
 
+FROM_A_FILE = """
+import json, sys
+from simulator import PureDP
+from simulator.adversaries.loading import find_adversary
+from simulator.play.block import Specification, play_block, prepared_engine
+
+family = PureDP(0.2)
+s = Specification(find_adversary(sys.argv[1], family, 20), family, 20, 300, 7)
+cache = prepared_engine(s).kernel._cache
+print(json.dumps([play_block(s, 0, 0).losses.tolist(), cache.loaded, cache.saved]))
+"""
+RULE_OF_A_FILE = """
+from simulator import Challenge, Laplace, Rule
+from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+
+menu = tuple(Challenge(WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1 * i)) for i in (1, 2))
+
+
+def step(state, i, answer, coins):
+    return state, 1 if answer > BAR else 0
+
+
+press = Rule(step, menu)
+"""
+
+
+def test_a_rule_of_a_file_is_compiled_once_until_the_file_changes(tmp_path):
+    file = tmp_path / "mine.py"
+    played = []
+    for bar in (0.5, 0.5, -3.0, 0.5):
+        file.write_text(f"BAR = {bar}\n{RULE_OF_A_FILE}")
+        played.append(in_a_new_process(FROM_A_FILE, tmp_path / "c", f"{file}:press"))
+    (first, *cold), (again, *warm), (other, *changed), (back, *kept) = played
+    assert first == again == back != other
+    assert cold[0] == changed[0] == 0
+    assert warm == kept == [1, 0]
+
+
 ONE_NAME = """
 import json, math, sys
 import numba
