@@ -118,7 +118,7 @@ def _restored(content: bytes, target: Any) -> Any:
     except Exception:  # of another make than the key says: compile
         return None
     finally:
-        del sys.modules[nowhere]
+        sys.modules.pop(nowhere, None)
 
 
 def name_uniquely() -> None:
