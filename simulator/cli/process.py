@@ -84,7 +84,7 @@ def end(code: int) -> NoReturn:
         sys.stderr.flush()
         os._exit(code)
     if not _a_file_was_run():  # what a user's file holds open is written by the last collection
-        gc.freeze()  # which would take a compiler apart, for a second after the last word
+        gc.freeze()  # which would take a compiler apart, for some tenths of a second
     sys.exit(code)
 
 

@@ -214,7 +214,7 @@ def test_a_signal_while_a_rule_compiles_is_heard_by_the_thread_that_waits():
 
 
 def test_what_ends_a_command_leaves_no_collection_for_after_its_last_word():
-    # with a compiler in memory that takes a second, in which no signal is heard
+    # with a compiler in memory that takes tenths of a second, in which no signal is heard
     body = """
         import atexit, gc, sys
         from simulator.cli import main
