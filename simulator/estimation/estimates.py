@@ -120,7 +120,7 @@ def at_points(
     """
     try:
         array = np.asarray(points, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.zeros((0, 0))
     if array.ndim != 1:
         raise InvalidInput(f"{name} must be a number or a list of numbers, not {points!r:.80}")
@@ -139,7 +139,10 @@ def at_points(
 
 def is_scalar(points: Any) -> bool:
     """Whether it is one point, and no array of them."""
-    return isinstance(points, str | bytes) or np.ndim(points) == 0
+    try:
+        return isinstance(points, str | bytes) or np.ndim(points) == 0
+    except ValueError:  # rows of several lengths
+        return False
 
 
 def _shown(estimate: Estimate, name: str) -> str:

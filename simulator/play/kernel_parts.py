@@ -8,6 +8,7 @@ options that it was compiled with too.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from types import FunctionType, ModuleType
 from typing import Any
@@ -111,7 +112,16 @@ def numba_is_extended() -> bool:
         for entry in imputils.builtin_registry.functions
         if getattr(entry[0], "__wrapped__", entry[0]) is not entry[1]
     ]
-    return not all(map(_is_numbas, (*typing, *lowering)))
+    registry = imputils.builtin_registry
+    rest = (*registry.getattrs, *registry.setattrs, *registry.casts, *registry.constants)
+    return not all(map(_is_numbas, (*typing, *lowering, *map(_lowered_by, rest))))
+
+
+def _lowered_by(entry: tuple[Any, ...]) -> Any:
+    """The function that lowers an attribute, a cast or a constant, out of numba's wrapper."""
+    found = inspect.unwrap(entry[0])
+    held = inspect.getclosurevars(found).nonlocals if found.__closure__ else {}
+    return held.get("real_impl", found)
 
 
 def _teacher(template: Any) -> Any:

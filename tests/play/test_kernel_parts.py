@@ -233,3 +233,28 @@ def test_nothing_is_kept_where_numba_was_taught_what_no_name_leads_to():
         [sys.executable, "-c", TAUGHT], capture_output=True, text=True, check=True
     )
     assert shown.stdout.split() == ["False", "True"]
+
+
+LOWERED = {
+    "getattr": '@imputils.lower_getattr(types.complex128, "real")\ndef meant(*given): ...',
+    "setattr": '@imputils.lower_setattr(types.complex128, "real")\ndef meant(*given): ...',
+    "cast": "@imputils.lower_cast(types.boolean, types.float64)\ndef meant(*given): ...",
+    "constant": "@imputils.lower_constant(types.complex128)\ndef meant(*given): ...",
+}
+
+
+@pytest.mark.parametrize("kind", list(LOWERED))
+def test_nothing_is_kept_where_numba_was_taught_to_lower_a(kind):
+    program = f"""
+import numba
+from numba.core import imputils, types
+from simulator.play.kernel_parts import numba_is_extended
+numba.njit(lambda x: x)(1.0)
+print(numba_is_extended())
+{LOWERED[kind]}
+print(numba_is_extended())
+"""
+    shown = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.split() == ["False", "True"]
