@@ -214,3 +214,11 @@ def test_an_interval_of_the_values_alone_would_miss(result):
 def test_types():
     assert isinstance(clopper_pearson(1, 2), Estimate)
     assert Result.load.__name__ == "load_result"
+
+
+@pytest.mark.parametrize("name", ["tail", "delta", "epsilon"])
+@pytest.mark.parametrize("kind", ["too large for a float", "rows of several lengths"])
+def test_a_list_that_is_none_of_numbers_is_one_line(result, name, kind):
+    points = [10**400, 0.5] if kind == "too large for a float" else [[0.1], [0.1, 0.2]]
+    with pytest.raises(InvalidInput, match="must be a number or a list of numbers"):
+        getattr(result, name)(points)
