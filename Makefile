@@ -21,7 +21,7 @@ SOURCES := $(shell find simulator experiments -name '*.py' -o -name '*.csv' -o -
 FIGURES := $(filter-out __init__,$(basename $(notdir $(wildcard experiments/figures/*.py))))
 DATA    := $(FIGURES:%=results/data/%.json)
 PICTURES := $(FIGURES:%=results/figures/%.svg) $(FIGURES:%=results/figures/%.png)
-STYLE   := $(wildcard simulator/plots/*.py simulator/plots/*.mplstyle experiments/drawing/*.py)
+STYLE   := $(wildcard simulator/analysis/plots/*.py simulator/analysis/plots/*.mplstyle experiments/drawing/*.py)
 UNKNOWN := $(filter-out $(basename $(notdir $(wildcard build/depends/*.d))),$(FIGURES))
 
 # two figures at a time: compiling a rule keeps one core busy

@@ -7,7 +7,7 @@ import sys
 import time
 
 from experiments import dependencies, stages
-from simulator.errors import DpcomposeError
+from simulator.foundations.errors import DpcomposeError
 
 
 def say(text: str) -> None:

@@ -14,11 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from experiments.stages import RESULTS
-from simulator import conformance
-from simulator.conformance.processes import end_all, interruptible
-from simulator.errors import DpcomposeError, InvalidInput
-from simulator.store.files import check_writable, write_text
-from simulator.store.provenance import provenance
+from simulator.foundations.errors import DpcomposeError, InvalidInput
+from simulator.foundations.files import check_writable, write_text
+from simulator.runner.store.provenance import provenance
+from simulator.trials import conformance
+from simulator.trials.conformance.processes import end_all, interruptible
 
 AT_ONCE = 2
 INTERRUPTED = 130

@@ -11,7 +11,7 @@ from pathlib import Path
 from experiments.stages import ROOT
 
 FOLDER = ROOT / "build" / "depends"
-DRAWING = ("simulator/plots", "experiments/drawing")
+DRAWING = ("simulator/analysis/plots", "experiments/drawing")
 """Imported by the scripts, but no part of what is simulated."""
 
 

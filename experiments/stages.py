@@ -17,10 +17,10 @@ from typing import Any, Protocol, cast
 import numpy as np
 from matplotlib.figure import Figure
 
-from simulator.errors import InvalidInput
-from simulator.plots import save
-from simulator.store.files import write_json
-from simulator.store.provenance import provenance
+from simulator.analysis.plots import save
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.files import write_json
+from simulator.runner.store.provenance import provenance
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"

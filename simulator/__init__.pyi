@@ -1,8 +1,22 @@
 from .adversaries import Challenge, Rule, rule
-from .auditing import AuditResult, audit, audit_answers, audit_composition, audit_views
+from .analysis.estimation import Estimate
+from .analysis.loading import Result
+from .analysis.rare import Covering, Guarded, RareEvent, Steered, Tilted, estimate_rare
+from .analysis.simulate import simulate
+from .analysis.verification import Check, verify
 from .data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
-from .errors import Breach, DpcomposeError, InvalidInput, NotApplicable, Refusal
-from .estimation import Estimate
+from .data.queries import (
+    LogisticGradient,
+    clipped_mean,
+    clipped_sum,
+    counting_query,
+    counting_scores,
+    function_query,
+    histogram_query,
+    score_query,
+)
+from .engine.views.views import Replay, View, replay
+from .foundations.errors import Breach, DpcomposeError, InvalidInput, NotApplicable, Refusal
 from .mechanisms import (
     AboveThreshold,
     Ask,
@@ -40,26 +54,12 @@ from .mechanisms import (
     TruncatedNoise,
     TwoPartyCount,
 )
-from .play.views import Replay, View, replay
-from .queries import (
-    LogisticGradient,
-    clipped_mean,
-    clipped_sum,
-    counting_query,
-    counting_scores,
-    function_query,
-    histogram_query,
-    score_query,
-)
-from .rare import Covering, Guarded, RareEvent, Steered, Tilted, estimate_rare
-from .run.cluster import ClusterLost, WorkerLost
-from .run.loading import Result
-from .run.merging import Merged, merge_folders
-from .run.parts import StoredPart, simulate_part
-from .run.simulate import simulate
+from .runner.clusters.cluster import ClusterLost, WorkerLost
+from .runner.merging import Merged, merge_folders
+from .runner.partial_runs import StoredPart, simulate_part
 from .theory.bounds import BoundOnComposition, bound, bounds_for
-from .theory.composition import Composition
-from .theory.filters import (
+from .theory.bounds.composition import Composition
+from .theory.filters.families import (
     Filter,
     NaturalFilter,
     RenyiFilter,
@@ -69,7 +69,7 @@ from .theory.filters import (
     ZCDPFilter,
     parse_filter,
 )
-from .theory.guarantees import (
+from .theory.guarantees.families import (
     ZCDP,
     ApproxDP,
     BoundedRange,
@@ -84,7 +84,7 @@ from .theory.guarantees import (
     SubsampledGaussianDP,
     parse_guarantee,
 )
-from .verification import Check, verify
+from .trials.auditing import AuditResult, audit, audit_answers, audit_composition, audit_views
 from .worst import WorstCase, worst_case, worst_odometer
 
 __version__: str

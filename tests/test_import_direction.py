@@ -10,25 +10,22 @@ from pathlib import Path
 import pytest
 
 import simulator
-from tests.helpers.rooms import FLOORS, PACKAGES, table
+from tests.helpers.rooms import FLOORS, ROOMS, table
 
 PACKAGE = Path(simulator.__file__).parent
 
-ALONE = {
-    "theory": {"errors", "validation", "deferred", "stages", "ties", "theory"},
-    "ties": {"errors", "ties"},
-}
+ALONE = {"theory": {"foundations", "theory"}, "foundations": {"foundations"}}
 """Rooms that may import nothing else of the project."""
 
 ONLY = {
-    "joblib": ("simulator.run.",),
-    "click": ("simulator.cli",),
-    "pytest": ("simulator.pytest_plugin",),
+    "joblib": ("simulator.runner.",),
+    "click": ("simulator.doors.cli",),
+    "pytest": ("simulator.doors.pytest_plugin",),
     "numba": (
-        "simulator.play.compiling",
-        "simulator.play.kept_kernels",
-        "simulator.play.kernel_parts",
-        "simulator.play.plain_kernel",
+        "simulator.engine.compiled.compiling",
+        "simulator.engine.compiled.kernel_cache",
+        "simulator.engine.compiled.plain_kernel",
+        "simulator.identity.kernels",
     ),
 }
 """Third-party packages, and the beginnings of the names of modules that may import them."""
@@ -147,7 +144,7 @@ def test_readme_has_the_map_that_is_enforced():
     readme = (PACKAGE.parent / "README.md").read_text(encoding="utf-8")
     assert table() in readme, "put in what `python -m tests.helpers.rooms` prints"
     there = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
-    assert there == PACKAGES
+    assert there == {room.name for room in ROOMS}
 
 
 def test_no_two_rooms_import_each_other():
@@ -159,23 +156,23 @@ def test_no_two_rooms_import_each_other():
     [
         (
             "simulator.data.databases",
-            "from simulator.queries import Query",
+            "from simulator.data.queries import Query",
             "simulator.data.databases (floor 2)",
         ),
         (
-            "simulator.queries.sums",
+            "simulator.data.queries.sums",
             "from ..runner import simulate",
-            "imports simulator.run",
+            "imports simulator.runner",
         ),
         (
-            "simulator.queries",
+            "simulator.data.queries",
             "from . import sums\nfrom .. import run",
-            "imports simulator.run",
+            "imports simulator.runner",
         ),
         ("simulator.mechanisms.laplace", "import simulator.adversaries.contract", "(floor 5)"),
         (
-            "simulator.play.plain_kernel",
-            "def late():\n    from simulator.result import Result",
+            "simulator.engine.compiled.plain_kernel",
+            "def late():\n    from simulator.analysis.result import Result",
             "(floor 7)",
         ),
         (
@@ -185,7 +182,7 @@ def test_no_two_rooms_import_each_other():
         ),
         ("simulator.theory.roots", "from simulator import seeds", "stands alone"),
         ("simulator.theory.roots", "import numba", "numpy and scipy only"),
-        ("simulator.play.block", "from joblib import Parallel", "imports joblib"),
+        ("simulator.engine.block", "from joblib import Parallel", "imports joblib"),
         ("simulator.attic", "import numpy", "give attic a floor"),
     ],
 )
@@ -196,7 +193,7 @@ def test_the_check_sees_what_is_wrong(name, line, found):
 
 def test_the_check_sees_a_ring():
     ringed = {
-        "simulator.run.worker": "import simulator.play.views",
-        "simulator.play.views": "import simulator.run.worker",
+        "simulator.runner.worker": "import simulator.engine.views.views",
+        "simulator.engine.views.views": "import simulator.runner.worker",
     }
     assert ring(rooms_graph(ringed)) == ["play", "run"]

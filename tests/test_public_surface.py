@@ -134,7 +134,7 @@ SURFACE = {
         "make",
         "rule",
     ],
-    "simulator.estimation": [
+    "simulator.analysis.estimation": [
         "BoundOutcome",
         "BoundVerdict",
         "DeltaBand",
@@ -211,7 +211,7 @@ SURFACE = {
         "TwoPartyCount",
         "lloyd_centres",
     ],
-    "simulator.queries": [
+    "simulator.data.queries": [
         "Answer",
         "ClippedSum",
         "Column",
@@ -236,7 +236,7 @@ SURFACE = {
         "histogram_query",
         "score_query",
     ],
-    "simulator.testing": [
+    "simulator.trials.testing": [
         "PrivacyViolation",
         "assert_accountant",
         "assert_composition",

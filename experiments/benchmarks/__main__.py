@@ -20,8 +20,8 @@ from experiments.benchmarks import (
 )
 from experiments.benchmarks.measure import Benchmark, Line
 from experiments.stages import RESULTS, rounded
-from simulator.store.files import write_json
-from simulator.store.provenance import provenance
+from simulator.foundations.files import write_json
+from simulator.runner.store.provenance import provenance
 
 COLUMNS = "{:<48}{:>12}  {:<34}{:>12}  {}"
 VERDICTS = {True: "met", False: "MISSED", None: ""}

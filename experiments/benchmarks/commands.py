@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 from experiments.benchmarks.measure import Line, command_seconds
-from simulator.cli import COMMANDS
+from simulator.doors.cli import COMMANDS
 
 COMPILES = ("run", "press-when-ahead", "--family", "pure:0.1", "--rounds", "10", "--trials", "1000")
 
@@ -30,7 +30,7 @@ def end() -> Iterator[Line]:
 
 
 def _after_its_last_word() -> float:
-    program = "from simulator.cli import main; main()"
+    program = "from simulator.doors.cli import main; main()"
     process = subprocess.Popen(
         [sys.executable, "-c", program, *COMPILES],
         stdout=subprocess.PIPE,

@@ -25,9 +25,9 @@ from simulator import (
     simulate,
 )
 from simulator.adversaries import registry
-from simulator.play.compiling import numba_compile
-from simulator.play.plain_kernel import Engine
-from simulator.run.worker import Player
+from simulator.engine.compiled.compiling import numba_compile
+from simulator.engine.compiled.plain_kernel import Engine
+from simulator.runner.worker import Player
 
 ROUNDS = 100
 TRIALS = 200_000

@@ -80,7 +80,7 @@ def fresh(program: str, cache: str = "off") -> Any:
 
 def command_seconds(words: list[str]) -> float:
     """Processor time of a process of its own, from its start to its end, bytecode kept."""
-    program = f"from simulator.cli import main; main({words!r})"
+    program = f"from simulator.doors.cli import main; main({words!r})"
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=kept)

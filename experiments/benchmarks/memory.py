@@ -23,12 +23,12 @@ import numpy as np
 from experiments.benchmarks import adversaries
 from experiments.benchmarks.measure import Line, fresh
 from simulator import simulate
-from simulator.estimation.bins import LossBins
-from simulator.play.outcome import Outcome
-from simulator.play.specification import Specification
-from simulator.play.tally import Tally
-from simulator.run.worker import play
-from simulator.store import folder as stored
+from simulator.engine.outcomes.bins import LossBins
+from simulator.engine.outcomes.outcome import Outcome
+from simulator.engine.outcomes.tally import Tally
+from simulator.engine.specification import Specification
+from simulator.runner.store import folder as stored
+from simulator.runner.worker import play
 
 ROUNDS = 100
 SIZES = (10**7, 10**8, 10**9, 10**10)
@@ -41,7 +41,7 @@ MEGABYTES_OF_MEMORY, MEGABYTES_ON_DISK = 500.0, 200.0
 
 
 def replayed(s: Specification, keys: Sequence[tuple[int, int]], jobs: int) -> Iterator[Any]:
-    """In place of :func:`simulator.run.pool.outcomes`: what a few blocks measured, repeated."""
+    """In place of :func:`simulator.runner.pool.outcomes`: what a few blocks measured, repeated."""
     few = replace(s, trials=2 * PLAYED * s.block_size, keep="summary")
     blocks = {b: [play(few, b, block) for block in range(PLAYED + 1)] for b in (0, 1)}
     last = s.blocks - 1
@@ -93,7 +93,7 @@ def main(trials: int) -> None:
     sizes: list[int] = []
     with (
         tempfile.TemporaryDirectory() as folder,
-        patch("simulator.run.simulate.outcomes", replayed),
+        patch("simulator.runner.play.outcomes", replayed),
         watching(sizes),
     ):
         result = simulate(

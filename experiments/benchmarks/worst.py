@@ -9,8 +9,8 @@ from experiments.benchmarks.measure import Line, fresh
 _PROGRAM = """
 import json, resource, time
 from simulator.worst import worst_case, Game, entries
-from simulator.worst.passes import run
-from simulator.theory.filters import parse_filter
+from simulator.worst.backward_pass import run
+from simulator.theory.filters.families import parse_filter
 
 class Squares:
     monotone, initial = True, 0.0

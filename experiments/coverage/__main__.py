@@ -16,7 +16,7 @@ from experiments.coverage.adversaries import suite
 from experiments.coverage.running import CONFIDENCE, Outcome, measure, tasks
 from experiments.coverage.table import FALSE_ALARM, NOMINAL, Row, markdown, rows
 from experiments.stages import RESULTS
-from simulator.store.provenance import provenance
+from simulator.runner.store.provenance import provenance
 
 SEED = 20_260_101
 MINUTES = 30.0

@@ -29,8 +29,8 @@ from simulator import (
 )
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.data.databases import Relation
+from simulator.data.queries import Query, counting_scores
 from simulator.mechanisms import Cells, FiniteMechanism
-from simulator.queries import Query, counting_scores
 
 Vector = Any
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from simulator import Tilted, simulate
-from simulator.rare import RareEvent
-from simulator.theory.filters import Filter
-from simulator.theory.guarantees import Guarantee
+from simulator.analysis.rare import RareEvent
+from simulator.theory.filters.families import Filter
+from simulator.theory.guarantees.families import Guarantee
 
 MEASURES = ("plain", "tilted", "steered")
 

@@ -15,7 +15,7 @@ from experiments.coverage.entries import (
 )
 from experiments.coverage.subject import Cast, square_gate, sum_gate
 from simulator import ApproxDP, GaussianDP, PureDP
-from simulator.theory.filters import SumFilter, WhitehouseFilter
+from simulator.theory.filters.families import SumFilter, WhitehouseFilter
 
 # steps are compiled as they stand, so their arguments are not annotated
 # mypy: disallow-untyped-defs=False

@@ -11,8 +11,8 @@ from typing import Any
 
 from experiments.coverage.entries import Entry
 from simulator import PureDP, Rule
-from simulator.theory.filters import Filter
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.filters.families import Filter
+from simulator.theory.guarantees.families import Guarantee
 
 Gate = Callable[[float, float], tuple[bool, float]]
 """``gate(spent, price) -> (admitted, spent afterwards)``: a filter, written down a second time."""

@@ -14,7 +14,7 @@ from experiments.faults import damage, kills, places
 from experiments.faults.cases import Tally
 from experiments.faults.table import markdown
 from experiments.stages import RESULTS
-from simulator.store.provenance import provenance
+from simulator.runner.store.provenance import provenance
 
 PARTS = ("damage", "places", "kills")
 SEED = 20_261_122

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simulator.cli import main
-from simulator.errors import DpcomposeError
-from simulator.store import RunStore
+from simulator.doors.cli import main
+from simulator.foundations.errors import DpcomposeError
+from simulator.runner.store import RunStore
 
 ATTACK = f"{Path(__file__).with_name('attack.py')}:press"
-COMMAND = (sys.executable, "-c", "from simulator.cli import main; main()")
+COMMAND = (sys.executable, "-c", "from simulator.doors.cli import main; main()")
 
 _one_at_a_time = threading.Lock()
 

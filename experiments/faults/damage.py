@@ -16,8 +16,8 @@ import numpy as np
 from experiments.faults.attack import ALICE, EVERYONE, WITHOUT_ALICE
 from experiments.faults.cases import Tally, line_or_equal
 from simulator import Laplace, PureDP, rule, simulate
-from simulator.result import Result
-from simulator.store import RunStore
+from simulator.analysis.result import Result
+from simulator.runner.store import RunStore
 
 LOG, SPECIFICATION = "blocks.log", "specification.json"
 

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 
 from experiments.drawing.names import label
 from simulator import PureDP
-from simulator.plots import legend, paper_figure
-from simulator.plots.named import plot_named
-from simulator.plots.style import promised
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.named import plot_named
+from simulator.analysis.plots.style import promised
 from simulator.theory import Composition, bounds_for
 from simulator.theory.laws import LaplaceLaw
 from simulator.theory.pld import compose_laws

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from experiments.play import label_of, played
 from simulator import parse_guarantee
-from simulator.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
+from simulator.analysis.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
 from simulator.theory import Composition, bound
 
 TITLE = "hockey-stick divergence of six adversaries, with 95% intervals, against the bounds"

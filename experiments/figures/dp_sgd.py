@@ -20,8 +20,8 @@ from simulator.adversaries.training import (
     train_with,
     tumours,
 )
-from simulator.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
-from simulator.plots.style import measured
+from simulator.analysis.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
+from simulator.analysis.plots.style import measured
 from simulator.theory import PLD, GaussianLaw, PoissonSubsampledLaw, compose_laws
 
 TITLE = "DP-SGD on real patients: losses of canaries against the certified curve"

@@ -11,8 +11,8 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from experiments.drawing.names import label
 from simulator import PureDP
-from simulator.plots import legend, paper_figure, plot_epsilon_against_rounds
-from simulator.plots.named import plot_named
+from simulator.analysis.plots import legend, paper_figure, plot_epsilon_against_rounds
+from simulator.analysis.plots.named import plot_named
 from simulator.theory import Composition, bound, bounds_for
 from simulator.theory.laws import LaplaceLaw
 from simulator.theory.pld import compose_laws

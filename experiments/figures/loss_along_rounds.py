@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from experiments.play import label_of, played
 from simulator import parse_guarantee
-from simulator.plots import legend, paper_figure, plot_drift
-from simulator.plots.style import curves, draw_band, measured, promised, spaced_marks
+from simulator.analysis.plots import legend, paper_figure, plot_drift
+from simulator.analysis.plots.style import curves, draw_band, measured, promised, spaced_marks
 from simulator.theory import azuma_deviation
 
 TITLE = "drift and spread of the privacy loss along the rounds, with Azuma's envelope"

@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from scipy.optimize import brentq
 
 from experiments.drawing.names import label
-from simulator.plots import paper_figure
+from simulator.analysis.plots import paper_figure
 from simulator.theory import calibrate
 from simulator.theory.laws import LaplaceLaw
 from simulator.theory.pld import compose_laws

@@ -11,9 +11,9 @@ from scipy.stats import binom
 
 from simulator import Database, Laplace, PureDP, counting_query
 from simulator import simulate as play
-from simulator.plots import legend, paper_figure
-from simulator.plots.style import measured, promised
-from simulator.seeds import Stream, generator
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.style import measured, promised
+from simulator.foundations.seeds import Stream, generator
 
 TITLE = "posterior odds of Alice's disease along the rounds, and the band of Theorem 2.1"
 

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from simulator.adversaries.clustering import centres_seen, clustering_cost, plain_lloyd
-from simulator.claims.zhang2020.clustering import START, STEPS, cluster_irises, irises
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.style import measured
+from simulator.claims.ledger.zhang2020.clustering import START, STEPS, cluster_irises, irises
 from simulator.data import datasets
-from simulator.plots import legend, paper_figure
-from simulator.plots.style import measured
 
 TITLE = "centres of k-means on 150 irises, with and without privacy"
 

@@ -12,9 +12,9 @@ from matplotlib.ticker import NullLocator
 from scipy.stats import binom
 
 from simulator import Database, RandomizedResponse, counting_query
-from simulator.plots import legend, paper_figure
-from simulator.plots.style import measured
-from simulator.seeds import Stream, generator
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.style import measured
+from simulator.foundations.seeds import Stream, generator
 
 TITLE = "the frequency that randomized response estimates, against epsilon"
 

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from experiments.drawing.names import label
 from simulator import PureDP
 from simulator.adversaries import make
-from simulator.plots import legend, paper_figure
-from simulator.plots.style import measured, promised
-from simulator.rare import estimate_rare
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.style import measured, promised
+from simulator.analysis.rare import estimate_rare
 from simulator.theory import Composition, bounds_for
 
 TITLE = "Bob's ten thousand databases over twenty decades: tilted estimates on the exact curve"

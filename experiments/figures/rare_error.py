@@ -17,13 +17,14 @@ from matplotlib.figure import Figure
 from experiments.play import label_of
 from simulator import Refusal, parse_guarantee
 from simulator.adversaries import make
-from simulator.play.sampling import Sampling, Tilted
-from simulator.play.specification import Specification
-from simulator.plots import legend, paper_figure
-from simulator.plots.style import measured
-from simulator.rare import StateGraph, enumerate_states, pilot_tilt, steer
-from simulator.rare.covering import cover
-from simulator.run.simulate import run
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.style import measured
+from simulator.analysis.rare import StateGraph, enumerate_states, pilot_tilt, steer
+from simulator.analysis.rare.covering import cover
+from simulator.analysis.result import Result
+from simulator.engine.sampling import Sampling, Tilted
+from simulator.engine.specification import Specification
+from simulator.runner.play import run
 
 TITLE = "relative error against delta of plain, tilted, steered, covering and Doob sampling"
 
@@ -99,7 +100,7 @@ def error_at(
 def estimate(s: Specification, b: int, epsilon: float) -> float | None:
     """One run's estimate of the divergence; None where it is refused."""
     try:
-        return run(s, (b,), None, None, progress=False).delta(epsilon, b).value
+        return Result.of(run(s, (b,), None, None, progress=False)).delta(epsilon, b).value
     except Refusal:
         return None
 

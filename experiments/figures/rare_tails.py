@@ -13,15 +13,16 @@ from matplotlib.figure import Figure
 from experiments.play import label_of
 from simulator import parse_guarantee
 from simulator.adversaries import make
-from simulator.play.block import covering_engine
-from simulator.play.moments import Moments
-from simulator.play.specification import Specification
-from simulator.plots import legend, paper_figure
-from simulator.plots.style import measured, promised
-from simulator.rare.covering import cover_delta
-from simulator.run.simulate import run
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.style import measured, promised
+from simulator.analysis.rare.covering import cover_delta
+from simulator.analysis.result import Result
+from simulator.engine.block import covering_engine
+from simulator.engine.enumerated.moments import Moments
+from simulator.engine.specification import Specification
+from simulator.runner.play import run
 from simulator.theory import azuma_tail
-from simulator.theory.loss_atoms import repeated_atoms
+from simulator.theory.pld.response_atoms import repeated_atoms
 
 TITLE = "tails of adaptive adversaries down to 1e-15, by measures that cover every path"
 
@@ -74,7 +75,9 @@ def tail_of(s: Specification, aims: list[float], points: int) -> dict[str, list[
     moments = covering_engine(s, 0).moments
     measures = [cover_delta(s, 0, delta) for delta in aims]
     typical = np.array([mean_loss(moments, measure.theta) for measure in measures])
-    results = [run(replace(s, sampling=one), (0,), None, None, False) for one in measures]
+    results = [
+        Result.of(run(replace(s, sampling=one), (0,), None, None, False)) for one in measures
+    ]
     tail: dict[str, list[float]] = {"threshold": [], "value": [], "lower": [], "upper": []}
     for threshold in np.linspace(0.0, 1.06 * typical[-1], points)[1:]:
         nearest = results[int(np.abs(typical - threshold).argmin())]

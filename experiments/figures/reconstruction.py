@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from simulator.claims.zhang2020.reconstruction import furthest_apart, share_recovered
+from simulator.analysis.estimation import betting_interval
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.style import curves, draw_band, measured, promised, spaced_marks
+from simulator.claims.ledger.zhang2020.reconstruction import furthest_apart, share_recovered
 from simulator.data.reconstruction import reconstruct_exhaustively, subset_sums
-from simulator.estimation import betting_interval
-from simulator.plots import legend, paper_figure
-from simulator.plots.style import curves, draw_band, measured, promised, spaced_marks
-from simulator.seeds import Stream, generator
+from simulator.foundations.seeds import Stream, generator
 
 TITLE = "rows that reconstruction attacks recover, against the error of the answers, with 95% bands"
 

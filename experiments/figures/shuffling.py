@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.drawing.names import label
-from simulator.errors import NotApplicable
-from simulator.plots import legend, paper_figure
-from simulator.plots.style import measured, promised, spaced_marks
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.style import measured, promised, spaced_marks
+from simulator.foundations.errors import NotApplicable
 from simulator.theory import Composition, ShuffledDP, bound, shuffled_law
 
 TITLE = "shuffled reports: the clones' bounds and exact randomized response"

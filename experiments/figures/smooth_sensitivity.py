@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.style import measured, promised
 from simulator.data import datasets
 from simulator.data.databases import REPLACE_ONE
 from simulator.mechanisms.median import admissible_beta, smooth_sensitivity
-from simulator.plots import legend, paper_figure
-from simulator.plots.style import measured, promised
 
 TITLE = "local, smooth and global sensitivity of the median"
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from experiments.drawing.names import label
-from simulator.plots import legend, paper_figure
-from simulator.plots.style import measured, promised, spaced_marks
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.style import measured, promised, spaced_marks
 from simulator.theory import (
     Composition,
     GaussianDP,

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from experiments.play import label_of, played
 from simulator import parse_guarantee
-from simulator.plots import Band, legend, paper_figure, plot_trade_off
+from simulator.analysis.plots import Band, legend, paper_figure, plot_trade_off
 from simulator.theory import BoundOnComposition, Composition, bound
 
 TITLE = "trade-off functions of three adversaries, with simultaneous 95% bands"

@@ -8,8 +8,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from simulator.plots import paper_figure
-from simulator.plots.style import measured
+from simulator.analysis.plots import paper_figure
+from simulator.analysis.plots.style import measured
 from simulator.theory import BoundedRange, Composition, bound
 from simulator.worst import worst_case
 

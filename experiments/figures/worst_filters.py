@@ -10,13 +10,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
-from simulator.plots import paper_figure
-from simulator.plots.style import measured, promised
-from simulator.theory.filters import FILTERS, WhitehouseFilter, ZCDPFilter
-from simulator.theory.gaussian_curve import gaussian_delta
+from simulator.analysis.plots import paper_figure
+from simulator.analysis.plots.style import measured, promised
+from simulator.theory.filters.families import FILTERS, WhitehouseFilter, ZCDPFilter
+from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.worst import Game, entries, worst_case
-from simulator.worst.arena import budgeted
 from simulator.worst.grid import Grid, on_lattice
+from simulator.worst.nodes import budgeted
 from simulator.worst.recursion import Values, upper_rounding, upper_sweep
 
 TITLE = "the slack of privacy filters: the true worst case over the promise, and the best budget"
@@ -37,7 +37,7 @@ SPECIFICATION: dict[str, Any] = {
     "budget_unit": 0.01,
     "budget_top": 0.2,
     "budget_largest": 0.16,
-    "source": "filters as in simulator.theory.filters; the recursion is ours",
+    "source": "filters as in simulator.theory.filters.families; the recursion is ours",
 }
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from simulator.errors import NotApplicable
-from simulator.plots import paper_figure
-from simulator.plots.style import measured
-from simulator.theory.natural_filter import NaturalFilter
+from simulator.analysis.plots import paper_figure
+from simulator.analysis.plots.style import measured
+from simulator.foundations.errors import NotApplicable
+from simulator.theory.filters.natural import NaturalFilter
 from simulator.worst import worst_case
 
 TITLE = "the natural filter's overshoot: the true worst case over the promised delta, by menu"

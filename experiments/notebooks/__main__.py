@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from experiments.notebooks.running import differences, executed, paths, read, write
-from simulator.errors import DpcomposeError, InvalidInput
+from simulator.foundations.errors import DpcomposeError, InvalidInput
 
 
 def main(names: Sequence[str]) -> int:

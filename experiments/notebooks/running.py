@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from simulator.errors import DpcomposeError, InvalidInput
+from simulator.foundations.errors import DpcomposeError, InvalidInput
 
 FOLDER = Path(__file__).parent
 LIGHT = "DPCOMPOSE_LIGHT"

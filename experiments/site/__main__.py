@@ -10,7 +10,7 @@ from pathlib import Path
 from experiments import stages
 from experiments.site.assemble import HERE, assemble
 from experiments.site.knobs import turned_all
-from simulator.errors import DpcomposeError, InvalidInput
+from simulator.foundations.errors import DpcomposeError, InvalidInput
 
 BUILD = stages.ROOT / "build" / "site"
 MATHJAX = BUILD / "scripts" / "node_modules" / "mathjax" / "es5" / "tex-svg.js"

@@ -9,7 +9,7 @@ from typing import Any
 
 from experiments import stages
 from simulator.claims import Claim, all_claims
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 
 PATH = stages.RESULTS / "claims.json"
 

@@ -16,7 +16,7 @@ from experiments.site.committed import committed
 from experiments.site.docstrings import as_markdown, plain, sentence
 from experiments.site.knobs import Sweep
 from simulator.claims import Claim, Verdict, all_claims
-from simulator.cli.claims import claims as claims_command
+from simulator.doors.cli.claims import claims as claims_command
 
 
 def write(source: Path, sweeps: Mapping[str, Sequence[Sweep]], pictures: Path) -> None:

@@ -12,17 +12,17 @@ from typing import Any
 import click
 
 from experiments import stages
-from simulator.cli import group
+from simulator.doors.cli import group
 
 ROOMS = (
     "simulator",
     "simulator.adversaries",
     "simulator.mechanisms",
-    "simulator.queries",
+    "simulator.data.queries",
     "simulator.theory",
     "simulator.theory.events",
-    "simulator.estimation",
-    "simulator.testing",
+    "simulator.analysis.estimation",
+    "simulator.trials.testing",
 )
 """The public rooms; README's "Rooms" has the same list, and a test compares them."""
 

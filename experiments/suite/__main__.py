@@ -13,8 +13,8 @@ from experiments.stages import RESULTS
 from experiments.suite.published import table as published_table
 from experiments.suite.running import CONFIDENCE, VERDICT, Row, Task, budget, measure
 from experiments.suite.table import markdown
-from simulator.auditing.standard import STANDARD
-from simulator.store.provenance import provenance
+from simulator.runner.store.provenance import provenance
+from simulator.trials.suite import STANDARD
 
 SEED = 20_210_523
 

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import betaincinv
 from scipy.stats import norm
 
-from simulator.auditing.patterns import Input
-from simulator.auditing.standard import StandardMechanism
+from simulator.trials.auditing.patterns import Input
+from simulator.trials.suite import StandardMechanism
 
 FIRST_LOOK, SECOND_LOOK, BATCH = 30_000, 600_000, 200_000
 LEAST_HITS = 10.0

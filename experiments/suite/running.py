@@ -13,8 +13,8 @@ from typing import Any
 from experiments.suite.limits import limit
 from experiments.suite.published import Published, published
 from simulator import audit
-from simulator.auditing import AuditResult
-from simulator.auditing.standard import STANDARD, Input, StandardMechanism
+from simulator.trials.auditing import AuditResult
+from simulator.trials.suite import STANDARD, Input, StandardMechanism
 
 CONFIDENCE = 0.9
 VERDICT = 0.999

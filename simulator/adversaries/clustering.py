@@ -12,11 +12,11 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.data.databases import Database
-from simulator.deferred import kmeans2, vq
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
 
 Floats = NDArray[np.float64]
@@ -77,9 +77,15 @@ def clipped(centres: Centres) -> Centres:
 
 def plain_lloyd(points: ArrayLike, start: ArrayLike, steps: int) -> Floats:
     """The centres that Lloyd's algorithm without noise reaches, shape (k, d), by scipy."""
-    return np.asarray(kmeans2(np.asarray(points), np.asarray(start), iter=steps, minit="matrix")[0])
+    return np.asarray(
+        scipy.cluster.vq.kmeans2(np.asarray(points), np.asarray(start), iter=steps, minit="matrix")[
+            0
+        ]
+    )
 
 
 def clustering_cost(points: ArrayLike, centres: ArrayLike) -> float:
     """Sum over the points of the squared distance to the closest centre."""
-    return float((vq(np.asarray(points, dtype=float), np.asarray(centres))[1] ** 2).sum())
+    return float(
+        (scipy.cluster.vq.vq(np.asarray(points, dtype=float), np.asarray(centres))[1] ** 2).sum()
+    )

@@ -17,10 +17,10 @@ import cloudpickle
 import numpy as np
 
 from simulator.data.databases import Database, Relation
-from simulator.errors import Breach, InvalidInput
+from simulator.foundations.errors import Breach, InvalidInput
 from simulator.mechanisms import Free, Mechanism, Pair, ScalarMechanism
 from simulator.mechanisms.sensitivities import check_sensitivities
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.guarantees.families import Guarantee
 
 
 class Challenge(NamedTuple):

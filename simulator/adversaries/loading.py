@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from simulator.adversaries.contract import Rule
 from simulator.adversaries.registry import make
-from simulator.errors import DpcomposeError, InvalidInput
-from simulator.theory.guarantees import Guarantee
+from simulator.foundations.errors import DpcomposeError, InvalidInput
+from simulator.theory.guarantees.families import Guarantee
 
 _MODULE = "dpcompose_adversary"
 _run: set[str] = set()

@@ -4,7 +4,7 @@ By the convention of Roth 2011 (Lecture 4), database 1 of a pair holds Alice, da
 """
 
 from simulator.data.databases import Database
-from simulator.queries import counting_query
+from simulator.data.queries import counting_query
 
 EVERYONE = Database({"alice": 1, "bob": 1, "others": 398})
 WITHOUT_ALICE = EVERYONE.remove("alice")

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.deferred import bisect
-from simulator.errors import InvalidInput
-from simulator.theory.guarantees import Guarantee, PureDP
-from simulator.validation import whole
+import scipy
+
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import whole
+from simulator.theory.guarantees.families import Guarantee, PureDP
 
 Factory = Callable[[Guarantee, int], Callable[..., Any]]
 
@@ -117,5 +118,7 @@ def pure_budget(family: Guarantee) -> float:
         high *= 2.0
         if high > LARGEST_BUDGET:
             return LARGEST_BUDGET
-    edge = bisect(lambda e: 1.0 if PureDP(e).implies(family) else -1.0, high, 2.0 * high)
+    edge = scipy.optimize.bisect(
+        lambda e: 1.0 if PureDP(e).implies(family) else -1.0, high, 2.0 * high
+    )
     return float(edge) * (1.0 - 1e-9)

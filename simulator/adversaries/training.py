@@ -18,8 +18,8 @@ import numpy as np
 from simulator.adversaries.contract import Challenge
 from simulator.data import datasets
 from simulator.data.databases import Database
+from simulator.data.queries.gradients import Floats, LogisticGradient, labelled_rows
 from simulator.mechanisms.gradient_step import GradientStep
-from simulator.queries.gradients import Floats, LogisticGradient, labelled_rows
 
 Row = tuple[float, ...]
 

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from simulator.analysis.result import Result
+from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
+from simulator.data.queries import counting_query, counting_scores
 from simulator.mechanisms import (
     Exponential,
     Laplace,
@@ -15,10 +18,7 @@ from simulator.mechanisms import (
     Mechanism,
     RandomizedResponse,
 )
-from simulator.queries import counting_query, counting_scores
-from simulator.result import Result
-from simulator.run.simulate import simulate
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.guarantees.families import Guarantee
 
 #: Convention of the project: database 1 holds Alice, database 0 does not.
 WITH_ALICE = Database({"alice": 1, "others": 9})

@@ -13,9 +13,9 @@ import numpy as np
 
 from simulator.adversaries.contract import check_challenge
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.mechanisms import Exponential, FiniteMechanism, Mechanism, RandomizedResponse
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws import FiniteLaw
 
 Coinless = Callable[[Any], Any]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds import BoundOnComposition, bound
-from simulator.theory.composition import Composition
-from simulator.theory.guarantees import ApproxDP, PureDP
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.guarantees.families import ApproxDP, PureDP
 
 
 def optimal_delta(composition: Composition, epsilon: float) -> float:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from simulator.analysis.estimation import BoundOutcome, BoundVerdict
 from simulator.claims.model import Finding, Method, Verdict
-from simulator.estimation import BoundOutcome, BoundVerdict
 
 #: A bound within one percent of what is attained counts as tight.
 TIGHT = 1.01

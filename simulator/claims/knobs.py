@@ -12,8 +12,8 @@ import numpy as np
 
 from simulator.claims.meanings import CHOICES, MEANINGS
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Relation
-from simulator.errors import InvalidInput
-from simulator.validation import numeral
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import numeral
 
 if TYPE_CHECKING:
     from simulator.claims.model import Claim, Finding

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from simulator.analysis.estimation import Estimate
 from simulator.claims.knobs import chosen_values
-from simulator.errors import Breach, DpcomposeError, InvalidInput, NotApplicable
-from simulator.estimation import Estimate
+from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput, NotApplicable
 
 Method = Literal["exact", "simulation", "both"]
 

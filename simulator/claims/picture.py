@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.sweeps import plot_sweep
 from simulator.claims.knobs import Stretch
 from simulator.claims.model import Claim
-from simulator.plots import legend, paper_figure
-from simulator.plots.sweeps import plot_sweep
 
 
 def sweep_picture(claim: Claim, knob: str, stretches: Sequence[Stretch]) -> Figure:

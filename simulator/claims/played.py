@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from simulator.analysis.estimation import BoundVerdict, proportion_lower, proportion_upper
+from simulator.analysis.result import Result
 from simulator.claims.findings import decided, upper_bound
 from simulator.claims.model import Finding, Verdict
-from simulator.estimation import BoundVerdict, proportion_lower, proportion_upper
-from simulator.result import Result
 
 FALSE_ALARM = 1e-6
 """Probability that a simulated check finds fault with a true claim."""

@@ -10,10 +10,9 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-import simulator.claims
 from simulator.claims.model import Check, Claim, Fault, Source, Verdict
 from simulator.claims.sources import SOURCES
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 
 _LEDGER: dict[str, Claim] = {}
 
@@ -61,8 +60,9 @@ def _source_of(id: str) -> Source:
 
 @cache
 def _load() -> None:
-    """Import every module of this package once: a new module of claims needs no list."""
-    for module in pkgutil.walk_packages(simulator.claims.__path__, "simulator.claims."):
+    """Import every module of the ledger once: a new module of claims needs no list."""
+    ledger = importlib.import_module("simulator.claims.ledger")
+    for module in pkgutil.walk_packages(ledger.__path__, f"{ledger.__name__}."):
         importlib.import_module(module.name)
 
 

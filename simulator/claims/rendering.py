@@ -11,7 +11,7 @@ from itertools import groupby
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.running import ClaimResult
 from simulator.claims.sources import SOURCES
-from simulator.wording import count_of
+from simulator.foundations.wording import count_of
 
 _COUNTED = {  # in the order of a table; one of them, several
     Verdict.FAILS: ("fails as printed", "fail as printed"),

@@ -13,10 +13,10 @@ from typing import Any
 
 from simulator.claims.model import Claim, Finding, Verdict
 from simulator.claims.registry import find
-from simulator.errors import DpcomposeError, InvalidInput, Refusal
-from simulator.run.interruption import shielded
-from simulator.stages import stage
-from simulator.validation import whole
+from simulator.foundations.errors import DpcomposeError, InvalidInput, Refusal
+from simulator.foundations.stages import stage
+from simulator.foundations.validation import whole
+from simulator.runner.interruption import shielded
 
 
 @dataclass(frozen=True)

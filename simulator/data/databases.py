@@ -20,8 +20,8 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from simulator.data.tables import read_csv
-from simulator.errors import InvalidInput
-from simulator.wording import count_of
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.wording import count_of
 
 # Beyond this a count is no longer exact as a float, and answers are floats.
 _LARGEST_SIZE = 2**53

@@ -10,8 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
 
-from simulator.errors import InvalidInput
-from simulator.wording import count_of
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.wording import count_of
 
 Cell = float | str
 

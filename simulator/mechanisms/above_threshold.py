@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
+from simulator.data.queries import Query
+from simulator.foundations.validation import finite, positive
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.quadrature import laplace_cdf, panels
 from simulator.mechanisms.values import candidates, check_query
-from simulator.queries import Query
-from simulator.theory.guarantees import PureDP
-from simulator.validation import finite, positive
+from simulator.theory.guarantees.families import PureDP
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.data.queries import Query
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.validation import finite, positive
 from simulator.mechanisms.base import ScalarMechanism, Scalars
 from simulator.mechanisms.noise_mixture import (
     DISCRETE_NORMAL,
@@ -19,11 +21,9 @@ from simulator.mechanisms.noise_mixture import (
     mixture_row,
 )
 from simulator.mechanisms.values import NO_LOSS, check_query, real, whole_number
-from simulator.queries import Query
 from simulator.theory import laws
-from simulator.theory.guarantees import ApproxDP, DiscreteGaussianDP, Guarantee, PureDP
+from simulator.theory.guarantees.families import ApproxDP, DiscreteGaussianDP, Guarantee, PureDP
 from simulator.theory.laws import GaussianLaw, LaplaceLaw, PrivacyLossLaw, TruncatedNoiseLaw
-from simulator.validation import finite, positive
 
 
 class AdditiveNoise(ScalarMechanism):

@@ -18,11 +18,11 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import Breach, InvalidInput, NotApplicable
-from simulator.queries import Query, exceeded
-from simulator.theory.guarantees import Guarantee
+from simulator.data.queries import Query, exceeded
+from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
+from simulator.foundations.validation import positive
+from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws import PrivacyLossLaw
-from simulator.validation import positive
 
 Numbers = Sequence[float]
 """Floats: a tuple in the interpreter, a float64 array in a compiled kernel."""

@@ -16,10 +16,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms.base import Mechanism
 from simulator.mechanisms.copies import own_copy
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.guarantees.families import Guarantee
 
 
 @dataclass(frozen=True)

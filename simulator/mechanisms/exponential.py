@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
+from simulator.data.queries import Query
 from simulator.mechanisms import finite
 from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
 from simulator.mechanisms.values import candidates, check_query
-from simulator.queries import Query
-from simulator.theory.guarantees import BoundedRange
+from simulator.theory.guarantees.families import BoundedRange
 from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
 
 # row: n, scores on database 0, scores on database 1, sensitivity

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms.base import Numbers, ScalarMechanism, Scalars
 from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.deferred import log_ndtr, ndtri
+from simulator.data.queries import Query
 from simulator.mechanisms.base import (
     Free,
     Numbers,
@@ -20,8 +21,7 @@ from simulator.mechanisms.base import (
     smallest,
 )
 from simulator.mechanisms.values import NO_LOSS, checked_vectors, refuse_scores
-from simulator.queries import Query
-from simulator.theory.guarantees import GaussianDP
+from simulator.theory.guarantees.families import GaussianDP
 from simulator.theory.laws import GaussianLaw, PrivacyLossLaw
 
 # params: value 0, value 1, sigma, middle of the values, slope of the loss
@@ -78,7 +78,7 @@ def log_normal_between(low: float, high: float) -> float:
         return -math.inf
     if (far - near) * max(near, 1.0) < NARROW:  # a difference of two tails would lose its digits
         return math.log(far - near) - 0.5 * (0.5 * (near + far)) ** 2 - _LOG_ROOT
-    upper, beyond = float(log_ndtr(-near)), float(log_ndtr(-far))
+    upper, beyond = float(scipy.special.log_ndtr(-near)), float(scipy.special.log_ndtr(-far))
     return upper + math.log(-math.expm1(beyond - upper))
 
 
@@ -95,8 +95,11 @@ def _piece(params: Any, theta: float, low: float, high: float, piece: Any) -> No
     piece[3] = 1.0 if share > math.log(LEAST_DIVIDED) else 0.0
     piece[4], piece[5] = a, b
     if piece[3]:
-        above = math.exp(float(log_ndtr(-a))) - math.exp(share) * np.arange(1, STRIPS) / STRIPS
-        piece[5 : 4 + STRIPS] = -ndtri(above)
+        above = (
+            math.exp(float(scipy.special.log_ndtr(-a)))
+            - math.exp(share) * np.arange(1, STRIPS) / STRIPS
+        )
+        piece[5 : 4 + STRIPS] = -scipy.special.ndtri(above)
         piece[4 + STRIPS] = b
 
 

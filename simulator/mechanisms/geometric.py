@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
+from simulator.data.queries import Query
 from simulator.mechanisms.base import (
     Free,
     Numbers,
@@ -18,9 +19,8 @@ from simulator.mechanisms.base import (
     largest,
 )
 from simulator.mechanisms.values import NO_LOSS, check_query, whole_number
-from simulator.queries import Query
 from simulator.theory import laws
-from simulator.theory.guarantees import PureDP
+from simulator.theory.guarantees.families import PureDP
 from simulator.theory.laws import PrivacyLossLaw
 
 # params: value 0, value 1, rate epsilon/sensitivity, middle, half distance, slope of the loss

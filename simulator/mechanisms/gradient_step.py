@@ -9,15 +9,15 @@ from functools import lru_cache
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation, count_changes
-from simulator.errors import Breach, InvalidInput
+from simulator.data.queries.gradients import Floats, LabelledRows, LogisticGradient, labelled_rows
+from simulator.foundations.errors import Breach, InvalidInput
+from simulator.foundations.validation import positive
 from simulator.mechanisms.base import Mechanism, Pair
 from simulator.mechanisms.sampled import PoissonSubsampled, require_relation
 from simulator.mechanisms.values import NO_LOSS
-from simulator.queries.gradients import Floats, LabelledRows, LogisticGradient, labelled_rows
-from simulator.theory.guarantees import SubsampledGaussianDP
+from simulator.theory.guarantees.families import SubsampledGaussianDP
 from simulator.theory.laws import GaussianLaw, PoissonSubsampledLaw, PrivacyLossLaw
 from simulator.theory.laws.subsampled import check_rate
-from simulator.validation import positive
 
 _FAR = 30.0
 

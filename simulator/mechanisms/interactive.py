@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import Breach
+from simulator.foundations.errors import Breach
 from simulator.mechanisms.black_box import (
     BlackBoxPair,
     NoLikelihood,
@@ -26,7 +26,7 @@ from simulator.mechanisms.black_box import (
     takes_generator,
 )
 from simulator.mechanisms.copies import own_copy
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.guarantees.families import Guarantee
 
 
 @dataclass(frozen=True)

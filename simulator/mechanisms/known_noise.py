@@ -6,7 +6,7 @@ from functools import singledispatch
 from typing import Any
 
 from simulator.data.databases import Relation
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.mechanisms.additive_noise import AdditiveNoise
 from simulator.mechanisms.base import ScalarMechanism
 from simulator.mechanisms.gaussian import Gaussian

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import NotApplicable
+from simulator.data.queries import Query, ScalarQuery
+from simulator.foundations.errors import NotApplicable
 from simulator.mechanisms.base import (
     Free,
     Numbers,
@@ -20,8 +21,7 @@ from simulator.mechanisms.base import (
     largest,
 )
 from simulator.mechanisms.values import NO_LOSS, checked_vectors, refuse_scores
-from simulator.queries import Query, ScalarQuery
-from simulator.theory.guarantees import PureDP
+from simulator.theory.guarantees.families import PureDP
 from simulator.theory.laws import LaplaceLaw, PrivacyLossLaw
 
 # params: value 0, value 1, scale b, middle of the values, half their distance, slope of the loss

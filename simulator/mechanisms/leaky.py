@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.errors import InvalidInput
+from simulator.data.queries import Query
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import positive, probability_below_one
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.randomized_response import bits
 from simulator.mechanisms.values import check_query
-from simulator.queries import Query
-from simulator.theory.guarantees import ApproxDP
-from simulator.validation import positive, probability_below_one
+from simulator.theory.guarantees.families import ApproxDP
 
 REVEALS_ZERO, SAYS_ZERO, SAYS_ONE, REVEALS_ONE = range(4)
 """The four answers: the bit in the clear, or a randomized response about it."""

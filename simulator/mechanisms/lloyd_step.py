@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import InvalidInput
+from simulator.data.queries import Column
+from simulator.data.queries.arguments import label, reader
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite, positive
 from simulator.mechanisms.base import Mechanism, Pair
 from simulator.mechanisms.laplace import VectorLaplacePair
-from simulator.queries import Column
-from simulator.queries.arguments import label, reader
-from simulator.theory.guarantees import PureDP
-from simulator.validation import finite, positive
+from simulator.theory.guarantees.families import PureDP
 
 _ROUNDING = 1e-9
 

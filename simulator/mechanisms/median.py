@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import NotApplicable
+from simulator.data.queries import Column
+from simulator.data.queries.arguments import interval
+from simulator.foundations.errors import NotApplicable
+from simulator.foundations.validation import open_probability, positive
 from simulator.mechanisms.scaled_laplace import ScaledLaplace, clipped_values
-from simulator.queries import Column
-from simulator.queries.arguments import interval
-from simulator.theory.guarantees import ApproxDP, PureDP
-from simulator.validation import open_probability, positive
+from simulator.theory.guarantees.families import ApproxDP, PureDP
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms.base import Numbers, Scalars
 
 NORMAL, LAPLACE, GEOMETRIC, DISCRETE_NORMAL, STAIRCASE = range(5)

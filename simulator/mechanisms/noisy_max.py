@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import Breach, InvalidInput
+from simulator.data.queries import Query
+from simulator.foundations.errors import Breach, InvalidInput
+from simulator.foundations.validation import positive
 from simulator.mechanisms.base import Free
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.quadrature import laplace_cdf, panels
 from simulator.mechanisms.values import candidates, check_query
-from simulator.queries import Query
-from simulator.theory.guarantees import PureDP
-from simulator.validation import positive
+from simulator.theory.guarantees.families import PureDP
 
 
 @dataclass(frozen=True)

@@ -14,19 +14,19 @@ from functools import singledispatch
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.deferred import ndtr
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.data.queries import Query
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.mechanisms.base import Mechanism, ScalarMechanism, Scalars
 from simulator.mechanisms.finite import FINITE, table_row
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.quadrature import laplace_cdf
 from simulator.mechanisms.tilted import outcomes_of
-from simulator.queries import Query
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws import FiniteLaw
 
 Vector = NDArray[np.float64]
@@ -159,7 +159,7 @@ class Cells(TableMechanism):
         return first, second
 
 
-NOISE: dict[type, Callable[[Vector], Vector]] = {Laplace: laplace_cdf, Gaussian: ndtr}
+NOISE: dict[type, Callable[[Vector], Vector]] = {Laplace: laplace_cdf, Gaussian: scipy.special.ndtr}
 """The distribution function of a mechanism's noise, symmetric, in units of its scale."""
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation, count_changes
-from simulator.errors import Breach, InvalidInput
+from simulator.foundations.errors import Breach, InvalidInput
+from simulator.foundations.validation import open_probability, whole
+from simulator.foundations.wording import count_of
 from simulator.mechanisms.base import Mechanism
-from simulator.theory.guarantees import ApproxDP
+from simulator.theory.guarantees.families import ApproxDP
 from simulator.theory.laws import FiniteLaw
-from simulator.validation import open_probability, whole
-from simulator.wording import count_of
 
 Counts = NDArray[np.int64]
 

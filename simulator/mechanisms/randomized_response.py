@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import InvalidInput
+from simulator.data.queries import Query
+from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms.base import (
     Free,
     Numbers,
@@ -19,9 +20,8 @@ from simulator.mechanisms.base import (
     largest,
 )
 from simulator.mechanisms.values import NO_LOSS, check_query, real
-from simulator.queries import Query
 from simulator.theory import laws
-from simulator.theory.guarantees import PureDP
+from simulator.theory.guarantees.families import PureDP
 from simulator.theory.laws import PrivacyLossLaw
 
 # params: bit 0, bit 1, probability of the truth, loss of answer 1, probability of the lie

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
-from simulator.errors import InvalidInput
+from simulator.data.queries.arguments import interval
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import whole
 from simulator.mechanisms.median import admissible_beta, median, smooth_sensitivity
 from simulator.mechanisms.scaled_laplace import ScaledLaplace
-from simulator.queries.arguments import interval
-from simulator.theory.guarantees import ApproxDP
-from simulator.validation import whole
+from simulator.theory.guarantees.families import ApproxDP
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
-from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.data.queries import Query, exceeded
+from simulator.data.queries.counting import CountingQuery, PredicateQuery
+from simulator.data.queries.sums import ClippedSum
+from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
+from simulator.foundations.validation import whole
+from simulator.foundations.wording import count_of
 from simulator.mechanisms.base import ScalarMechanism, Scalars
 from simulator.mechanisms.finite import FINITE, table_row
 from simulator.mechanisms.known_noise import has_noise, noise_of, shift_law
@@ -22,10 +27,7 @@ from simulator.mechanisms.noise_mixture import (
 )
 from simulator.mechanisms.tilted import outcomes_of
 from simulator.mechanisms.values import real
-from simulator.queries import Query, exceeded
-from simulator.queries.counting import CountingQuery, PredicateQuery
-from simulator.queries.sums import ClippedSum
-from simulator.theory.guarantees import (
+from simulator.theory.guarantees.families import (
     DiscreteGaussianDP,
     DominatedDP,
     GaussianDP,
@@ -33,6 +35,7 @@ from simulator.theory.guarantees import (
     PureDP,
     SubsampledGaussianDP,
 )
+from simulator.theory.guarantees.transforms import subsampled
 from simulator.theory.laws import (
     FiniteLaw,
     PoissonSubsampledLaw,
@@ -40,9 +43,6 @@ from simulator.theory.laws import (
     SampledWithoutReplacementLaw,
 )
 from simulator.theory.laws.subsampled import check_rate
-from simulator.theory.transforms import subsampled
-from simulator.validation import whole
-from simulator.wording import count_of
 
 _MOST_SAMPLES, _MOST_SUMS = 4096, 1 << 20
 

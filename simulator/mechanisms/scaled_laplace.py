@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import InvalidInput
+from simulator.data.queries import Column
+from simulator.data.queries.arguments import label, reader
+from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms.base import Numbers, Pair, ScalarMechanism, ScalarPair, Scalars
-from simulator.queries import Column
-from simulator.queries.arguments import label, reader
 
 # row, and params: value 0, value 1, scale 0, scale 1; then ln(scale 1/scale 0) where both are > 0
 

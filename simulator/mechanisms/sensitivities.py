@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from simulator.data.databases import Database, Relation
-from simulator.errors import Breach, DpcomposeError
+from simulator.data.queries import Query, exceeded
+from simulator.foundations.errors import Breach, DpcomposeError
 from simulator.mechanisms.base import Mechanism
-from simulator.queries import Query, exceeded
 
 
 def parts_of(mechanism: Mechanism) -> Iterator[Any]:

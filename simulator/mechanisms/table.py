@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.errors import InvalidInput
+from simulator.data.queries import Query
+from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms.finite import FiniteMechanism, table_row
 from simulator.mechanisms.randomized_response import bits
 from simulator.mechanisms.values import check_query
-from simulator.queries import Query
-from simulator.theory.guarantees import ApproxDP
+from simulator.theory.guarantees.families import ApproxDP
 from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
 
 

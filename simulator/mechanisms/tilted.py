@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.mechanisms.base import Pair, PlainPair, ScalarPair
 from simulator.mechanisms.finite import FINITE, table_row
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.errors import Breach, InvalidInput
+from simulator.data.queries import Query
+from simulator.foundations.errors import Breach, InvalidInput
+from simulator.foundations.validation import positive
 from simulator.mechanisms.base import Mechanism, Pair
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.values import check_query
-from simulator.queries import Query
-from simulator.theory.guarantees import PureDP
+from simulator.theory.guarantees.families import PureDP
 from simulator.theory.laws import PrivacyLossLaw
-from simulator.validation import positive
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.databases import Database, Relation
-from simulator.errors import Breach, InvalidInput
-from simulator.queries import Query, exceeded
+from simulator.data.queries import Query, exceeded
+from simulator.foundations.errors import Breach, InvalidInput
 from simulator.theory.laws import FiniteLaw
 
 NO_LOSS = FiniteLaw(np.zeros(1), np.zeros(1))

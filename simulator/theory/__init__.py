@@ -12,10 +12,14 @@ from simulator.theory.bounds import (
     bounds_for,
     tail_bounds,
 )
-from simulator.theory.calibration import Rung, calibrate, corollary_3_21
-from simulator.theory.certified_calibration import Calibrated, ParameterScale, calibrate_certified
-from simulator.theory.composition import Composition
-from simulator.theory.concentration import (
+from simulator.theory.bounds.calibration import Rung, calibrate, corollary_3_21
+from simulator.theory.bounds.certified_calibration import (
+    Calibrated,
+    ParameterScale,
+    calibrate_certified,
+)
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.concentration import (
     azuma_absolute_tail,
     azuma_deviation,
     azuma_tail,
@@ -24,7 +28,7 @@ from simulator.theory.concentration import (
     freedman_tail,
     hoeffding_tail,
 )
-from simulator.theory.filters import (
+from simulator.theory.filters.families import (
     FILTERS,
     Filter,
     NaturalFilter,
@@ -36,7 +40,8 @@ from simulator.theory.filters import (
     ZCDPFilter,
     parse_filter,
 )
-from simulator.theory.guarantees import (
+from simulator.theory.filters.odometers import MixtureOdometer, RunningOdometer
+from simulator.theory.guarantees.families import (
     KINDS,
     ZCDP,
     ApproxDP,
@@ -51,6 +56,15 @@ from simulator.theory.guarantees import (
     SubsampledDP,
     SubsampledGaussianDP,
     parse_guarantee,
+)
+from simulator.theory.guarantees.transforms import (
+    TRANSFORMS,
+    Transform,
+    group,
+    parallel,
+    sampled_with_replacement,
+    shuffled,
+    subsampled,
 )
 from simulator.theory.laws import (
     FiniteLaw,
@@ -71,18 +85,8 @@ from simulator.theory.laws import (
     shuffled_law,
     staircase,
 )
-from simulator.theory.odometers import MixtureOdometer, RunningOdometer
 from simulator.theory.pld import PLD, Bracket, compose_laws, discretise
-from simulator.theory.trade_off_functions import GaussianTradeOff, PiecewiseTradeOff, TradeOff
-from simulator.theory.transforms import (
-    TRANSFORMS,
-    Transform,
-    group,
-    parallel,
-    sampled_with_replacement,
-    shuffled,
-    subsampled,
-)
+from simulator.theory.pld.trade_off import GaussianTradeOff, PiecewiseTradeOff, TradeOff
 
 __all__ = [
     "FILTERS",

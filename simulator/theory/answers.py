@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 
 Kind = Literal["upper", "exact", "lower", "approximation"]
 

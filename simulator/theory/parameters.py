@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, SupportsFloat, SupportsInt
 
-from simulator import validation
-from simulator.errors import InvalidInput
+from simulator.foundations import validation
+from simulator.foundations.errors import InvalidInput
 
 LARGEST = 1e100
 """The largest parameter of a guarantee or a law: neither squares nor their sums overflow."""

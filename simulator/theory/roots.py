@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from simulator.deferred import brentq
+import scipy
 
 
 def falling_root(curve: Callable[[float], float], level: float, high: float) -> float:
@@ -21,4 +21,4 @@ def falling_root(curve: Callable[[float], float], level: float, high: float) -> 
         value = curve(x)
         return (math.log(value) if value > 0.0 else -800.0) - log_level
 
-    return float(brentq(excess, 0.0, high, xtol=2e-16 * high, rtol=1e-15))
+    return float(scipy.optimize.brentq(excess, 0.0, high, xtol=2e-16 * high, rtol=1e-15))

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 
 VERSION = 1
 """Of every document: it changes when what an older reader understands would be wrong."""

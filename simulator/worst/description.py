@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulator.theory.filters import Filter
-from simulator.wording import count_of
-from simulator.worst.saved import NAME
+from simulator.foundations.wording import count_of
+from simulator.theory.filters.families import Filter
+from simulator.worst.policy_files import NAME
 
 if TYPE_CHECKING:
     from simulator.worst.game import Game

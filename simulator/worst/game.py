@@ -9,14 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.errors import InvalidInput
-from simulator.theory.filters import Filter
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import experiment_number, whole
+from simulator.theory.filters.families import Filter
 from simulator.theory.pld.loss_lattice import common_step
-from simulator.validation import experiment_number, whole
-from simulator.worst.gates import OwnFilter
+from simulator.worst.filter_nodes import OwnFilter
 from simulator.worst.grid import lattice_step
 from simulator.worst.menu import AnyRange, Entry, Fixed, Open, Option
-from simulator.worst.reading import entries
+from simulator.worst.menu_texts import entries
 
 MOST_ON_LATTICE = 2e9
 """Values of a game that is played on the lattice of its losses; a larger one on a coarser grid."""
@@ -28,10 +28,10 @@ class Game:
 
     Parameters
     ----------
-    menu : entries, or anything that :func:`~simulator.worst.reading.entries` takes.
+    menu : entries, or anything that :func:`~simulator.worst.menu_texts.entries` takes.
     rounds : how many mechanisms may run at most; None where the filter ends the game.
     filter : a privacy filter of this package, or one of the user's own
-        (:class:`~simulator.worst.gates.OwnFilter`); None for no filter.
+        (:class:`~simulator.worst.filter_nodes.OwnFilter`); None for no filter.
     experiment : 0 for delta of (P0, P1), 1 for that of (P1, P0).
     relation : when two databases are neighbours.
     """

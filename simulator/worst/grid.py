@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.theory.laws import PrivacyLossLaw
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.loss_lattice import common_step

@@ -14,12 +14,13 @@ from dataclasses import KW_ONLY, dataclass
 from simulator.adversaries.contract import Challenge
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.data.databases import Relation
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import positive
 from simulator.mechanisms import (
     ScalarMechanism,
 )
 from simulator.mechanisms.table import Table
-from simulator.theory.guarantees import (
+from simulator.theory.guarantees.families import (
     BoundedRange,
     Guarantee,
 )
@@ -27,7 +28,6 @@ from simulator.theory.laws import (
     PrivacyLossLaw,
     bounded_range_law,
 )
-from simulator.validation import positive
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,18 +16,18 @@ import numpy as np
 
 from simulator.adversaries.contract import Rule
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.errors import InvalidInput, NotApplicable
-from simulator.theory.guarantees import Guarantee
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.validation import positive, whole
+from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.pld import Bracket
-from simulator.validation import positive, whole
-from simulator.worst.arena import Arena, explored
+from simulator.worst.backward_pass import RIGHT, Pass, first_level, grid_for, policy_of, ranges_of
+from simulator.worst.filter_nodes import FEW_NODES
 from simulator.worst.game import Game
-from simulator.worst.gates import FEW_NODES
 from simulator.worst.grid import Grid, nearest, on_lattice, spread
 from simulator.worst.menu import Open
-from simulator.worst.passes import RIGHT, Pass, first_level, grid_for, policy_of, ranges_of
+from simulator.worst.menu_texts import entries
+from simulator.worst.nodes import Arena, explored
 from simulator.worst.policy import Policy
-from simulator.worst.reading import entries
 from simulator.worst.recursion import lower_values, upper_values
 from simulator.worst.refining import refined
 

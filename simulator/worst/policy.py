@@ -18,16 +18,15 @@ import numpy as np
 from simulator.adversaries.contract import Challenge, Rule
 from simulator.adversaries.people import ALICE, EVERYONE
 from simulator.data.databases import Relation
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.validation import experiment_number
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
-from simulator.theory.guarantees import ApproxDP, Guarantee
+from simulator.theory.guarantees.families import ApproxDP, Guarantee
 from simulator.theory.laws import PrivacyLossLaw
-from simulator.validation import experiment_number
-from simulator.worst.chances import Chances
 from simulator.worst.grid import Grid, NearestLayout, nearest, nearest_place
 from simulator.worst.menu import as_neighbours
-from simulator.worst.saved import (
+from simulator.worst.policy_files import (
     Written,
     packed,
     program,
@@ -38,6 +37,7 @@ from simulator.worst.saved import (
     write,
     written,
 )
+from simulator.worst.reach import Chances
 
 IDLE = Challenge(EVERYONE, EVERYONE, RandomizedResponse(ALICE, 1e-3))
 """What is asked when the game is over: two equal databases, whose answers tell nothing."""

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.stages import in_stages
+from simulator.foundations.stages import in_stages
+from simulator.theory.bounds.range_recursion import best_in_cells
 from simulator.theory.outward import UNIT
-from simulator.theory.range_recursion import best_in_cells
-from simulator.worst.arena import CLOSED, Arena
 from simulator.worst.grid import Grid, Layout, Line, NearestLayout
+from simulator.worst.nodes import CLOSED, Arena
 
 UNDERFLOW = 1e-300
 

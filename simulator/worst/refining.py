@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from simulator.errors import NotApplicable
-from simulator.stages import stage
+from simulator.foundations.errors import NotApplicable
+from simulator.foundations.stages import stage
 from simulator.theory.pld import Bracket
-from simulator.worst.passes import Pass
+from simulator.worst.backward_pass import Pass
 
 MOST_LEVELS = 12
 GROWTH = 5.0

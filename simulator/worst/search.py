@@ -11,17 +11,17 @@ import numpy as np
 
 from simulator.adversaries.contract import Rule
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.errors import InvalidInput, NotApplicable
-from simulator.theory.filters import Filter
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.validation import finite, nonnegative, positive
+from simulator.theory.filters.families import Filter
 from simulator.theory.laws.base import Floats
 from simulator.theory.pld import Bracket
-from simulator.validation import finite, nonnegative, positive
-from simulator.worst.fixed import dominating_delta, in_advance
+from simulator.worst.backward_pass import Pass, first_level, policy_of, run
+from simulator.worst.filter_nodes import OwnFilter
 from simulator.worst.game import Game
-from simulator.worst.gates import OwnFilter
-from simulator.worst.passes import Pass, first_level, policy_of, run
+from simulator.worst.menu_texts import entries
+from simulator.worst.non_adaptive import dominating_delta, in_advance
 from simulator.worst.policy import Policy
-from simulator.worst.reading import entries
 from simulator.worst.refining import allowed, close, refined
 
 

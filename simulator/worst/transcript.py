@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from simulator.foundations.wording import count_of
 from simulator.mechanisms import ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
-from simulator.wording import count_of
-from simulator.worst.plays import Clock, Play, Round, play
+from simulator.worst.sample_plays import Clock, Play, Round, play
 
 if TYPE_CHECKING:
     from simulator.worst.policy import Policy

@@ -12,9 +12,9 @@ from simulator.adversaries.clustering import (
     plain_lloyd,
     private_lloyd,
 )
+from simulator.analysis.simulate import simulate
 from simulator.data.databases import Database
-from simulator.errors import InvalidInput
-from simulator.run.simulate import simulate
+from simulator.foundations.errors import InvalidInput
 from simulator.theory import PureDP
 
 START = ((-0.2, 0.0), (0.2, 0.0))

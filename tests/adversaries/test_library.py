@@ -14,10 +14,10 @@ from simulator import Exponential, Laplace, PureDP, RandomizedResponse, Rule, pa
 from simulator.adversaries.contract import check_challenge
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import entries, make, pure_budget
+from simulator.analysis.simulate import simulate
+from simulator.analysis.verification import library_adversaries
 from simulator.data.databases import ADD_REMOVE
-from simulator.errors import InvalidInput
-from simulator.run.simulate import simulate
-from simulator.verification import library_adversaries
+from simulator.foundations.errors import InvalidInput
 
 FAMILY = PureDP(0.4)
 NAMES = [entry.name for entry in entries() if entry.plays_in(FAMILY)]

@@ -20,10 +20,10 @@ from simulator.adversaries.training import (
     train_with,
     tumours,
 )
+from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database
+from simulator.data.queries import LogisticGradient
 from simulator.mechanisms import GradientStep
-from simulator.queries import LogisticGradient
-from simulator.run.simulate import simulate
 from simulator.theory import GaussianLaw, PoissonSubsampledLaw, compose_laws
 
 FAMILY, ROUNDS, TRIALS = SubsampledGaussianDP(1.0, 0.3), 10, 200

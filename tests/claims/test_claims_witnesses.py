@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from simulator.analysis.estimation import clopper_pearson
 from simulator.claims.cast import (
     ALICE,
     WITH_ALICE,
@@ -18,8 +19,6 @@ from simulator.claims.cast import (
     respond_by_answer,
     switch_mechanisms,
 )
-from simulator.claims.chapter5.posteriors import largest_posterior_change
-from simulator.claims.chapter5.robustness import best_advantage
 from simulator.claims.enumeration import view_law, view_probabilities
 from simulator.claims.exact import (
     all_events,
@@ -29,13 +28,14 @@ from simulator.claims.exact import (
     random_pairs,
     repeated,
 )
-from simulator.claims.roth2011.azuma import stops_once, swayed_effects
-from simulator.claims.roth2011.theorem_6_proof import steps_along
-from simulator.errors import Breach, NotApplicable
-from simulator.estimation import clopper_pearson
+from simulator.claims.ledger.chapter5.posteriors import largest_posterior_change
+from simulator.claims.ledger.chapter5.robustness import best_advantage
+from simulator.claims.ledger.roth2011.azuma import stops_once, swayed_effects
+from simulator.claims.ledger.roth2011.theorem_6_proof import steps_along
+from simulator.foundations.errors import Breach, NotApplicable
 from simulator.mechanisms import Laplace
-from simulator.theory.composition import Composition
-from simulator.theory.guarantees import ApproxDP, PureDP
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.guarantees.families import ApproxDP, PureDP
 
 
 def response_tail(epsilon: float, rounds: int, threshold: float) -> float:

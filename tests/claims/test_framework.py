@@ -15,13 +15,13 @@ from types import MappingProxyType
 import pytest
 
 from simulator import claims
+from simulator.analysis.estimation import tail_violation
 from simulator.claims import Claim, Fault, Finding, Verdict
 from simulator.claims.findings import decided, equal, statement, upper_bound
 from simulator.claims.registry import claim as register
 from simulator.claims.rendering import _sentences
 from simulator.claims.sources import ROTH_2011, SOURCES
-from simulator.errors import InvalidInput, Refusal
-from simulator.estimation import tail_violation
+from simulator.foundations.errors import InvalidInput, Refusal
 
 
 def sample_claim(**changes: object) -> Claim:
@@ -214,7 +214,8 @@ def test_a_remark_follows_as_a_sentence_if_it_begins_with_a_word() -> None:
 
 def test_the_order_is_that_of_the_files_whatever_was_imported_first() -> None:
     listing = "from simulator import claims; print([c.id for c in claims.all_claims()])"
-    first = "import simulator.claims.zhang2020.smooth; import simulator.claims.roth2011.azuma; "
+    ledger = "simulator.claims.ledger"
+    first = f"import {ledger}.zhang2020.smooth; import {ledger}.roth2011.azuma; "
     printed = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         for code in (listing, first + listing)

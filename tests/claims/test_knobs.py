@@ -11,9 +11,9 @@ import pytest
 
 from simulator.claims import Verdict, claim, knobs_of, read_settings, sweep
 from simulator.claims.exact import chance_of_truth
-from simulator.claims.theorems.composition import advanced_epsilon
+from simulator.claims.ledger.theorems.composition import advanced_epsilon
 from simulator.data.databases import REPLACE_ONE
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 
 
 def test_a_claim_is_asked_again() -> None:
@@ -261,6 +261,6 @@ def test_an_aggregate_that_is_too_noisy_is_told_without_a_look_at_every_neighbou
     def looks(*anything: object) -> float:
         raise AssertionError("every neighbour was looked at")
 
-    monkeypatch.setattr("simulator.claims.zhang2020.smooth_use.leak_to_neighbours", looks)
+    monkeypatch.setattr("simulator.claims.ledger.zhang2020.smooth_use.leak_to_neighbours", looks)
     finding = claim("zhang2020-sample-and-aggregate-black-box").check(blocks=2)
     assert (finding.verdict, finding.measured[:9]) == (Verdict.FAILS, "deviation")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import simulator.claims
+from simulator.analysis.plots import paper_figure
+from simulator.analysis.plots.sweeps import plot_sweep
 from simulator.claims import all_claims, claim, sweep
 from simulator.claims.picture import sweep_picture
-from simulator.errors import InvalidInput
-from simulator.plots import paper_figure
-from simulator.plots.sweeps import plot_sweep
+from simulator.foundations.errors import InvalidInput
 
 DRAWS = {"default_rng": 0, "generator": 0, "random_pairs": 2, "play": 4, "random_views": 2}
 """Functions that take a seed, and its place."""

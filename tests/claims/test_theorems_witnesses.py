@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from simulator.claims import Verdict, find
-from simulator.claims.roth2011.divergence import approximate_divergence
-from simulator.claims.theorems.composition import advanced_epsilon, random_views
-from simulator.claims.theorems.divergences import divergence
-from simulator.claims.theorems.robustness import largest_loss, largest_ratio
+from simulator.claims.ledger.roth2011.divergence import approximate_divergence
+from simulator.claims.ledger.theorems.composition import advanced_epsilon, random_views
+from simulator.claims.ledger.theorems.divergences import divergence
+from simulator.claims.ledger.theorems.robustness import largest_loss, largest_ratio
 from simulator.theory.laws import FiniteLaw
 
 

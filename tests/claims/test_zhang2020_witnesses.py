@@ -10,19 +10,19 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import laplace
 
-from simulator.claims.model import Verdict
-from simulator.claims.played import FALSE_ALARM, hoeffding_radius, mostly
-from simulator.claims.theorems.composition import advanced_epsilon
-from simulator.claims.zhang2020.admissible import (
+from simulator.claims.ledger.theorems.composition import advanced_epsilon
+from simulator.claims.ledger.zhang2020.admissible import (
     CutNoise,
     cut_noise_parameters,
     dilation_leak,
     largest_beta,
 )
-from simulator.claims.zhang2020.limits import all_neighbours, least_epsilon
-from simulator.claims.zhang2020.reconstruction import furthest_apart
-from simulator.claims.zhang2020.selection import chosen, noisy_max_loss
-from simulator.claims.zhang2020.smooth import scaled_laplace_delta
+from simulator.claims.ledger.zhang2020.limits import all_neighbours, least_epsilon
+from simulator.claims.ledger.zhang2020.reconstruction import furthest_apart
+from simulator.claims.ledger.zhang2020.selection import chosen, noisy_max_loss
+from simulator.claims.ledger.zhang2020.smooth import scaled_laplace_delta
+from simulator.claims.model import Verdict
+from simulator.claims.played import FALSE_ALARM, hoeffding_radius, mostly
 from simulator.theory.laws import LaplaceLaw
 
 

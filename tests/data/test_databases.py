@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.tables import read_csv
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from tests.helpers.exploring import examples
 
 relaxed = examples(100)

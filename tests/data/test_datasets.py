@@ -3,8 +3,8 @@ import hashlib
 import pytest
 
 from simulator.data import datasets
-from simulator.errors import InvalidInput
-from simulator.queries import counting_query, histogram_query
+from simulator.data.queries import counting_query, histogram_query
+from simulator.foundations.errors import InvalidInput
 
 
 def test_the_patients_are_those_of_the_published_table():

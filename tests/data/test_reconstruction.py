@@ -14,7 +14,7 @@ from simulator.data.reconstruction import (
     reconstruct_exhaustively,
     subset_sums,
 )
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from tests.helpers.exploring import examples
 
 PROFILE = examples(30)

@@ -11,7 +11,7 @@ from experiments.benchmarks import accuracy, adversaries, engine, loops, memory,
 from experiments.benchmarks.__main__ import MODULES, chosen, main, shown
 from experiments.benchmarks.measure import Line, alternately
 from simulator import ADD_REMOVE
-from simulator.play.plain_kernel import Engine
+from simulator.engine.compiled.plain_kernel import Engine
 from simulator.theory.laws import LaplaceLaw
 from simulator.theory.pld import compose_laws
 

@@ -17,8 +17,8 @@ from experiments.coverage.running import Claim, Outcome, claim_of, play, tasks
 from experiments.coverage.table import FALSE_ALARM, Count, markdown, row, rows
 from experiments.coverage.truth import Bracket, law_of
 from simulator import Refusal
-from simulator.estimation import Estimate
-from simulator.rare import RareEvent
+from simulator.analysis.estimation import Estimate
+from simulator.analysis.rare import RareEvent
 
 SUITE = suite()
 DESIGNED = designed()

@@ -10,7 +10,7 @@ from experiments.faults import damage, kills
 from experiments.faults.cases import Tally, Whole, line_or_equal
 from experiments.faults.table import markdown
 from experiments.stages import RESULTS
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 
 
 def test_a_wrong_outcome_is_listed():

@@ -17,8 +17,8 @@ from experiments.figures import (
     trade_off,
 )
 from simulator import PureDP
-from simulator.plots import paper_figure
-from simulator.plots.named import plot_named
+from simulator.analysis.plots import paper_figure
+from simulator.analysis.plots.named import plot_named
 from simulator.theory import (
     Composition,
     GaussianLaw,

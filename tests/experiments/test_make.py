@@ -18,7 +18,7 @@ FILES = (
     "experiments/drawing/look.py",
     "simulator/used.py",
     "simulator/other.py",
-    "simulator/plots/style.py",
+    "simulator/analysis/plots/style.py",
     "build/depends/a.d",
     "results/data/a.json",
     "results/figures/a.svg",
@@ -36,7 +36,7 @@ def project(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
         os.utime(path, (1e9 + age, 1e9 + age))
-    (tmp_path / "simulator/plots/__pycache__").mkdir()
+    (tmp_path / "simulator/analysis/plots/__pycache__").mkdir()
     (tmp_path / "build/depends/a.d").write_text("results/data/a.json: simulator/used.py\n")
     return tmp_path
 
@@ -60,10 +60,10 @@ def test_nothing_is_done_twice(project):
         ("simulator/used.py", ["simulate", "draw"]),
         ("experiments/figures/a.py", ["simulate", "draw"]),
         ("results/data/a.json", ["draw"]),
-        ("simulator/plots/style.py", ["draw"]),
+        ("simulator/analysis/plots/style.py", ["draw"]),
         ("experiments/drawing/look.py", ["draw"]),
         ("simulator/other.py", []),
-        ("simulator/plots/__pycache__", []),
+        ("simulator/analysis/plots/__pycache__", []),
     ],
 )
 def test_what_a_change_makes_stale(project, touched, run):

@@ -9,7 +9,7 @@ import pytest
 
 from experiments.notebooks import __main__ as command
 from experiments.notebooks import running
-from simulator.errors import DpcomposeError, InvalidInput
+from simulator.foundations.errors import DpcomposeError, InvalidInput
 
 PATHS = running.paths()
 NAMES = [path.stem for path in PATHS]

@@ -150,7 +150,7 @@ def test_what_the_readme_links_to_is_there():
 def test_the_numbers_of_dp_sgd_are_those_that_are_printed_and_committed():
     from click.testing import CliRunner
 
-    from simulator.cli import group
+    from simulator.doors.cli import group
 
     section = README.split("\n## DP-SGD\n")[1].split("\n## ")[0]
     command = re.search(r"^    dpcompose (bounds .*)$", section, flags=re.MULTILINE)[1]
@@ -173,7 +173,7 @@ def test_the_numbers_of_dp_sgd_are_those_that_are_printed_and_committed():
 def test_every_command_of_the_readme_is_understood():
     from click.testing import CliRunner
 
-    from simulator.cli import group
+    from simulator.doors.cli import group
 
     for command in re.findall(r"^    dpcompose (\w+)", README, flags=re.MULTILINE):
         assert CliRunner().invoke(group, [command, "--help"]).exit_code == 0

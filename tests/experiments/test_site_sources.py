@@ -13,7 +13,7 @@ from experiments import stages
 from experiments.notebooks import running
 from experiments.site import assemble, claim_pictures, docstrings, knobs, ledger, links, reference
 from simulator.claims import Verdict, all_claims, find
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 
 PAGES = Path(assemble.__file__).parent / "pages"
 LINK = re.compile(r"(?<!!)\[(?:[^\]]*)\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -169,7 +169,7 @@ def test_the_program_for_ci_is_the_readmes():
 def test_the_commands_of_the_pages_are_understood():
     from click.testing import CliRunner
 
-    from simulator.cli import group
+    from simulator.doors.cli import group
 
     named = {
         name

@@ -9,8 +9,8 @@ import pytest
 
 from experiments import dependencies, stages
 from experiments.__main__ import main
-from simulator.errors import InvalidInput
-from simulator.plots import paper_figure
+from simulator.analysis.plots import paper_figure
+from simulator.foundations.errors import InvalidInput
 
 
 def toy(numbers):
@@ -110,5 +110,5 @@ def test_a_rule_names_the_sources_but_no_style(tmp_path):
     dependencies.record("toy", tmp_path)
     rule = (tmp_path / "toy.d").read_text()
     assert rule.startswith("results/data/toy.json: ")
-    assert "simulator/theory/composition.py" in rule
-    assert "simulator/plots" not in rule
+    assert "simulator/theory/bounds/composition.py" in rule
+    assert "simulator/analysis/plots" not in rule

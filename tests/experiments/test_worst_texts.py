@@ -7,7 +7,7 @@ import json
 import pytest
 
 from experiments import stages, worst_texts
-from simulator.theory.loss_atoms import mixed_atoms
+from simulator.theory.pld.response_atoms import mixed_atoms
 from tests.worst.brute_force import response, worst
 
 

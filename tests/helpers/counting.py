@@ -2,10 +2,10 @@
 
 import itertools
 
-from simulator.estimation.bins import LossBins
-from simulator.estimation.loss_sample import LossSample
-from simulator.estimation.weighted_bins import WeightedBins
-from simulator.estimation.weighted_sample import WeightedSample
+from simulator.engine.outcomes.bins import LossBins
+from simulator.engine.outcomes.loss_sample import LossSample
+from simulator.engine.outcomes.weighted_bins import WeightedBins
+from simulator.engine.outcomes.weighted_sample import WeightedSample
 
 
 def parts_of(trials, head):

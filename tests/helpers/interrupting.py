@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-CALL = "import sys; from simulator.cli import main; main()"
+CALL = "import sys; from simulator.doors.cli import main; main()"
 PATIENCE = 60.0
 A_MOMENT = 3.0
 """A second on an idle machine; tests share theirs with others."""

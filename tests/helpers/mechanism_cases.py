@@ -14,6 +14,7 @@ from scipy import stats
 from scipy.special import expit, logsumexp, softmax
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
+from simulator.data.queries import clipped_sum, counting_query, counting_scores, function_query
 from simulator.mechanisms import (
     Exponential,
     Gaussian,
@@ -23,7 +24,6 @@ from simulator.mechanisms import (
     RandomizedResponse,
     ReportNoisyMax,
 )
-from simulator.queries import clipped_sum, counting_query, counting_scores, function_query
 
 
 class Continuous:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from simulator import mechanisms as m
 from simulator.data.databases import ADD_REMOVE, Database
-from simulator.errors import DpcomposeError
+from simulator.data.queries import counting_query, counting_scores, histogram_query
+from simulator.foundations.errors import DpcomposeError
 from simulator.mechanisms.base import ScalarPair
-from simulator.queries import counting_query, counting_scores, histogram_query
-from simulator.theory.filters import FILTERS, Filter
+from simulator.theory.filters.families import FILTERS, Filter
 
 ALICE = counting_query("alice")
 SCORES = counting_scores(["alice", "bob"])

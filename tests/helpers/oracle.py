@@ -9,8 +9,8 @@ import math
 from typing import NamedTuple
 
 from simulator.data.databases import ADD_REMOVE
+from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import Free
-from simulator.seeds import Stream, generator
 
 
 class Play(NamedTuple):

@@ -11,8 +11,8 @@ from simulator import (
     simulate,
     simulate_part,
 )
-from simulator.store import RunStore
-from simulator.store.manifest import read_manifest
+from simulator.runner.store import RunStore
+from simulator.runner.store.manifest import read_manifest
 from tests.helpers.games import press_when_ahead
 
 WIDE = PureDP(0.9)

@@ -2,8 +2,8 @@
 
 from simulator import ApproxDP, PureDP
 from simulator.adversaries.registry import make
-from simulator.play.specification import Specification
-from simulator.rare import enumerate_states, estimate_rare
+from simulator.analysis.rare import enumerate_states, estimate_rare
+from simulator.engine.specification import Specification
 from tests.helpers.interval_coverage import narrow
 
 ALARM = 1e-6

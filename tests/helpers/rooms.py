@@ -1,4 +1,4 @@
-"""The map of the house: which rooms there are, on which floor, and what lives in each.
+"""The map of the house: which rooms there are, on which floor, and what is in each.
 
 This list is the only one. The test of import directions enforces it, and README's table is made
 from it: ``python -m tests.helpers.rooms`` prints the table.
@@ -8,145 +8,80 @@ from typing import NamedTuple
 
 
 class Room(NamedTuple):
-    """Modules or folders of ``simulator/`` that share a floor and a purpose."""
+    """A folder of ``simulator/``, its floor and its purpose."""
 
     floor: int
-    names: tuple[str, ...]
+    name: str
     purpose: str
 
 
 ROOMS = (
     Room(
         1,
-        ("errors", "validation", "seeds"),
-        "what a user can do wrong; checks on plain values; the only place that makes random "
-        "generators",
-    ),
-    Room(
-        1,
-        ("ties",),
-        "losses that equal a threshold but for rounding: the one rule of every tail",
-    ),
-    Room(
-        1,
-        ("digits",),
-        "the first twelve significant digits of floats: the one rule of every look at answers",
-    ),
-    Room(
-        1,
-        ("deferred",),
-        "functions of scipy, imported when they are first called",
-    ),
-    Room(
-        1,
-        ("stages",),
-        "what a long computation is doing, told to whoever shows it",
-    ),
-    Room(
-        1,
-        ("wording",),
-        "counts in words: one round, two rounds",
-    ),
-    Room(
-        1,
-        ("theory",),
-        "privacy loss distributions, bounds, concentration, filters; the independent witness, "
-        "imports nothing of the simulation",
-    ),
-    Room(
-        1,
-        ("estimation",),
-        "from samples to numbers with intervals",
-    ),
-    Room(
-        1,
-        ("store",),
-        "results on disk with what made them",
-    ),
-    Room(
-        1,
-        ("plots",),
-        "pictures",
+        "foundations",
+        "errors, checks on plain values, the only place that makes random generators, ties of "
+        "losses and thresholds, files, progress",
     ),
     Room(
         2,
-        ("data",),
-        "databases, neighbouring relations, tables, two real data sets, reconstruction attacks",
+        "theory",
+        "the independent witness: `laws/`, `pld/`, `bounds/`, `guarantees/`, `filters/`, "
+        "`events/`; imports nothing of the simulation",
     ),
     Room(
-        3,
-        ("queries",),
-        "queries and their sensitivities",
+        2,
+        "data",
+        "databases as multisets of records, neighbouring relations, tables, `queries/` and their "
+        "sensitivities",
     ),
+    Room(3, "mechanisms", "one file per mechanism: sample, loss, tilted law, guarantee, exact law"),
+    Room(4, "adversaries", "the adversary's contract, and the library of adversaries"),
     Room(
         4,
-        ("mechanisms",),
-        "one file per mechanism: sample, loss, tilted law, guarantee, exact law of the loss",
+        "identity",
+        "what a value or a function is made of: equal or not, changed or not, installed or the "
+        "user's",
     ),
     Room(
         5,
-        ("adversaries",),
-        "the contract of an adversary, and the library",
+        "engine",
+        "one block of one experiment: specification, sampling measures, and the engines "
+        "`interpreted/`, `compiled/`, `enumerated/`; `views/`, `outcomes/`",
     ),
+    Room(5, "worst", "the worst adaptive adversary of a finite game, by certified search"),
     Room(
         6,
-        ("declared",),
-        "declared likelihoods held against a mechanism's own draws",
-    ),
-    Room(
-        6,
-        ("play",),
-        "what is played, and one block of it: specification, sampling measures, menu, "
-        "compiled and interpreted engines, outcome, views",
+        "runner",
+        "blocks in parallel (the only importer of joblib), on disk in `store/`, on `clusters/`, "
+        "resumed, merged",
     ),
     Room(
         7,
-        ("run", "result", "measured"),
-        "blocks in parallel, resumed and interrupted (the only importer of joblib); what a "
-        "run measured",
+        "analysis",
+        "from samples to numbers with intervals: `estimation/`, `rare/` events, results, declared "
+        "likelihoods, bounds held against adversaries, `plots/`",
     ),
     Room(
         8,
-        ("rare", "worst", "auditing", "verification", "claims", "conformance"),
-        "measures for rare events; worst adaptive adversaries, searched, certified and played; "
-        "black boxes on trial; bounds held against adversaries; the claims of the sources as "
-        "checks, a folder per source; accountants, filters and odometers of other libraries on "
-        "trial",
+        "trials",
+        "black boxes (`auditing/`), accountants, filters and odometers (`conformance/`) on trial; "
+        "`suite/` and `libraries/` are what is tried; assertions for test suites",
     ),
     Room(
-        9,
-        ("cli",),
-        "the command line: parses, calls, prints",
+        8, "claims", "the claims of the sources as checks: `ledger/` has a folder for each source"
     ),
-    Room(
-        9,
-        ("testing", "pytest_plugin"),
-        "assertions for a test suite; the pytest plugin, which divides one false-alarm budget "
-        "over them",
-    ),
+    Room(9, "doors", "the command line and the pytest plugin: they parse, call and print"),
 )
 """From the ground up. Rooms of one floor may use one another, but not in a ring."""
 
-FLOORS = {"simulator": 0} | {name: room.floor for room in ROOMS for name in room.names}
-"""The package itself, floor 0, holds nothing but its version and the list of public names."""
-
-PACKAGES = {
-    "theory", "estimation", "store", "plots", "data", "queries", "mechanisms", "adversaries",
-    "declared", "play", "run", "rare", "worst", "auditing", "claims", "conformance", "cli",
-    "testing",
-}  # fmt: skip
-"""The rooms that are folders; the others are single files."""
+FLOORS = {"simulator": 0} | {room.name: room.floor for room in ROOMS}
+"""The package itself, floor 0, has nothing but its version and the list of public names."""
 
 
 def table() -> str:
     """README's table of rooms, in Markdown."""
-    rows = ["| floor | room | what lives there |", "|---|---|---|"]
-    for room in ROOMS:
-        paths = ", ".join(
-            f"`simulator/{name}/`" if name in PACKAGES else f"`simulator/{name}.py`"
-            for name in room.names
-        )
-        rows.append(f"| {room.floor} | {paths} | {room.purpose} |")
+    rows = ["| floor | room | what is in it |", "|---|---|---|"]
+    rows += [f"| {room.floor} | `simulator/{room.name}/` | {room.purpose} |" for room in ROOMS]
     return "\n".join(rows)
 
 

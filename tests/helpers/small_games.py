@@ -19,8 +19,8 @@ from simulator import (
     counting_query,
     counting_scores,
 )
+from simulator.engine.sampling import Steered, Tilted
 from simulator.mechanisms import AboveThreshold, Cells, PostProcessed
-from simulator.play.sampling import Steered, Tilted
 
 WITH_ALICE = Database({"alice": 1, "bob": 1, "others": 7})
 WITHOUT_ALICE = WITH_ALICE.remove("alice")

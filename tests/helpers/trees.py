@@ -13,8 +13,8 @@ import numpy as np
 
 from simulator import Exponential, RandomizedResponse
 from simulator.data.databases import ADD_REMOVE
-from simulator.play.interpreter import Prepared, Trial, play_trial, tilted_draw
-from simulator.play.tilted_kernel import TiltedEngine
+from simulator.engine.compiled.tilted_kernel import TiltedEngine
+from simulator.engine.interpreted.interpreter import Prepared, Trial, play_trial, tilted_draw
 
 
 class Leaf(NamedTuple):

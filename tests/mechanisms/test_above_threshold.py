@@ -5,9 +5,9 @@ import pytest
 from scipy import integrate, stats
 
 from simulator.data.databases import ADD_REMOVE, Database
-from simulator.errors import InvalidInput
+from simulator.data.queries import counting_scores
+from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms.above_threshold import AboveThreshold, first_above_law
-from simulator.queries import counting_scores
 from tests.helpers.mechanism_cases import ALICE, Discrete, chi_square, draws
 
 QUERY = counting_scores(["alice", "bob", "carol"])

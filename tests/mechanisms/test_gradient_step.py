@@ -10,13 +10,13 @@ import pytest
 from scipy import stats
 
 from simulator.adversaries.contract import Challenge
+from simulator.analysis.declared.examining import require_declared
+from simulator.analysis.declared.verdict import FalseLikelihood
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
-from simulator.declared.examining import require_declared
-from simulator.declared.verdict import FalseLikelihood
-from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.data.queries import LogisticGradient, exceeded
+from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms import GradientStep
 from simulator.mechanisms.gradient_step import _log_mixture
-from simulator.queries import LogisticGradient, exceeded
 from simulator.theory import GaussianLaw, PoissonSubsampledLaw, SubsampledGaussianDP
 
 RECORDS = [(1.0, 0.3, 1.0), (1.0, -2.0, 0.0), (1.0, 0.3, 1.0), (0.2, 0.1, 0.0)]

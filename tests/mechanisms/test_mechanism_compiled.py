@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from simulator.adversaries.contract import Rule
-from simulator.errors import Breach, InvalidInput
+from simulator.engine.compiled.plain_kernel import Engine
+from simulator.foundations.errors import Breach, InvalidInput
 from simulator.mechanisms import Free, Gaussian, Geometric, Laplace, RandomizedResponse
-from simulator.play.plain_kernel import Engine
-from simulator.theory.guarantees import GaussianDP, PureDP
+from simulator.theory.guarantees.families import GaussianDP, PureDP
 from tests.helpers.mechanism_cases import ALICE, CASES, EVERYONE, OTHERS
 
 numba = pytest.importorskip("numba")

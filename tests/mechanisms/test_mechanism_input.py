@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
-from simulator.errors import Breach, DpcomposeError, InvalidInput, NotApplicable
+from simulator.data.queries import clipped_sum, counting_scores, function_query, histogram_query
+from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput, NotApplicable
 from simulator.mechanisms import (
     Exponential,
     Free,
@@ -18,7 +19,6 @@ from simulator.mechanisms import (
     ReportNoisyMax,
 )
 from simulator.mechanisms.finite import table_row
-from simulator.queries import clipped_sum, counting_scores, function_query, histogram_query
 from tests.helpers.mechanism_cases import ALICE, EVERYONE, OTHERS
 
 SCORES = counting_scores(["alice", "bob"])
@@ -126,7 +126,7 @@ def test_scores_that_move_both_ways_need_twice_the_noise():
     def against(candidate, database):
         return (1.0 if candidate == "for" else -1.0) * database.count_of("alice")
 
-    from simulator.queries import score_query
+    from simulator.data.queries import score_query
 
     scores = score_query(["for", "against"], against, 1.0)
     with pytest.raises(Breach, match="monotone=False"):

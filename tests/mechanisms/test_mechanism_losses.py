@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from simulator.data.queries import histogram_query
 from simulator.mechanisms import Gaussian, Laplace
-from simulator.queries import histogram_query
 from tests.helpers.mechanism_cases import (
     ALICE,
     CASES,

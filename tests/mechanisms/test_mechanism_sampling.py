@@ -7,8 +7,8 @@ file's false-alarm probability, over the choice of its fixed seed, is below 1e-3
 import numpy as np
 import pytest
 
+from simulator.data.queries import function_query, histogram_query
 from simulator.mechanisms import Laplace, RandomizedResponse
-from simulator.queries import function_query, histogram_query
 from tests.helpers.mechanism_cases import ALICE, CASES, EVERYONE, OTHERS, case_draws, draws, laplace
 
 LEVEL = 1e-6

@@ -8,7 +8,11 @@ from scipy import stats
 
 from simulator.adversaries.contract import Rule
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
-from simulator.errors import Breach, BrokenPromise
+from simulator.data.queries import counting_query, counting_scores
+from simulator.engine.block import Specification, play_interpreted
+from simulator.engine.compiled.plain_kernel import Engine
+from simulator.engine.views.views import replay
+from simulator.foundations.errors import Breach, BrokenPromise
 from simulator.mechanisms import (
     AboveThreshold,
     Cells,
@@ -23,11 +27,7 @@ from simulator.mechanisms import (
     TwoPartyCount,
     lloyd_centres,
 )
-from simulator.play.block import Specification, play_interpreted
-from simulator.play.plain_kernel import Engine
-from simulator.play.views import replay
-from simulator.queries import counting_query, counting_scores
-from simulator.theory.guarantees import ApproxDP, PureDP
+from simulator.theory.guarantees.families import ApproxDP, PureDP
 
 PATIENTS = Database([(1, 0.1), (1, 0.4), (2, 0.2), (2, 0.5), (2, -0.7)])
 ALICE = (2, 0.9)

@@ -12,7 +12,8 @@ from scipy import stats
 
 from simulator.adversaries.contract import Rule
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.engine.compiled.plain_kernel import Engine
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.mechanisms.median import (
     LocalSensitivityMedian,
     SmoothSensitivityMedian,
@@ -21,8 +22,7 @@ from simulator.mechanisms.median import (
     smooth_sensitivity,
 )
 from simulator.mechanisms.scaled_laplace import SCALED_LAPLACE
-from simulator.play.plain_kernel import Engine
-from simulator.theory.guarantees import ApproxDP, PureDP
+from simulator.theory.guarantees.families import ApproxDP, PureDP
 from tests.helpers.exploring import examples
 from tests.helpers.laplace_pairs import hockey_stick
 from tests.helpers.mechanism_cases import draws

@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 from simulator.data.databases import ADD_REMOVE, Database
-from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.data.queries import counting_scores, function_query
+from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms import (
     Exponential,
     Free,
@@ -19,7 +20,6 @@ from simulator.mechanisms import (
 from simulator.mechanisms.above_threshold import AboveThreshold
 from simulator.mechanisms.lloyd_step import LloydStep
 from simulator.mechanisms.post_processed import Cells, PostProcessed, Recoded
-from simulator.queries import counting_scores, function_query
 from simulator.theory.laws import FiniteLaw
 from tests.helpers.mechanism_cases import ALICE, CASES, EVERYONE, OTHERS, chi_square, draws
 

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
-from simulator.errors import Breach, InvalidInput
+from simulator.foundations.errors import Breach, InvalidInput
 from simulator.mechanisms.published import JustAFew, NameAndShame
-from simulator.theory.guarantees import ApproxDP, PureDP
+from simulator.theory.guarantees.families import ApproxDP, PureDP
 from tests.helpers.mechanism_cases import chi_square
 
 SMALL = Database({"bob": 2, "carol": 1})

@@ -7,7 +7,7 @@ from scipy import stats
 
 from simulator.data import datasets
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import sample_and_aggregate
 from simulator.mechanisms.median import smooth_sensitivity
 from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate

@@ -10,7 +10,14 @@ from scipy import stats
 from simulator import Challenge, Rule, simulate
 from simulator.adversaries.library.fixed_worst_case import fixed_worst_case
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
-from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.data.queries import (
+    clipped_mean,
+    clipped_sum,
+    counting_query,
+    counting_scores,
+    function_query,
+)
+from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms import (
     DiscreteGaussian,
     Exponential,
@@ -22,13 +29,6 @@ from simulator.mechanisms import (
     SampledWithoutReplacement,
     Staircase,
     TruncatedNoise,
-)
-from simulator.queries import (
-    clipped_mean,
-    clipped_sum,
-    counting_query,
-    counting_scores,
-    function_query,
 )
 from simulator.theory import (
     ApproxDP,

@@ -3,10 +3,10 @@ import pytest
 from scipy import stats
 
 from simulator.data.databases import REPLACE_ONE, Database
-from simulator.errors import Breach, InvalidInput
+from simulator.data.queries import counting_query
+from simulator.foundations.errors import Breach, InvalidInput
 from simulator.mechanisms.two_party import TwoPartyCount
-from simulator.queries import counting_query
-from simulator.theory.guarantees import PureDP
+from simulator.theory.guarantees.families import PureDP
 from simulator.theory.laws import LaplaceLaw
 from tests.helpers.mechanism_cases import draws
 

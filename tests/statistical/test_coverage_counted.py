@@ -13,7 +13,7 @@ from scipy.stats import binom, norm
 
 from simulator import Guarded, PureDP, simulate
 from simulator.adversaries.registry import make
-from simulator.estimation import (
+from simulator.analysis.estimation import (
     delta,
     delta_log_bound,
     tail,
@@ -21,10 +21,10 @@ from simulator.estimation import (
     weighted_delta,
     weighted_tail,
 )
-from simulator.estimation.bins import LossBins
-from simulator.estimation.loss_sample import LossSample
-from simulator.estimation.weighted_sample import WeightedSample
-from simulator.play.sampling import Steered, Tilted
+from simulator.engine.outcomes.bins import LossBins
+from simulator.engine.outcomes.loss_sample import LossSample
+from simulator.engine.outcomes.weighted_sample import WeightedSample
+from simulator.engine.sampling import Steered, Tilted
 from tests.helpers.counting import counted, counted_weights, parts_of
 from tests.helpers.interval_coverage import assert_covers
 

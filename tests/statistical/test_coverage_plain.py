@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from simulator.estimation import (
+from simulator.analysis.estimation import (
     betting_interval,
     betting_lower,
     clopper_pearson,
@@ -16,8 +16,8 @@ from simulator.estimation import (
     tail,
     tail_band,
 )
-from simulator.estimation.band import exceedance_limits
-from simulator.estimation.estimate import Estimate
+from simulator.analysis.estimation.band import exceedance_limits
+from simulator.analysis.estimation.estimate import Estimate
 from tests.helpers.interval_coverage import allowed_misses, assert_covers
 
 CONFIDENCE = 0.9

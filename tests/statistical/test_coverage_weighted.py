@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from simulator.estimation import (
+from simulator.analysis.estimation import (
     delta_log_bound,
     exchanged_log_weights,
     splitting_product,
@@ -20,7 +20,7 @@ from simulator.estimation import (
     weighted_lower_limit,
     weighted_tail,
 )
-from simulator.estimation.weighted import log_excess
+from simulator.analysis.estimation.weighted import log_excess
 from tests.helpers.interval_coverage import assert_covers, narrow
 
 CONFIDENCE = 0.9

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     ApproxDP,
     Composition,

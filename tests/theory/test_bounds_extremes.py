@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from simulator.errors import DpcomposeError, InvalidInput
+from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.theory import (
     ZCDP,
     ApproxDP,

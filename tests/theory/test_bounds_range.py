@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.theory import BoundedRange, Composition, bound
 from simulator.theory.bounds.bounded_range import non_adaptive_delta
-from simulator.theory.range_recursion import enclosed_curve
+from simulator.theory.bounds.range_recursion import enclosed_curve
 
 
 def scan(width, rounds, epsilon, points=4001):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory import (
     ZCDP,
     ApproxDP,

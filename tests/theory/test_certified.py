@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     ZCDP,
     ApproxDP,
@@ -20,7 +20,7 @@ from simulator.theory import (
     PureDP,
     RenyiDP,
 )
-from simulator.theory.certified import certified_epsilon
+from simulator.theory.bounds.certified import certified_epsilon
 
 
 def gaussian_epsilon(mu, delta):

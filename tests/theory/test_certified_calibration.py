@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     Composition,
     GaussianLaw,
@@ -12,13 +12,13 @@ from simulator.theory import (
     PoissonSubsampledLaw,
     PureDP,
     bound,
-    certified_calibration,
     compose_laws,
     randomized_response,
 )
-from simulator.theory.certified_calibration import ParameterScale, calibrate_certified
+from simulator.theory.bounds import certified_calibration
+from simulator.theory.bounds.certified_calibration import ParameterScale, calibrate_certified
 from simulator.theory.events.unknown import OpenAccount, scale_of
-from simulator.theory.gaussian_curve import gaussian_epsilon
+from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 
 SIGMA, RATE, EPSILON, ROUNDS = map(scale_of, ("sigma", "rate", "epsilon", "count"))
 

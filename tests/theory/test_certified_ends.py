@@ -14,10 +14,10 @@ from simulator.theory import (
     bound,
     bounds_for,
 )
-from simulator.theory.guarantees import ApproxDP
-from simulator.theory.loss_atoms import LossAtoms, repeated_atoms
+from simulator.theory.guarantees.families import ApproxDP
+from simulator.theory.guarantees.renyi_divergence import bounded_range_renyi
 from simulator.theory.outward import sum_bracket
-from simulator.theory.renyi_divergence import bounded_range_renyi
+from simulator.theory.pld.response_atoms import LossAtoms, repeated_atoms
 
 
 @pytest.fixture(autouse=True)

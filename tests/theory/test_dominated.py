@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     ApproxDP,
     Composition,
@@ -24,11 +24,11 @@ from simulator.theory import (
     bounds_for,
     compose_laws,
     discrete_gaussian,
-    dominated,
     parse_guarantee,
     randomized_response,
 )
-from simulator.theory.certified import certified_epsilon
+from simulator.theory.bounds.certified import certified_epsilon
+from simulator.theory.guarantees import dominated
 
 CASES = [(1.0, 0.01), (0.5, 0.3), (4.0, 1e-4)]
 

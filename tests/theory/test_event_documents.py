@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import PureDP, RenyiDP, events
 from simulator.theory.events import Account
 from simulator.theory.events.stored import EVENTS

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import binom, norm
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.mechanisms.above_threshold import first_above_law
 from simulator.theory import (
     ApproxDP,
@@ -24,9 +24,9 @@ from simulator.theory import (
     compose_laws,
     events,
 )
-from simulator.theory.composition import Composition
+from simulator.theory.bounds.composition import Composition
 from simulator.theory.events import Account
-from simulator.theory.gaussian_curve import gaussian_epsilon
+from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 
 TRAINING = events.self_compose(events.subsampled(events.gaussian(1.0), 0.01), 1000)
 

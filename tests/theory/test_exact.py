@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.theory import ApproxDP, Composition, PureDP, bound
-from simulator.theory.loss_atoms import LossAtoms, mixed_atoms, repeated_atoms
-from simulator.theory.rounding import enclosing_atoms, lattice_step
+from simulator.theory.pld.response_atoms import LossAtoms, mixed_atoms, repeated_atoms
+from simulator.theory.pld.response_lattice import enclosing_atoms, lattice_step
 from tests.helpers.exploring import examples
 
 quick = examples(40)

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     ApproxDP,
     BoundedRange,
@@ -14,8 +14,8 @@ from simulator.theory import (
     bound,
     bounds_for,
 )
-from simulator.theory.gaussian_curve import gaussian_epsilon
 from simulator.theory.laws import GaussianLaw, LaplaceLaw, randomized_response
+from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 from simulator.theory.pld import Bracket, compose_laws
 
 

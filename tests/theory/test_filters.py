@@ -10,9 +10,9 @@ import numba
 import numpy as np
 import pytest
 
-from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.theory import ApproxDP, BoundedRange, Composition, GaussianDP, PureDP, bound
-from simulator.theory.filters import (
+from simulator.theory.filters.families import (
     FILTERS,
     RenyiFilter,
     RogersFilter,

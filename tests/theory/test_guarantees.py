@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory import Composition, bounds_for
-from simulator.theory.guarantees import (
+from simulator.theory.guarantees.families import (
     ZCDP,
     ApproxDP,
     BoundedRange,

@@ -15,7 +15,7 @@ from simulator.theory.laws import GaussianLaw, LaplaceLaw
 from simulator.theory.pld import compose_laws
 from simulator.theory.pld.composition_query import CompositionQuery
 from simulator.theory.pld.laplace_lattice import LaplaceLatticeTail
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 from tests.helpers.exploring import examples
 
 

@@ -13,7 +13,7 @@ from simulator.theory.pld import compose_laws, composition_query
 from simulator.theory.pld.inversion import Folding, choose_window
 from simulator.theory.pld.lattice_line import LatticeLineTail, snapped
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.saddle import Saddles
 from tests.helpers.exploring import examples
 

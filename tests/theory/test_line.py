@@ -14,7 +14,7 @@ from simulator.theory.pld.composition_query import CompositionQuery
 from simulator.theory.pld.inversion import SmoothedTail, choose_window
 from simulator.theory.pld.laplaces import LaplaceBatch, multiplied_ratios
 from simulator.theory.pld.line import Scale, log_decay, sample
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.saddle import Saddles
 from tests.helpers.exploring import examples
 

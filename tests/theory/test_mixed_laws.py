@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory.laws import LaplaceLaw, MixedLaw
 from simulator.theory.pld import PLD, compose_laws
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from simulator.errors import Breach, InvalidInput, NotApplicable
+from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.theory import (
     ZCDP,
     ApproxDP,
@@ -25,7 +25,7 @@ from simulator.theory import (
     parse_filter,
     randomized_response,
 )
-from simulator.theory.natural_filter import GAUSSIAN, LAPLACE
+from simulator.theory.filters.natural import GAUSSIAN, LAPLACE
 
 SPEC = NaturalFilter(1.0, 1e-5)
 KNOWN = (0.025, 0.2)

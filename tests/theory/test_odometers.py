@@ -8,10 +8,10 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import ApproxDP, GaussianDP, PureDP
-from simulator.theory.filter_rules import mixture_reading, mixture_step
-from simulator.theory.odometers import MixtureOdometer
+from simulator.theory.filters.odometers import MixtureOdometer
+from simulator.theory.filters.rules import mixture_reading, mixture_step
 
 FALSE_ALARM = 1e-9
 DELTA, TRIALS, ROUNDS = 0.05, 4000, 4000

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.signal import fftconvolve
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw, randomized_response
 from simulator.theory.pld import PLD, compose_laws, discretise
 from simulator.theory.pld.direct import enumerate_sums
 from simulator.theory.pld.inversion import SmoothedTail, choose_window
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.saddle import Saddles
 from tests.helpers.exploring import examples
 

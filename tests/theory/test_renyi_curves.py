@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory import (
     ZCDP,
     ApproxDP,

@@ -11,8 +11,8 @@ from scipy import integrate
 from simulator.theory.laws import GaussianLaw, LaplaceLaw
 from simulator.theory.pld import compose_laws, inversion
 from simulator.theory.pld.inversion import SmoothedTail, choose_window
-from simulator.theory.pld.parts import Parts
 from simulator.theory.pld.rough_part import RoughPart
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.saddle import Saddles
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     ApproxDP,
     Composition,
@@ -18,14 +18,13 @@ from simulator.theory import (
     ShuffledDP,
     bound,
     bounds_for,
-    clones,
     compose_laws,
     parse_guarantee,
     shuffled,
     shuffled_law,
-    shuffled_responses,
 )
-from simulator.theory.clones import ClonePair
+from simulator.theory.laws import clones, shuffled_responses
+from simulator.theory.laws.clones import ClonePair
 
 ODDS = 3  # e^epsilon_0, so that every probability is a fraction
 LOCAL = math.log(ODDS)

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     PLD,
     Bracket,

@@ -4,9 +4,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory import GaussianLaw, compose_laws
-from simulator.theory.certified import certified_epsilon
+from simulator.theory.bounds.certified import certified_epsilon
 from simulator.theory.laws.normal_cells import normal_cells
 from tests.helpers.laws import subsampled_gaussian
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     ApproxDP,
     Composition,

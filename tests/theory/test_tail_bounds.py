@@ -13,7 +13,7 @@ from simulator.theory import (
     bounds_for,
     tail_bounds,
 )
-from simulator.theory.loss_atoms import repeated_atoms
+from simulator.theory.pld.response_atoms import repeated_atoms
 
 PURE = {"basic", "advanced", "advanced-tight-mean", "freedman", "zcdp-bun-steinke"}
 POINTS = np.linspace(0.0, 12.0, 97)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw, randomized_response
 from simulator.theory.pld import compose_laws
-from simulator.theory.trade_off_functions import GaussianTradeOff, PiecewiseTradeOff, from_pld
+from simulator.theory.pld.trade_off import GaussianTradeOff, PiecewiseTradeOff, from_pld
 from tests.helpers.exploring import examples
 
 ALPHA = np.linspace(0, 1, 101)

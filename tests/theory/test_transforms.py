@@ -5,7 +5,7 @@ import math
 import mpmath
 import pytest
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import (
     ZCDP,
     ApproxDP,

@@ -8,13 +8,13 @@ import pytest
 from scipy.stats import norm
 
 from simulator.theory import GaussianLaw, LaplaceLaw, PoissonSubsampledLaw, compose_laws
-from simulator.theory.gaussian_curve import gaussian_epsilon
 from simulator.theory.laws import FiniteLaw, randomized_response
+from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 from simulator.theory.pld import grid_laws, windowed
 from simulator.theory.pld.certified_tail import upper_end
 from simulator.theory.pld.grid_laws import GridLaw, enclosing_grid_laws, loss_range, round_step
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.saddle import Saddles
 from simulator.theory.pld.windowed import LossWindow, WindowedTail
 from simulator.theory.pld.windowed_query import WindowedQuery

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory import SumFilter, events
 from simulator.theory.events import Account
 from simulator.theory.events.unknown import OpenAccount

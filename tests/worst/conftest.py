@@ -1,5 +1,5 @@
 """Call the command line as its own tests do."""
 
-from tests.cli.conftest import dpcompose
+from tests.doors.cli.conftest import dpcompose
 
 __all__ = ["dpcompose"]

@@ -10,16 +10,16 @@ import pytest
 
 from simulator.adversaries.contract import Challenge
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import RandomizedResponse
-from simulator.theory.filters import Filter
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.bounds.range_recursion import enclosed_curve
+from simulator.theory.filters.families import Filter
+from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws import FiniteLaw, randomized_response
-from simulator.theory.range_recursion import enclosed_curve
 from simulator.worst import Game, worst_case, worst_odometer
-from simulator.worst.arena import chain
+from simulator.worst.backward_pass import first_level
 from simulator.worst.grid import Grid, nearest, on_lattice
-from simulator.worst.passes import first_level
+from simulator.worst.nodes import chain
 from simulator.worst.recursion import Windows, lower_values, upper_values
 from tests.worst.brute_force import response, worst
 

@@ -171,7 +171,7 @@ def test_games_that_cannot_be_searched(dpcompose, options, named):
 
 
 def test_ctrl_c_is_one_line():
-    call = "from simulator.cli import main; print('ready', flush=True); main()"
+    call = "from simulator.doors.cli import main; print('ready', flush=True); main()"
     game = ["worst", "--menu", "laplace:0.01", "--rounds", "100000", "--epsilon", "1"]
     process = subprocess.Popen(
         [sys.executable, "-c", call, *game],

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator.errors import InvalidInput, NotApplicable
-from simulator.theory.budgets import budget_of
-from simulator.theory.filters import (
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.theory.filters.families import (
     Filter,
     RenyiFilter,
     RogersFilter,
@@ -19,13 +18,14 @@ from simulator.theory.filters import (
     WhitehouseFilter,
     ZCDPFilter,
 )
-from simulator.theory.guarantees import Guarantee, PureDP
+from simulator.theory.filters.running_sums import budget_of
+from simulator.theory.guarantees.families import Guarantee, PureDP
 from simulator.worst import Game, worst_case
-from simulator.worst.arena import budgeted, chain, explored
-from simulator.worst.cells import unit_of, upper_options
-from simulator.worst.gates import gate
+from simulator.worst.backward_pass import grid_for, run
+from simulator.worst.filter_nodes import gate
+from simulator.worst.free_parameters import unit_of, upper_options
 from simulator.worst.grid import spread
-from simulator.worst.passes import grid_for, run
+from simulator.worst.nodes import budgeted, chain, explored
 from simulator.worst.recursion import upper_values
 from tests.worst.brute_force import response, worst
 

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from simulator.errors import NotApplicable
-from simulator.theory.guarantees import Guarantee
-from simulator.theory.odometers import MixtureOdometer
+from simulator.foundations.errors import NotApplicable
+from simulator.theory.filters.odometers import MixtureOdometer
+from simulator.theory.guarantees.families import Guarantee
 from simulator.worst import worst_odometer
 from tests.worst.brute_force import response
 
@@ -56,7 +56,7 @@ def brute(epsilons: tuple[float, ...], rounds: int, odometer: Hasty | MixtureOdo
 
 
 def _pure(epsilon: float) -> Guarantee:
-    from simulator.theory.guarantees import PureDP
+    from simulator.theory.guarantees.families import PureDP
 
     return PureDP(epsilon)
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simulator.analysis.rare import estimate_rare
+from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE
-from simulator.play.plain_kernel import Engine
-from simulator.rare import estimate_rare
-from simulator.run.simulate import simulate
-from simulator.theory.filters import (
+from simulator.engine.compiled.plain_kernel import Engine
+from simulator.theory.filters.families import (
     RenyiFilter,
     RogersFilter,
     SumFilter,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.errors import InvalidInput, NotApplicable
-from simulator.plots import paper_figure
-from simulator.plots.policy import FEW_MOVES, plot_policy
-from simulator.theory.filters import parse_filter
+from simulator.analysis.plots import paper_figure
+from simulator.analysis.plots.policy import FEW_MOVES, plot_policy
+from simulator.analysis.policy_picture import _scale, draw
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.theory.filters.families import parse_filter
 from simulator.worst import worst_case
-from simulator.worst.map import _scale, draw, policy_map
+from simulator.worst.policy_map import policy_map
 
 EDGES = np.arange(4.0)
 MOVES = np.array([[0, 1, -1], [1, -1, -1], [0, 0, 1]])

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.data.queries import counting_query
+from simulator.engine.compiled.plain_kernel import Engine
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import Laplace
-from simulator.play.plain_kernel import Engine
-from simulator.queries import counting_query
-from simulator.theory.filters import parse_filter
+from simulator.theory.filters.families import parse_filter
 from simulator.theory.laws import FiniteLaw
 from simulator.worst import Policy, worst_case
-from simulator.worst.reading import parse_entry
-from simulator.worst.saved import packed, read, unpacked, written
+from simulator.worst.menu_texts import parse_entry
+from simulator.worst.policy_files import packed, read, unpacked, written
 
 SKEWED = FiniteLaw.from_probabilities((0.7, 0.2, 0.1), (0.5, 0.2, 0.3))
 GAMES = {

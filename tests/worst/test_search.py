@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw
 from simulator.worst import Game, worst_case
-from simulator.worst.arena import chain
+from simulator.worst.backward_pass import run
 from simulator.worst.grid import Grid, nearest, spread
-from simulator.worst.passes import run
+from simulator.worst.nodes import chain
 from simulator.worst.recursion import lower_values, upper_values
 from tests.worst.brute_force import response, worst
 

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from simulator.errors import NotApplicable
-from simulator.run.simulate import simulate
-from simulator.theory.filters import parse_filter
+from simulator.analysis.simulate import simulate
+from simulator.foundations.errors import NotApplicable
+from simulator.theory.filters.families import parse_filter
 from simulator.worst import worst_case
-from simulator.worst.plays import Clock, play
+from simulator.worst.sample_plays import Clock, play
 from simulator.worst.transcript import LONG, transcript
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from simulator.adversaries.contract import Challenge, Rule
 from simulator.adversaries.registry import library, pure_budget
 from simulator.data.databases import Database
+from simulator.data.queries import counting_query
 from simulator.mechanisms import Laplace
-from simulator.queries import counting_query
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.guarantees.families import Guarantee
 
 HOSPITALS = 8
 CONDITIONS = ("diabetes", "hypertension", "asthma", "migraine")

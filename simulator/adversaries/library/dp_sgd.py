@@ -7,7 +7,7 @@ from typing import Any
 
 from simulator.adversaries.registry import library
 from simulator.adversaries.training import mislabelled, train_with
-from simulator.theory.guarantees import Guarantee, SubsampledGaussianDP
+from simulator.theory.guarantees.families import Guarantee, SubsampledGaussianDP
 
 
 @library("dp-sgd", SubsampledGaussianDP)

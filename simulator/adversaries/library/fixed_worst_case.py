@@ -18,7 +18,7 @@ from simulator.mechanisms import (
     RandomizedResponse,
     ScalarMechanism,
 )
-from simulator.theory.guarantees import (
+from simulator.theory.guarantees.families import (
     ZCDP,
     ApproxDP,
     DiscreteGaussianDP,

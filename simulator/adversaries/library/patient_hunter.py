@@ -12,9 +12,9 @@ import numpy as np
 from simulator.adversaries.contract import Challenge
 from simulator.adversaries.registry import library, pure_budget
 from simulator.data import datasets
+from simulator.data.queries import counting_query
 from simulator.mechanisms import Laplace
-from simulator.queries import counting_query
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.guarantees.families import Guarantee
 
 COLUMNS = ("mean_radius", "mean_texture", "mean_smoothness", "mean_symmetry")
 CROWD = 8.0

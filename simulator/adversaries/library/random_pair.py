@@ -9,9 +9,9 @@ import numpy as np
 from simulator.adversaries.contract import Challenge, Rule
 from simulator.adversaries.people import EVERYONE
 from simulator.adversaries.registry import library, pure_budget
+from simulator.data.queries import counting_query
 from simulator.mechanisms import Laplace
-from simulator.queries import counting_query
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.guarantees.families import Guarantee
 
 PEOPLE = ("alice", "bob", "others")
 

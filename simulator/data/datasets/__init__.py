@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from simulator.data.databases import Database
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 
 _FOLDER = Path(__file__).parent
 

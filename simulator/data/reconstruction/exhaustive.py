@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 
 Bits = NDArray[np.int64]
 Floats = NDArray[np.float64]

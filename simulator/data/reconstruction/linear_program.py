@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from simulator.deferred import linprog
-from simulator.errors import DpcomposeError, InvalidInput, NotApplicable
+from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable
 
 
 def random_subsets(rows: int, queries: int, coins: np.random.Generator) -> NDArray[np.int64]:
@@ -48,7 +48,7 @@ def reconstruct_by_linear_program(
         raise InvalidInput("subsets and answers must be finite numbers")
     if not (math.isfinite(error) and error >= 0.0):
         raise InvalidInput(f"error must be a finite number of rows >= 0, not {error!r}")
-    solved = linprog(
+    solved = scipy.optimize.linprog(
         np.zeros(rows.shape[1]),
         A_ub=np.vstack([rows, -rows]),
         b_ub=np.concatenate([given + error, error - given]),

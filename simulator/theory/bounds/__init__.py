@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory.bounds.advanced import Advanced, AdvancedTightMean, KairouzOhViswanath
 from simulator.theory.bounds.base import Bound, BoundOnComposition
 from simulator.theory.bounds.basic import Basic
@@ -13,6 +13,7 @@ from simulator.theory.bounds.bounded_range import (
     BoundedRangeAzuma,
     BoundedRangeNonAdaptive,
 )
+from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.concentrated import ZCDPBunSteinke, ZCDPCanonneKamathSteinke
 from simulator.theory.bounds.dominating import BothDirections, DominatingPairs, OneDirection
 from simulator.theory.bounds.freedman import Freedman
@@ -30,7 +31,6 @@ from simulator.theory.bounds.optimal import (
 from simulator.theory.bounds.renyi import RDPCanonneKamathSteinke, RDPMironov
 from simulator.theory.bounds.shuffling import ClonesClosedForm, ClonesNumerical, ShuffledResponses
 from simulator.theory.bounds.subsampling import AmplifiedBySampling
-from simulator.theory.composition import Composition
 
 _BOUNDS: tuple[Bound, ...] = (
     Basic(),

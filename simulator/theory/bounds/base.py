@@ -7,14 +7,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
+from simulator.foundations.validation import nonnegative
 from simulator.theory.answers import Answer, Kind
+from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.round_deltas import ONE_LEAK, LeakRule
-from simulator.theory.composition import Composition
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.outward import below, sum_bracket
 from simulator.theory.parameters import SMALLEST_DELTA, delta_of_question
-from simulator.validation import nonnegative
 
 _UP = 1.0 + 2.0**-48
 _DELTA_UP = 1.0 + 2.0**-38  # exponents of formulas are up to a thousand times their few roundings

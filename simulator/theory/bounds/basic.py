@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from simulator.theory.bounds.base import Bound, needs_pure, pure_epsilon
+from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.round_deltas import SUM_OF_LEAKS
-from simulator.theory.composition import Composition
 
 
 class Basic(Bound):

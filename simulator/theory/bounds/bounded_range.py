@@ -7,17 +7,14 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+import scipy
 
-from simulator.deferred import logsumexp
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.theory.answers import Answer
 from simulator.theory.bounds.base import Bound, largest_loss, needs_squares, pure_epsilon
-from simulator.theory.composition import Composition
-from simulator.theory.concentration import azuma_deviation, azuma_tail
-from simulator.theory.guarantees import BoundedRange
-from simulator.theory.loss_atoms import LossAtoms, log_binomial, log_binomial_error
-from simulator.theory.outward import UNIT, epsilon_bracket
-from simulator.theory.range_recursion import (
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.concentration import azuma_deviation, azuma_tail
+from simulator.theory.bounds.range_recursion import (
     LONGEST_STEP,
     SHORTEST_STEP,
     UNDERFLOW,
@@ -25,6 +22,9 @@ from simulator.theory.range_recursion import (
     cells_per_width,
     enclosed_curve,
 )
+from simulator.theory.guarantees.families import BoundedRange
+from simulator.theory.outward import UNIT, epsilon_bracket
+from simulator.theory.pld.response_atoms import LossAtoms, log_binomial, log_binomial_error
 from simulator.theory.roots import falling_root
 
 
@@ -223,7 +223,7 @@ def _delta_of(atoms: LossAtoms, epsilon: float) -> float:
     if not above.any():
         return 0.0
     terms = atoms.log_mass[above] + np.log(-np.expm1(epsilon - atoms.losses[above]))
-    return math.exp(float(logsumexp(terms)))
+    return math.exp(float(scipy.special.logsumexp(terms)))
 
 
 def _repeated_pair(width: float, rounds: int, t: float) -> LossAtoms | None:

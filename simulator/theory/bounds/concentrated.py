@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from simulator.theory.bounds.base import Bound
-from simulator.theory.composition import Composition
-from simulator.theory.guarantees import Guarantee
-from simulator.theory.renyi_divergence import renyi_to_delta, renyi_to_epsilon
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.renyi_divergence import renyi_to_delta, renyi_to_epsilon
 
 
 def _rho(guarantee: Guarantee) -> float:

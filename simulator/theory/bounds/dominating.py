@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import ClassVar
 
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.theory.answers import Answer, Kind
 from simulator.theory.bounds.base import Bound
-from simulator.theory.composition import Composition
-from simulator.theory.dominated import DominatedFamily
-from simulator.theory.guarantees import Guarantee
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.guarantees.dominated import DominatedFamily
+from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws import PrivacyLossLaw
 from simulator.theory.pld import PLD, Bracket, compose_laws
 

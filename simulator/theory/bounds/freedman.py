@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from simulator.theory.bounds.base import Bound, needs_squares, pure_epsilon
-from simulator.theory.composition import Composition
-from simulator.theory.concentration import freedman_deviation, freedman_tail
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.concentration import freedman_deviation, freedman_tail
 
 
 class Freedman(Bound):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from simulator.theory.bounds.base import Bound
-from simulator.theory.composition import Composition
-from simulator.theory.gaussian_curve import (
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.guarantees.families import ZCDP, GaussianDP, Guarantee, PureDP
+from simulator.theory.laws.gaussian_curve import (
     gaussian_delta,
     gaussian_delta_bracket,
     gaussian_epsilon,
     gaussian_epsilon_bracket,
 )
-from simulator.theory.guarantees import ZCDP, GaussianDP, Guarantee, PureDP
 
 _LARGEST_ROUND = 30.0
 _SMALLEST_SQUARES = 1e-290  # sums of squares below it lose digits to underflow

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.theory.answers import Answer
 from simulator.theory.bounds.base import Bound, largest_loss
-from simulator.theory.composition import Composition
-from simulator.theory.guarantees import PureDP
-from simulator.theory.loss_atoms import LossAtoms, mixed_atoms, repeated_atoms
-from simulator.theory.rounding import ResponseCounts, enclosing_atoms, lattice_step
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.guarantees.families import PureDP
+from simulator.theory.pld.response_atoms import LossAtoms, mixed_atoms, repeated_atoms
+from simulator.theory.pld.response_lattice import ResponseCounts, enclosing_atoms, lattice_step
 
 _MOST_ATOMS = 4_000_000
 _UNDERFLOW = 1e-300  # more than all mass that double precision loses in a convolution

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from simulator.theory.bounds.base import Bound
-from simulator.theory.composition import Composition
-from simulator.theory.renyi_divergence import (
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.guarantees.renyi_divergence import (
     mironov_delta,
     mironov_epsilon,
     renyi_to_delta,

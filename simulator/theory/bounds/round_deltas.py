@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from simulator.errors import NotApplicable
-from simulator.theory.composition import Composition
+from simulator.foundations.errors import NotApplicable
+from simulator.theory.bounds.composition import Composition
 
 
 @dataclass(frozen=True)

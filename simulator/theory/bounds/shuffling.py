@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from simulator.theory import clones, shuffled_responses
 from simulator.theory.answers import Answer
 from simulator.theory.bounds.base import Bound, largest_loss, needs_reach
-from simulator.theory.composition import Composition
-from simulator.theory.guarantees import ShuffledDP
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.guarantees.families import ShuffledDP
+from simulator.theory.laws import clones, shuffled_responses
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.outward import UNIT
 from simulator.theory.parameters import SMALLEST_DELTA

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from simulator.theory.answers import Answer
 from simulator.theory.bounds.base import Bound
+from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.optimal import (
     OptimalHeterogeneous,
     OptimalHomogeneous,
     RoundedHeterogeneous,
 )
-from simulator.theory.composition import Composition
-from simulator.theory.guarantees import PureDP, SubsampledDP
+from simulator.theory.guarantees.families import PureDP, SubsampledDP
 
 
 def _needs_samples(core: Composition) -> str | None:

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.answers import Answer
 from simulator.theory.bounds import Bound, all_bounds
-from simulator.theory.comparison import (
+from simulator.theory.bounds.comparison import (
     LARGEST_PARAMETER,
     SAMPLED_SPREAD,
     TRUTH,
@@ -26,7 +26,7 @@ from simulator.theory.comparison import (
     theorem_row,
     true_row,
 )
-from simulator.theory.composition import Composition
+from simulator.theory.bounds.composition import Composition
 from simulator.theory.events.stored import EVENTS
 from simulator.theory.events.tree import (
     ADD_REMOVE,
@@ -136,7 +136,7 @@ class Account:
         names: Collection[str] = (),
         tolerance: float | None = None,
     ) -> list[Row]:
-        """Every bound beside the composed loss, as :func:`simulator.theory.comparison.compare`."""
+        """Every bound beside the composed loss, as ``compare``."""
         if tolerance is not None:
             PLD.nothing(tolerance)  # refuses one that is out of range
         question = question_of(delta, epsilon)

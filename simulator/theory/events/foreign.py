@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from simulator.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.events.accounting import Account
 from simulator.theory.events.leaves import (
     GaussianEvent,
@@ -29,7 +29,7 @@ from simulator.theory.events.tree import (
     check_relation,
     ratio_up,
 )
-from simulator.theory.guarantees import ZCDP, RenyiDP
+from simulator.theory.guarantees.families import ZCDP, RenyiDP
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, nonnegative, several
 from simulator.theory.stored import parsed

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite, flag
 from simulator.theory.events.tree import EventRounds, Leaf, ratio_up
-from simulator.theory.guarantees import (
+from simulator.theory.guarantees.families import (
     ApproxDP,
     BoundedRange,
     GaussianDP,
@@ -26,7 +27,6 @@ from simulator.theory.laws import (
 )
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, nonnegative, positive, several
-from simulator.validation import finite, flag
 
 ROUNDED_UP = 1.0 + 2.0**-46
 """More than the few roundings of any parameter here."""

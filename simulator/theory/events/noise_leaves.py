@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from simulator.foundations.validation import flag
 from simulator.theory.events.leaves import ROUNDED_UP, GaussianEvent, keeping
 from simulator.theory.events.tree import EventRounds, Leaf, ratio_up
-from simulator.theory.guarantees import DiscreteGaussianDP, GaussianDP, PureDP
+from simulator.theory.guarantees.families import DiscreteGaussianDP, GaussianDP, PureDP
 from simulator.theory.laws import (
     GaussianMixtureLaw,
     discrete_laplace,
@@ -16,7 +17,6 @@ from simulator.theory.laws import (
     staircase,
 )
 from simulator.theory.parameters import several
-from simulator.validation import flag
 
 
 @dataclass(frozen=True)

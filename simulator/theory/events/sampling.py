@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite
 from simulator.theory.events.leaves import NOTHING_LOST, keeping, rounded_up
 from simulator.theory.events.tree import (
     ADD_REMOVE,
@@ -17,13 +18,14 @@ from simulator.theory.events.tree import (
     Neighbours,
     refuse,
 )
-from simulator.theory.guarantees import (
+from simulator.theory.guarantees.families import (
     ApproxDP,
     GaussianDP,
     Guarantee,
     SubsampledDP,
     SubsampledGaussianDP,
 )
+from simulator.theory.guarantees.transforms import subsampled as subsampled_guarantee
 from simulator.theory.laws import (
     GaussianLaw,
     PoissonSubsampledLaw,
@@ -31,8 +33,6 @@ from simulator.theory.laws import (
     SampledWithoutReplacementLaw,
 )
 from simulator.theory.outward import above, below
-from simulator.theory.transforms import subsampled as subsampled_guarantee
-from simulator.validation import finite
 
 Sampling = Literal["poisson", "without_replacement"]
 

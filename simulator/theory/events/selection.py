@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from simulator.errors import InvalidInput
-from simulator.theory.composition import Composition
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite, point
+from simulator.theory.bounds.composition import Composition
 from simulator.theory.events.leaves import NOTHING_LOST
 from simulator.theory.events.tree import (
     EventRounds,
@@ -16,11 +17,10 @@ from simulator.theory.events.tree import (
     Neighbours,
     refuse,
 )
-from simulator.theory.guarantees import Guarantee, PureDP, RenyiDP
+from simulator.theory.guarantees.families import Guarantee, PureDP, RenyiDP
+from simulator.theory.guarantees.renyi_divergence import renyi_to_delta
 from simulator.theory.outward import below
 from simulator.theory.parameters import LARGEST
-from simulator.theory.renyi_divergence import renyi_to_delta
-from simulator.validation import finite, point
 
 _UP = 1.0 + 2.0**-34
 _LEAST_GAMMA = 1e-12

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory.events.leaves import (
     AboveThresholdEvent,
     DiscreteEvent,
@@ -22,7 +22,7 @@ from simulator.theory.events.noise_leaves import (
 from simulator.theory.events.sampling import Sampling, SubsampledEvent
 from simulator.theory.events.selection import SelectedEvent
 from simulator.theory.events.tree import ComposedEvent, EventTree, RepeatedEvent
-from simulator.theory.guarantees import Guarantee, parse_guarantee
+from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 from simulator.theory.stored import JsonNode, Vocabulary
 
 

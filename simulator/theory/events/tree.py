@@ -14,8 +14,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from simulator.errors import InvalidInput, NotApplicable
-from simulator.theory.guarantees import Guarantee
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws import PrivacyLossLaw
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, several

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from simulator.errors import InvalidInput, NotApplicable
-from simulator.theory.certified_calibration import (
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.theory.bounds.certified_calibration import (
     Calibrated,
     ParameterScale,
     Rounds,
@@ -81,7 +81,7 @@ class OpenAccount:
         return cls(path, scale, at)
 
     def calibrated(self, target_epsilon: float, target_delta: float) -> Calibrated:
-        """See :func:`simulator.theory.certified_calibration.calibrate_certified`."""
+        """See :func:`simulator.theory.bounds.certified_calibration.calibrate_certified`."""
 
         def laws(value: float) -> Rounds:
             try:

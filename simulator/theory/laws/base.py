@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simulator.ties import beyond
+from simulator.foundations.ties import beyond
 
 Floats = NDArray[np.float64]
 # log_mgf takes and returns a real or a complex array; numpy has no shorter honest type for it.
@@ -126,7 +126,7 @@ class PrivacyLossLaw(ABC):
     def sf(self, loss: float, under: int = 0) -> float:
         """Pr[L > loss] under P0 or P1, with its digits in the far tail.
 
-        An atom that equals ``loss`` but for rounding is not above it, see :mod:`simulator.ties`.
+        An atom that equals ``loss`` but for rounding is not above it, see ``ties``.
         """
         outside = self.infinite_mass if under == 0 else 0.0
         return outside + self._mass(loss, np.inf, under)

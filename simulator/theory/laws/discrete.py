@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 
-from simulator.deferred import logsumexp
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite, whole
 from simulator.theory.laws.base import Floats
 from simulator.theory.laws.finite import FiniteLaw, merge_losses
 from simulator.theory.laws.normal_cells import log_normal_cells
 from simulator.theory.parameters import positive
-from simulator.validation import finite, whole
 
 #: In deviations. What is beyond has less mass than the second number, which stands for it as a mass
 #: at infinity: the loss has no largest value. A million rounds of it are below any delta asked.
@@ -41,7 +41,9 @@ def discrete_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
     losses = shift * (shift / 2 - answers) / sigma**2
     # The exchanged pair's masses are differences of squares and losses, which may be large numbers.
     error = 4 * _UNIT * float(np.abs(losses).max())
-    return FiniteLaw(losses, squares - logsumexp(squares), _BEYOND, _BEYOND, loss_error=error)
+    return FiniteLaw(
+        losses, squares - scipy.special.logsumexp(squares), _BEYOND, _BEYOND, loss_error=error
+    )
 
 
 def rounded_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 
-from simulator.deferred import expit
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import probability_below_one
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.parameters import nonnegative, positive
-from simulator.validation import probability_below_one
 
 
 def randomized_response(epsilon: float, delta: float = 0.0) -> FiniteLaw:
@@ -21,7 +21,7 @@ def randomized_response(epsilon: float, delta: float = 0.0) -> FiniteLaw:
     kept = np.log1p(-delta)
     if epsilon == 0:
         return FiniteLaw(np.zeros(1), np.array([kept]), delta, delta)
-    log_masses = kept + np.array([-epsilon, 0.0]) + np.log(expit(epsilon))
+    log_masses = kept + np.array([-epsilon, 0.0]) + np.log(scipy.special.expit(epsilon))
     return FiniteLaw(np.array([-epsilon, epsilon]), log_masses, delta, delta)
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
-from simulator.deferred import logsumexp
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 
 #: Exponentials held in memory at once.
@@ -59,9 +59,12 @@ class FiniteLaw(PrivacyLossLaw):
         if first.ndim != 1 or first.shape != second.shape or first.size == 0:
             raise InvalidInput("p0 and p1 must be one-dimensional, non-empty, of equal length")
         for name, logs in (("p0", first), ("p1", second)):
-            if not (logs < np.inf).all() or abs(logsumexp(logs)) > 1e-9:
+            if not (logs < np.inf).all() or abs(scipy.special.logsumexp(logs)) > 1e-9:
                 raise InvalidInput(f"{name} must be non-negative and sum to 1")
-        first, second = first - logsumexp(first), second - logsumexp(second)
+        first, second = (
+            first - scipy.special.logsumexp(first),
+            second - scipy.special.logsumexp(second),
+        )
         both = np.isfinite(first) & np.isfinite(second)
         losses, log_masses = merge_losses(first[both] - second[both], first[both])
         return cls(

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
-from simulator.deferred import logsumexp
-from simulator.theory.gaussian_curve import gaussian_delta
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
+from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.theory.laws.normal_cells import normal_cells
 from simulator.theory.parameters import positive
 
@@ -56,7 +56,7 @@ class GaussianLaw(PrivacyLossLaw):
         spacing = 0.5 * min(1.0, 1.0 / self.mu)
         z = np.linspace(low, high, int(min(np.ceil((high - low) / spacing), _MOST_POINTS)) + 1)
         logs = -((z - self.mu) ** 2) / 2
-        return self.mu * (z - self.mu / 2), logs - logsumexp(logs)
+        return self.mu * (z - self.mu / 2), logs - scipy.special.logsumexp(logs)
 
     def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
         z = np.asarray(theta)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 
-from simulator.deferred import logsumexp
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite
 from simulator.theory.laws.base import Floats
 from simulator.theory.laws.normal_cells import normal_cells
 from simulator.theory.laws.quadrature import QuadratureLaw
 from simulator.theory.outward import UNIT
 from simulator.theory.parameters import positive
-from simulator.validation import finite
 
 _REACH = 39.0
 _MOST_POINTS = 1 << 15
@@ -100,7 +100,7 @@ class GaussianMixtureLaw(QuadratureLaw):
         z = np.linspace(low, high, int(min(np.ceil((high - low) / spacing), _MOST_POINTS)) + 1)
         loss = self._mixed(z)
         logs = -(z**2) / 2 + (loss if self.exchanged else 0.0)
-        return (loss if self.exchanged else -loss), logs - logsumexp(logs)
+        return (loss if self.exchanged else -loss), logs - scipy.special.logsumexp(logs)
 
     def _mixed(self, z: Floats) -> Floats:
         """M at the answer sigma * z."""

@@ -9,9 +9,9 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 
 import numpy as np
+import scipy
 
-from simulator.deferred import quad
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory.laws.base import Floats
 from simulator.theory.laws.quadrature import QuadratureLaw, points_of_cells
 
@@ -84,7 +84,7 @@ class MixedLaw(QuadratureLaw):
             flat = max(self.low - epsilon, 0.0)
             knots = sorted({0.0, min(flat, reach), reach})
             smooth = sum(
-                quad(self._tail_term, a, b, (epsilon,), epsabs=0, epsrel=1e-12)[0]
+                scipy.integrate.quad(self._tail_term, a, b, (epsilon,), epsabs=0, epsrel=1e-12)[0]
                 for a, b in pairwise(knots)
             )
         return float(self.infinite_mass + jumps + smooth)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-
-from simulator.deferred import log_ndtr, ndtr
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +24,10 @@ def log_normal_cells(edges: Floats) -> Floats:
     thin = width * (1.0 + np.maximum(np.abs(left), np.abs(right))) <= _THIN
     # Of a wide cell the smaller tail at one end is well above that at the other.
     flip = left + right < 0.0
-    near, far = log_ndtr(np.where(flip, right, -left)), log_ndtr(np.where(flip, left, -right))
+    near, far = (
+        scipy.special.log_ndtr(np.where(flip, right, -left)),
+        scipy.special.log_ndtr(np.where(flip, left, -right)),
+    )
     with np.errstate(divide="ignore"):
         logs = near + np.log1p(-np.exp(np.minimum(far - near, 0.0)))
     middle, half = (left[thin] + right[thin]) / 2, width[thin] / 2
@@ -48,7 +50,11 @@ def normal_cells(edges: Floats) -> Floats:
     with np.errstate(invalid="ignore", over="ignore"):  # infinity minus itself: an empty cell
         width = right - left
         thin = width * (1.0 + np.maximum(np.abs(left), np.abs(right))) <= _THIN
-    masses = np.where(left > 0.0, ndtr(-left) - ndtr(-right), ndtr(right) - ndtr(left))
+    masses = np.where(
+        left > 0.0,
+        scipy.special.ndtr(-left) - scipy.special.ndtr(-right),
+        scipy.special.ndtr(right) - scipy.special.ndtr(left),
+    )
     start, half = left[thin], width[thin] / 2
     total = np.zeros(start.size)
     for node, weight in zip(_NODES, _WEIGHTS):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.gaussian import GaussianLaw

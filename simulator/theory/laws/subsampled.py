@@ -9,11 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite
 from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw, merge_losses
 from simulator.theory.laws.quadrature import QuadratureLaw, points_of_cells
-from simulator.validation import finite
 
 _NO_LOSS = FiniteLaw(np.zeros(1), np.zeros(1))
 _FINER = 16

@@ -9,13 +9,13 @@ from functools import cached_property
 
 import numpy as np
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite
 from simulator.theory.laws.base import Floats
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.laws.normal_cells import normal_cells
 from simulator.theory.laws.quadrature import QuadratureLaw, points_of_cells
-from simulator.validation import finite
 
 _PANELS, _NODES = 48, 16
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import scipy
 
-from simulator.deferred import brentq
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.outward import walk_outward
 from simulator.theory.pld.bracket import Bracket
@@ -154,7 +154,9 @@ def _search(  # the interval is a guide only: nothing found here is trusted befo
             resolution = max(2 * float(np.spacing(abs(high))), 1e-13 * min(tail.reach, 1e-3))
             if high - low <= resolution or excess(low) * excess(high) >= 0:
                 return high
-            return float(brentq(excess, low, high, xtol=resolution, rtol=1e-15, disp=False))
+            return float(
+                scipy.optimize.brentq(excess, low, high, xtol=resolution, rtol=1e-15, disp=False)
+            )
         if not (low <= target <= high and math.isfinite(target)):  # as where the slope is 0
             target = low + (high - low) / 2 if math.isfinite(high) else 2 * abs(epsilon) + 1
             target = min(max(target, epsilon - tail.reach), epsilon + tail.reach)

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.theory.pld.bracket import Bracket
 from simulator.theory.pld.certified_tail import OneRound, Tail, invert
 from simulator.theory.pld.direct import ROUNDING, enumerate_sums
@@ -28,7 +28,7 @@ from simulator.theory.pld.inversion import (
 from simulator.theory.pld.laplace_lattice import LaplaceLatticeTail
 from simulator.theory.pld.lattice_line import LatticeLineTail, snapped
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.saddle import Saddles
 
 #: Above this estimate of delta, 1 - delta is the smaller number and is integrated instead.

@@ -7,7 +7,7 @@ from math import comb, prod
 import numpy as np
 
 from simulator.theory.laws.finite import FiniteLaw, merge_losses
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 
 ROUNDING = 1e-15
 _MAX_SUMS = 1 << 16

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
 from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 

@@ -37,8 +37,8 @@ from simulator.theory.laws.base import Floats, RealOrComplex
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.certified_tail import TailValue
 from simulator.theory.pld.line import Sampled, Scale, log_decay, sample
-from simulator.theory.pld.parts import Parts
 from simulator.theory.pld.rough_part import RoughPart
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.sums import dot
 
 _CUTOFF = 8.8  # s * Omega: exp(-8.8^2/2) is 1.5e-17

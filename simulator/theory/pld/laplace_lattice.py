@@ -30,7 +30,7 @@ from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT, above, below
 from simulator.theory.pld.certified_tail import TailValue
 from simulator.theory.pld.loss_lattice import common_step
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.splines import next_splines
 from simulator.theory.pld.sums import dot
 

@@ -30,7 +30,7 @@ from simulator.theory.pld.certified_tail import TailValue
 from simulator.theory.pld.inversion import Folding, Window
 from simulator.theory.pld.line import Sampled, Scale, sample
 from simulator.theory.pld.loss_lattice import LossLattice
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.sums import dot
 
 _FULL = 700.0

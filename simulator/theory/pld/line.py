@@ -16,7 +16,7 @@ from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.laplaces import multiplied_ratios
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 
 _CHUNK = 1 << 14
 #: Points are thrown out when so few are left of those at hand.

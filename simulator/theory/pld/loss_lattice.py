@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from simulator.deferred import irfft, next_fast_len, rfft
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 from simulator.theory.pld.certified_tail import TailValue
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.sums import dot, norm
 
 _UNIT = float(np.finfo(float).eps)
@@ -95,7 +95,7 @@ class LossLatticeTail:
     @classmethod
     def make(cls, parts: Parts, lattice: LossLattice, theta: float) -> LossLatticeTail:
         """Compose at tilt ``theta`` >= 0."""
-        length = next_fast_len(lattice.points, real=True)
+        length = scipy.fft.next_fast_len(lattice.points, real=True)
         factors, log_scale = [], 0.0
         for (law, count), offsets in zip(parts.items, lattice.offsets):
             masses, log_total, rounding = _tilted(law, theta)
@@ -163,7 +163,7 @@ def circular_product(
         log_phi[seen] += count * logs
         error[seen] += count * (np.log1p(wrong / size) + 4 * _UNIT * (4 + np.abs(logs)))
     transform = np.where(seen, np.exp(log_phi), 0.0)
-    pmf = irfft(transform, n=length)
+    pmf = scipy.fft.irfft(transform, n=length)
     # 2-norms over the full circle; each inner frequency stands for itself and its conjugate.
     small = np.abs(transform) * np.expm1(np.minimum(error, 1.0))
     amiss = np.where(error < 1, small, np.exp(np.minimum(log_phi.real + error, 700.0)))
@@ -201,4 +201,4 @@ def _transform(
         return (np.exp(-2j * np.pi / length * turns) * masses).sum(axis=1), 8 * _UNIT, 0.0
     spread = np.asarray(np.bincount(offsets, weights=masses, minlength=length), dtype=np.float64)
     size = norm(spread) * np.sqrt(length)
-    return rfft(spread), 0.0, 8 * _UNIT * np.log2(length + 1) * size
+    return scipy.fft.rfft(spread), 0.0, 8 * _UNIT * np.log2(length + 1) * size

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from simulator.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.stored import LAWS
 from simulator.theory.outward import below
@@ -16,10 +17,9 @@ from simulator.theory.pld.bracket import Bracket
 from simulator.theory.pld.certified_tail import OneRound
 from simulator.theory.pld.composition_query import CompositionQuery
 from simulator.theory.pld.discretise import discretise
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.windowed_query import WindowedQuery
 from simulator.theory.stored import JsonNode, members_of, written
-from simulator.validation import finite
 
 #: Cells a law without closed transform is cut into when no step is given.
 _DEFAULT_CELLS = 1000

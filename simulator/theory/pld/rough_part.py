@@ -27,11 +27,11 @@ from functools import cached_property
 import numpy as np
 
 from simulator.theory.laws.base import Floats, RealOrComplex
-from simulator.theory.loss_atoms import log_binomial, log_binomial_error
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.certified_tail import TailValue
 from simulator.theory.pld.laplaces import laplace_drop
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.response_atoms import log_binomial, log_binomial_error
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.splines import next_splines
 from simulator.theory.pld.sums import dot
 

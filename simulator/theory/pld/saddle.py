@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.theory.laws.base import Floats
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 
 _POSITIVE = np.logspace(-9, 18, 811)
 _OVERLAP = -np.r_[np.logspace(-9, -1, 120), np.linspace(0.11, 0.89, 40)]

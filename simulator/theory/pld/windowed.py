@@ -23,8 +23,8 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 
-from simulator.deferred import next_fast_len, rfft, xlogy
 from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.certified_tail import TailValue
@@ -91,7 +91,7 @@ class WindowedTail:
         offset = math.fsum(count * law.offset for law, count in laws)
         first = math.floor((window.bottom - offset) / step)
         last = math.ceil((window.top - offset) / step)
-        length = next_fast_len(last - first, real=True)
+        length = scipy.fft.next_fast_len(last - first, real=True)
         factors, log_scale, log_size, lost = [], 0.0, 0.0, False
         for law, count in laws:
             exponents = theta * law.losses
@@ -107,7 +107,7 @@ class WindowedTail:
                 np.bincount(index, weights=tilted, minlength=length), dtype=np.float64
             )
             inexact = 16 * UNIT * np.log2(length) * norm(spread) * length**0.5
-            factors.append((rfft(spread), rounding, inexact, count))
+            factors.append((scipy.fft.rfft(spread), rounding, inexact, count))
             log_scale += count * psi
             log_size += count * abs(psi)
         pmf, noise = circular_product(factors, length)
@@ -201,7 +201,9 @@ def _sums_from_each(terms: Floats) -> Floats:
 
 def log_largest_weight(theta: float) -> float:
     """Logarithm of the largest exp(-theta y)(1 - exp(-y)), rounded up."""
-    return float(xlogy(theta, theta) - xlogy(1 + theta, 1 + theta)) + 1e-12 * (1 + theta)
+    return float(
+        scipy.special.xlogy(theta, theta) - scipy.special.xlogy(1 + theta, 1 + theta)
+    ) + 1e-12 * (1 + theta)
 
 
 def _log_mgf(law: GridLaw, theta: float) -> float:

@@ -16,12 +16,12 @@ from functools import cached_property
 
 import numpy as np
 
-from simulator.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable
 from simulator.theory.laws.base import Floats
 from simulator.theory.pld.bracket import Bracket
 from simulator.theory.pld.certified_tail import lower_end, upper_end
 from simulator.theory.pld.grid_laws import enclosing_grid_laws, fitted_step, loss_range
-from simulator.theory.pld.parts import Parts
+from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.saddle import Saddles
 from simulator.theory.pld.windowed import LossWindow, WindowedTail, log_largest_weight
 

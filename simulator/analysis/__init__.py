@@ -1,0 +1,1 @@
+"""From samples of the privacy loss to estimates, rare events, verdicts and pictures."""

@@ -1,0 +1,72 @@
+"""What the family allows at most: an upper end that holds whatever a sample has missed.
+
+The least of all bounds on k rounds of the family, and of what a filter provably keeps. It holds for
+any adaptive adversary whose mechanisms keep their promises, in both experiments.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from simulator.engine.specification import Specification
+from simulator.foundations.errors import NotApplicable
+from simulator.theory import BoundOnComposition, Composition, bounds_for
+from simulator.theory.filters.families import Filter
+from simulator.theory.guarantees.families import Guarantee
+
+GAPS = 12
+"""How many ways to turn a bound on delta into one on a tail are tried."""
+
+
+def delta_ceiling(specification: Specification, epsilon: float) -> float:
+    """A bound on delta(``epsilon``)."""
+    s = specification
+    return _delta(s.family, s.rounds, s.filter, float(epsilon))
+
+
+def tail_ceiling(specification: Specification, threshold: float) -> float:
+    """A bound on Pr[L > ``threshold``]: delta(e)/(1 - e^{e - threshold}) for any e below."""
+    if not threshold > 0.0:
+        return 1.0
+    gaps = np.geomspace(1e-3 * threshold, threshold, GAPS)
+    at = [(threshold - float(gap), -math.expm1(-float(gap))) for gap in gaps]
+    return min(1.0, *(delta_ceiling(specification, max(e, 0.0)) / share for e, share in at))
+
+
+def epsilon_ceiling(specification: Specification, delta: float) -> float:
+    """A bound on the least epsilon with delta(epsilon) <= ``delta``; infinite where none is."""
+    s = specification
+    return _epsilon(s.family, s.rounds, s.filter, float(delta))
+
+
+@lru_cache(maxsize=64)
+def _bounds(family: Guarantee, rounds: int) -> tuple[BoundOnComposition, ...]:
+    found = bounds_for(Composition.repeat(family, rounds))
+    return tuple(one for one in found if one.kind in ("upper", "exact") and not one.bound.costly)
+
+
+@lru_cache(maxsize=4096)
+def _delta(family: Guarantee, rounds: int, filter_: Filter | None, epsilon: float) -> float:
+    if epsilon < 0.0:
+        return 1.0
+    least = 1.0 if filter_ is None else filter_.bounds_delta(epsilon)
+    for bound in _bounds(family, rounds):
+        try:
+            least = min(least, bound.delta(epsilon).upper)
+        except NotApplicable:
+            continue
+    return least
+
+
+@lru_cache(maxsize=256)
+def _epsilon(family: Guarantee, rounds: int, filter_: Filter | None, delta: float) -> float:
+    least = math.inf if filter_ is None else filter_.bounds_epsilon(delta)
+    for bound in _bounds(family, rounds):
+        try:
+            least = min(least, bound.epsilon(delta).upper)
+        except NotApplicable:
+            continue
+    return least

@@ -1,0 +1,65 @@
+"""The difference of two estimates, valid however they depend on each other."""
+
+from __future__ import annotations
+
+import math
+
+from simulator.analysis.estimation.estimate import Estimate
+from simulator.foundations.errors import NotApplicable
+
+
+def difference(one: Estimate, other: Estimate) -> Estimate:
+    """Return ``one - other``, with the confidence that is left: 1 - (α₁ + α₂).
+
+    If each interval misses with probability α₁ and α₂ at most, then the interval from
+    ``one.lower - other.upper`` to ``one.upper - other.lower`` misses with α₁ + α₂ at most, by the
+    union bound. So nothing is assumed of the two samples: runs may share trials, as a longer run
+    does with a shorter one of the same seed. Raises NotApplicable where no confidence is left, and
+    where both values are infinite.
+    """
+    confidence = 1.0 - ((1.0 - one.confidence) + (1.0 - other.confidence))
+    if confidence <= 0.0:
+        raise NotApplicable(
+            f"intervals of confidence {one.confidence:g} and {other.confidence:g} leave none for "
+            "the difference: ask for more of each"
+        )
+    value = one.value - other.value
+    no_guess = one.no_guess or other.no_guess
+    if math.isnan(value) and not no_guess:
+        raise NotApplicable("both values are infinite, and their difference is no number")
+    lower, upper = _subtracted((one.lower, one.upper), (other.lower, other.upper))
+    guess = None
+    if not no_guess and (one.guess is not None or other.guess is not None):
+        guess = _subtracted(
+            one.guess or (one.lower, one.upper), other.guess or (other.lower, other.upper)
+        )
+    error = math.hypot(_error(one), _error(other))
+    methods = " and ".join(dict.fromkeys((one.method, other.method)))
+    return Estimate(
+        value=value,
+        lower=lower,
+        upper=upper,
+        confidence=confidence,
+        method=f"difference of two, {methods}",
+        hits=one.hits + other.hits,
+        effective_sample_size=min(one.effective_sample_size, other.effective_sample_size),
+        largest_weight_share=max(one.largest_weight_share, other.largest_weight_share),
+        relative_standard_error=error / abs(value) if abs(value) > 0.0 else math.inf,
+        lower_valid=one.lower_valid and other.upper_valid,
+        upper_valid=one.upper_valid and other.lower_valid,
+        guess=guess,
+        no_guess=no_guess,
+        widened=one.widened + other.widened,
+    )
+
+
+def _subtracted(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    """The ends of the difference; infinite where two infinite ends meet."""
+    lower, upper = one[0] - other[1], one[1] - other[0]
+    return -math.inf if math.isnan(lower) else lower, math.inf if math.isnan(upper) else upper
+
+
+def _error(estimate: Estimate) -> float:
+    """The standard error; infinite where nothing was hit."""
+    relative = estimate.relative_standard_error
+    return relative * abs(estimate.value) if math.isfinite(relative) else math.inf

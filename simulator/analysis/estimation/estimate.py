@@ -1,0 +1,157 @@
+"""What every estimator returns: a number together with its uncertainty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from simulator.engine.outcomes.log_mean import LogMean
+from simulator.engine.outcomes.points import Points
+from simulator.foundations.errors import Refusal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A point value with its confidence interval and the figures that say how far to trust it.
+
+    ``lower <= value <= upper``; an infinite ``upper`` means that nothing sets a limit.
+    ``confidence`` is the coverage of the two-sided interval, ``method`` names how it was made.
+    ``lower_valid`` and ``upper_valid`` say of each end whether it keeps its confidence at every
+    sample size, whatever the sample may have missed. ``guess`` is an asymptotic interval beside
+    them, or None: it promises nothing, for a sample cannot know of paths that it never took. Where
+    the sample is too poor, ``no_guess`` says why: then ``value``, the mean of the sample, is
+    none either, and is left out of what is printed. Of one point among several that was refused
+    altogether it is NaN, and the ends are those that hold of anything (:meth:`refused`).
+
+    ``hits`` counts the trials that contribute; ``effective_sample_size`` is (ΣX)²/ΣX² for weighted
+    samples and the number of trials for plain ones; ``largest_weight_share`` is the largest
+    contribution over the sum; ``relative_standard_error`` is the estimated standard error over
+    the value (infinite when nothing was hit). ``widened`` is by how much an end, of the guess too,
+    may lie further out, at most, than the same bets would put it if each loss were known: 0 unless
+    they were counted in bins.
+
+    ``float(estimate)`` is the value.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    confidence: float
+    method: str
+    hits: int
+    effective_sample_size: float
+    largest_weight_share: float
+    relative_standard_error: float
+    lower_valid: bool = True
+    upper_valid: bool = True
+    guess: tuple[float, float] | None = None
+    no_guess: str = ""
+    widened: float = 0.0
+
+    @classmethod
+    def refused(cls, why: str, ends: tuple[float, float], confidence: float) -> Estimate:
+        """What is known where the sample tells nothing: that the number lies between ``ends``."""
+        return cls(
+            value=math.nan, lower=ends[0], upper=ends[1], confidence=confidence, method="refused",
+            hits=0, effective_sample_size=0.0, largest_weight_share=1.0,
+            relative_standard_error=math.inf, no_guess=why,
+        )  # fmt: skip
+
+    def as_dict(self) -> dict[str, Any]:
+        """Fields by name, fit for strict JSON: None stands for a figure that is not finite.
+
+        So it does for a value that is not even a guess.
+        """
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.no_guess:
+            named["value"] = None
+        if not self.widened:
+            del named["widened"]
+        if self.guess is not None:
+            named["guess"] = dict(zip(("lower", "upper"), map(_finite_or_none, self.guess)))
+        return {name: _finite_or_none(entry) for name, entry in named.items()}
+
+    def __float__(self) -> float:
+        """Return the value. Raises Refusal where there is none, and says why."""
+        if self.no_guess:
+            raise Refusal(f"this estimate has ends and no value: {self.no_guess}")
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"<Estimate {self}>"
+
+    def __str__(self) -> str:
+        percent = f"{100 * self.confidence:.10g}"
+        wider = f", widened by {self.widened:.1g} at most" if self.widened else ""
+        ends = f"between {self.lower:.3g} and {self.upper:.3g} ({percent}%, {self.method}{wider})"
+        if self.no_guess:
+            return f"{ends}; no guess: {self.no_guess}"
+        if self.guess is None:
+            value, lower, upper = _aligned(self.value, self.lower, self.upper)
+            return f"{value} [{lower}, {upper}] ({percent}%, {self.method}{wider})"
+        value, lower, upper = _aligned(self.value, *self.guess)
+        return f"{ends}; a guess: {value} [{lower}, {upper}] (asymptotic, promises nothing)"
+
+    def without_guess(self, why: str) -> Estimate:
+        """The valid ends alone, where there is a guess that is to be refused."""
+        return self if self.guess is None else replace(self, guess=None, no_guess=why)
+
+
+def estimate_of_mean(
+    sample: Points, limits: tuple[float, float], confidence: float, method: str
+) -> Estimate:
+    """The Estimate of the mean of an unweighted, nonnegative sample with the given limits."""
+    mean = sample.mean()
+    largest = float(sample.values.max())
+    error = sample.deviation() / math.sqrt(max(sample.trials - 1, 1))
+    return Estimate(
+        value=mean,
+        lower=min(limits[0], mean),
+        upper=max(limits[1], mean),
+        confidence=confidence,
+        method=method,
+        hits=sample.hits(),
+        effective_sample_size=float(sample.trials),
+        largest_weight_share=largest / (mean * sample.trials) if mean > 0.0 else 1.0,
+        relative_standard_error=error / mean if mean > 0.0 else math.inf,
+    )
+
+
+def estimate_of_log_mean(
+    mean: LogMean,
+    limits: tuple[float, float],
+    confidence: float,
+    method: str,
+    guess: tuple[float, float] | None = None,
+    no_guess: str = "",
+) -> Estimate:
+    """The Estimate of a weighted mean with the given valid limits and its summary's figures."""
+    value = math.exp(mean.log_value)
+    return Estimate(
+        value=value,
+        lower=min(float(limits[0]), value),
+        upper=max(float(limits[1]), value),
+        confidence=confidence,
+        method=method,
+        hits=mean.hits,
+        effective_sample_size=mean.effective_sample_size,
+        largest_weight_share=mean.largest_share,
+        relative_standard_error=mean.relative_error,
+        guess=guess,
+        no_guess=no_guess,
+    )
+
+
+def _finite_or_none(entry: Any) -> Any:
+    return None if isinstance(entry, float) and not math.isfinite(entry) else entry
+
+
+def _aligned(value: float, lower: float, upper: float) -> tuple[str, str, str]:
+    """Enough digits that the two ends of the interval can be told apart, three at least."""
+    digits = 3
+    scale = max(abs(value), abs(lower))
+    if math.isfinite(upper) and upper > lower and scale > 0:
+        digits = max(3, 2 - math.floor(math.log10((upper - lower) / scale)))
+    shown = min(digits, 12)
+    return f"{value:.{shown}g}", f"{lower:.{shown}g}", f"{upper:.{shown}g}"

@@ -1,0 +1,278 @@
+"""Rare events from importance-weighted samples: tails and hockey-stick, in log space.
+
+A sample drawn from a law Q, with log-weights ln dP_b/dQ beside the losses, estimates E_b[f] by the
+mean of W f. Both ends of an interval are valid at every sample size. The lower one bets on larger
+means, which needs only that weights are not negative: a path that is never drawn can only make it
+too low (Waudby-Smith and Ramdas 2023). The upper one is the least of what betting on W f / B
+gives, where W f <= B is known in advance, and of a ceiling that the caller knows, such as the exact
+curve of the family. Where these ends are far apart an asymptotic interval stands beside them, as a
+guess. Where it would rest on too few hits, or on one dominating weight, the guess is left out, and
+the valid ends remain; nothing is said of a sample without a hit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simulator.analysis.estimation.betting import (
+    METHOD,
+    Bets,
+    lower_limit,
+    plug_in_bets,
+    upper_limit,
+)
+from simulator.analysis.estimation.estimate import Estimate, estimate_of_log_mean
+from simulator.engine.outcomes.log_mean import LARGEST_SHARE, MINIMUM_HITS, VALID_ENDS
+from simulator.engine.outcomes.loss_sample import Excess, LossSample, excess
+from simulator.engine.outcomes.samples import (
+    Floats,
+    checked_log_weights,
+    error_level,
+    signed_losses,
+)
+from simulator.engine.outcomes.weighted_sample import LogSample, WeightedSample
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.ties import ROUNDS, beyond, tolerance
+from simulator.foundations.validation import finite, whole
+
+_ROUNDING = 1e-9  # log-weights are sums over many rounds; they may pass their bound by rounding
+
+
+def weighted_tail(
+    losses: ArrayLike | WeightedSample,
+    log_weights: ArrayLike | None,
+    threshold: float,
+    experiment: int = 0,
+    confidence: float = 0.95,
+    *,
+    rounds: int = ROUNDS,
+    log_bound: float | None = None,
+    ceiling: float = 1.0,
+    minimum_hits: int = MINIMUM_HITS,
+    largest_share: float = LARGEST_SHARE,
+) -> Estimate:
+    """Pr0[L > threshold], or Pr1[-L > threshold] for ``experiment`` 1, from a sample under Q.
+
+    ``losses`` and ``log_weights`` = ln dP_b/dQ, b the experiment, have shape (trials,); a
+    :class:`WeightedSample` holds both, with None for the second. ``rounds`` says what rounding
+    adds, see :func:`simulator.analysis.estimation.tail`.
+    ``log_bound`` is ln B with W·1{L > threshold} <= B known in advance, see
+    :func:`tail_log_bound`; ``ceiling`` a number that the truth does not exceed. Without a useful
+    bound there is no guess with fewer than ``minimum_hits`` or a weight beyond ``largest_share`` of
+    the sum. Raises InvalidInput, and Refusal without a hit.
+    """
+    least = beyond(finite("threshold", threshold), whole("rounds", rounds))
+    return log_sample_estimate(
+        weighted_sample(losses, log_weights, experiment).above(float(least)),
+        confidence,
+        log_bound,
+        ceiling=ceiling,
+        minimum_hits=minimum_hits,
+        largest_share=largest_share,
+    )
+
+
+def weighted_delta(
+    losses: ArrayLike | WeightedSample,
+    log_weights: ArrayLike | None,
+    epsilon: float,
+    experiment: int = 0,
+    confidence: float = 0.95,
+    *,
+    rounds: int = ROUNDS,
+    log_bound: float | None = None,
+    ceiling: float = 1.0,
+    minimum_hits: int = MINIMUM_HITS,
+    largest_share: float = LARGEST_SHARE,
+) -> Estimate:
+    """Hockey-stick divergence E[W (1 - e^{ε-L})₊] at ``epsilon`` from a sample under Q.
+
+    Arguments and errors as in :func:`weighted_tail`; for ``log_bound`` see
+    :func:`delta_log_bound`.
+    """
+    sample = weighted_sample(losses, log_weights, experiment)
+    centre = finite("epsilon", epsilon)
+    found = log_sample_estimate(
+        sample.excess(centre),
+        confidence,
+        log_bound,
+        ceiling=ceiling,
+        minimum_hits=minimum_hits,
+        largest_share=largest_share,
+    )
+    # rounding lifts no loss by more than the tolerance, and no delta by more than that times the
+    # probability of losses near epsilon or beyond, which the sample bounds
+    slack = float(tolerance(centre, whole("rounds", rounds)))
+    moved = slack * math.exp(min(sample.log_mass_above(centre - slack), 0.0))
+    upper = max(min(ceiling, found.upper + moved), found.value)
+    return replace(found, lower=max(0.0, found.lower - moved), upper=upper)
+
+
+def exchanged_log_weights(losses: ArrayLike, log_weights: ArrayLike) -> Floats:
+    """Weights with which the same sample serves experiment 1: ln dP1/dQ = ln dP0/dQ - L.
+
+    With them ``weighted_tail(..., experiment=1)`` is Pr1[-L > t], which needs a sample tilted
+    toward small L, and ``weighted_tail(..., experiment=0)`` is Pr1[L > t], the chance in
+    experiment 1 of the very event that a sample tilted toward large L is made for.
+
+    Valid when every view possible in experiment 1 is possible under Q. Raises NotApplicable when a
+    loss is -inf: such views are impossible in experiment 0, so their weight is lost in ln dP0/dQ.
+    """
+    array = signed_losses(losses, 0)
+    log_w = checked_log_weights(log_weights, array.size)
+    if np.any(array == -np.inf):
+        raise NotApplicable(
+            "a loss is -inf, so experiment 0 knows no weight for it: draw the sample of "
+            "experiment 1 itself"
+        )
+    return log_w - array
+
+
+def log_excess(signed: Floats, log_weights: Floats, epsilon: float) -> Floats:
+    """Logarithm of W (1 - e^{ε-L})₊, -inf where it vanishes."""
+    factor = excess(signed, epsilon)
+    hit = factor > 0.0
+    return np.where(hit, log_weights + np.log(np.where(hit, factor, 1.0)), -np.inf)
+
+
+def weighted_sample(
+    losses: ArrayLike | WeightedSample, log_weights: ArrayLike | None, experiment: int
+) -> WeightedSample:
+    """Signed losses of the experiment and their weights, from arrays or from a sample of both."""
+    if isinstance(losses, WeightedSample):
+        if log_weights is not None:
+            raise InvalidInput("a weighted sample has weights of its own: log_weights must be None")
+        return losses.signed(experiment)
+    signed = LossSample.of(signed_losses(losses, experiment))
+    return WeightedSample.of(signed, () if log_weights is None else log_weights)
+
+
+def log_sample_estimate(
+    sample: LogSample,
+    confidence: float,
+    log_bound: float | None = None,
+    *,
+    ceiling: float = 1.0,
+    minimum_hits: int = MINIMUM_HITS,
+    largest_share: float = LARGEST_SHARE,
+) -> Estimate:
+    """Mean of e^x, at most ``ceiling``, with an interval valid at every sample size.
+
+    A bound that exceeds the value more than ``trials`` times says little: a single value at the
+    bound, unseen, would be more than all that was seen. There is a guess then, too.
+    """
+    alpha = error_level(confidence) / 2.0
+    summary = sample.summary()
+    bounded = log_bound is not None and useful(log_bound, summary.log_value, sample.trials)
+    value = math.exp(summary.log_value)
+    inner: list[float] = []
+
+    def limits() -> tuple[float, float]:
+        least, most = sample.outer()
+        (low, best_high), (best_low, high) = (
+            each.asymptotic_limits(alpha) if each.hits else (0.0, 0.0) for each in (least, most)
+        )
+        inner.extend((best_low - low, high - best_high))
+        return low, min(high, max(ceiling, value))
+
+    guess, no_guess = summary.guess(
+        limits, bounded=bounded, minimum_hits=minimum_hits, largest_share=largest_share
+    )
+    method, upper = VALID_ENDS, RoundedLimit(ceiling, ceiling)
+    if log_bound is None:
+        lower = lower_from_pilot(sample, alpha)
+    else:
+        scaled = scaled_by_bound(sample, finite("log_bound", log_bound))
+        # which of two lower limits is the better depends on the sample: each has half of the error
+        below, above = lower_of(scaled, alpha / 2.0), upper_of(scaled, alpha)
+        piloted = lower_from_pilot(sample, alpha / 2.0)
+        ends = [max(unscaled(a, log_bound), b) for a, b in zip(below, piloted)]
+        lower = RoundedLimit(*ends)
+        upper = RoundedLimit(*(min(unscaled(limit, log_bound), ceiling) for limit in above))
+        method = f"{METHOD}, weights bounded in advance"
+    found = estimate_of_log_mean(
+        summary, (lower.outward, upper.outward), confidence, method, guess, no_guess
+    )
+    if sample.exact:
+        return found
+    least, most = (math.exp(each.log_value) for each in sample.outer())
+    wider = (lower.inward - lower.outward, upper.outward - upper.inward, most - least, *inner)
+    return replace(found, widened=max(0.0, *wider))
+
+
+class RoundedLimit(NamedTuple):
+    """A limit rounded outward, and what it cannot be further inward than; equal where all is known.
+
+    Both come of the same bets.
+    """
+
+    outward: float
+    inward: float
+
+
+def lower_of(found: Excess, alpha: float, bets: Bets | None = None) -> RoundedLimit:
+    """Lower limit of the mean, failing with probability at most ``alpha``."""
+    bets = bets or plug_in_bets(found.centre, alpha)
+    outward = lower_limit(found.spread(found.low), alpha, bets)
+    exact = found.sample.exact
+    return RoundedLimit(
+        outward, outward if exact else lower_limit(found.at(found.high), alpha, bets)
+    )
+
+
+def upper_of(found: Excess, alpha: float) -> RoundedLimit:
+    """Upper limit of the mean of a function in [0, 1], failing likewise."""
+    bets = plug_in_bets(found.centre, alpha)
+    outward = upper_limit(found.spread(found.high), alpha, bets)
+    exact = found.sample.exact
+    return RoundedLimit(
+        outward, outward if exact else upper_limit(found.at(found.low), alpha, bets)
+    )
+
+
+def lower_from_pilot(sample: LogSample, alpha: float) -> RoundedLimit:
+    """Lower limit of the mean of e^x, without a bound; first trials set the scale of the bets."""
+    scales = {start: sample.peak(start) for start in sample.losses.pilots()}
+    found_hits = [start for start, scale in scales.items() if scale > -math.inf]
+    if not found_hits:
+        return RoundedLimit(0.0, 0.0)
+    start = found_hits[0]
+    scale = scales[start]
+    found = sample.scaled(scale)
+    bets = plug_in_bets(found.centre, alpha)
+    bets = replace(bets, above=np.where(bets.starts[:-1] >= start, bets.above, 0.0))
+    return RoundedLimit(*(limit * math.exp(scale) for limit in lower_of(found, alpha, bets)))
+
+
+def weighted_lower_limit(log_sample: Floats, alpha: float) -> float:
+    """Lower limit of the mean of e^x, failing with probability at most ``alpha``.
+
+    No bound on the sample is needed; the first tenth of the trials sets the scale of the bets.
+    """
+    return lower_from_pilot(LogSample.of(log_sample), alpha).outward
+
+
+def useful(log_bound: float, log_value: float, trials: int) -> bool:
+    """Whether a bound on the weighted variable is within ``trials`` times its mean."""
+    return log_bound - log_value <= math.log(trials)
+
+
+def unscaled(limit: float, log_bound: float) -> float:
+    """A limit of the scaled sample, times its bound; at most e^700."""
+    return math.exp(min(math.log(limit) + log_bound, 700.0)) if limit > 0.0 else 0.0
+
+
+def scaled_by_bound(sample: LogSample, log_bound: float) -> Excess:
+    """The sample over its bound, in [0, 1]; InvalidInput when the bound does not hold."""
+    passed = float(sample.bottom.max()) - log_bound
+    if passed > _ROUNDING:
+        raise InvalidInput(
+            f"a weighted value passes its stated bound by a factor {math.exp(min(passed, 700)):.6g}"
+            ": the bound on psi or theta is wrong"
+        )
+    return sample.bounded(log_bound)

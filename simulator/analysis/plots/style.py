@@ -1,0 +1,183 @@
+"""One look for every figure, and files that are the same bytes whenever the data are the same."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+from simulator.foundations.errors import InvalidInput
+
+_STYLE = Path(__file__).with_name("paper.mplstyle")
+_COLUMN_WIDTH = 3.4  # inches: one column of a two-column paper
+_HEIGHT = 2.9
+
+# Okabe and Ito's palette (2008), which colour-blind readers can distinguish; its yellow is too
+# light for a line. Seven colours against nine markers: sixty-three series before two look alike.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+_DASHES = (
+    "solid",
+    (0, (5, 2)),
+    (0, (1, 1.4)),
+    (0, (7, 2, 1, 2)),
+    (0, (3, 1.5, 1, 1.5, 1, 1.5)),
+    (0, (10, 3)),
+)
+MARKS_PER_CURVE = 7
+
+
+class BandLike(Protocol):
+    """An estimate along a curve: three arrays of one shape."""
+
+    @property
+    def value(self) -> Any:
+        """The estimate."""
+
+    @property
+    def lower(self) -> Any:
+        """The lower end of its interval."""
+
+    @property
+    def upper(self) -> Any:
+        """The upper end of its interval."""
+
+
+class Band(NamedTuple):
+    """The plainest :class:`BandLike`."""
+
+    value: ArrayLike
+    lower: ArrayLike
+    upper: ArrayLike
+
+
+def measured(index: int) -> dict[str, Any]:
+    """Return the look of the ``index``-th measured series: a colour and a marker of its own."""
+    return {
+        "color": _COLOURS[index % len(_COLOURS)],
+        "marker": _MARKERS[index % len(_MARKERS)],
+        "markerfacecolor": "white",
+        "zorder": 3,
+    }
+
+
+def promised(index: int) -> dict[str, Any]:
+    """Return the look of the ``index``-th bound: black, with dashes of its own."""
+    return {"color": "black", "linestyle": _DASHES[index % len(_DASHES)], "zorder": 2}
+
+
+def curves(name: str, *columns: ArrayLike) -> tuple[NDArray[np.float64], ...]:
+    """Return the columns as float arrays; :class:`InvalidInput` unless of one shape (n,), n ≥ 1."""
+    arrays = tuple(np.asarray(column, dtype=np.float64) for column in columns)
+    shape = arrays[0].shape
+    if len(shape) != 1 or shape[0] == 0 or any(array.shape != shape for array in arrays):
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise InvalidInput(f"{name!r} needs arrays of one shape (n,) to be drawn, not {shapes}")
+    return arrays
+
+
+def limits(x: ArrayLike) -> tuple[float, float]:
+    """The least and the largest of some values, for an axis."""
+    array = np.asarray(x, dtype=np.float64)
+    return float(array.min()), float(array.max())
+
+
+@contextmanager
+def paper_figure(
+    panels: int = 1, *, width: float | None = None, height: float = _HEIGHT
+) -> Iterator[tuple[Figure, Any]]:
+    """Open a figure in the paper's style, with its axes (an array of them for several panels).
+
+    Panels stand side by side, each a column wide unless ``width`` (inches) is given.
+    matplotlib's global state is left as it was.
+    """
+    with matplotlib.rc_context(fname=_STYLE):
+        size = (width or _COLUMN_WIDTH * panels, height)
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(figure)
+        yield figure, figure.subplots(1, panels)
+
+
+def legend(figure: Figure, columns: int = 2) -> None:
+    """Name every series once, below the axes, where it covers no data."""
+    named: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels()):
+            named.setdefault(label, handle)
+    columns = max(1, min(columns, len(named)))
+    figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns)
+
+
+def save(figure: Figure, stem: str | PathLike[str]) -> tuple[Path, Path]:
+    """Write ``stem``.svg and ``stem``.png (300 dots an inch) and return their paths.
+
+    The files hold no date and no program's name: the same figure gives the same bytes. Raises
+    :class:`InvalidInput` when they cannot be written.
+    """
+    return save_as(figure, Path(f"{stem}.svg")), save_as(figure, Path(f"{stem}.png"))
+
+
+_METADATA: dict[str, dict[str, None]] = {
+    ".svg": {"Date": None, "Creator": None},
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+FORMATS = tuple(_METADATA)
+"""How the name of a picture may end."""
+
+
+def drawable(path: str | PathLike[str]) -> Path:
+    """Return the path; raise InvalidInput unless a picture can be written there."""
+    found = Path(path)
+    if found.suffix not in FORMATS:
+        raise InvalidInput(f"a picture ends in one of {', '.join(FORMATS)}, not {str(path)!r}")
+    if not found.parent.is_dir():
+        raise InvalidInput(f"no folder {str(found.parent)!r} to write the picture in")
+    if found.is_dir():
+        raise InvalidInput(f"{found} is a folder, not a picture")
+    return found
+
+
+def save_as(figure: Figure, path: str | PathLike[str]) -> Path:
+    """Write one file, as :func:`save` does, in the format that its name ends in: see FORMATS."""
+    path = Path(path)
+    if path.suffix not in FORMATS:
+        raise InvalidInput(f"a picture ends in one of {', '.join(FORMATS)}, not {str(path)!r}")
+    content = io.BytesIO()
+    with matplotlib.rc_context(fname=_STYLE):
+        figure.savefig(content, format=path.suffix[1:], metadata=_METADATA[path.suffix])
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.getvalue())
+    except OSError as error:
+        raise InvalidInput(f"cannot write {path}: {error.strerror or error}") from None
+    return path
+
+
+def draw_band(
+    axes: Axes, x: NDArray[np.float64], band: Sequence[NDArray[np.float64]], look: dict[str, Any]
+) -> None:
+    """Shade between a band's lower and upper end."""
+    lower, upper = band
+    axes.fill_between(x, lower, upper, color=look["color"], alpha=0.2, linewidth=0, zorder=1)
+
+
+def spaced_marks(x: NDArray[np.float64], index: int, logarithmic: bool = False) -> list[int]:
+    """Choose where a curve's markers go: evenly on the axis, and not where its neighbour's are.
+
+    Marking every n-th point would put all markers where the points are dense.
+    """
+    position = np.log(x) if logarithmic else x
+    step = (position[-1] - position[0]) / MARKS_PER_CURVE
+    wanted = position[0] + step * (np.arange(MARKS_PER_CURVE) + (0.15 + 0.31 * index) % 1.0)
+    return sorted({int(np.abs(position - place).argmin()) for place in wanted})

@@ -1,0 +1,71 @@
+"""What a check measures along one of its parameters, and where its verdict flips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from simulator.analysis.plots.style import curves, limits, measured, promised, spaced_marks
+from simulator.foundations.errors import InvalidInput
+
+_SHADES = ("0.80", "0.93", "0.87", "0.97", "0.83")
+_DECADES = 100.0
+
+
+def plot_sweep(
+    axes: Axes,
+    values: ArrayLike,
+    attained: ArrayLike,
+    claimed: ArrayLike,
+    verdicts: Sequence[tuple[float, float, str]],
+    *,
+    knob: str = "",
+) -> None:
+    """Draw the measured quantity and what is claimed of it; shade the stretches of each verdict.
+
+    Parameters
+    ----------
+    values : shape (n,), the parameter's values, ascending.
+    attained, claimed : shape (n,), NaN where the check compares no two numbers.
+    verdicts : stretches (first, last, verdict), ascending; a verdict has one shade throughout.
+    knob : the parameter's name.
+
+    Raises :class:`InvalidInput` for shapes that do not go together, and without a stretch.
+    """
+    x, y, bound = curves(knob, values, attained, claimed)
+    if not verdicts:
+        raise InvalidInput("a sweep without a verdict has nothing to draw")
+    shades = {name: _SHADES[i % len(_SHADES)] for i, name in enumerate(_named(verdicts))}
+    left, right = limits(x)
+    flips = [(before[1] + after[0]) / 2.0 for before, after in pairwise(verdicts)]
+    for (first, last, name), start, stop in zip(verdicts, [left, *flips], [*flips, right]):
+        label = f"{name}: {first:.6g} to {last:.6g}"
+        axes.axvspan(start, stop, color=shades[name], linewidth=0, zorder=0, label=label)
+    for flip in flips:
+        axes.axvline(flip, color="0.35", linewidth=0.6, zorder=1)
+    known = np.isfinite(y)
+    if known.any():
+        marks = spaced_marks(x[known], 0)  # not where the flip was closed in on
+        axes.plot(x[known], y[known], label="measured", markevery=marks, **measured(0))
+    if np.isfinite(bound).any():
+        axes.plot(x, bound, label="claimed", **promised(0))
+    _scale(axes, np.concatenate([y, bound]))
+    axes.set_xlim(left, right)
+    axes.set_xlabel(knob)
+
+
+def _named(verdicts: Sequence[tuple[float, float, str]]) -> list[str]:
+    return list(dict.fromkeys(name for _, _, name in verdicts))
+
+
+def _scale(axes: Axes, heights: np.ndarray) -> None:
+    """A logarithmic axis for what spans decades; none where there is nothing to measure."""
+    finite = heights[np.isfinite(heights)]
+    if finite.size == 0:
+        axes.set_yticks([])
+    elif finite.min() > 0.0 and finite.max() > _DECADES * finite.min():
+        axes.set_yscale("log")

@@ -1,0 +1,213 @@
+"""Doob's transform: the zero-variance measure, by recursion over everything that can happen.
+
+Where every mechanism of a rule's menu has finitely many answers and the rule's states can be
+enumerated, its coins included, its state and the loss so far take finitely many values. With V_i
+the expected value of the estimator from such a node on, the law q(y) proportional to
+p_b(y) V_{i+1}(node after y) is the experiment conditioned on the event, every path weighs the same,
+and V_0 is the exact answer (Asmussen and Glynn 2007, chapter VI).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from simulator.adversaries.contract import Rule
+from simulator.engine.block import covering_engine
+from simulator.engine.outcomes.loss_sample import excess
+from simulator.engine.specification import Specification
+from simulator.foundations.errors import NotApplicable
+from simulator.foundations.stages import in_stages
+from simulator.foundations.ties import beyond, tolerance
+from simulator.foundations.wording import count_of
+
+NODES = 2_000_000
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The nodes before one round, and where their answers lead.
+
+    Attributes
+    ----------
+    source : int64, shape (ways,), ascending: the node that a way leads out of.
+    mass : float64, shape (ways,): the probability of the way, given its node.
+    follow : int64, shape (ways,): the node of the next layer.
+    nodes : how many nodes there are.
+    """
+
+    source: np.ndarray
+    mass: np.ndarray
+    follow: np.ndarray
+    nodes: int
+
+    def expectation(self, after: np.ndarray) -> np.ndarray:
+        """The mean over each node's ways of a value of the nodes of the next layer."""
+        return np.bincount(self.source, self.mass * after[self.follow], minlength=self.nodes)
+
+
+@dataclass(frozen=True)
+class StateGraph:
+    """Everything that can happen in experiment b.
+
+    Attributes
+    ----------
+    start : float64, the probability of each node before round 0.
+    layers : one for each round.
+    signed : the signed losses of the nodes after the last round, shape (last nodes,).
+    spread : how far the losses of paths that share a last node lie apart, at most: sums that are
+        equal but for rounding are one node.
+    """
+
+    start: np.ndarray
+    layers: tuple[Layer, ...]
+    signed: np.ndarray
+    spread: float
+
+    def value(self, of: Callable[[np.ndarray], np.ndarray]) -> float:
+        """Exact expectation of a function of the signed loss in experiment b."""
+        return float(self.start @ self.backward(of)[0])
+
+    def tail(self, threshold: float) -> float:
+        """Exact Pr_b[signed loss > threshold]; equal to it but for rounding is not above it."""
+        return self.value(lambda s: (s > beyond(threshold, len(self.layers))).astype(float))
+
+    def delta(self, epsilon: float) -> float:
+        """Exact hockey-stick divergence at ``epsilon``."""
+        return self.value(lambda s: excess(s, epsilon))
+
+    def delta_ends(self, epsilon: float) -> tuple[float, float]:
+        """Ends that hold the divergence at ``epsilon``, rounding included."""
+        slack = self.spread + tolerance(epsilon, len(self.layers))
+        share = self.rounding
+        lower, upper = self.delta(epsilon + slack), self.delta(epsilon - slack)
+        return lower * (1.0 - share), min(1.0, upper * (1.0 + share))
+
+    @property
+    def rounding(self) -> float:
+        """Relative rounding of a probability: sums and products of a few terms per round."""
+        return 64.0 * 2.0**-53 * (len(self.layers) + 16)
+
+    def epsilon(self, delta: float) -> float:
+        """Least epsilon >= 0 with delta(epsilon) <= ``delta``, exact but for rounding.
+
+        Raises NotApplicable where infinite losses alone are more likely than ``delta``.
+        """
+        certain = self.value(np.isposinf)
+        if certain > delta:
+            raise NotApplicable(
+                f"no finite epsilon has delta {delta:g}: infinite losses alone have {certain:g}"
+            )
+        if self.delta(0.0) <= delta:
+            return 0.0
+        law, atoms = self.law(), self.signed
+
+        def gap(epsilon: float) -> float:
+            return float(law @ excess(atoms, epsilon)) - delta
+
+        largest = float(atoms[np.isfinite(atoms)].max())
+        if gap(largest) >= 0.0:  # delta is that of the infinite losses, to the last digit
+            return largest
+        return float(scipy.optimize.brentq(gap, 0.0, largest, xtol=1e-12, rtol=1e-14))
+
+    def law(self) -> np.ndarray:
+        """The probability of each of ``signed``, by the forward recursion: a second witness."""
+        reached = self.start
+        sizes = [layer.nodes for layer in self.layers[1:]] + [len(self.signed)]
+        for layer, size in zip(self.layers, sizes):
+            flow = reached[layer.source] * layer.mass
+            reached = np.bincount(layer.follow, flow, minlength=size)
+        return reached
+
+    def backward(self, of: Callable[[np.ndarray], np.ndarray]) -> list[np.ndarray]:
+        """V before every round and after the last, one array per layer."""
+        values = [np.asarray(of(self.signed), dtype=np.float64)]
+        for layer in reversed(self.layers):
+            values.append(layer.expectation(values[-1]))
+        return values[::-1]
+
+    def sample(
+        self, epsilon: float, trials: int, noise: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw paths from Doob's transform for delta(``epsilon``).
+
+        Returns the signed losses and log-weights ln dP_b/dQ, shape (trials,) each. Raises
+        NotApplicable where the event is impossible.
+        """
+        values = self.backward(lambda s: excess(s, epsilon))
+        total = float(self.start @ values[0])
+        if total <= 0.0:
+            raise NotApplicable(f"no play of this adversary loses more than {epsilon:g}")
+        wanted = self.start * values[0]
+        place = np.searchsorted(np.cumsum(wanted), noise.random(trials) * wanted.sum(), "right")
+        log_weights = np.log(total) - np.log(values[0][place])
+        for layer, before, after in zip(self.layers, values, values[1:]):
+            ways = layer.mass * after[layer.follow]
+            share = ways / np.where(before > 0.0, before, 1.0)[layer.source]
+            # each node has a unit of the line; a draw within it takes one of the node's ways
+            ends = np.cumsum(share)
+            starts = np.searchsorted(layer.source, np.arange(layer.nodes))
+            base = np.concatenate(([0.0], ends))[starts]
+            last = np.searchsorted(layer.source, place, "right") - 1
+            chosen = np.searchsorted(ends, base[place] + noise.random(trials), "right")
+            chosen = np.clip(chosen, starts[place], last)
+            while (missed := ways[chosen] <= 0.0).any():  # rounding has run past a node's last way
+                chosen[missed] -= 1
+            log_weights += np.log(before[place]) - np.log(after[layer.follow[chosen]])
+            place = layer.follow[chosen]
+        return self.signed[place], log_weights
+
+
+def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -> StateGraph:
+    """List all that can happen in experiment ``b``, at most ``nodes`` nodes.
+
+    Raises NotApplicable for a generator, a rule whose states cannot be enumerated, a mechanism
+    with infinitely many answers, and when there are too many nodes.
+    """
+    s = specification
+    if not isinstance(s.adversary, Rule):
+        raise NotApplicable("Doob's transform needs a rule over a menu, not a generator")
+    automaton = covering_engine(s, b).moments.automaton
+    if not automaton.discrete:
+        raise NotApplicable(
+            "a mechanism of the menu has infinitely many answers: use "
+            'method="covering", "steered" or "tilted"'
+        )
+    unit = tolerance(s.rounds * automaton.largest_loss, s.rounds)
+    state, chances = automaton.start
+    middle, low, high = np.zeros((3, len(state)))
+    layers: list[Layer] = []
+    seen = 0
+    for i in in_stages(range(s.rounds), "walking through the states"):
+        seen += len(state)
+        leaves = automaton.segments[automaton.segment_of[i]]
+        counts = leaves.starts[state + 1] - leaves.starts[state]
+        # nodes of a walk on a line grow as the square of the rounds: no need to try them all
+        hopeless = i in (64, 256, 1024) and seen * (s.rounds / (i + 1)) ** 1.9 > 2 * nodes
+        if seen > nodes or hopeless or int(counts.sum()) > 8 * nodes:
+            raise NotApplicable(
+                f"more than {nodes} states within {i + 1} of {count_of(s.rounds, 'round')} are too "
+                'many for Doob\'s transform: use method="covering", "steered" or "tilted"'
+            )
+        source = np.repeat(np.arange(len(state)), counts)
+        first = np.concatenate(([0], np.cumsum(counts)))[:-1]
+        leaf = np.arange(len(source)) - np.repeat(first - leaves.starts[state], counts)
+        gained = leaves.loss[leaf]
+        after = leaves.follow[leaf] if i + 1 < s.rounds else np.zeros(len(leaf), dtype=np.int64)
+        sums = middle[source] + gained
+        with np.errstate(invalid="ignore"):
+            places, place = np.unique(np.where(np.isfinite(sums), np.rint(sums / unit), sums),
+                                      return_inverse=True)  # fmt: skip
+        key = after * len(places) + place
+        _, one, follow = np.unique(key, return_index=True, return_inverse=True)
+        layers.append(Layer(source, leaves.mass[leaf], follow, len(state)))
+        lowest, highest = np.full(len(one), np.inf), np.full(len(one), -np.inf)
+        np.minimum.at(lowest, follow, low[source] + gained)
+        np.maximum.at(highest, follow, high[source] + gained)
+        state, middle, low, high = after[one], sums[one], lowest, highest
+    finite = np.isfinite(middle)
+    spread = float((high[finite] - low[finite]).max(initial=0.0))
+    return StateGraph(chances, tuple(layers), middle, spread)

@@ -1,0 +1,286 @@
+"""Estimate a tail and a hockey-stick divergence that no counting can reach."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from simulator.analysis.estimation import Estimate
+from simulator.analysis.rare.doob import NODES, enumerate_states
+from simulator.analysis.rare.methods import METHODS
+from simulator.analysis.rare.rehearsal import plain
+from simulator.analysis.rare.selection import Question, chosen, name_of
+from simulator.analysis.rare.splitting import split
+from simulator.analysis.rare.witness import refuse_if_contradicted
+from simulator.analysis.result import Result
+from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.engine.outcomes.log_mean import MINIMUM_HITS
+from simulator.engine.sampling import Covering, Tilted
+from simulator.engine.specification import Specification
+from simulator.foundations.errors import InvalidInput, NotApplicable, Refusal
+from simulator.foundations.files import folder_path
+from simulator.foundations.stages import stage
+from simulator.foundations.ties import require_told_apart, tolerance
+from simulator.foundations.validation import experiment_number, finite, open_probability, whole
+from simulator.foundations.wording import count_of
+from simulator.runner.play import opened, run
+from simulator.runner.progress import Progress
+from simulator.theory.filters.families import Filter
+from simulator.theory.guarantees.families import Guarantee
+
+NODES_OF_AUTO = 500_000
+"""States and losses that ``auto`` enumerates before it draws instead: about a second."""
+AFRESH = 1 << 96
+"""Added to the seed where a second sample of the same play is drawn."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RareEvent:
+    """A tail and a divergence at one epsilon.
+
+    Attributes
+    ----------
+    epsilon : where they are; the estimated epsilon(delta) when a delta was asked.
+    tail : Pr[L > epsilon], or of -L in experiment 1.
+    delta : the hockey-stick divergence.
+    at_delta : the interval of epsilon(delta), when a delta was asked.
+    method : how the final sample was drawn.
+    theta : its fixed theta; None for the other methods.
+    trials : how many trials it has.
+    seconds : wall time of the final sample, and of choosing its measure.
+    curve : the same at further points, where they were asked for.
+    """
+
+    epsilon: float
+    tail: Estimate
+    delta: Estimate
+    at_delta: Estimate | None
+    method: str
+    theta: float | None
+    trials: int
+    seconds: float
+    pilot_seconds: float
+    curve: tuple[RareEvent, ...] = ()
+
+
+def estimate_rare(
+    adversary: Callable[..., Any],
+    family: Guarantee,
+    rounds: int,
+    trials: int,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    experiment: int = 0,
+    method: str = "auto",
+    theta: float | None = None,
+    seed: int = 0,
+    relation: Relation = ADD_REMOVE,
+    filter: Filter | None = None,
+    confidence: float = 0.95,
+    jobs: int | None = None,
+    out: str | PathLike[str] | None = None,
+    curve: int = 0,
+    progress: bool | None = None,
+) -> RareEvent:
+    """Estimate Pr[L > epsilon] and delta(epsilon) of an adversary, however small.
+
+    Parameters
+    ----------
+    adversary, family, rounds, trials, seed, relation, filter, jobs : as for ``simulate``.
+    epsilon : where to estimate; or give ``delta`` to find epsilon(delta).
+    experiment : 0, or 1 for the exchanged direction.
+    out : a folder to keep the finished blocks of the sample in, and to resume from; the pilot
+        that chooses the measure is played again, and ``doob`` and ``splitting`` store nothing.
+    curve : estimate at so many points around epsilon as well, from the same sample; each interval
+        holds by itself. Points that the sample does not reach are left out.
+    method : ``doob`` (exact, by recursion over the states and losses of a rule), ``covering`` (a
+        measure that covers every path of a rule whose states can be enumerated), ``plain``,
+        ``tilted`` (one theta, from a pilot unless ``theta`` is given), ``steered`` (theta by round
+        and loss, learnt by cross-entropy), ``guarded`` (that, beside a measure that bounds its
+        weights), ``splitting``. ``auto`` takes the first that fits of: exact; covering; plain where
+        it suffices; one theta whose weights are bounded in advance; guarded.
+
+    The ends of every interval hold at every number of trials; see :class:`Estimate` for the guess
+    that may stand beside them. Where a delta is asked, tail and divergence at the epsilon that was
+    found are measured on a second sample.
+
+    Raises
+    ------
+    Refusal : too few trials reach the event, one weight dominates, or a second sample contradicts
+        a guess; says what to try.
+    NotApplicable : the method does not fit the adversary.
+    """
+    if method not in METHODS:
+        raise InvalidInput(f"no method {method!r}; there are {', '.join(METHODS)}")
+    if (epsilon is None) == (delta is None):
+        raise InvalidInput("give the epsilon to estimate at, or the delta to find epsilon(delta)")
+    experiment = experiment_number(experiment)
+    open_probability("confidence", confidence)
+    if delta is not None:
+        open_probability("delta", delta)
+    if theta is not None and method not in ("auto", "tilted"):
+        raise InvalidInput(f'theta is for method="tilted"; method="{method}" takes none')
+    start = time.perf_counter()
+    s = Specification(
+        adversary, family, rounds, trials, seed, relation=relation, filter=filter, sampling=plain()
+    )
+    if epsilon is not None:
+        finite("epsilon", epsilon)
+    require_told_apart(family.core.pure_epsilon, s.rounds)
+    question = Question(s, experiment, epsilon, delta, confidence)
+    if whole("curve", curve, 0) and method == "splitting":
+        raise InvalidInput('method="splitting" estimates at one point: ask for no curve')
+    if out is not None and method in ("doob", "splitting"):
+        raise InvalidInput(f"out= stores blocks of trials, and method={method!r} plays none")
+    if out is not None:
+        folder_path(out)  # before a pilot plays
+    if method == "doob":
+        return by_doob(question, start, curve=curve)
+    if method == "splitting":
+        return by_splitting(question, start)
+    if method == "auto" and theta is None and out is None:
+        with contextlib.suppress(NotApplicable):
+            return by_doob(question, start, nodes=NODES_OF_AUTO, curve=curve)
+    with Progress(False) as bar, stage("choosing the measure"):
+        sampling = chosen(question, method, theta, bar.notice)
+    pilot_seconds = time.perf_counter() - start
+    final = replace(s, sampling=sampling)
+    if out is None:
+        result = Result.of(run(final, (experiment,), jobs, None, progress))
+    else:
+        with opened(out, final) as store:
+            result = Result.of(run(final, (experiment,), jobs, store, progress))
+    seconds = result.seconds
+    at_delta = None if delta is None else result.epsilon(delta, experiment, confidence)
+    point = epsilon if at_delta is None else at_delta.value
+    assert point is not None
+    if at_delta is not None:  # the point was chosen by the first sample: no interval there holds
+        result = Result.of(
+            run(replace(final, seed=s.seed + AFRESH), (experiment,), jobs, None, progress)
+        )
+        seconds += result.seconds
+    tail = result.tail(point, experiment, confidence)
+    if sampling is None and tail.hits < MINIMUM_HITS:  # a weighted sample has refused by itself
+        raise Refusal(
+            f"{tail.hits} of {count_of(trials, 'plain trial')} lost more than {point:g}, "
+            f"{MINIMUM_HITS} are "
+            'needed: try more trials, or method="covering", "tilted", "steered" or "splitting"'
+        )
+    at_point = result.delta(point, experiment, confidence)
+    refuse_if_contradicted(final, experiment, point, at_point)
+    event = RareEvent(
+        epsilon=point,
+        tail=tail,
+        delta=at_point,
+        at_delta=at_delta,
+        method=name_of(sampling),
+        theta=sampling.theta if isinstance(sampling, Tilted | Covering) else None,
+        trials=trials,
+        seconds=seconds,
+        pilot_seconds=pilot_seconds,
+    )
+
+    def measured(epsilon: float) -> RareEvent:
+        return replace(
+            event,
+            epsilon=epsilon,
+            tail=result.tail(epsilon, experiment, confidence),
+            delta=result.delta(epsilon, experiment, confidence),
+            at_delta=None,
+        )
+
+    return replace(event, curve=tuple(reached(measured, around(point, curve))))
+
+
+def around(epsilon: float, points: int) -> list[float]:
+    """So many points about ``epsilon``, from somewhat below to a little above."""
+    reach = max(abs(epsilon), 1e-3)
+    return [epsilon + reach * float(part) for part in np.linspace(-0.4, 0.15, points)]
+
+
+def reached(measured: Callable[[float], RareEvent], points: Iterable[float]) -> Iterator[RareEvent]:
+    """The events at those points that are not refused."""
+    for point in points:
+        with contextlib.suppress(Refusal):
+            yield measured(point)
+
+
+def by_doob(question: Question, start: float, nodes: int = NODES, curve: int = 0) -> RareEvent:
+    """Exact answers by recursion over everything that can happen; nothing is drawn."""
+    s, b, confidence = question.specification, question.experiment, question.confidence
+    graph = enumerate_states(s, b, nodes)
+    share = graph.rounding
+    at_delta = None
+    if question.delta is not None:
+        ends = [
+            graph.epsilon(question.delta * (1.0 + share)) - graph.spread,
+            graph.epsilon(question.delta * (1.0 - share)) + graph.spread,
+        ]
+        slack = tolerance(ends[1], s.rounds) + 1e-12
+        value = graph.epsilon(question.delta)
+        at_delta = exact(value, (max(0.0, ends[0] - slack), ends[1] + slack), confidence)
+    point = question.epsilon if at_delta is None else at_delta.value
+    assert point is not None
+
+    def recalled(epsilon: float) -> RareEvent:
+        tail = graph.tail(epsilon)
+        ends = tail * (1.0 - share), min(1.0, tail * (1.0 + share))
+        return RareEvent(
+            epsilon=epsilon,
+            tail=exact(tail, ends, confidence),
+            delta=exact(graph.delta(epsilon), graph.delta_ends(epsilon), confidence),
+            at_delta=None,
+            method="doob",
+            theta=None,
+            trials=0,
+            seconds=0.0,
+            pilot_seconds=time.perf_counter() - start,
+        )
+
+    points = tuple(recalled(epsilon) for epsilon in around(point, curve))
+    return replace(recalled(point), at_delta=at_delta, curve=points)
+
+
+def exact(value: float, ends: tuple[float, float], confidence: float) -> Estimate:
+    """A value that a recursion gave, exact to the distance of its ends."""
+    return Estimate(
+        value=value,
+        lower=min(ends[0], value),
+        upper=max(ends[1], value),
+        confidence=confidence,
+        method="exact, recursion over everything that can happen",
+        hits=0,
+        effective_sample_size=0.0,
+        largest_weight_share=0.0,
+        relative_standard_error=0.0,
+    )
+
+
+def by_splitting(question: Question, start: float) -> RareEvent:
+    """Multilevel splitting."""
+    if question.epsilon is None:
+        raise NotApplicable(
+            "splitting estimates at an epsilon: give epsilon=, or find epsilon(delta) by "
+            'method="plain", "tilted", "steered" or "doob"'
+        )
+    s, epsilon = question.specification, question.epsilon
+    tail, delta = split(s, question.experiment, epsilon, s.trials, question.confidence)
+    seconds = time.perf_counter() - start
+    return RareEvent(
+        epsilon=epsilon,
+        tail=tail,
+        delta=delta,
+        at_delta=None,
+        method="splitting",
+        theta=None,
+        trials=s.trials,
+        seconds=seconds,
+        pilot_seconds=0.0,
+    )

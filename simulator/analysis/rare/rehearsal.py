@@ -1,0 +1,180 @@
+"""Held-out plays, from which a measure is chosen before the sample that counts is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from simulator.adversaries.contract import Rule
+from simulator.engine.block import tilted_engine_for
+from simulator.engine.compiled.menu import Menu
+from simulator.engine.compiled.tilted_kernel import slopes_of_psi
+from simulator.engine.interpreted.interpreter import Prepared, Trial, play_trial, tilted_draw
+from simulator.engine.sampling import RoundByRound, Tilted
+from simulator.engine.specification import Specification
+from simulator.foundations.seeds import pilot_generators
+from simulator.mechanisms import Pair
+from simulator.mechanisms.tilted import tilted_law
+
+STEP = 1e-3
+"""Step of the numerical derivatives of psi in theta."""
+MOST_ROUNDS = 2_000_000
+LEAST_TRIALS = 300
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The rounds of some trials, each array of shape (trials, rounds).
+
+    Attributes
+    ----------
+    losses : the signed loss of every round.
+    thetas : the theta that it was tilted with.
+    slopes, curvatures : the first two derivatives of psi at that theta.
+    """
+
+    losses: np.ndarray
+    thetas: np.ndarray
+    slopes: np.ndarray
+    curvatures: np.ndarray
+
+    def so_far(self) -> np.ndarray:
+        """The signed loss before each round."""
+        return np.cumsum(self.losses, axis=1) - self.losses
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """Some trials under a measure.
+
+    Attributes
+    ----------
+    signed : the signed losses, shape (trials,): large ones are rare.
+    log_weights : ln dP_b/dQ, shape (trials,).
+    rounds_of : gives the rounds of the trials with these numbers; infinite losses count as 0.
+    """
+
+    signed: np.ndarray
+    log_weights: np.ndarray
+    rounds_of: Callable[[np.ndarray], Rounds]
+
+
+def affordable(trials: int, rounds: int) -> int:
+    """So many trials, or fewer where their rounds would not fit a rehearsal."""
+    return min(trials, max(LEAST_TRIALS, MOST_ROUNDS // rounds))
+
+
+def rehearse(
+    specification: Specification,
+    b: int,
+    sampling: RoundByRound,
+    trials: int,
+    *,
+    number: int,
+    keep_rounds: bool = False,
+) -> Rehearsal:
+    """Play ``trials`` trials for experiment ``b`` on draws held out from every result.
+
+    ``number`` counts from a ``Pilot``: equal numbers draw equal coins and
+    noise. The rounds can be asked for only where they were kept.
+    """
+    s = replace(specification, sampling=sampling, trace=False, keep_views=0)
+    draws = pilot_generators(s.seed, specification.task, number)
+    play = _rehearse_rule if isinstance(s.adversary, Rule) else _rehearse_generator
+    return play(s, b, trials, draws, keep_rounds)
+
+
+def _rehearse_rule(
+    s: Specification,
+    b: int,
+    trials: int,
+    draws: tuple[np.random.Generator, np.random.Generator],
+    keep_rounds: bool,
+) -> Rehearsal:
+    coins, noise = draws
+    assert isinstance(s.adversary, Rule)
+    sampling = s.sampling
+    assert isinstance(sampling, RoundByRound)
+    engine = tilted_engine_for(s)
+    signed, log_weights = np.empty(trials), np.empty(trials)
+    path = np.zeros((trials if keep_rounds else 0, s.rounds, 4))
+    engine.play(
+        b, sampling, s.rounds, coins, noise, losses=signed, log_weights=log_weights, path=path
+    )
+    menu = engine.menus[b]
+
+    def rounds_of(chosen: np.ndarray) -> Rounds:
+        entries, levels = path[chosen, :, 0].astype(np.intp), path[chosen, :, 1].astype(np.intp)
+        slopes, curvatures = np.zeros((2, *entries.shape))
+        for entry, level in np.unique(np.stack((entries.ravel(), levels.ravel()), axis=1), axis=0):
+            if entry >= 0:  # a refused round has no law
+                here = (entries == entry) & (levels == level)
+                theta, given = float(sampling.levels[level]), path[chosen, :, 3][here]
+                slopes[here], curvatures[here] = _along(menu, int(entry), theta, given)
+        return Rounds(
+            _finite(path[chosen, :, 2]), np.asarray(sampling.levels)[levels], slopes, curvatures
+        )
+
+    return Rehearsal(signed, log_weights, rounds_of)
+
+
+def _finite(losses: np.ndarray) -> np.ndarray:
+    return np.where(np.isfinite(losses), losses, 0.0)
+
+
+def _along(
+    menu: Menu, entry: int, theta: float, parameters: np.ndarray
+) -> tuple[np.ndarray | float, np.ndarray | float]:
+    """The derivatives of psi for an entry, at the parameters it was given where it is free."""
+    low, high = float(menu.low[entry]), float(menu.high[entry])
+    if not low < high:
+        return slopes_of_psi(menu, entry, theta, STEP, low)
+    knots = np.geomspace(low, high, 33)
+    values = np.array([slopes_of_psi(menu, entry, theta, STEP, float(x)) for x in knots])
+    return np.interp(parameters, knots, values[:, 0]), np.interp(parameters, knots, values[:, 1])
+
+
+def _rehearse_generator(
+    s: Specification,
+    b: int,
+    trials: int,
+    draws: tuple[np.random.Generator, np.random.Generator],
+    keep_rounds: bool,
+) -> Rehearsal:
+    coins, noise = draws
+    sampling = s.sampling
+    assert isinstance(sampling, RoundByRound)
+    prepared = Prepared(s, b)
+    kept = np.zeros((4, trials if keep_rounds else 0, s.rounds))
+    signed, log_weights = np.empty(trials), np.empty(trials)
+    derivatives: dict[tuple[int, int], tuple[float, float]] = {}
+
+    def slopes(pair: Pair, level: int) -> tuple[float, float]:
+        key = id(pair), level
+        if key not in derivatives:
+            prepared.law(pair, level)  # holds on to the pair: its id stays its own
+            theta = float(sampling.levels[level])
+            low, mid, high = (tilted_law(pair, theta + h).psi for h in (-STEP, 0.0, STEP))
+            derivatives[key] = (high - low) / (2 * STEP), (high - 2 * mid + low) / STEP**2
+        return derivatives[key]
+
+    def observe(pair: Pair, i: int, level: int, loss: float) -> None:
+        kept[:, number, i] = loss, float(sampling.levels[level]), *slopes(pair, level)
+
+    draw = tilted_draw(prepared, noise, observe if keep_rounds else None)
+    for number in range(trials):
+        trial = Trial(keep_answers=False, keep_path=False)
+        play_trial(prepared, number, coins, draw, trial)
+        signed[number], log_weights[number] = trial.loss, trial.log_weight
+    return Rehearsal(
+        signed,
+        log_weights,
+        lambda chosen: Rounds(_finite(kept[0, chosen]), *(part[chosen] for part in kept[1:])),
+    )
+
+
+def plain() -> Tilted:
+    """The measure of the experiment itself."""
+    return Tilted(0.0)

@@ -1,0 +1,188 @@
+"""Multilevel splitting: the fallback where no mechanism brings a tilted law.
+
+Paths that reach a level of the signed loss are cloned, and each clone goes on with fresh noise;
+the product of the shares that pass each level estimates the tail, and the paths that end beyond
+the last level carry the hockey-stick divergence (Garvels 2000; Asmussen and Glynn 2007, chapter
+VI.9). An adversary cannot be copied while it runs, but its coins and answers reproduce it: a
+clone is a replayed view that goes on by itself, and shares the coins of the path it came from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from simulator.analysis.ceilings import delta_ceiling, tail_ceiling
+from simulator.analysis.estimation import Estimate, splitting_runs
+from simulator.engine.interpreted.interpreter import Prepared, Trial, play_trial
+from simulator.engine.outcomes.loss_sample import excess
+from simulator.engine.specification import Specification
+from simulator.foundations.errors import Refusal
+from simulator.foundations.seeds import Pilot, Stream, generator, pilot_generators, record, restore
+from simulator.foundations.stages import in_stages, stage
+from simulator.foundations.ties import beyond
+from simulator.mechanisms import Pair
+
+RUNS = 20
+SHARE = 0.25
+"""Share of the paths that pass from one level to the next, in the pilot that sets the levels."""
+MOST_LEVELS = 200
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path up to where it first passed a level.
+
+    Attributes
+    ----------
+    coins : where the coins stood at the start.
+    answers : the answers so far.
+    """
+
+    coins: tuple[int, ...]
+    answers: tuple[Any, ...]
+
+
+START = Path((), ())
+
+
+def split(
+    specification: Specification,
+    b: int,
+    epsilon: float,
+    trials: int,
+    confidence: float = 0.95,
+) -> tuple[Estimate, Estimate]:
+    """Tail and hockey-stick divergence at ``epsilon`` in experiment ``b``, by splitting.
+
+    ``trials`` is the number of paths over all runs and levels' starts: each of RUNS independent
+    runs starts ``trials // RUNS`` paths at every level. Both ends hold for any number of runs: the
+    lower one by betting on the runs, the upper one is what the family allows. Raises Refusal when
+    the pilot finds no way to ``epsilon``, or too few runs reach it.
+    """
+    s = replace(specification, sampling=None)
+    paths = max(20, trials // RUNS)
+    with stage("choosing levels"):
+        levels = pilot_levels(s, b, epsilon, paths)
+    tails, deltas = [], []
+    for run in in_stages(range(RUNS), "splitting"):
+        tail, delta = one_run(s, b, [*levels, epsilon], paths, run)
+        tails.append(tail)
+        deltas.append(delta)
+    return (
+        splitting_runs(tails, confidence, ceiling=tail_ceiling(s, epsilon)),
+        splitting_runs(deltas, confidence, ceiling=delta_ceiling(s, epsilon)),
+    )
+
+
+def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[float]:
+    """Levels below ``epsilon``, on held-out draws: each is passed by about SHARE of the paths.
+
+    A path that equals a level but for rounding has not passed it.
+    """
+    noise, coins = pilot_generators(s.seed, s.task, Pilot.SPLITTING_LEVELS)
+    prepared = Prepared(s, b)
+    starts = [START]
+    levels: list[float] = []
+    while len(levels) < MOST_LEVELS:
+        peaks = []
+        tracks = []
+        for number in range(paths):
+            track = play_on(prepared, b, starts[number % len(starts)], coins, noise)
+            tracks.append(track)
+            peaks.append(float(track.signed.max()))
+        level = beyond(next_level(np.array(peaks), s.rounds), s.rounds)
+        if level >= epsilon:
+            return levels
+        starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
+        if not starts or (levels and level <= levels[-1]):
+            break
+        levels.append(level)
+    raise Refusal(
+        f"splitting found no way to a loss of {epsilon:g}: try more trials, or a smaller epsilon"
+    )
+
+
+def next_level(peaks: np.ndarray, rounds: int) -> float:
+    """The level that about SHARE of the peaks pass; with many equal, one that some do pass."""
+    level = float(np.quantile(peaks, 1.0 - SHARE, method="lower"))
+    below = peaks[beyond(peaks, rounds) < peaks.max()]
+    none_passes = beyond(level, rounds) >= peaks.max()
+    return float(below.max()) if none_passes and below.size else level
+
+
+def one_run(
+    s: Specification, b: int, levels: list[float], paths: int, run: int
+) -> tuple[float, float]:
+    """One unbiased estimate each of Pr[signed loss at the end > epsilon] and of delta(epsilon).
+
+    epsilon is the last of the ``levels``.
+    """
+    noise = generator(s.seed, s.task, Stream.mechanism(b), run)
+    coins = generator(s.seed, s.task, Stream.COINS, run)
+    prepared = Prepared(s, b)
+    starts = [START]
+    passed = 1.0
+    for level in levels[:-1]:
+        chosen = noise.integers(len(starts), size=paths)
+        tracks = [play_on(prepared, b, starts[c], coins, noise) for c in chosen]
+        starts = [path for track in tracks if (path := track.first_beyond(level)) is not None]
+        if not starts:
+            return 0.0, 0.0
+        passed *= len(starts) / paths
+    chosen = noise.integers(len(starts), size=paths)
+    ends = np.array([play_on(prepared, b, starts[c], coins, noise).end for c in chosen])
+    epsilon = levels[-1]
+    above = np.mean(ends > beyond(epsilon, s.rounds))
+    return passed * float(above), passed * float(np.mean(excess(ends, epsilon)))
+
+
+@dataclass(frozen=True)
+class Track:
+    """One play to the end.
+
+    Attributes
+    ----------
+    coins : where the coins stood at the start.
+    answers : all answers.
+    signed : the signed loss after each round, shape (rounds,).
+    """
+
+    coins: tuple[int, ...]
+    answers: tuple[Any, ...]
+    signed: np.ndarray
+
+    @property
+    def end(self) -> float:
+        """The signed loss at the end."""
+        return float(self.signed[-1])
+
+    def first_beyond(self, level: float) -> Path | None:
+        """The path up to where it first passed the level, or None."""
+        passed = self.signed > level
+        if not passed.any():
+            return None
+        return Path(self.coins, self.answers[: int(passed.argmax()) + 1])
+
+
+def play_on(
+    prepared: Prepared,
+    b: int,
+    path: Path,
+    coins: np.random.Generator,
+    noise: np.random.Generator,
+) -> Track:
+    """Replay a path and play it to the end with fresh noise; an empty path draws its own coins."""
+    stood = path.coins or record(coins)
+    known = len(path.answers)
+
+    def draw(pair: Pair, trial: Trial, i: int) -> Any:
+        return path.answers[i] if i < known else pair.sample(b, noise)
+
+    trial = Trial(keep_answers=True, keep_path=True)
+    play_trial(prepared, 0, restore(stood) if path.coins else coins, draw, trial)
+    assert trial.answers is not None
+    losses = np.array(trial.path)
+    return Track(stood, tuple(trial.answers), -losses if b else losses)

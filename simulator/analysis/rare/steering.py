@@ -1,0 +1,165 @@
+"""Learn theta(rounds played, loss so far) by the cross-entropy method.
+
+Among measures that tilt by a table, the one closest in relative entropy to the zero-variance
+measure maximises the weighted log-likelihood of the paths that reach the event (Rubinstein and
+Kroese 2004). Within a cell of the table that is concave in theta, sum of w (theta c - psi(theta)),
+and Newton's step needs only psi' and psi''. The event is raised in stages until it is the one
+asked for, so that paths that reach it exist at every stage.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy
+
+from simulator.analysis.estimation.inversion import point_epsilon
+from simulator.analysis.rare.pilot import relative_error
+from simulator.analysis.rare.rehearsal import Rehearsal, affordable, plain, rehearse
+from simulator.engine.outcomes.loss_sample import excess
+from simulator.engine.sampling import RoundByRound, Steered, phase_of
+from simulator.engine.specification import Specification
+from simulator.foundations.errors import Refusal
+from simulator.foundations.seeds import Pilot
+from simulator.foundations.stages import in_stages
+from simulator.foundations.ties import beyond
+
+TRIALS = 4000
+PHASES, COLUMNS = 24, 48
+LEVELS = 48
+ELITE = 0.1
+STAGES = 40
+POLISHING = 5
+SMOOTHING = 0.8
+MOST_TILT = 30.0
+"""theta times the largest loss of a round, at most."""
+PRIOR = 1e-3
+"""How much of the overall theta enters every cell, in shares of the fullest cell's weight."""
+
+
+def steer(
+    specification: Specification,
+    b: int,
+    epsilon: float,
+    trials: int = TRIALS,
+    start: RoundByRound | None = None,
+) -> tuple[RoundByRound, float]:
+    """A steered measure for delta(``epsilon``) of experiment ``b``, and its relative error.
+
+    ``start`` is a measure to begin with, as ``aim`` finds one. The relative error is that of one
+    trial on held-out draws. Raises Refusal when the stages do not reach ``epsilon``.
+    """
+    trials = affordable(trials, specification.rounds)
+    sampling: RoundByRound = start or plain()
+    best: RoundByRound = sampling
+    least = math.inf
+    polished = 0
+    for stage in in_stages(range(STAGES), "learning to steer, at most"):
+        played = rehearse(
+            specification, b, sampling, trials, number=Pilot.STEERING + stage, keep_rounds=True
+        )
+        level = elite_level(played.signed)
+        hits = np.count_nonzero(played.signed > beyond(epsilon, specification.rounds))
+        if level >= epsilon or hits > 0.5 * ELITE * trials:
+            level = epsilon
+            polished += 1
+            error = relative_error(played, epsilon)
+            if error < least:
+                best, least = sampling, error
+            if polished > POLISHING:
+                return best, least
+        weights = elite_weights(played, level)
+        if not weights.any():
+            break
+        sampling = improved(played, weights, specification.rounds)
+    if math.isinf(least):
+        raise Refusal(
+            f"steering did not reach a loss of {epsilon:g} in {STAGES} stages: the adversary may "
+            'never lose that much; ask for a smaller epsilon, or try method="doob"'
+        )
+    return best, least
+
+
+def aim(
+    specification: Specification, b: int, delta: float, trials: int = TRIALS
+) -> tuple[float, RoundByRound]:
+    """A guess at epsilon(``delta``) of experiment ``b``, and a measure that finds it typical.
+
+    The event is raised in stages until the epsilon that the sample itself gives lies among its
+    typical losses. Raises Refusal when the stages do not get there.
+    """
+    trials = affordable(trials, specification.rounds)
+    sampling: RoundByRound = plain()
+    for stage in in_stages(range(STAGES), "finding epsilon, at most"):
+        played = rehearse(
+            specification, b, sampling, trials, number=Pilot.AIMING + stage, keep_rounds=True
+        )
+        found = point_epsilon(played.signed, played.log_weights, math.log(delta))
+        level = elite_level(played.signed)
+        if found <= level:
+            return found, sampling
+        weights = elite_weights(played, level)
+        if not weights.any():
+            break
+        sampling = improved(played, weights, specification.rounds)
+    raise Refusal(
+        f"no stage of steering made epsilon({delta:g}) typical: ask for a larger delta, or at an "
+        "epsilon"
+    )
+
+
+def elite_level(signed: np.ndarray) -> float:
+    """The loss that an ELITE share of the trials pass; an infinite one counts as the largest."""
+    finite = signed[np.isfinite(signed)]
+    largest = float(finite.max()) if finite.size else 0.0  # quantiles of infinities are NaN
+    return float(np.quantile(np.minimum(signed, largest), 1.0 - ELITE))
+
+
+def elite_weights(played: Rehearsal, level: float) -> np.ndarray:
+    """Each trial's share of the event {loss > level}, up to a factor, shape (trials,)."""
+    factor = excess(played.signed, level)
+    hit = factor > 0.0
+    if not hit.any():
+        return np.zeros(len(factor))
+    logs = played.log_weights[hit] + np.log(factor[hit])
+    weights = np.zeros(len(factor))
+    weights[hit] = np.exp(logs - logs.max())
+    # no single path may decide the table
+    return np.minimum(weights, weights.sum() / 50.0)
+
+
+def improved(played: Rehearsal, weights: np.ndarray, rounds: int) -> Steered:
+    """One Newton step of the cross-entropy problem, cell by cell."""
+    chosen = np.flatnonzero(weights)
+    kept = played.rounds_of(chosen)
+    so_far = kept.so_far()
+    w = np.broadcast_to(weights[chosen, None], so_far.shape)
+    low, high = float(so_far.min()), float(so_far.max())
+    margin = 1e-9 + 0.02 * (high - low)
+    low, high = low - margin, high + margin
+    phases = np.broadcast_to(phase_of(rounds, min(PHASES, rounds)), so_far.shape)
+    columns = np.minimum((so_far - low) * (COLUMNS / (high - low)), COLUMNS - 1).astype(np.intp)
+    curvature = w * kept.curvatures
+    push = w * (kept.losses - kept.slopes) + curvature * kept.thetas
+
+    def table(amount: np.ndarray) -> np.ndarray:
+        cells = np.zeros((min(PHASES, rounds), COLUMNS))
+        np.add.at(cells, (phases, columns), amount)
+        return scipy.ndimage.gaussian_filter(cells, SMOOTHING, mode="nearest")
+
+    numerator, denominator = table(push), table(curvature)
+    overall = push.sum() / max(curvature.sum(), 1e-300)
+    prior = PRIOR * denominator.max() + 1e-300
+    thetas = (numerator + prior * overall) / (denominator + prior)
+    # where a cell has no curvature Newton's step has no end; beyond this tilt an answer is certain
+    steepest = MOST_TILT / max(float(np.abs(kept.losses).max(initial=0.0)), 1e-300)
+    thetas = np.clip(thetas, -steepest, steepest)
+    return quantised(thetas, (low, high))
+
+
+def quantised(thetas: np.ndarray, span: tuple[float, float]) -> Steered:
+    """The table with its thetas rounded to a few levels, spread as the thetas are."""
+    levels = np.unique(np.quantile(thetas, np.linspace(0.0, 1.0, LEVELS)))
+    edges = 0.5 * (levels[1:] + levels[:-1])
+    return Steered(levels, np.searchsorted(edges, thetas).astype(np.int64), span)

@@ -1,0 +1,351 @@
+"""The estimates that follow from what a run measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from os import PathLike
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from simulator.analysis import estimation
+from simulator.analysis.ceilings import delta_ceiling, epsilon_ceiling, tail_ceiling
+from simulator.analysis.estimation import (
+    DeltaBand,
+    EmpiricalTradeOff,
+    Estimate,
+    Estimates,
+    MomentBand,
+    TailBand,
+    delta_log_bound,
+    tail_log_bound,
+)
+from simulator.analysis.estimation.estimates import at_points, is_scalar
+from simulator.analysis.rare.leaks import (
+    allowing_for,
+    covers,
+    refuse_if_leaks_matter,
+    unsampled_leak,
+)
+from simulator.engine.block import covering_engine, total_psi_bound, weight_exponent
+from simulator.engine.outcomes.log_mean import MINIMUM_HITS
+from simulator.engine.outcomes.weighted_sample import WeightedSample
+from simulator.engine.sampling import Covering
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.ties import require_told_apart
+from simulator.foundations.validation import experiment_number, finite, open_probability, point
+from simulator.runner.measured import Measured
+
+Several = Sequence[float] | NDArray[np.float64]
+"""Points of estimates, as a list or an array of shape (points,)."""
+_PROBABILITY = (0.0, 1.0)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Result(Measured):
+    """The privacy losses of every trial, and the estimates that follow from them.
+
+    Attributes: see :class:`~simulator.runner.measured.Measured`.
+    """
+
+    @classmethod
+    def of(cls, measured: Measured) -> Result:
+        """The estimates of what a run measured."""
+        return cls(**{field.name: getattr(measured, field.name) for field in fields(measured)})
+
+    @staticmethod
+    def load(folder: str | PathLike[str], **played: Any) -> Result:
+        """The result of a stored run: see :func:`simulator.analysis.loading.load_result`."""
+        from simulator.analysis.loading import load_result
+
+        return load_result(folder, **played)
+
+    def weighted(self, experiment: int) -> WeightedSample | None:
+        """Losses and log-weights for ``experiment``, or None where a plain sample serves.
+
+        Where that experiment was not played, the sample of the other one serves, with weight
+        dP1/dP0 = e^{-L}. Raises NotApplicable where that would miss views that it never has.
+        """
+        experiment = experiment_number(experiment)
+        if experiment in self.sample:
+            return self.weights.get(experiment)
+        losses = self.known(1 - experiment)
+        if not covers(self.specification, 1 - experiment):
+            raise NotApplicable(
+                f"experiment {experiment} may have views that experiment {1 - experiment} never "
+                f"has: play experiment {experiment} itself"
+            )
+        played = self.weights.get(1 - experiment) or WeightedSample.plain(losses)
+        return replace(played.signed(1 - experiment).exchanged(), losses=losses)
+
+    @overload
+    def tail(self, threshold: float, experiment: int = 0, confidence: float = 0.95) -> Estimate: ...
+    @overload
+    def tail(
+        self, threshold: Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimates: ...
+    def tail(
+        self, threshold: float | Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimate | Estimates:
+        """Pr[L > threshold] in experiment 0, or Pr[-L > threshold] in experiment 1.
+
+        Of a list or an array of thresholds it is ``Estimates``, whose
+        intervals hold one by one. A loss that equals the threshold but for rounding is not above
+        it (:mod:`simulator.foundations.ties`).
+        Raises Refusal where a weighted sample has no hit, or where infinite losses that it does
+        not reach may outweigh what it found; of several thresholds only where that is so of all,
+        else ``no_guess`` says it of one.
+        """
+        if not is_scalar(threshold):
+            return at_points(
+                "threshold", threshold, lambda at: self._tail(at, experiment, confidence),
+                _PROBABILITY, confidence,
+            )  # fmt: skip
+        return self._tail(threshold, experiment, confidence)  # type: ignore[arg-type]
+
+    def _tail(self, threshold: float, experiment: int, confidence: float) -> Estimate:
+        """One point of ``tail``."""
+        threshold, experiment = point("threshold", threshold), experiment_number(experiment)
+        open_probability("confidence", confidence)
+        rounds = self.specification.rounds
+        require_told_apart(self.specification.family.core.pure_epsilon, rounds)
+        if (sample := self.weighted(experiment)) is None:
+            return estimation.tail(
+                self.known(experiment), threshold, experiment, confidence, rounds=rounds
+            )
+        bound = self.log_bound(tail_log_bound, experiment, threshold)
+        found = estimation.weighted_tail(
+            sample, None, threshold, experiment, confidence, rounds=rounds, log_bound=bound,
+            ceiling=tail_ceiling(self.specification, threshold),
+        )  # fmt: skip
+        return self.with_leaks(found, experiment)
+
+    def tail_band(
+        self, thresholds: ArrayLike, experiment: int = 0, confidence: float = 0.95
+    ) -> TailBand:
+        """The tail at many thresholds, with a band that holds at all of them at once.
+
+        Of a plain sample; raises InvalidInput for a weighted one.
+        """
+        if self.weighted(experiment) is not None:
+            raise InvalidInput(
+                "a weighted sample has no simultaneous band: ask tail() point by point"
+            )
+        rounds = self.specification.rounds
+        return estimation.tail_band(
+            self.known(experiment), thresholds, experiment, confidence, rounds=rounds
+        )
+
+    @overload
+    def delta(self, epsilon: float, experiment: int = 0, confidence: float = 0.95) -> Estimate: ...
+    @overload
+    def delta(
+        self, epsilon: Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimates: ...
+    def delta(
+        self, epsilon: float | Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimate | Estimates:
+        """Hockey-stick divergence at ``epsilon``, of V0 from V1, or of V1 from V0.
+
+        Of a list or an array of epsilons it is Estimates.
+        Raises Refusal as ``tail`` does.
+        """
+        if not is_scalar(epsilon):
+            return at_points(
+                "epsilon", epsilon, lambda at: self._delta(at, experiment, confidence),
+                _PROBABILITY, confidence,
+            )  # fmt: skip
+        return self._delta(epsilon, experiment, confidence)  # type: ignore[arg-type]
+
+    def _delta(self, epsilon: float, experiment: int, confidence: float) -> Estimate:
+        """One point of ``delta``."""
+        epsilon, experiment = point("epsilon", epsilon), experiment_number(experiment)
+        open_probability("confidence", confidence)
+        rounds = self.specification.rounds
+        if (sample := self.weighted(experiment)) is None:
+            return estimation.delta(
+                self.known(experiment), epsilon, experiment, confidence, rounds=rounds
+            )
+        bound = self.log_bound(delta_log_bound, experiment, epsilon)
+        found = estimation.weighted_delta(
+            sample, None, epsilon, experiment, confidence, rounds=rounds, log_bound=bound,
+            ceiling=delta_ceiling(self.specification, epsilon),
+        )  # fmt: skip
+        return self.with_leaks(found, experiment)
+
+    def delta_band(
+        self, epsilons: ArrayLike, experiment: int = 0, confidence: float = 0.95
+    ) -> DeltaBand:
+        """Hockey-stick divergence at many epsilons, with a band that holds at all of them at once.
+
+        Of a plain sample; raises InvalidInput for a weighted one.
+        """
+        if self.weighted(experiment) is not None:
+            raise InvalidInput(
+                "a weighted sample has no simultaneous band: ask delta() point by point"
+            )
+        rounds = self.specification.rounds
+        return estimation.delta_band(
+            self.known(experiment), epsilons, experiment, confidence, rounds=rounds
+        )
+
+    @overload
+    def epsilon(self, delta: float, experiment: int = 0, confidence: float = 0.95) -> Estimate: ...
+    @overload
+    def epsilon(
+        self, delta: Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimates: ...
+    def epsilon(
+        self, delta: float | Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimate | Estimates:
+        """The least epsilon with delta(epsilon) <= delta, or Estimates of several.
+
+        Raises Refusal as ``tail`` does.
+        """
+        if not is_scalar(delta):
+            return at_points(
+                "delta", delta, lambda at: self._epsilon(at, experiment, confidence),
+                (0.0, math.inf), confidence,
+            )  # fmt: skip
+        return self._epsilon(delta, experiment, confidence)  # type: ignore[arg-type]
+
+    def _epsilon(self, delta: float, experiment: int, confidence: float) -> Estimate:
+        """One point of ``epsilon``."""
+        delta, experiment = finite("delta", delta), experiment_number(experiment)
+        open_probability("confidence", confidence)
+        if (sample := self.weighted(experiment)) is None:
+            return estimation.epsilon(self.known(experiment), delta, experiment, confidence)
+        bounded = self.log_bound(delta_log_bound, experiment, 0.0) is not None
+        invert = partial(
+            estimation.weighted_epsilon, sample, None, experiment=experiment, confidence=confidence,
+            log_bound=(lambda e: self.log_bound(delta_log_bound, experiment, e) or 0.0)
+            if bounded
+            else None,
+            rounds=self.specification.rounds,
+            ceiling=epsilon_ceiling(self.specification, delta),
+        )  # fmt: skip
+        if (known := self.known_leak(experiment)) > 0.0:
+            if known >= delta:
+                raise NotApplicable(
+                    f"no finite epsilon has delta {delta:g}: infinite losses alone have {known:g}"
+                )
+            return invert(delta - known)
+        leak, seen = self.unseen_leak(experiment)
+        refuse_if_leaks_matter(leak, delta, seen)
+        found = invert(delta)
+        if leak == 0.0:
+            return found
+        with_all = invert(delta - leak)
+        found = replace(found, upper=with_all.upper)
+        if with_all.no_guess:
+            return found.without_guess(with_all.no_guess)
+        if found.guess is None or with_all.guess is None:
+            return found
+        return replace(found, guess=(found.guess[0], with_all.guess[1]))
+
+    @overload
+    def difference(
+        self, other: Result, epsilon: float, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimate: ...
+    @overload
+    def difference(
+        self, other: Result, epsilon: Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimates: ...
+    def difference(
+        self, other: Result, epsilon: float | Several, experiment: int = 0, confidence: float = 0.95
+    ) -> Estimate | Estimates:
+        """Hockey-stick divergence at ``epsilon`` minus that of another run.
+
+        The two are estimated with half of what ``confidence`` leaves each, so the interval holds
+        however the runs depend on each other; of any other two estimates
+        ``difference`` is the difference. Raises as ``delta`` does.
+        """
+        if not isinstance(other, Result):
+            raise InvalidInput(f"the other run must be a Result, not {other!r:.80}")
+        if not is_scalar(epsilon):
+            return at_points(
+                "epsilon", epsilon, lambda at: self.difference(other, at, experiment, confidence),
+                (-1.0, 1.0), confidence,
+            )  # fmt: skip
+        each = (1.0 + open_probability("confidence", confidence)) / 2.0
+        found = (run._delta(epsilon, experiment, each) for run in (self, other))  # type: ignore[arg-type]
+        return replace(estimation.difference(*found), confidence=float(confidence))
+
+    def with_leaks(self, found: Estimate, experiment: int) -> Estimate:
+        """A weighted estimate with the infinite losses that its sample does not have.
+
+        Added where their probability is known, allowed for where only a bound on it is.
+        """
+        if (known := self.known_leak(experiment)) > 0.0:
+            ends = [min(1.0, end + known) for end in (found.value, found.lower, found.upper)]
+            guess = found.guess
+            if guess is not None:
+                guess = min(1.0, guess[0] + known), min(1.0, guess[1] + known)
+            return replace(found, value=ends[0], lower=ends[1], upper=ends[2], guess=guess)
+        return allowing_for(found, *self.unseen_leak(experiment))
+
+    def known_leak(self, experiment: int) -> float:
+        """The probability of an infinite loss, where a covering measure knows and leaves it out."""
+        s = self.specification
+        if not isinstance(s.sampling, Covering) or experiment not in self.sample:
+            return 0.0
+        return covering_engine(s, experiment).moments.leak
+
+    def unseen_leak(self, experiment: int) -> tuple[float, int]:
+        """What infinite losses may add to a weighted estimate, and how many trials have one.
+
+        Nothing is to be added where enough trials have one, for then the estimate knows of them.
+        """
+        if experiment not in self.sample:  # the sample of the other serves: it misses no view
+            return 0.0, 0
+        sample = self.sample[experiment]
+        seen = sample.total(np.isinf(sample.least))
+        known = seen >= MINIMUM_HITS
+        return 0.0 if known else unsampled_leak(self.specification, experiment), seen
+
+    def log_bound(
+        self, of: Callable[[float, float, float], float], experiment: int, point: float
+    ) -> float | None:
+        """What is known in advance about the largest weighted value, ``of`` the point; or None."""
+        exponent = weight_exponent(self.specification.sampling)
+        if exponent is None or experiment not in self.sample:
+            return None
+        theta, offset = exponent
+        psi = total_psi_bound(self.specification, experiment)
+        return of(theta, psi + offset, point) if np.isfinite(psi) else None
+
+    def trade_off(self, confidence: float = 0.95) -> EmpiricalTradeOff:
+        """Type I against type II error of the optimal tests, from both experiments.
+
+        Of plain samples; raises InvalidInput for weighted ones.
+        """
+        if any(self.weighted(b) is not None for b in (0, 1)):
+            raise InvalidInput(
+                "weighted samples have no empirical trade-off function: play without sampling"
+            )
+        return estimation.empirical_trade_off(
+            self.known(0),
+            self.known(1),
+            confidence=confidence,
+            rounds=self.specification.rounds,
+        )
+
+    def moment_band(self, experiment: int = 0, confidence: float = 0.95) -> MomentBand:
+        """Mean and standard deviation of the loss after each round, with bands over all rounds.
+
+        Raises InvalidInput unless the run recorded them (``trace=True``), and NotApplicable where
+        no pure epsilon of the family bounds the losses in advance.
+        """
+        self.moments(experiment)
+        pure = self.specification.family.core.pure_epsilon
+        if not np.isfinite(pure):
+            raise NotApplicable(
+                f"the losses of {self.specification.family} have no bound known in advance: their "
+                "moments have no interval that holds at every number of trials"
+            )
+        reach = pure * np.arange(1.0, self.specification.rounds + 1.0)
+        return estimation.moment_band(self.traces[experiment_number(experiment)], reach, confidence)

@@ -1,0 +1,209 @@
+"""A run in one picture: tails, divergence and loss along the rounds, beside the bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simulator.analysis.estimation import Estimate
+from simulator.analysis.loading import UnknownAdversary
+from simulator.analysis.plots import (
+    Band,
+    DivergenceCurve,
+    TailCurve,
+    legend,
+    paper_figure,
+    plot_divergence,
+    plot_drift,
+    plot_tails,
+)
+from simulator.analysis.plots.style import BandLike
+from simulator.analysis.result import Result
+from simulator.foundations.errors import Refusal
+from simulator.foundations.wording import count_of
+from simulator.theory import BoundOnComposition, Composition, bounds_for, tail_bounds
+
+DRAWN = (
+    "basic",
+    "kairouz-oh-viswanath-3.3",
+    "analytic-gaussian",
+    "dominating-pairs",
+    "advanced-tight-mean",
+    "zcdp-canonne-kamath-steinke",
+    "bounded-range-azuma",
+)
+"""The bounds on the divergence that are drawn, those of them that apply."""
+TAILS = ("bounded-range-azuma", "advanced-tight-mean", "zcdp-bun-steinke")
+"""The bound on the tail that is drawn: the first that applies."""
+DASHES = {name: index for index, name in enumerate(dict.fromkeys((*DRAWN, *TAILS)))}
+POINTS, FEW, FINE = 160, 40, 320
+PASSED = 1e-3
+"""With what probability the loss may pass the envelope after a round."""
+PATHS = 8
+
+
+def picture(result: Result, name: str, confidence: float = 0.95) -> Figure:
+    """Draw a run, one colour an experiment; ``name`` is its title.
+
+    The third panel, the loss along the rounds, needs a run with ``trace=True``. Bands hold at all
+    points of a panel at once; those of weighted samples point by point, as the title says, and they
+    leave out points that the sample is too poor for. Raises Refusal where losses are unknown.
+    """
+    s = result.specification
+    rounds = Composition.repeat(s.family, s.rounds)
+    largest = _largest(result)
+    with paper_figure(3 if result.traces else 2, height=3.2) as (figure, panels):
+        _draw_tails(panels[0], result, rounds, largest, confidence)
+        _draw_divergence(panels[1], result, rounds, largest, confidence)
+        if result.traces:
+            _draw_along(panels[2], result)
+        figure.suptitle(
+            f"{name} in {s.family}, {count_of(s.rounds, 'round')}, {count_of(s.trials, 'trial')}"
+            + (f", filter {s.filter}" if s.filter is not None else "")
+            + (f" from {s.sampling}, intervals point by point" if result.weights else ""),
+            fontsize="medium",
+        )
+        legend(figure, columns=3)
+    return figure
+
+
+def _tail_bound(rounds: Composition) -> list[BoundOnComposition]:
+    """The first of TAILS that applies, or none."""
+    ready = {bound.name: bound for bound in tail_bounds(rounds)}
+    return [ready[name] for name in TAILS if name in ready][:1]
+
+
+def _label(experiment: int) -> str:
+    return f"experiment {experiment}"
+
+
+def _largest(result: Result) -> float:
+    """Up to where to draw: a little beyond the largest finite loss, of either sign.
+
+    Where no trial lost anything, up to what could have been lost.
+    """
+    reach = 0.0
+    for b in result.sample:
+        sample = result.known(b)
+        reach = (sample.negated() if b else sample).largest_finite(reach)
+    if reach <= 0.0:
+        s = result.specification
+        reach = s.rounds * s.family.core.pure_epsilon
+    return 1.04 * reach if math.isfinite(reach) else 1.0
+
+
+def _draw_tails(
+    axes: Axes, result: Result, rounds: Composition, largest: float, confidence: float
+) -> None:
+    # between the multiples of a step, where atoms often lie
+    points = FEW if result.weights else POINTS
+    thresholds = (np.arange(points) + 0.5) * (largest / points)
+    fine = np.linspace(0.0, largest, FINE)
+    promised = {
+        bound.name: TailCurve(fine, [bound.delta(float(t)).upper for t in fine])
+        for bound in _tail_bound(rounds)
+    }
+    bands = {
+        _label(b): _point_by_point(result.tail, thresholds, b, confidence)
+        if result.weights
+        else result.tail_band(thresholds, b, confidence)
+        for b in result.sample
+    }
+    plot_tails(axes, thresholds, bands, promised, floor=_floor(result, bands), dashes=DASHES)
+    axes.set_xlim(left=0.0)
+    axes.set_ylabel(r"$\Pr[\pm L > t]$")
+
+
+def _draw_divergence(
+    axes: Axes, result: Result, rounds: Composition, largest: float, confidence: float
+) -> None:
+    epsilons = np.linspace(0.0, largest, FEW if result.weights else POINTS)
+    fine = np.linspace(0.0, largest, FINE)
+    promised = {
+        bound.name: DivergenceCurve(fine, [bound.delta(float(e)).upper for e in fine])
+        for bound in bounds_for(rounds)
+        if bound.name in DRAWN
+    }
+    bands = {
+        _label(b): _point_by_point(result.delta, epsilons, b, confidence)
+        if result.weights
+        else result.delta_band(epsilons, b, confidence)
+        for b in result.sample
+    }
+    plot_divergence(axes, epsilons, bands, promised, floor=_floor(result, bands), dashes=DASHES)
+
+
+def _point_by_point(
+    ask: Callable[[float, int, float], Estimate], points: np.ndarray, b: int, confidence: float
+) -> Band:
+    """An estimate at every point; NaN where the sample is too poor for one."""
+    columns = []
+    for point in points:
+        try:
+            found = ask(float(point), b, confidence)
+        except Refusal:
+            columns.append((math.nan,) * 3)
+        else:
+            value = math.nan if found.no_guess else found.value
+            columns.append((value, found.lower, found.upper))
+    return Band(*np.array(columns).T)
+
+
+def _floor(result: Result, bands: Mapping[str, BandLike]) -> float:
+    """The least probability to show: what one trial shows, or what a weighted sample reached."""
+    values = np.concatenate([np.asarray(band.value) for band in bands.values()])
+    reached = values[values > 0.0]
+    if result.weights and reached.size:
+        return float(reached.min()) / 3.0
+    return 0.3 / result.specification.trials
+
+
+def _draw_along(axes: Axes, result: Result) -> None:
+    """The loss of the first experiment that was played, after each round."""
+    s = result.specification
+    experiment = min(result.traces)
+    sign = -1.0 if experiment else 1.0
+    mean, deviation = result.moments(experiment)
+    along = np.arange(1, s.rounds + 1)
+    known = not isinstance(s.adversary, UnknownAdversary)
+    paths = [
+        sign * np.cumsum(result.replay(view).round_losses)
+        for view in result.views
+        if view.experiment == experiment and known
+    ]
+    mean = sign * mean
+    plot_drift(
+        axes, along, mean,
+        {
+            "mean ± 2 standard deviations": (mean - 2 * deviation, mean + 2 * deviation),
+            "mean ± 1 standard deviation": (mean - deviation, mean + deviation),
+        },
+        _envelope(result),
+        paths=[np.where(np.isfinite(path), path, np.nan) for path in paths[:PATHS]],
+        ylabel=f"{'-' if experiment else ''}loss so far, experiment {experiment}{_finite(result)}",
+    )  # fmt: skip
+
+
+def _finite(result: Result) -> str:
+    """What the moments leave out, where some losses are infinite at the end."""
+    finite, trials = result.traces[min(result.traces)][2][-1], result.specification.trials
+    return "" if finite == trials else f"\n(of the {finite / trials:.3g} that stay finite)"
+
+
+def _envelope(result: Result) -> dict[str, np.ndarray]:
+    """What the loss passes after each round with probability PASSED at most."""
+    s = result.specification
+    along = np.arange(1, s.rounds + 1)
+    asked = np.unique(np.round(np.geomspace(1, s.rounds, 60)).astype(int))
+    curves = {}
+    for bound in _tail_bound(Composition.repeat(s.family, s.rounds)):
+        ends = [
+            bound.bound.on(Composition.repeat(s.family, int(k))).epsilon(PASSED).upper
+            for k in asked
+        ]
+        curves[f"{bound.name}, passed by 1 in 1000"] = np.interp(along, asked, ends)
+    return curves

@@ -1,0 +1,113 @@
+"""Play both experiments and return what follows from what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any
+
+from simulator.analysis.declared import require_declared
+from simulator.analysis.result import Result
+from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.engine.sampling import Sampling
+from simulator.engine.specification import Specification
+from simulator.foundations.errors import InvalidInput
+from simulator.runner.fitting import most_trials
+from simulator.runner.play import checked_experiments, checked_jobs, fitted, opened, run
+from simulator.runner.pool import require_workers
+from simulator.theory.filters.families import Filter
+from simulator.theory.guarantees.families import Guarantee
+
+
+def simulate(
+    adversary: Callable[..., Any],
+    family: Guarantee,
+    rounds: int,
+    trials: int | None = None,
+    *,
+    seconds: float | None = None,
+    seed: int = 0,
+    relation: Relation = ADD_REMOVE,
+    experiments: Sequence[int] = (0, 1),
+    jobs: int | None = None,
+    keep_views: int = 0,
+    trace: bool = False,
+    block_size: int = 0,
+    sampling: Sampling | None = None,
+    filter: Filter | None = None,
+    out: str | PathLike[str] | None = None,
+    progress: bool | None = None,
+    trust: bool = True,
+    keep: str | None = None,
+) -> Result:
+    """Play Compose(adversary, family, rounds, b) for b = 0 and 1, ``trials`` times each.
+
+    Parameters
+    ----------
+    adversary : a generator function ``answer = yield database_0, database_1, mechanism`` that
+        receives its coins, or a :class:`~simulator.adversaries.contract.Rule`.
+    family : the class the mechanisms must belong to, e.g. ``PureDP(0.2)``.
+    rounds, trials : k, and how often each experiment is played.
+    seconds : play as many trials as fit into this time, compiling and the start of workers not
+        counted; ``trials``, where given, is the most. Their number is settled before the first one
+        counts (:mod:`simulator.runner.fitting`), and the result is that of a run with so many
+        ``trials``.
+        With ``out`` what fits is added to what is there. A quarter of the memory is the most that
+        they take.
+    seed : the root seed; results are a function of it and of the other parameters above.
+    relation : ``ADD_REMOVE`` or ``REPLACE_ONE``.
+    experiments : which of 0 and 1 to play.
+    jobs : parallel workers, -1 for every core; by default what ``joblib.parallel_config`` says,
+        or every core. Within ``parallel_config("dask")`` or ``("ray")`` the cluster plays, with
+        all of its workers, unless ``jobs`` is 1.
+    keep_views : keep the views of the first so many trials, for ``result.replay``.
+    trace : record the moments of the loss along the rounds, for ``result.moments``.
+    block_size : trials that share one seed, part of the identity; 0 chooses it.
+    sampling : ``Tilted(theta)`` or a steered measure to draw from when large losses are rare;
+        the estimates are then weighted. None draws from the experiments themselves.
+    filter : a privacy filter that is asked before every query. A query that it refuses is not
+        run, costs nothing, and is answered NaN.
+    out : a folder to keep every finished block in, and to resume from. ``trials`` and
+        ``keep_views`` may be raised when a run is resumed: only the blocks that the larger run
+        lacks are played, and the result is that of one larger run.
+    progress : whether to show a bar; by default where standard error is a terminal.
+    trust : whether to believe the likelihoods that mechanisms declare. With False every distinct
+        challenge that was met, and every entry of a rule's menu, is held against fresh draws
+        (``examine``); a true likelihood is blamed with probability 1e-6 at
+        most in the whole play.
+    keep : "losses" keeps each of them, 8 bytes per trial. "summary" counts them in bins of four
+        significant digits, so that memory does not grow with the trials; estimates say by how much
+        that widens them, and ``result.losses()`` is refused. By default losses up to ten million
+        trials and a summary beyond, with their weights where ``sampling`` has some. No number that
+        is drawn depends on it, and a folder of losses may be gone on with as a summary.
+
+    Raises
+    ------
+    InvalidInput : a parameter makes no sense, or the adversary cannot be sent to a process.
+    Breach : the adversary broke the rules; names the round, the trial and the values.
+    WorkerLost : a worker process died twice while it played the same block.
+    ClusterLost : the scheduler of a cluster, or every worker, went away.
+    FalseLikelihood : ``trust`` is False, and a mechanism draws otherwise than it declares.
+
+    Source: Roth 2011 (Lecture 4), Algorithm 1.
+    """
+    if trials is None and seconds is None:
+        raise InvalidInput("say how often to play with trials=, or for how long with seconds=")
+    asked = checked_experiments(experiments)
+    counted = keep != "losses"
+    specification = Specification(
+        adversary, family, rounds, most_trials(asked, counted) if trials is None else trials, seed,
+        relation=relation, block_size=block_size, keep_views=keep_views, trace=trace,
+        sampling=sampling, filter=filter, trust=bool(trust), keep=keep,
+    )  # fmt: skip
+    checked_jobs(jobs)
+    require_workers(jobs)
+    if seconds is not None:
+        specification = fitted(specification, asked, jobs, out, progress, seconds=seconds)
+    if out is None:
+        measured = run(specification, asked, jobs, None, progress)
+    else:
+        with opened(out, specification) as store:
+            measured = run(specification, asked, jobs, store, progress)
+    require_declared(measured.challenges, relation, specification.seed)
+    return Result.of(measured)

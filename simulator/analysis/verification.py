@@ -1,0 +1,210 @@
+"""Hold the bounds against every adversary, in both directions, at a stated false-alarm probability.
+
+A bound that is true survives with probability at least 1 - false_alarm however often one looks
+within a call: the error is divided among all the comparisons made (Bonferroni).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.adversaries.contract import Challenge
+from simulator.adversaries.registry import entries
+from simulator.analysis.declared import require_declared
+from simulator.analysis.estimation import BoundVerdict, violation
+from simulator.analysis.result import Result
+from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.engine.interpreted.interpreter import key_of
+from simulator.engine.specification import Specification
+from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable
+from simulator.foundations.stages import in_stages
+from simulator.foundations.validation import open_probability
+from simulator.runner.play import checked_jobs, run
+from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
+from simulator.theory.bounds.usual_bounds import BOUNDS
+from simulator.theory.guarantees.families import Guarantee
+
+PROMISES = ("upper", "exact")
+"""The kinds of bound that measurements can contradict."""
+
+DELTAS = (0.1, 1e-2, 1e-3)
+"""Where each bound is probed: at the epsilons that it grants for these deltas."""
+
+
+EXAMINED = 1 << 13
+"""Draws on which the likelihood of each mechanism is examined."""
+MOST_EXAMINED = 64
+"""Mechanisms of one kind that are examined per adversary: training asks a new one every round."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim: this adversary, in this experiment, stays within this bound.
+
+    ``epsilon`` is the probed point with the least slack, ``verdict`` what was measured there.
+    """
+
+    adversary: str
+    experiment: int
+    bound: str
+    epsilon: float
+    verdict: BoundVerdict
+
+    @property
+    def violated(self) -> bool:
+        """Whether the measured divergence exceeds the bound beyond doubt."""
+        return self.verdict.outcome == "violated"
+
+
+def library_adversaries(family: Guarantee, rounds: int) -> dict[str, Callable[..., Any]]:
+    """Every adversary of the library that plays in a family, made for it.
+
+    Raises InvalidInput where none does.
+    """
+    playing = [entry for entry in entries() if entry.plays_in(family)]
+    if not playing:
+        raise InvalidInput(
+            f"no adversary of the library plays in {family}; give one of your own, as "
+            "path/to/file.py:function"
+        )
+    return {entry.name: entry.make(family, rounds) for entry in playing}
+
+
+def usual_bounds(composition: Composition) -> list[BoundOnComposition]:
+    """Those of BOUNDS that apply; raises InvalidInput when there are none."""
+    usual = [bound for bound in bounds_for(composition) if bound.name in BOUNDS]
+    if not usual:
+        raise InvalidInput(f"none of the bounds {', '.join(BOUNDS)} applies to {composition}")
+    return usual
+
+
+def named_bounds(composition: Composition, names: Iterable[str]) -> list[BoundOnComposition]:
+    """The bounds of these names, ``all`` for every one that applies and is quick to ask.
+
+    Raises InvalidInput for an unknown name or one that promises nothing, and NotApplicable where
+    a bound's conditions are not met.
+    """
+    chosen: dict[str, BoundOnComposition] = {}
+    for name in names:
+        ready = (
+            [b for b in bounds_for(composition) if b.kind in PROMISES and not b.bound.costly]
+            if name == "all"
+            else [bound(name).on(composition)]
+        )
+        chosen |= {b.name: b for b in ready}
+    for b in chosen.values():
+        if b.kind not in PROMISES:
+            raise InvalidInput(f"{b.name} is of kind {b.kind}: it promises nothing to check")
+    return list(chosen.values())
+
+
+def verify(
+    adversaries: Mapping[str, Callable[..., Any]],
+    family: Guarantee,
+    rounds: int,
+    trials: int,
+    *,
+    seed: int = 0,
+    jobs: int | None = None,
+    relation: Relation = ADD_REMOVE,
+    false_alarm: float = 1e-6,
+    bounds: Sequence[BoundOnComposition] | None = None,
+    progress: bool | None = None,
+) -> list[Check]:
+    """Play every adversary and test every bound on its measured hockey-stick divergence.
+
+    What is measured rests on the likelihoods that the mechanisms declare, so each distinct
+    mechanism, of one kind the first MOST_EXAMINED that an adversary asks, is held against fresh
+    draws of its own as well (:func:`simulator.analysis.declared.examine`).
+
+    Parameters
+    ----------
+    adversaries : by name; each must keep to ``family``.
+    false_alarm : probability that some true bound is reported as violated; apart from that, that
+        some true likelihood is blamed.
+    bounds : to test; by default :func:`usual_bounds`.
+
+    Returns one Check for each adversary, experiment and bound, the probe with the least slack.
+    Raises InvalidInput where no bound can be tested, FalseLikelihood where a mechanism draws
+    otherwise than it declares, and what :func:`simulate` raises with the adversary's name.
+    """
+    open_probability("false_alarm", false_alarm)
+    if bounds is None:
+        bounds = usual_bounds(Composition.repeat(family, rounds))
+    probes = [(bound, *probe) for bound in bounds for probe in probed(bound)]
+    if not probes:
+        raise InvalidInput(f"no bound grants a finite epsilon at any delta of {DELTAS}")
+    each = false_alarm / max(1, len(adversaries) * 2 * len(probes))
+    checked_jobs(jobs)
+    checks = []
+    met: dict[Any, Challenge] = {}
+    for name, adversary in in_stages(list(adversaries.items()), "adversaries"):
+        try:
+            specification = Specification(
+                adversary, family, rounds, trials, seed, relation=relation, trust=False
+            )
+            result = Result.of(run(specification, (0, 1), jobs, progress=progress))
+        except DpcomposeError as error:
+            raise type(error)(f"{name}: {error}") from error
+        for experiment in (0, 1):
+            losses = result.known(experiment)
+            found = [
+                Check(
+                    name, experiment, bound.name, epsilon,
+                    violation(losses, epsilon, delta, experiment=experiment, false_alarm=each),
+                )
+                for bound, epsilon, delta in probes
+            ]  # fmt: skip
+            checks.extend(least_slack(found))
+        kinds: Counter[type] = Counter()
+        for challenge in result.challenges:
+            kind, key = type(challenge.mechanism), key_of(challenge.mechanism)
+            if key not in met and kinds[kind] < MOST_EXAMINED:
+                kinds[kind] += 1
+                met[key] = challenge
+    require_declared(met.values(), relation, seed, draws=EXAMINED, false_alarm=false_alarm)
+    return checks
+
+
+def probed(bound: BoundOnComposition) -> list[tuple[float, float]]:
+    """The points (epsilon, delta) at which to test a bound: what it grants at each of DELTAS."""
+    points: dict[float, float] = {}
+    for delta in DELTAS:
+        try:
+            epsilon = bound.epsilon(delta).upper
+        except NotApplicable:
+            continue
+        if math.isfinite(epsilon):
+            points[epsilon] = min(delta, bound.delta(epsilon).upper)
+    return list(points.items())
+
+
+def closest(checks: Sequence[Check]) -> list[Check]:
+    """For each adversary and experiment the claims violated, or else the one nearest to it."""
+    groups: dict[tuple[str, int], list[Check]] = {}
+    for check in checks:
+        groups.setdefault((check.adversary, check.experiment), []).append(check)
+    return [
+        check
+        for group in groups.values()
+        for check in [c for c in group if c.violated] or [min(group, key=rank)]
+    ]
+
+
+def least_slack(found: Sequence[Check]) -> list[Check]:
+    """For each bound the violated probe, if any, otherwise the one with the least slack."""
+    best: dict[str, Check] = {}
+    for check in found:
+        known = best.get(check.bound)
+        if known is None or rank(check) < rank(known):
+            best[check.bound] = check
+    return list(best.values())
+
+
+def rank(check: Check) -> tuple[bool, float, float]:
+    """Order of concern: violations first, then by slack, then by the epsilon granted."""
+    return not check.violated, check.verdict.slack, check.epsilon

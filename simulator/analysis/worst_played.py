@@ -1,0 +1,44 @@
+"""Theory against play: a policy that a search has found, simulated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.analysis.estimation import Estimate
+from simulator.analysis.rare import estimate_rare
+from simulator.theory.pld import Bracket
+
+if TYPE_CHECKING:
+    from simulator.worst.policy import Policy
+
+
+def played(
+    policy: Policy,
+    trials: int,
+    *,
+    seed: int = 0,
+    jobs: int | None = None,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Estimate the delta(epsilon) that the policy gets, by playing it.
+
+    See ``estimate_rare``, which chooses how, for the parameters and errors.
+    """
+    event = estimate_rare(
+        policy.adversary,
+        policy.family,
+        policy.rounds,
+        trials,
+        epsilon=policy.epsilon,
+        experiment=policy.experiment,
+        seed=seed,
+        relation=policy.relation,
+        confidence=confidence,
+        jobs=jobs,
+    )
+    return event.delta
+
+
+def agrees(estimate: Estimate, bracket: Bracket) -> bool:
+    """Whether the interval of an estimate meets a certified bracket."""
+    return estimate.lower <= bracket.upper and bracket.lower <= estimate.upper

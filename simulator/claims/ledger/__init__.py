@@ -1,0 +1,1 @@
+"""The claims: a folder for each source."""

@@ -1,0 +1,59 @@
+"""Queries and the sensitivities they state.
+
+The L1 sensitivity of a query f is the largest ‖f(x) − f(y)‖₁ over neighbouring x and y (Dwork and
+Roth 2014, definition 3.1), and depends on what "neighbouring" means: every query here answers for
+the relation that it is asked about. Stated sensitivities can be wrong, so :func:`exceeded` holds
+them against the very pair of databases that an adversary has chosen.
+"""
+
+from simulator.data.queries.arguments import Column
+from simulator.data.queries.contract import Answer, Query, ScalarQuery, check_pair, exceeded
+from simulator.data.queries.counting import (
+    CountingQuery,
+    HistogramQuery,
+    PredicateQuery,
+    counting_query,
+    histogram_query,
+)
+from simulator.data.queries.gradients import LogisticGradient
+from simulator.data.queries.stated import (
+    FunctionQuery,
+    ScoreQuery,
+    Sensitivity,
+    counting_scores,
+    function_query,
+    score_query,
+)
+from simulator.data.queries.sums import (
+    ClippedSum,
+    MeanOfBoundedSize,
+    MeanOfPublicSize,
+    clipped_mean,
+    clipped_sum,
+)
+
+__all__ = [
+    "Answer",
+    "ClippedSum",
+    "Column",
+    "CountingQuery",
+    "FunctionQuery",
+    "HistogramQuery",
+    "LogisticGradient",
+    "MeanOfBoundedSize",
+    "MeanOfPublicSize",
+    "PredicateQuery",
+    "Query",
+    "ScalarQuery",
+    "ScoreQuery",
+    "Sensitivity",
+    "check_pair",
+    "clipped_mean",
+    "clipped_sum",
+    "counting_query",
+    "counting_scores",
+    "exceeded",
+    "function_query",
+    "histogram_query",
+    "score_query",
+]

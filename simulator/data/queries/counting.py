@@ -1,0 +1,101 @@
+"""Queries that count records: those that satisfy something, or those in each bin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.databases import Database, Relation
+from simulator.data.queries.arguments import Column, distinct, reader
+from simulator.data.queries.contract import ScalarQuery
+
+
+@dataclass(frozen=True)
+class CountingQuery(ScalarQuery):
+    """How many records equal ``record``."""
+
+    record: Hashable
+
+    @property
+    def name(self) -> str:
+        """A short name, for tables and errors."""
+        return f"count({self.record!r})"
+
+    def __call__(self, database: Database) -> int:
+        """Return the count."""
+        return database.count_of(self.record)
+
+    def sensitivity(self, relation: Relation) -> float:
+        """1 under add/remove-one and under replace-one."""
+        return relation.spread(0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class PredicateQuery(ScalarQuery):
+    """How many records satisfy ``predicate``. Equal to another when it is the same function."""
+
+    predicate: Callable[[Any], bool]
+    name: str = field(compare=False)
+
+    def __call__(self, database: Database) -> int:
+        """Return the count."""
+        return database.count(self.predicate)
+
+    def sensitivity(self, relation: Relation) -> float:
+        """1 under add/remove-one and under replace-one."""
+        return relation.spread(0.0, 1.0)
+
+
+def counting_query(
+    which: Hashable | Callable[[Any], bool], name: str | None = None
+) -> CountingQuery | PredicateQuery:
+    """Count the records that equal ``which``, or that satisfy it when it is a predicate.
+
+    Sensitivity 1 under both relations (Dwork and Roth 2014, example 3.1).
+    """
+    if callable(which):
+        return PredicateQuery(which, name or f"count({getattr(which, '__name__', 'predicate')})")
+    return CountingQuery(which)
+
+
+@dataclass(frozen=True)
+class HistogramQuery:
+    """How many records fall in each bin; a record in no bin is not counted."""
+
+    bins: tuple[Hashable, ...]
+    by: Column | None = None
+    name: str = field(default="histogram", compare=False)
+
+    def __call__(self, database: Database) -> NDArray[np.int64]:
+        """Return the counts, shape (len(bins),)."""
+        counts = dict.fromkeys(self.bins, 0)
+        key = reader(self.by) if self.by is not None else None
+        for record, n in database.records():
+            bin_ = record if key is None else key(record)
+            if bin_ in counts:
+                counts[bin_] += n
+        return np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
+
+    def sensitivity(self, relation: Relation) -> float:
+        """1 under add/remove-one; 2 under replace-one, where one bin loses what another gains."""
+        return float(min(relation.records_touched, len(self.bins)))
+
+    def l2_sensitivity(self, relation: Relation) -> float:
+        """1 under add/remove-one; √2 under replace-one."""
+        return math.sqrt(self.sensitivity(relation))
+
+
+def histogram_query(
+    bins: Iterable[Hashable], by: Column | None = None, name: str = "histogram"
+) -> HistogramQuery:
+    """Count the records in each bin: the record itself, or ``by`` of it (a column or a function).
+
+    Bins are values, not predicates, so they cannot overlap: that is what bounds the sensitivity
+    (Dwork and Roth 2014, example 3.2). Raises :class:`InvalidInput` for no bins or repeated bins.
+    """
+    return HistogramQuery(distinct(bins, "bin"), by, name)

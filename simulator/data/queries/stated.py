@@ -1,0 +1,124 @@
+"""Queries whose author states the sensitivity: any function, and scores to select by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.databases import Database, Relation
+from simulator.data.queries.arguments import distinct, label
+from simulator.data.queries.contract import Answer
+from simulator.foundations.errors import InvalidInput, NotApplicable
+
+Sensitivity = float | Mapping[Relation, float]
+"""A sensitivity under every relation, or one for each relation."""
+
+_Statement = tuple[tuple[Relation | None, float], ...]
+
+
+def _statement(sensitivity: Sensitivity) -> _Statement:
+    """Freeze what was stated; a single number stands, under None, for every relation."""
+    by_relation = sensitivity if isinstance(sensitivity, Mapping) else {None: sensitivity}
+    for stated in by_relation.values():
+        if not (math.isfinite(stated) and stated > 0):
+            raise InvalidInput(f"a sensitivity must be positive and finite, not {stated}")
+    return tuple((relation, float(stated)) for relation, stated in by_relation.items())
+
+
+def _stated(statement: _Statement, relation: Relation, name: str) -> float:
+    by_relation = dict(statement)
+    stated = by_relation.get(relation, by_relation.get(None))
+    if stated is None:
+        known = ", ".join(str(key) for key in by_relation)
+        raise NotApplicable(f"{name} states its sensitivity under {known}, not under {relation}")
+    return stated
+
+
+@dataclass(frozen=True)
+class FunctionQuery:
+    """Any function of a database, with sensitivities that its author states and answers for."""
+
+    function: Callable[[Database], Answer]
+    l1: _Statement
+    l2: _Statement
+    name: str = field(compare=False)
+
+    def __call__(self, database: Database) -> Answer:
+        """Return the function's answer, unchanged."""
+        return self.function(database)
+
+    def sensitivity(self, relation: Relation) -> float:
+        """Return the stated L1 sensitivity; :class:`NotApplicable` when none is stated."""
+        return _stated(self.l1, relation, self.name)
+
+    def l2_sensitivity(self, relation: Relation) -> float:
+        """Return the stated L2 sensitivity, by default the L1 sensitivity, which bounds it."""
+        return _stated(self.l2, relation, self.name)
+
+
+def function_query(
+    function: Callable[[Database], Answer],
+    sensitivity: Sensitivity,
+    *,
+    l2_sensitivity: Sensitivity | None = None,
+    name: str | None = None,
+) -> FunctionQuery:
+    """Ask any function of the database, a number or an array of shape (d,).
+
+    Sensitivities are one number for every relation, or a mapping from relation to number.
+    """
+    l1 = _statement(sensitivity)
+    l2 = l1 if l2_sensitivity is None else _statement(l2_sensitivity)
+    return FunctionQuery(function, l1, l2, name or label(function))
+
+
+@dataclass(frozen=True)
+class ScoreQuery:
+    """A score for each candidate, for a mechanism that selects one of them.
+
+    Its sensitivity is that of selection: the largest change of any one score (Dwork and Roth
+    2014, section 3.4), not an L1 norm. A mechanism that adds noise to every coordinate must not
+    be given one; ``norm`` tells them apart.
+    """
+
+    norm: ClassVar[str] = "max"
+    candidates: tuple[Hashable, ...]
+    score: Callable[[Any, Database], float]
+    stated: _Statement
+    name: str = field(compare=False)
+
+    def __call__(self, database: Database) -> NDArray[np.float64]:
+        """Return the scores, shape (len(candidates),)."""
+        return np.array([self.score(c, database) for c in self.candidates], dtype=np.float64)
+
+    def sensitivity(self, relation: Relation) -> float:
+        """Return the largest change of any one score between neighbours."""
+        return _stated(self.stated, relation, self.name)
+
+    def l2_sensitivity(self, relation: Relation) -> float:
+        """Scores are for selection: raises :class:`NotApplicable`."""
+        raise NotApplicable(f"{self.name} holds scores to select by; ask a vector query for noise")
+
+
+def score_query(
+    candidates: Iterable[Hashable],
+    score: Callable[[Any, Database], float],
+    sensitivity: Sensitivity,
+    name: str = "scores",
+) -> ScoreQuery:
+    """Score each candidate by ``score(candidate, database)``; ``sensitivity`` bounds any one."""
+    return ScoreQuery(distinct(candidates, "candidate"), score, _statement(sensitivity), name)
+
+
+def _popularity(candidate: Hashable, database: Database) -> float:
+    return float(database.count_of(candidate))
+
+
+def counting_scores(candidates: Iterable[Hashable], name: str = "counting scores") -> ScoreQuery:
+    """Score each candidate record by how often it occurs; sensitivity 1 under both relations."""
+    return score_query(candidates, _popularity, 1.0, name)

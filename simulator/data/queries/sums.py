@@ -1,0 +1,145 @@
+"""Sums and means of a column whose values are clipped, which is what bounds their sensitivity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from numbers import Real
+
+from simulator.data.databases import Database, Relation
+from simulator.data.queries.arguments import Column, interval, label, reader
+from simulator.data.queries.contract import ScalarQuery
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.validation import whole
+from simulator.foundations.wording import count_of
+
+
+@dataclass(frozen=True)
+class ClippedSum(ScalarQuery):
+    """The sum over the records of a value clipped to [lower, upper]."""
+
+    column: Column
+    lower: float
+    upper: float
+    name: str = field(compare=False)
+
+    def __call__(self, database: Database) -> float:
+        """Return the sum, correctly rounded, so that the order of records does not matter."""
+        return _clipped_sum(database, self.column, self.lower, self.upper)
+
+    def sensitivity(self, relation: Relation) -> float:
+        """max(|lower|, |upper|) under add/remove-one; upper − lower under replace-one."""
+        return relation.spread(self.lower, self.upper)
+
+
+def clipped_sum(column: Column, lower: float, upper: float, name: str | None = None) -> ClippedSum:
+    """Sum a column, or a function of the record, clipped to [lower, upper].
+
+    Raises :class:`InvalidInput` unless lower < upper, both finite; and, when asked, for a record
+    whose value is not a finite number.
+    """
+    lower, upper = interval(lower, upper)
+    return ClippedSum(column, lower, upper, name or f"sum({label(column)})")
+
+
+@dataclass(frozen=True)
+class MeanOfPublicSize(ScalarQuery):
+    """The clipped mean of exactly ``size`` records, a number that is no secret."""
+
+    column: Column
+    lower: float
+    upper: float
+    size: int
+    name: str = field(compare=False)
+
+    def __call__(self, database: Database) -> float:
+        """Return the mean; :class:`InvalidInput` when the size is not the public one."""
+        if database.size != self.size:
+            raise InvalidInput(
+                f"{self.name} is stated for {count_of(self.size, 'record')}, the database holds "
+                f"{database.size}; a mean over a sample is clipped_mean(..., at_least=m), m the "
+                "size of the sample"
+            )
+        return _clipped_sum(database, self.column, self.lower, self.upper) / self.size
+
+    def sensitivity(self, relation: Relation) -> float:
+        """(upper − lower)/size under replace-one; otherwise :class:`NotApplicable`."""
+        if relation.records_touched != 2:
+            raise NotApplicable(
+                f"{self.name} has a public size, but {relation} changes the size; use replace-one, "
+                "or clipped_mean(..., at_least=m) with a smallest size m"
+            )
+        return relation.spread(self.lower, self.upper) / self.size
+
+
+@dataclass(frozen=True)
+class MeanOfBoundedSize(ScalarQuery):
+    """The clipped mean of a database that is promised to hold at least ``at_least`` records."""
+
+    column: Column
+    lower: float
+    upper: float
+    at_least: int
+    name: str = field(compare=False)
+
+    def __call__(self, database: Database) -> float:
+        """Return the mean; :class:`InvalidInput` for a database smaller than promised."""
+        if database.size < self.at_least:
+            raise InvalidInput(
+                f"{self.name} is stated for at least {count_of(self.at_least, 'record')}, "
+                f"the database holds {database.size}"
+            )
+        return _clipped_sum(database, self.column, self.lower, self.upper) / database.size
+
+    def sensitivity(self, relation: Relation) -> float:
+        """(upper − lower)/(m + 1) under add/remove-one, (upper − lower)/m under replace-one.
+
+        Adding x to n ≥ m records moves the mean by (x − mean)/(n + 1).
+        """
+        larger = self.at_least + (relation.records_touched == 1)
+        return (self.upper - self.lower) / larger
+
+
+def clipped_mean(
+    column: Column,
+    lower: float,
+    upper: float,
+    *,
+    size: int | None = None,
+    at_least: int | None = None,
+    name: str | None = None,
+) -> MeanOfPublicSize | MeanOfBoundedSize:
+    """Average a column, or a function of the record, clipped to [lower, upper].
+
+    A mean is sensitive only in proportion to 1/n, so something must be known about n without
+    privacy: either ``size``, the public number of records (replace-one only), or ``at_least``, a
+    bound below it (either relation).
+    """
+    lower, upper = interval(lower, upper)
+    title = name or f"mean({label(column)})"
+    if size is not None and at_least is None:
+        return MeanOfPublicSize(column, lower, upper, whole("size", size), title)
+    if at_least is not None and size is None:
+        return MeanOfBoundedSize(column, lower, upper, whole("at_least", at_least), title)
+    raise InvalidInput("clipped_mean needs one of size= (public) and at_least= (smallest size)")
+
+
+def _clipped_sum(database: Database, column: Column, lower: float, upper: float) -> float:
+    """Sum exactly and round once: the answer owes nothing to the order of the records."""
+    return math.fsum(_terms(database, column, lower, upper))
+
+
+def _terms(database: Database, column: Column, lower: float, upper: float) -> Iterator[float]:
+    read = reader(column)
+    for record, times in database.records():
+        value = read(record)
+        if not isinstance(value, Real) or math.isnan(value):
+            raise InvalidInput(f"{label(column)} of record {record!r} is {value!r}, not a number")
+        clipped = min(max(float(value), lower), upper)
+        product = times * clipped
+        yield product
+        if times > 1:
+            # What the product's rounding has lost is itself a float (Dekker 1971).
+            yield float(Fraction(clipped) * times - Fraction(product))

@@ -1,0 +1,234 @@
+"""``dpcompose calibrate``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from simulator.doors.cli import options
+from simulator.doors.cli.bounds import ROUND_DELTA
+from simulator.doors.cli.output import certain, number, print_json, print_table, say
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.wording import count_of
+from simulator.theory import calibrate as ladder
+from simulator.theory import events
+from simulator.theory.bounds.certified_calibration import (
+    Calibrated,
+    ParameterScale,
+    Rounds,
+    calibrate_certified,
+)
+from simulator.theory.bounds.comparison import LARGEST_PARAMETER, MECHANISMS
+from simulator.theory.events.unknown import OpenAccount, scale_of
+from simulator.theory.guarantees.families import BoundedRange, GaussianDP, Guarantee, PureDP
+
+FAMILIES: dict[str, type[Guarantee]] = {
+    "pure": PureDP,
+    "gaussian": GaussianDP,
+    "range": BoundedRange,
+}
+
+
+@click.command()
+@click.option("--target-epsilon", type=float, required=True, help="Allowed over all rounds.")
+@click.option("--target-delta", type=float, required=True, help="Allowed over all rounds.")
+@click.option("--rounds", type=int, default=None, help="Rounds k; needed for the bounds.")
+@click.option(
+    "--family",
+    type=click.Choice(list(FAMILIES)),
+    default=None,
+    help="What a round promises: epsilon-DP, mu-Gaussian, or epsilon-bounded range.  "
+    "[default: pure]",
+)
+@click.option(
+    "--mechanism",
+    type=click.Choice(list(MECHANISMS)),
+    default=None,
+    help="Calibrate the one of its numbers that is not given, by its certified loss.",
+)
+@click.option("--epsilon", type=float, default=None, help="Per round, as for bounds.")
+@click.option("--sigma", type=float, default=None, help="For subsampled-gaussian.")
+@click.option("--rate", type=float, default=None, help="For subsampled mechanisms.")
+@click.option(
+    "--round-delta",
+    type=float,
+    default=None,
+    help=f"The delta of every round, for the mechanism approx.  [default: {ROUND_DELTA:g}]",
+)
+@options.event
+@click.option(
+    "--digits",
+    type=click.IntRange(1, 9),
+    default=5,
+    show_default=True,
+    help="Significant digits of what --mechanism or --event calibrates.",
+)
+@options.as_json
+def calibrate(
+    *,
+    target_epsilon: float,
+    target_delta: float,
+    rounds: int | None,
+    family: str | None,
+    mechanism: str | None,
+    epsilon: float | None,
+    sigma: float | None,
+    rate: float | None,
+    round_delta: float | None,
+    event: str | None,
+    digits: int,
+    as_json: bool,
+) -> None:
+    r"""Print the largest per-round epsilon that each bound admits for a target over all rounds.
+
+    With --mechanism, instead, the one of its numbers that is left out (sigma, rate, epsilon or
+    rounds), by its certified privacy loss; with --event, the member of the file that is "?".
+
+    \b
+    Examples (the first: ten thousand databases, total loss 1 except with probability e^-32):
+      dpcompose calibrate --target-epsilon 1 --target-delta 1.2664e-14 --rounds 10000
+      dpcompose calibrate --mechanism subsampled-gaussian --rate 0.01 --rounds 1000
+          --target-epsilon 2 --target-delta 1e-5
+    """
+    target = (target_epsilon, target_delta)
+    numbers = {"epsilon": epsilon, "sigma": sigma, "rate": rate, "round-delta": round_delta}
+    if mechanism is None:
+        _refuse_given(numbers, "--mechanism")
+    if event is not None:
+        _refuse_given({"mechanism": mechanism, "family": family, "rounds": rounds}, "no --event")
+        text = options.text_of(event)
+        account = OpenAccount.from_json(text, digits)
+        _print_certified(account.calibrated(*target), account.scale, event, target, as_json)
+    elif mechanism is not None:
+        _refuse_given({"family": family}, "no --mechanism")
+        laws, scale = _unknown_of(mechanism, numbers, rounds, digits)
+        found = calibrate_certified(laws, *target, scale)
+        _print_certified(found, scale, mechanism, target, as_json)
+    elif rounds is None:
+        raise click.UsageError("Missing option '--rounds'.")
+    else:
+        _print_ladder(target, rounds, family or "pure", as_json)
+
+
+def _refuse_given(values: dict[str, Any], needs: str) -> None:
+    for name, value in values.items():
+        if value is not None:
+            raise click.UsageError(f"--{name} is for a call with {needs}")
+
+
+def _unknown_of(
+    mechanism: str, numbers: dict[str, float | None], rounds: int | None, digits: int
+) -> tuple[Callable[[float], Rounds], ParameterScale]:
+    """The laws of all rounds as a function of the one number that is not given, and its scale."""
+    named = MECHANISMS[mechanism]
+    law = named.law
+    if law is None:
+        raise NotApplicable(f"no single pair of laws is the worst case of {mechanism}")
+    takes = ("sigma" if named.noisy else "epsilon", *(("rate",) if named.sampled else ()))
+    others = [name for name in ("epsilon", "sigma", "rate") if name not in takes]
+    _refuse_given({name: numbers[name] for name in others}, f"no --mechanism {mechanism}")
+    if not named.leaks:
+        _refuse_given({"round-delta": numbers["round-delta"]}, "--mechanism approx")
+    values = {name: numbers[name] for name in takes} | {"rounds": rounds}
+    missing = [name for name, value in values.items() if value is None]
+    if len(missing) != 1:
+        flags = ", ".join(f"--{name}" for name in values)
+        raise click.UsageError(
+            f"leave out one of {flags}, which is calibrated, and give the others"
+        )
+    _check_given(values)
+    leak = numbers["round-delta"]
+    second = (ROUND_DELTA if leak is None else leak) if named.leaks else 0.0
+    unknown = missing[0]
+
+    def laws(value: float) -> Rounds:
+        known = {name: value if given is None else given for name, given in values.items()}
+        rounds = int(known["rounds"])
+        if not named.noisy:
+            return [(law(known["epsilon"], known.get("rate", second)), rounds)]
+        once = events.subsampled(events.gaussian(known["sigma"]), known["rate"])
+        return events.Account(events.self_compose(once, rounds)).laws  # 1/sigma is rounded up
+
+    scale = scale_of("count" if unknown == "rounds" else unknown, digits)
+    return laws, replace(scale, name=unknown)
+
+
+def _check_given(values: dict[str, float | None]) -> None:
+    """Raise InvalidInput for a number out of its range."""
+    for name, value in values.items():
+        if value is None or name == "rate":
+            continue
+        least = 1 if name == "rounds" else 1.0 / LARGEST_PARAMETER if name == "sigma" else 0.0
+        most = math.inf if name == "rounds" else LARGEST_PARAMETER
+        if not (least <= value <= most and value > 0.0):
+            within = f"at least {least:g}" if least else "above 0"
+            raise InvalidInput(f"{name} must be {within} and at most {most:g}, not {value!r}")
+
+
+def _print_certified(
+    found: Calibrated, scale: ParameterScale, what: str, target: tuple[float, float], as_json: bool
+) -> None:
+    """The number that meets the target, and the next one that does not."""
+    rows = [("meets the target", found.value, found.epsilon)]
+    if found.beyond is not None and found.beyond_epsilon is not None:
+        rows.append(("does not", found.beyond, found.beyond_epsilon))
+    if as_json:
+        keys = ("meets", "misses")
+        print_json(
+            {"parameter": found.name}
+            | {
+                key: {
+                    "value": int(value) if scale.digits == 0 else value,
+                    "lower": ends.lower,
+                    "upper": ends.upper,
+                }
+                for key, (_, value, ends) in zip(keys, rows)
+            }
+        )
+        return
+    print_table(
+        f"{found.name} of {what} for a total of ({number(target[0])}, {number(target[1])}), "
+        f"certified at delta = {number(target[1])}",
+        ("", found.name, "total epsilon"),
+        [(name, number(value, 12), certain(ends)) for name, value, ends in rows],
+        right=(found.name,),
+    )
+    if len(rows) == 1:
+        say(f"every {found.name} {'from there up' if scale.grows else 'up to there'} meets it")
+
+
+def _print_ladder(target: tuple[float, float], rounds: int, family: str, as_json: bool) -> None:
+    """The largest per-round parameter that each bound admits."""
+    make: Any = FAMILIES[family]
+    rungs = ladder(*target, rounds, family=make)
+    if as_json:
+        print_json(
+            {
+                "rungs": [
+                    {
+                        "name": rung.name,
+                        "kind": rung.kind,
+                        "parameter": rung.value,
+                        "noise": rung.noise,
+                        "source": rung.source,
+                    }
+                    for rung in rungs
+                ]
+            }
+        )
+        return
+    parameter = "mu" if family == "gaussian" else "epsilon"
+    print_table(
+        f"Largest {parameter} of each of {count_of(rounds, 'round')} for a total of "
+        f"({number(target[0])}, {number(target[1])})",
+        ("bound", "kind", parameter, "1 in", "source"),
+        [
+            (rung.name, rung.kind, number(rung.value, 8), number(rung.noise, 6), rung.source)
+            for rung in rungs
+        ],
+        right=(parameter, "1 in"),
+    )

@@ -1,0 +1,178 @@
+"""``dpcompose check``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulator.doors.cli import options
+from simulator.doors.cli.output import number, print_json, print_table, say
+from simulator.foundations.validation import whole
+from simulator.foundations.wording import count_of
+from simulator.theory.bounds.usual_bounds import BOUNDS
+from simulator.theory.guarantees.families import Guarantee, PureDP
+
+if TYPE_CHECKING:
+    from simulator.analysis.verification import Check
+
+VERDICTS = {
+    "holds": "holds",
+    "undecided": "not violated",  # too few trials to see that the divergence is below it
+    "violated": "VIOLATED",
+}
+"""By the name of a :class:`simulator.analysis.estimation.BoundOutcome`."""
+
+
+@click.command()
+@click.argument("adversary", nargs=-1)
+@click.option(
+    "--family",
+    type=options.Family(),
+    default=str(PureDP(0.2)),
+    show_default=True,
+    metavar="FAMILY",
+    help="The class of mechanisms, as for `dpcompose run`.",
+)
+@click.option("--rounds", type=int, default=100, show_default=True, help="Rounds k of a trial.")
+@options.trials(default=20_000)
+@options.seed
+@options.jobs
+@click.option(
+    "--false-alarm",
+    type=float,
+    default=1e-6,
+    show_default=True,
+    help="Probability that some true bound is reported as violated.",
+)
+@click.option(
+    "--bound",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A bound to check, `all` for every one; may be repeated.  "
+    f"[default: those that apply of {', '.join(BOUNDS)}]",
+)
+@click.option("--every", is_flag=True, help="Print every claim, not only the closest ones.")
+@options.relation
+@options.as_json
+def check(
+    *,
+    adversary: tuple[str, ...],
+    family: Guarantee,
+    rounds: int,
+    trials: int,
+    seed: int,
+    jobs: int | None,
+    false_alarm: float,
+    names: tuple[str, ...],
+    every: bool,
+    relation: str,
+    as_json: bool,
+) -> int:
+    r"""Check that the bounds hold for every adversary of the library, in both directions.
+
+    Give ADVERSARY (names, or path/to/file.py:function) to check only these.
+
+    \b
+    Examples:
+      dpcompose check
+      dpcompose check path/to/mine.py:attack --family pure:0.2 --rounds 50 --trials 100000
+
+    A claim is that in one experiment the hockey-stick divergence delta(epsilon) of an adversary
+    stays within a bound. It is VIOLATED when what was measured exceeds the bound beyond a doubt
+    of --false-alarm, divided among all comparisons; it holds when the measurement's interval lies
+    within the bound; otherwise it is not violated, and more trials would show. A mechanism that
+    loses more in a round than it promises tests no bound: the check stops there, names the
+    mechanism and exits 1.
+
+    For each adversary and experiment the table has the claim with the least slack (the bound over
+    what was measured), and every violated one. Exits 1 when a bound is violated.
+    """
+    # What plays takes longer to import than a page of help to print.
+    from simulator.adversaries.loading import find_adversary
+    from simulator.analysis.verification import (
+        closest,
+        library_adversaries,
+        named_bounds,
+        usual_bounds,
+        verify,
+    )
+    from simulator.theory import Composition
+
+    composition = Composition.repeat(family, whole("rounds", rounds))
+    bounds = named_bounds(composition, names) if names else usual_bounds(composition)
+    chosen = (
+        {name: find_adversary(name, family, rounds) for name in adversary}
+        if adversary
+        else library_adversaries(family, rounds)
+    )
+    checks = verify(
+        chosen, family, rounds, trials,
+        seed=seed, jobs=jobs, relation=options.relation_of(relation), false_alarm=false_alarm,
+        bounds=bounds,
+    )  # fmt: skip
+    if as_json:
+        print_json(
+            {
+                "family": str(family),
+                "rounds": rounds,
+                "trials": trials,
+                "seed": seed,
+                "false_alarm": false_alarm,
+                "claims": [plain(check) for check in checks],
+            }
+        )
+    else:
+        print_table(
+            f"{family}, {count_of(rounds, 'round')}, {count_of(trials, 'trial')} per experiment; a "
+            f"true bound is called violated with probability at most {false_alarm:g}",
+            ("claim", "bound", "epsilon", "bound delta", "measured delta", "slack", "verdict"),
+            [row(check) for check in (checks if every else closest(checks))],
+            right=("epsilon", "bound delta", "slack"),
+        )
+        say(f"\n{summary(checks)}")
+    return 1 if any(check.violated for check in checks) else 0
+
+
+def plain(check: Check) -> dict[str, Any]:
+    """A check as plain values, fit for JSON."""
+    verdict = check.verdict
+    return {
+        "adversary": check.adversary,
+        "experiment": check.experiment,
+        "bound": check.bound,
+        "epsilon": check.epsilon,
+        "delta": verdict.bound,
+        "measured": {"value": verdict.value, "lower": verdict.lower, "upper": verdict.upper},
+        "slack": verdict.slack,
+        "verdict": str(verdict.outcome),
+    }
+
+
+def row(check: Check) -> tuple[str, ...]:
+    """A check as a line of the table."""
+    verdict = check.verdict
+    return (
+        f"{check.adversary}, b = {check.experiment}",
+        check.bound,
+        number(check.epsilon),
+        number(verdict.bound),
+        f"{number(verdict.value)}  [{number(verdict.lower)}, {number(verdict.upper)}]",
+        number(verdict.slack, 3),
+        VERDICTS[verdict.outcome],
+    )
+
+
+def summary(checks: Sequence[Check]) -> str:
+    """How many claims met which verdict."""
+    from simulator.analysis.estimation import BoundOutcome
+
+    met = Counter(check.verdict.outcome for check in checks)
+    return (
+        f"{count_of(len(checks), 'claim')}: {count_of(met[BoundOutcome.HOLDS], 'holds', 'hold')}, "
+        f"{count_of(met[BoundOutcome.UNDECIDED], 'is not violated', 'are not violated')}, "
+        f"{count_of(met[BoundOutcome.VIOLATED], 'is violated', 'are violated')}"
+    )

@@ -1,0 +1,136 @@
+"""``dpcompose conform``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from simulator.doors.cli import options
+from simulator.doors.cli.output import print_json, print_table, say
+from simulator.trials import conformance
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--share",
+    type=click.FloatRange(0.0, 1.0, min_open=True),
+    default=0.1,
+    show_default=True,
+    help="How much of the compositions to try.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="What one call may take.",
+)
+@options.as_json
+def conform(names: tuple[str, ...], share: float, seconds: float, as_json: bool) -> int:
+    """Put accountants, filters and odometers of other libraries on trial.
+
+    Without NAME list the libraries, and whether they are installed. With it put compositions to
+    each of the library's accountants, and adversaries to its filters and odometers, and hold what
+    they claim against certified ends of the truth.
+
+    \b
+    Examples:
+      dpcompose conform
+      dpcompose conform dpcompose
+      dpcompose conform diffprivlib --share 1
+
+    Exits 1 when a claim is unsound or a call fails, other than the library itself says, and 2 when
+    a library is absent.
+    """  # noqa: D301 (click must see the character, to keep the lines that follow it as they are)
+    from simulator.trials.conformance.processes import (
+        interruptible,  # takes longer than a page of help
+    )
+
+    if not names:
+        return listed(as_json)
+    cases, limits = conformance.cases(share=share), conformance.Limits(seconds=seconds)
+    truths = conformance.Truths()
+    with interruptible():
+        reports = [
+            conformance.tried(
+                name,
+                cases,
+                limits=limits,
+                truths=truths,
+                progress=lambda line: print(line, file=sys.stderr),
+            )
+            for name in conformance.check_names(names)
+        ]
+    if as_json:
+        print_json([as_dict(report) for report in reports])
+    else:
+        for report in reports:
+            show(report)
+    absent = any(report.found.absent for report in reports)
+    counted = any(defect.counts for report in reports for defect in report.defects)
+    return 2 if absent else int(counted)
+
+
+def listed(as_json: bool) -> int:
+    """Print which libraries there are."""
+    found = conformance.statuses(list(conformance.MODULES))
+    if as_json:
+        print_json([{"library": one.name, "absent": one.absent} for one in found])
+    else:
+        print_table(
+            "Libraries that can be put on trial",
+            ("library", "installed"),
+            [(one.name, f"absent: {one.absent}" if one.absent else "yes") for one in found],
+        )
+    return 0
+
+
+def as_dict(report: conformance.LibraryReport) -> dict[str, object]:
+    """A report for machines."""
+    return {
+        "library": report.found.name,
+        "version": report.found.version,
+        "absent": report.found.absent,
+        "subjects": conformance.rows(report),
+        "defects": [
+            {
+                "subject": defect.subject,
+                "verdict": str(defect.verdict),
+                "claim": defect.claim,
+                "truth": list(defect.truths),
+                "where": defect.where,
+                "confirmed": defect.confirmed,
+                "documented": defect.documented,
+                "counted": defect.counts,
+                "snippet": defect.snippet,
+                "printed": defect.printed,
+            }
+            for defect in report.defects
+        ],
+    }
+
+
+def show(report: conformance.LibraryReport) -> None:
+    """Print a table, and each defect."""
+    name = f"{report.found.name} {report.found.version}".strip()
+    if report.found.absent:
+        say(f"{name}: absent: {report.found.absent}")
+        return
+    columns = ("subject", "role", "calls", "unsound", "fails", "declines", "loose", "sound")
+    print_table(
+        name,
+        columns,
+        [[str(row[column]) for column in columns] for row in conformance.rows(report)],
+        right=columns[2:],
+    )
+    for defect in report.defects:
+        sure = " (unconfirmed)" if defect.confirmed is False else ""
+        sure += " (documented)" if defect.documented else ""
+        say(f"\n{defect.verdict}{sure}: {defect.subject}: {defect.title}\n  {defect.claim}")
+        for truth in defect.truths:
+            say(f"  truth: {truth}")
+        if defect.where:
+            say(f"  unsound {defect.where}")
+    say()

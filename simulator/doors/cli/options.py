@@ -1,0 +1,197 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from simulator.data.databases import ADD_REMOVE, RELATIONS, Relation
+from simulator.foundations.errors import InvalidInput
+from simulator.theory.guarantees.families import Guarantee, PureDP, parse_guarantee
+
+
+class Family(click.ParamType):
+    """A family of mechanisms, as ``pure:0.2``."""
+
+    name = "family"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Guarantee:
+        """Read it, or fail with one line."""
+        if isinstance(value, Guarantee):
+            return value
+        try:
+            family = parse_guarantee(value)
+        except InvalidInput as error:
+            self.fail(str(error), param, ctx)
+        if family.implies(PureDP(0.0)):
+            self.fail(f"{value} allows no loss at all; its parameter must be above 0", param, ctx)
+        return family
+
+
+class Duration(click.ParamType):
+    """A time above zero, as ``90s``, ``10m`` or ``2h``, in seconds."""
+
+    name = "time"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read it, or fail with one line."""
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smh])", value.strip())
+        if found is None:
+            self.fail(f"{value!r} is no time; write it as 90s, 10m or 2h", param, ctx)
+        seconds = float(found[1]) * UNITS[found[2]]
+        if seconds == 0.0:
+            self.fail(
+                f"{value!r} leaves no time to play; write more, as 90s, 10m or 2h", param, ctx
+            )
+        return seconds
+
+
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+"""Seconds in each unit of a duration."""
+
+
+def relation_of(text: str) -> Relation:
+    """The neighbouring relation of that name."""
+    return RELATIONS[text]
+
+
+class Picture(click.ParamType):
+    """A file to draw into, whose folder exists and whose name ends as a picture's does."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Check it before anything is played, or fail with one line."""
+        from simulator.analysis.plots.style import (
+            drawable,  # matplotlib, which most calls do not need
+        )
+
+        try:
+            return drawable(value)
+        except InvalidInput as error:
+            self.fail(str(error), param, ctx)
+
+
+class Export(click.ParamType):
+    """A file to write a table into, whose folder exists and whose name ends as a table's does."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Check it before anything is played, or fail with one line."""
+        from simulator.foundations.frames import exportable
+
+        try:
+            return exportable(value)
+        except InvalidInput as error:
+            self.fail(str(error), param, ctx)
+
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+family: Decorator = click.option(
+    "--family",
+    type=Family(),
+    required=True,
+    metavar="FAMILY",
+    help="The class of mechanisms the adversary must choose from: pure:EPSILON, "
+    "approx:EPSILON,DELTA, gaussian:MU, zcdp:RHO, range:EPSILON or subsampled-gaussian:SIGMA,RATE.",
+)
+rounds: Decorator = click.option("--rounds", type=int, required=True, help="Rounds k of a trial.")
+seed: Decorator = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Root seed of every random draw."
+)
+jobs: Decorator = click.option(
+    "--jobs", type=int, default=None, help="Parallel workers; every core by default."
+)
+as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+relation: Decorator = click.option(
+    "--relation",
+    type=click.Choice(list(RELATIONS)),
+    default=str(ADD_REMOVE),
+    show_default=True,
+    help="When two databases are neighbours.",
+)
+event: Decorator = click.option(
+    "--event",
+    metavar="FILE",
+    default=None,
+    help="JSON of an event tree, or of an Opacus history, that says all of the rounds.",
+)
+confidence: Decorator = click.option(
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Confidence of each interval.",
+)
+out: Decorator = click.option(
+    "--out", type=click.Path(), help="Keep every finished block here, and resume."
+)
+plot: Decorator = click.option(
+    "--plot", type=Picture(), default=None, metavar="FILE", help="Draw it here: .png, .svg or .pdf."
+)
+table: Decorator = click.option(
+    "--table",
+    type=Export(),
+    default=None,
+    metavar="FILE",
+    help="Write every loss here: .csv, or .parquet where pyarrow or polars is installed.",
+)
+keep: Decorator = click.option(
+    "--keep",
+    type=click.Choice(["losses", "summary"]),
+    default=None,
+    help="Keep each loss, 8 bytes per trial, or count them in bins, in memory that does not grow "
+    "with the trials; by default losses up to ten million trials.",
+)
+privacy_filter: Decorator = click.option(
+    "--filter",
+    "filter_text",
+    default=None,
+    metavar="FILTER",
+    help="A privacy filter asked before every query: NAME:EPSILON[,DELTA[,ROUNDS_DELTA]].",
+)
+
+
+time: Decorator = click.option(
+    "--time",
+    "seconds",
+    type=Duration(),
+    default=None,
+    metavar="TIME",
+    help="Play as many trials as fit, as 90s, 10m or 2h; --trials is then the most.",
+)
+
+
+def trials(default: int | None = None, required: bool = True) -> Decorator:
+    """How often each experiment is played."""
+    return click.option(
+        "--trials",
+        type=int,
+        required=required and default is None,
+        default=default,
+        show_default=default is not None,
+        help="Trials of each experiment.",
+    )
+
+
+def text_of(path: str) -> str:
+    """The text of a file. Raises InvalidInput with one line for one that cannot be read."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise InvalidInput(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path}: is no text in UTF-8") from None

@@ -1,0 +1,60 @@
+"""``dpcompose plot``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from simulator.doors.cli import options
+from simulator.doors.cli.output import say
+
+if TYPE_CHECKING:
+    from simulator.analysis.result import Result
+
+
+@click.command()
+@click.argument("folder", type=click.Path())
+@click.option(
+    "--out",
+    type=options.Picture(),
+    metavar="FILE",
+    help="Draw it here: .png, .svg or .pdf; by default FOLDER/run.png.",
+)
+@click.option(
+    "--adversary",
+    metavar="FILE:FUNCTION",
+    help="The adversary that was played, where it is not the library's, to draw single trials.",
+)
+@options.confidence
+def plot(*, folder: str, out: Path | None, adversary: str | None, confidence: float) -> None:
+    r"""Draw a stored run: tails, divergence, and the loss along the rounds.
+
+    \b
+    Example:
+      dpcompose run press-when-ahead --family pure:0.2 --rounds 100 --trials 20000 --out DIR
+      dpcompose plot DIR
+
+    FOLDER is what `dpcompose run --out` has left, or `dpcompose merge`. It is only read, and
+    nothing in it is executed. Of a run that was interrupted, what is there is drawn.
+    """
+    # what reads and draws takes longer to import than a page of help to print
+    from simulator.analysis.plots.style import drawable, save_as
+    from simulator.analysis.run_picture import picture
+
+    result = load(folder, adversary)
+    target = drawable(Path(folder) / "run.png") if out is None else out
+    say(save_as(picture(result, result.specification.name, confidence), target))
+
+
+def load(folder: str, adversary: str | None) -> Result:
+    """The result of a folder, with the adversary that the user names."""
+    from simulator.adversaries.loading import find_adversary
+    from simulator.analysis.loading import load_result
+
+    result = load_result(folder)
+    if adversary is None:
+        return result
+    s = result.specification
+    return load_result(folder, adversary=find_adversary(adversary, s.family, s.rounds))

@@ -1,0 +1,212 @@
+"""``dpcompose run``."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import asdict
+from decimal import ROUND_CEILING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulator.doors.cli import options
+from simulator.doors.cli.output import end, number, print_json, print_table, say
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.wording import count_of
+
+if TYPE_CHECKING:
+    from simulator.analysis.result import Result
+    from simulator.theory.guarantees.families import Guarantee
+
+
+@click.command()
+@click.argument("adversary")
+@options.family
+@options.rounds
+@options.trials(required=False)
+@options.time
+@options.seed
+@options.jobs
+@click.option("--epsilon", type=float, multiple=True, help="Measure here; may be repeated.")
+@click.option("--delta", type=float, default=1e-6, show_default=True, help="Ask the bounds here.")
+@options.confidence
+@options.relation
+@options.privacy_filter
+@options.out
+@click.option(
+    "--views",
+    type=int,
+    default=0,
+    help="Tell so many trials of each experiment in words.",
+)
+@click.option("--trace", is_flag=True, help="Record the loss along the rounds, for the picture.")
+@options.plot
+@options.table
+@options.keep
+@click.option(
+    "--part", metavar="I/N", help="Play this part alone into --out: see `dpcompose merge`."
+)
+@click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Play on the cluster of this Dask scheduler: its address, or its scheduler file.",
+)
+@options.as_json
+def run(
+    *,
+    adversary: str,
+    family: Guarantee,
+    rounds: int,
+    trials: int | None,
+    seconds: float | None,
+    seed: int,
+    jobs: int | None,
+    epsilon: tuple[float, ...],
+    delta: float,
+    confidence: float,
+    relation: str,
+    filter_text: str | None,
+    out: str | None,
+    views: int,
+    trace: bool,
+    plot: Path | None,
+    table: Path | None,
+    keep: str | None,
+    part: str | None,
+    dask: str | None,
+    as_json: bool,
+) -> None:
+    r"""Play ADVERSARY in both experiments and measure its privacy loss.
+
+    ADVERSARY is a name of the library (see `dpcompose adversaries`) or path/to/file.py:function.
+
+    \b
+    Example:
+      dpcompose run press-when-ahead --family pure:0.2 --rounds 100 --trials 20000 --seed 7
+      dpcompose run press-when-ahead --family pure:0.2 --rounds 8 --trials 20000 --views 2 \
+          --trace --plot run.png
+
+    At every --epsilon it reports the tail Pr[L > epsilon] and the hockey-stick divergence
+    delta(epsilon), each with its interval; without --epsilon, at four points where the losses
+    lie. The bounds are the epsilons that the theorems grant at --delta.
+
+    With --time the number of trials is settled by plays that only measure speed; the result is
+    that of a run with so many --trials. With --out the same command goes on, for as long again.
+    """
+    # What plays takes longer to import than a page of help to print.
+    from simulator.adversaries.loading import find_adversary
+    from simulator.analysis.report import Questions, report
+    from simulator.analysis.simulate import simulate
+    from simulator.foundations.frames import export
+    from simulator.runner.clusters.dask_cluster import dask_cluster
+    from simulator.runner.partial_runs import simulate_part
+    from simulator.theory.filters.families import parse_filter
+
+    if trials is None and seconds is None:
+        raise click.UsageError(
+            "Missing option '--trials' or '--time'.", click.get_current_context()
+        )
+    questions = Questions(epsilon, delta, confidence)
+    if part is not None and (out is None or plot is not None or table is not None):
+        raise InvalidInput(
+            "a part is stored and has no result of its own: name a folder with out=, draw nothing "
+            "and write no table"
+        )
+    if dask is not None and jobs is not None:
+        raise InvalidInput("a cluster plays with all of its workers: leave out jobs=")
+    played: dict[str, Any] = {
+        "seed": seed, "relation": options.relation_of(relation), "jobs": jobs, "keep": keep,
+        "filter": None if filter_text is None else parse_filter(filter_text),
+        "keep_views": views, "trace": trace,
+    }  # fmt: skip
+    if part is not None and (trials is None or seconds is not None):
+        raise InvalidInput("a part is one of a number of trials: give trials=, and no time")
+    asked = find_adversary(adversary, family, rounds), family, rounds
+    with contextlib.nullcontext() if dask is None else dask_cluster(dask):
+        if part is not None:
+            assert out is not None
+            assert trials is not None
+            stored = simulate_part(*asked, trials, part=part, out=out, **played)
+            print_json(stored.as_dict()) if as_json else say(stored)
+            return
+        result = simulate(*asked, trials, seconds=seconds, out=out, **played)
+    summary = report(result, adversary, questions)
+    told = [result.transcript(view) for view in result.views]
+    if as_json:
+        print_json(summary | ({"views": [asdict(view) for view in told]} if views else {}))
+    else:
+        show(summary, delta)
+        for view in told:
+            say(f"\n{view}")
+    if table is not None:
+        export(result, table)
+    if plot is not None:
+        draw(result, adversary, confidence, plot)
+
+
+def draw(result: Result, name: str, confidence: float, path: Path) -> None:
+    """Draw the run into a file; the drawing is imported when there is something to draw."""
+    from simulator.analysis.plots.style import save_as
+    from simulator.analysis.run_picture import picture
+
+    save_as(picture(result, name, confidence), path)
+
+
+def widened(summary: dict[str, Any]) -> str:
+    """By how much ends lie further out because losses were counted, at most, in one line."""
+    points = [point for each in summary["experiments"].values() for point in each["points"]]
+    tail, delta = (
+        end(max(point[what].get("widened", 0.0) for point in points), ROUND_CEILING, 2)
+        for what in ("tail", "delta")
+    )
+    return (
+        f"The losses were counted in bins: that moves an end of Pr[L > epsilon] by {tail} at most, "
+        f"of delta(epsilon) by {delta}"
+    )
+
+
+def show(summary: dict[str, Any], delta: float) -> None:
+    """Print a report as two tables."""
+    rows = [
+        (
+            b,
+            number(point["epsilon"]),
+            *(
+                f"{number(point[what]['value'])}  [{number(point[what]['lower'])}, "
+                f"{number(point[what]['upper'])}]"
+                for what in ("tail", "delta")
+            ),
+        )
+        for b, measured in summary["experiments"].items()
+        for point in measured["points"]
+    ]
+    print_table(
+        f"{summary['adversary']} in {summary['family']}, {count_of(summary['rounds'], 'round')}, "
+        f"{count_of(summary['trials'], 'trial')} per experiment, "
+        f"{'' if (asked := summary['filter']) is None else f'filter {asked}, '}"
+        f"seed {summary['seed']}, "
+        f"{100 * summary['confidence']:g}% intervals",
+        ("experiment", "epsilon", "Pr[L > epsilon]", "delta(epsilon)"),
+        rows,
+        right=("epsilon",),
+    )
+    if summary["keep"] == "summary":
+        say(widened(summary))
+    say()
+    granted = [
+        (b["name"], b["kind"], number(b["epsilon"], 6), b["source"]) for b in summary["bounds"]
+    ]
+    if granted:
+        print_table(
+            f"What the theorems grant at delta = {number(delta)}",
+            ("bound", "kind", "epsilon", "source"),
+            granted,
+            right=("epsilon",),
+        )
+    else:
+        say(f"No theorem grants an epsilon at delta = {number(delta)}")
+    say(
+        f"\n{summary['seconds']:.2f} s, "
+        f"{summary['rounds_per_second'] / 1e6:.2f} million rounds per second"
+    )

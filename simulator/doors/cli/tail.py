@@ -1,0 +1,181 @@
+"""``dpcompose tail``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulator.analysis.rare.methods import METHODS
+from simulator.doors.cli import options
+from simulator.doors.cli.output import number, print_json, say
+from simulator.foundations.wording import count_of
+
+if TYPE_CHECKING:
+    from simulator.analysis.estimation import Estimate
+    from simulator.analysis.rare import RareEvent
+    from simulator.theory.guarantees.families import Guarantee
+
+DRAWN = 13
+"""Further points of a picture."""
+SHOWN = (
+    "value",
+    "lower",
+    "upper",
+    "confidence",
+    "method",
+    "relative_standard_error",
+    "hits",
+    "effective_sample_size",
+    "largest_weight_share",
+    "lower_valid",
+    "upper_valid",
+    "guess",
+    "no_guess",
+)
+
+
+@click.command()
+@click.argument("adversary")
+@options.family
+@options.rounds
+@click.option("--epsilon", type=float, default=None, help="Estimate the tail and delta here.")
+@click.option("--delta", type=float, default=None, help="Find epsilon(delta) instead.")
+@options.trials(default=100_000)
+@options.seed
+@options.jobs
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="auto",
+    show_default=True,
+    help="The measure to sample from.",
+)
+@click.option("--theta", type=float, default=None, help="Tilt by this, without a pilot.")
+@click.option(
+    "--experiment",
+    type=click.Choice(("0", "1")),
+    default="0",
+    show_default=True,
+    help="0 for V0 against V1, 1 for the exchanged direction.",
+)
+@options.privacy_filter
+@options.out
+@options.confidence
+@options.relation
+@options.plot
+@options.as_json
+def tail(
+    *,
+    adversary: str,
+    family: Guarantee,
+    rounds: int,
+    epsilon: float | None,
+    delta: float | None,
+    trials: int,
+    seed: int,
+    jobs: int | None,
+    method: str,
+    theta: float | None,
+    experiment: str,
+    filter_text: str | None,
+    out: str | None,
+    confidence: float,
+    relation: str,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    r"""Estimate a tail of ADVERSARY that no counting can reach, by a change of measure.
+
+    \b
+    Example (Bob's ten thousand databases, delta near e^-32):
+      dpcompose tail fixed-worst-case --family pure:0.00124843945 --rounds 10000 \
+          --epsilon 0.890468 --trials 100000 --seed 7
+
+    Exact where a rule's states and losses can be enumerated; else answers are drawn from laws
+    tilted towards large losses, and every trial is weighted for it. Both ends of an interval hold
+    at every number of trials; an asymptotic one beside them is printed as a guess, and left out
+    where it would rest on too few trials, or on one of them. An event that no trial reached is
+    refused with exit code 3 and a line on what to try.
+    """
+    # What plays takes longer to import than a page of help to print.
+    from simulator.adversaries.loading import find_adversary
+    from simulator.analysis.rare import estimate_rare
+    from simulator.theory.filters.families import parse_filter
+
+    event = estimate_rare(
+        find_adversary(adversary, family, rounds), family, rounds, trials,
+        epsilon=epsilon, delta=delta, experiment=int(experiment), method=method, theta=theta,
+        seed=seed, relation=options.relation_of(relation), jobs=jobs, confidence=confidence,
+        filter=None if filter_text is None else parse_filter(filter_text), out=out,
+        curve=0 if plot is None else DRAWN,
+    )  # fmt: skip
+    if as_json:
+        print_json(plain(event))
+    else:
+        show(event, adversary, experiment)
+    if plot is not None:
+        draw(event, f"{adversary}, experiment {experiment}", plot)
+
+
+def draw(event: RareEvent, title: str, path: Path) -> None:
+    """Draw the event and its surroundings into a file."""
+    from simulator.analysis.plots import legend, paper_figure, plot_rare
+    from simulator.analysis.plots.style import save_as
+
+    points = sorted((event, *event.curve), key=lambda one: one.epsilon)
+    with paper_figure(width=4.6) as (figure, axes):
+        plot_rare(
+            axes,
+            [one.epsilon for one in points],
+            {
+                "Pr[L > ε]": [one.tail for one in points],
+                "δ(ε)": [one.delta for one in points],
+            },
+            event.epsilon,
+        )
+        axes.set_title(f"{title}, {event.method}")
+        legend(figure)
+        save_as(figure, path)
+
+
+def plain(event: RareEvent) -> dict[str, Any]:
+    """The event as plain values."""
+    measured: dict[str, Any] = {
+        "epsilon": event.epsilon,
+        "tail": estimate_values(event.tail),
+        "delta": estimate_values(event.delta),
+        "method": event.method,
+        "theta": event.theta,
+        "trials": event.trials,
+        "seconds": event.seconds,
+        "pilot_seconds": event.pilot_seconds,
+    }
+    if event.at_delta is not None:
+        measured["epsilon_at_delta"] = estimate_values(event.at_delta)
+    return measured
+
+
+def estimate_values(estimate: Estimate) -> dict[str, Any]:
+    """An estimate as plain values; None stands for a figure that is not finite."""
+    named = estimate.as_dict()
+    return {name: named[name] for name in SHOWN}
+
+
+def show(event: RareEvent, adversary: str, experiment: str) -> None:
+    """Print the event for people."""
+    theta = "" if event.theta is None else f", theta {number(event.theta)}"
+    trials = count_of(event.trials, "trial")
+    say(f"{adversary}, experiment {experiment}: {trials}, {event.method}{theta}")
+    if event.at_delta is not None:
+        say(f"epsilon(delta)      {event.at_delta}")
+    for name, estimate in (("Pr[L > epsilon]", event.tail), ("delta(epsilon)", event.delta)):
+        say(f"{name:<15} at {number(event.epsilon, 7)}:  {estimate}")
+        say(
+            f"{'':<15} relative standard error {number(estimate.relative_standard_error, 3)}, "
+            f"{count_of(estimate.hits, 'hit')}, effective sample size "
+            f"{number(estimate.effective_sample_size)}, largest weight "
+            f"{number(100 * estimate.largest_weight_share, 3)}%"
+        )
+    say(f"{event.seconds:.2f} s, and {event.pilot_seconds:.2f} s to choose the measure")

@@ -1,0 +1,297 @@
+"""The pytest plugin: the fixture ``dp``, whose assertions share one false-alarm budget.
+
+``--dp-false-alarm`` (ini option ``dp_false_alarm``) is the probability that any assertion of the
+session fails on mechanisms that keep their claims, however many assertions there are, in whatever
+processes of pytest-xdist; see ``spending``. A test that is rerun has the same
+draws again, and the next shares of the budget. This is a door: what the assertions do is in
+:mod:`simulator.trials.testing`. Nothing heavy is loaded until one is called.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shlex
+import threading
+import time
+from collections.abc import Callable, Generator
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simulator.foundations.errors import DpcomposeError
+from simulator.foundations.wording import count_of
+
+if TYPE_CHECKING:
+    from simulator.theory import Bracket, Guarantee
+    from simulator.trials.auditing import AuditResult
+    from simulator.trials.auditing.spending import FixedSpending, Spending
+    from simulator.trials.testing.assertions import Rounds
+
+FALSE_ALARM, SEED, ALPHA = "--dp-false-alarm", "--dp-seed", "--dp-alpha"
+DEFAULT_BUDGET = 1e-6
+_NUMBER = "dpcompose_number"
+_TALLY = "dpcompose"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """State the options."""
+    group = parser.getgroup("dpcompose", "assertions on differential privacy (fixture dp)")
+    group.addoption(
+        FALSE_ALARM,
+        metavar="P",
+        help="Probability that any assertion of the session fails though all mechanisms keep their "
+        f"claims. [default: the ini option dp_false_alarm, or {DEFAULT_BUDGET:g}]",
+    )
+    group.addoption(
+        SEED, type=int, default=0, metavar="N", help="Seed of all draws, >= 0. [default: 0]"
+    )
+    group.addoption(
+        ALPHA,
+        metavar="P",
+        help="False-alarm probability of every single assertion, instead of dividing a budget: to "
+        "replay a failure.",
+    )
+    parser.addini("dp_false_alarm", f"As {FALSE_ALARM}.", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the options; what makes no sense is a usage error."""
+    config.pluginmanager.register(_Session(config), "dpcompose-session")
+
+
+@pytest.fixture
+def dp(request: pytest.FixtureRequest) -> Assertions:
+    """Assertions on privacy: assert_private, assert_composition, assert_accountant."""
+    session: Any = request.config.pluginmanager.get_plugin("dpcompose-session")
+    return Assertions(session, request.node)
+
+
+@dataclass
+class _Tally:
+    """What assertions have come to."""
+
+    assertions: int = 0
+    spent: float = 0.0
+    samples: int = 0
+    seconds: float = 0.0
+
+    def add(self, other: _Tally) -> None:
+        self.assertions += other.assertions
+        self.spent += other.spent
+        self.samples += other.samples
+        self.seconds += other.seconds
+
+
+class _Session:
+    """The options and counts of one session, or of one worker of pytest-xdist."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        worker = getattr(config, "workerinput", None) or {}
+        self._process = os.getpid()
+        self._number = worker.get(_NUMBER, -1)
+        self._tallies: dict[tuple[int, int], _Tally] = {}  # what each process has come to so far
+        self._turn = threading.Lock()
+        self.seed = config.getoption(SEED)
+        if self.seed < 0:
+            raise pytest.UsageError(f"{SEED} must be at least 0, not {self.seed}")
+        stated = config.getoption(FALSE_ALARM)
+        where, stated = (
+            (FALSE_ALARM, stated)
+            if stated is not None
+            else ("dp_false_alarm", config.getini("dp_false_alarm") or str(DEFAULT_BUDGET))
+        )
+        self.budget = _probability(where, stated)
+        alpha = config.getoption(ALPHA)
+        self.alpha = None if alpha is None else _probability(ALPHA, alpha)
+        self._spending: Spending | FixedSpending | None = None
+        self._numbered = 0
+
+    def spend(self) -> float:
+        """The false-alarm probability of the next assertion."""
+        with self._turn:
+            if self._spending is None:
+                self._spending = self._division()
+        return self._spending.spend()
+
+    def count(self, tally: _Tally) -> None:
+        """Add what an assertion came to."""
+        with self._turn:
+            self._tallies.setdefault((self._number, os.getpid()), _Tally()).add(tally)
+
+    def _division(self) -> Spending | FixedSpending:
+        from simulator.trials.auditing.spending import LEAST, FixedSpending, Spending, part
+
+        if self.alpha is not None:
+            if self.alpha < LEAST:
+                raise pytest.UsageError(f"{ALPHA} must be at least {LEAST:.2g}, not {self.alpha:g}")
+            return FixedSpending(self.alpha)
+        worker = getattr(self.config, "workerinput", None)
+        if worker is None:
+            return Spending(self.budget, self._process)
+        if _NUMBER not in worker:
+            raise pytest.UsageError(
+                "the plugin dpcompose is not active in pytest-xdist's controller"
+            )
+        budget = self.budget * part(worker[_NUMBER], worker["workercount"])
+        return Spending(budget, self._process)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Number the workers of pytest-xdist: one that replaces another gets the next number."""
+        node.workerinput[_NUMBER] = self._numbered
+        self._numbered += 1
+
+    @pytest.hookimpl(hookwrapper=True)  # not wrapper=True, which an old pluggy lacks
+    def pytest_runtest_makereport(self) -> Generator[None, Any, None]:
+        """Attach what this process has come to; a report travels from worker to controller.
+
+        All of it, not what is new: other plugins may throw a report away.
+        """
+        outcome = yield
+        mine = (self._number, os.getpid())
+        if mine in self._tallies:
+            setattr(outcome.get_result(), _TALLY, (*mine, *astuple(self._tallies[mine])))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take note of what other processes have come to."""
+        number, process, *tally = getattr(report, _TALLY, (self._number, os.getpid()))
+        if (number, process) != (self._number, os.getpid()):
+            self._tallies[number, process] = _Tally(*tally)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """One line, where there were assertions."""
+        total = _Tally()
+        for tally in self._tallies.values():
+            total.add(tally)
+        if not total.assertions:
+            return
+        budget = f"of {self.budget:.3g}" if self.alpha is None else f"({ALPHA} {self.alpha:g})"
+        terminalreporter.write_line(
+            f"dpcompose: {count_of(total.assertions, 'assertion', spec=',')}, "
+            f"false-alarm budget {total.spent:.3g} {budget} spent, "
+            f"{count_of(total.samples, 'sample', spec=',')}, {total.seconds:.1f} s"
+        )
+
+
+class Assertions:
+    """What the fixture ``dp`` gives: the assertions of ``testing``, on one budget.
+
+    Each takes the next part of the session's false-alarm budget. Its seed is a function of
+    ``--dp-seed``, of the test's name and file name, and of its number within the test.
+    """
+
+    def __init__(self, session: _Session, item: pytest.Item) -> None:
+        self._session = session
+        # not item.nodeid: pytest-xdist appends a test's group to it
+        parent = item.parent.nodeid if item.parent is not None else ""
+        path, *inner = f"{parent}::{item.name}".split("::")
+        # the root directory depends on the arguments of pytest, so it is no part of the seed's name
+        self._name = "::".join([path.rpartition("/")[2], *inner])
+        config = item.config
+        there = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
+        self._address = "::".join([there, *inner])
+        self._numbers = itertools.count()  # threads never get the same one
+
+    def assert_private(
+        self,
+        mechanism: Callable[..., Any],
+        input_0: Any = None,
+        input_1: Any = None,
+        *,
+        claimed: Guarantee | str,
+        **options: Any,
+    ) -> AuditResult:
+        """See ``assert_private``; ``samples`` and others are options."""
+        __tracebackhide__ = True
+        from simulator.trials.testing import assert_private
+
+        return self._drawing(
+            assert_private, mechanism, input_0, input_1, claimed=claimed, **options
+        )
+
+    def assert_composition(
+        self,
+        adversary: Callable[..., Any],
+        family: Guarantee | str,
+        rounds: int,
+        *,
+        claimed: Guarantee | str,
+        **options: Any,
+    ) -> AuditResult:
+        """See ``assert_composition``; ``samples`` and others are options."""
+        __tracebackhide__ = True
+        from simulator.trials.testing import assert_composition
+
+        return self._drawing(
+            assert_composition, adversary, family, rounds, claimed=claimed, **options
+        )
+
+    def assert_accountant(
+        self,
+        claimed_epsilon: float,
+        composition: Rounds,
+        delta: float,
+        *,
+        loose: float | None = None,
+    ) -> Bracket:
+        """See ``assert_accountant``; it spends nothing of the budget."""
+        __tracebackhide__ = True
+        from simulator.trials.testing import assert_accountant
+
+        arguments = (claimed_epsilon, composition, delta)
+        return self._counted(0.0, assert_accountant, *arguments, loose=loose)
+
+    def _drawing(self, check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Call an assertion that draws, with its part of the budget and its seed."""
+        __tracebackhide__ = True
+        from simulator.foundations.seeds import named_seed
+
+        for name, flag in (("false_alarm", FALSE_ALARM), ("seed", SEED), ("replay", SEED)):
+            if name in options:
+                raise pytest.UsageError(
+                    f"the fixture dp divides one budget and takes no {name}=; state {flag}, or "
+                    f"call simulator.trials.testing.{check.__name__}"
+                )
+        seed = named_seed(self._session.seed, self._name, next(self._numbers))
+        try:
+            alpha = self._session.spend()
+        except DpcomposeError as error:
+            raise pytest.UsageError(str(error)) from None
+        replay = shlex.join(
+            ["pytest", self._address, SEED, str(self._session.seed), ALPHA, repr(alpha)]
+        )
+        options |= {"false_alarm": alpha, "seed": seed, "replay": [replay]}
+        return self._counted(alpha, check, *arguments, **options)
+
+    def _counted(
+        self, alpha: float, check: Callable[..., Any], *arguments: Any, **options: Any
+    ) -> Any:
+        """What the check returns; what it came to is counted however it ends."""
+        __tracebackhide__ = True
+        start = time.perf_counter()
+        result = None
+        try:
+            result = check(*arguments, **options)
+            return result
+        except DpcomposeError as error:
+            raise pytest.UsageError(str(error)) from None
+        except AssertionError as error:
+            result = getattr(error, "result", None)
+            raise
+        finally:
+            drawn = 2 * int(getattr(result, "samples", 0))
+            self._session.count(_Tally(1, alpha, drawn, time.perf_counter() - start))
+
+
+def _probability(name: str, text: str) -> float:
+    """A number in (0, 1)."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise pytest.UsageError(f"{name} must be a number, not {text!r}") from None
+    if not 0.0 < value < 1.0:
+        raise pytest.UsageError(f"{name} must lie strictly between 0 and 1, not {text}")
+    return value

@@ -1,0 +1,1 @@
+"""Play a rule over a menu as one compiled kernel."""

@@ -1,0 +1,152 @@
+"""Bind a rule and its mechanisms' scalar functions into one function, compiled or not.
+
+Compiled by numba a kernel runs without the interpreter lock, so that threads scale; uncompiled it
+is ordinary Python, and plays a rule that numba cannot compile.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from simulator.adversaries.contract import Rule
+from simulator.engine.compiled.kernel_cache import kept, name_uniquely
+from simulator.foundations.errors import DpcomposeError, InvalidInput
+from simulator.foundations.uninterrupted import aside
+
+Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def numba_compile(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile with numba: no interpreter lock, IEEE division, no fast-math."""
+    import numba  # a second to import, and generator adversaries do without it
+
+    return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+def checked_step(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a user's step with its array bounds checked: beyond them lies anybody's memory."""
+    import numba
+
+    return numba.njit(nogil=True, error_model="numpy", boundscheck=True)(step)
+
+
+def numba_inline(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile with numba into whoever calls: a call that is handed a generator is counted."""
+    import numba
+
+    return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+
+
+def uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Leave the function as it is."""
+    return function
+
+
+def dispatch(functions: Sequence[Callable[..., Any]], compile_: Compile) -> Callable[..., Any]:
+    """One function ``f(kind, *arguments)`` that calls ``functions[kind](*arguments)``.
+
+    A chain of comparisons rather than a table of pointers, so that LLVM can inline every kind; and
+    it has to: a call of the chain copies more than the round computes.
+    """
+    if compile_ is numba_compile:
+        compile_ = numba_inline
+    first = compile_(functions[0])
+    if len(functions) == 1:
+
+        def only(kind, *arguments):  # type: ignore[no-untyped-def]
+            return first(*arguments)
+
+        return compile_(only)
+
+    others = dispatch(functions[1:], compile_)
+
+    def choose(kind, *arguments):  # type: ignore[no-untyped-def]
+        if kind == 0:
+            return first(*arguments)
+        return others(kind - 1, *arguments)
+
+    return compile_(choose)
+
+
+def unowned(compile_: Compile) -> Callable[..., Any]:
+    """``unowned(table)``, the same memory as an array that nobody owns.
+
+    A row of an array counts in and out of use whoever owns the memory, every round, at several
+    times the cost of the round. A row of this one is a mere address. The caller keeps the table.
+    """
+    if compile_ is not numba_compile:
+        return uncompiled(lambda table: table)
+    from numba import carray, types
+    from numba.extending import intrinsic
+
+    floats = types.CPointer(types.float64)
+
+    @intrinsic
+    def pointer(context, address):  # type: ignore[no-untyped-def]
+        """The address as a pointer: ``carray`` takes no whole number."""
+
+        def to_pointer(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return builder.inttoptr(arguments[0], context.get_value_type(floats))
+
+        return floats(types.uintp), to_pointer
+
+    def borrow(table):  # type: ignore[no-untyped-def]
+        return carray(pointer(table.ctypes.data), table.shape)
+
+    return compile_(borrow)
+
+
+def advance(rule: Rule, compile_: Compile) -> Callable[..., tuple]:
+    """The rule's step with one form of answer: (state, move, parameter)."""
+    probe = rule.step(rule.state, 0, math.nan, np.random.default_rng(0))
+    step = checked_step(rule.step) if compile_ is numba_compile else compile_(rule.step)
+    if not isinstance(probe, tuple) or len(probe) not in (2, 3):
+        raise InvalidInput(
+            f"the step of {rule.name} must return (state, move) or (state, move, parameter), "
+            f"not {probe!r}"
+        )
+    if len(probe) == 3:
+        return step
+
+    def without_parameter(state, i, answer, coins):  # type: ignore[no-untyped-def]
+        state, move = step(state, i, answer, coins)
+        return state, move, math.nan
+
+    return compile_(without_parameter)
+
+
+def compiled_or_not(
+    rule: Rule,
+    bind: Callable[[Compile], Callable[..., Any]],
+    try_out: Callable[[Callable[..., Any]], None],
+) -> tuple[Callable[..., Any], str]:
+    """The kernel that ``bind`` makes, compiled if numba can, and why not if it cannot.
+
+    ``try_out`` plays no trial: it makes numba compile for the types in use.
+    """
+    name_uniquely()
+    try:
+        aside(lambda: importlib.import_module("numba"))
+        kernel = kept(bind(numba_compile))
+        aside(lambda: try_out(kernel))
+    except DpcomposeError:
+        raise
+    except Exception as error:  # numba raises many kinds; any of them means "run it in Python"
+        return bind(
+            uncompiled
+        ), f"{rule.name} runs uncompiled, numba cannot compile it: {why(error)}"
+    return kernel, ""
+
+
+def why(error: Exception) -> str:
+    """The one line of a numba error that says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    telling = [
+        line for line in lines if line and not line.startswith(("Failed in", "During:", "-"))
+    ]
+    return telling[0] if telling else type(error).__name__

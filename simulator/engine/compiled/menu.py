@@ -1,0 +1,165 @@
+"""A rule's menu as numbers: what a kernel reads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+
+from simulator.adversaries.contract import Challenge, Rule, check_challenge, off_menu, out_of_range
+from simulator.data.databases import Relation
+from simulator.engine.promises import limit_of_entry
+from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
+from simulator.mechanisms import Free, ScalarMechanism, Scalars
+from simulator.theory.filters.families import Filter
+from simulator.theory.guarantees.families import Guarantee
+
+
+@dataclass(frozen=True)
+class Menu:
+    """A rule's menu as numbers, checked once.
+
+    Attributes
+    ----------
+    kinds : the distinct kinds of mechanism, in order of first use.
+    kind : int64, shape (entries,), each entry's place in ``kinds``.
+    rows : float64, shape (entries, widest row).
+    params : float64, shape (entries, widest params), prepared where the entry is not free.
+    low, high : float64, shape (entries,), the interval of a free parameter; NaN otherwise.
+    prices : float64, shape (entries, 2), the (epsilon, delta) at which a filter accounts for the
+        entry; of a free entry the epsilon is the parameter itself.
+    limits : float64, shape (entries, 2), what one round with the entry may lose; see
+        :class:`~simulator.engine.promises.Limit`.
+    """
+
+    rule: Rule
+    relation: Relation
+    _: KW_ONLY
+    kinds: tuple[Scalars, ...]
+    kind: np.ndarray
+    rows: np.ndarray
+    params: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    prices: np.ndarray
+    limits: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        rule: Rule,
+        family: Guarantee,
+        relation: Relation,
+        filter_: Filter | None = None,
+        exchanged: bool = False,
+    ) -> Menu:
+        """Check every entry and lay the menu out; raises Breach with the entry's place.
+
+        With ``exchanged`` the two databases of every entry change places.
+        """
+        kinds: list[Scalars] = []
+        kind: list[int] = []
+        rows: list[tuple[float, ...]] = []
+        params: list[np.ndarray] = []
+        lows: list[float] = []
+        highs: list[float] = []
+        prices: list[tuple[float, float]] = []
+        limits: list[tuple[float, float]] = []
+        for place, challenge in enumerate(rule.menu):
+            try:
+                database_0, database_1, mechanism = check_challenge(challenge, family, relation)
+                assert isinstance(mechanism, ScalarMechanism)
+                if exchanged:
+                    database_0, database_1 = database_1, database_0
+                row = mechanism.checked_row(database_0, database_1, relation)
+                prices.append(priced(mechanism, relation, filter_))
+                limits.append(limit_of_entry(mechanism, relation))
+            except DpcomposeError as error:
+                raise type(error)(f"menu entry {place} of {rule.name}: {error}") from error
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # its query or mechanism is anybody's code
+                complaint = f"{type(error).__name__}: {error}"
+                raise Breach(f"menu entry {place} of {rule.name} raised {complaint}") from error
+            scalars, parameter = mechanism.scalars, mechanism.parameter
+            if scalars not in kinds:
+                kinds.append(scalars)
+            kind.append(kinds.index(scalars))
+            low, high = (
+                (parameter.low, parameter.high)
+                if isinstance(parameter, Free)
+                else (math.nan, math.nan)
+            )
+            prepared = np.zeros(scalars.width(row))
+            scalars.prepare(row, high if isinstance(parameter, Free) else parameter, prepared)
+            rows.append(row)
+            params.append(prepared)
+            lows.append(low)
+            highs.append(high)
+        return cls(
+            rule,
+            relation,
+            kinds=tuple(kinds),
+            kind=np.array(kind),
+            rows=_table(rows),
+            params=_table(params),
+            low=np.array(lows),
+            high=np.array(highs),
+            prices=np.array(prices),
+            limits=np.array(limits, dtype=np.float64),
+        )
+
+    @property
+    def any_free(self) -> bool:
+        """Whether some entry leaves its parameter to the rule."""
+        return bool(np.isfinite(self.low).any())
+
+    def is_free(self, entry: int) -> bool:
+        """Whether the entry leaves its parameter to the rule."""
+        return not math.isnan(self.low[entry])
+
+    def complaint(self, move: float, parameter: float) -> str:
+        """What is wrong with a move and the parameter that it gives a free entry; or ""."""
+        if not (move == move // 1 and 0 <= move < len(self.kind)):
+            return off_menu(self.rule.name, move)
+        entry = int(move)
+        if self.is_free(entry) and not self.low[entry] <= parameter <= self.high[entry]:
+            return out_of_range(self.rule.name, parameter)
+        return ""
+
+    def challenge(self, entry: int, parameter: float) -> Challenge:
+        """The entry's challenge; a free one with its parameter fixed to ``parameter``."""
+        challenge = self.rule.menu[entry]
+        if self.is_free(entry):
+            assert isinstance(challenge.mechanism, ScalarMechanism)
+            challenge = challenge._replace(mechanism=challenge.mechanism.with_parameter(parameter))
+        return challenge
+
+    def guarantee(self, entry: int) -> Guarantee:
+        """What the entry's mechanism promises, of a free one whatever its parameter."""
+        return self.rule.menu[entry].mechanism.guarantee(self.relation)
+
+
+def _table(rows: Sequence[Sequence[float] | np.ndarray]) -> np.ndarray:
+    table = np.zeros((len(rows), max(map(len, rows))))
+    for place, row in enumerate(rows):
+        table[place, : len(row)] = row
+    return table
+
+
+def priced(
+    mechanism: ScalarMechanism, relation: Relation, filter_: Filter | None
+) -> tuple[float, float]:
+    """What a filter charges for a round with this mechanism; nothing without a filter."""
+    if filter_ is None:
+        return 0.0, 0.0
+    price = filter_.price_of(mechanism, relation)
+    parameter = mechanism.parameter
+    if isinstance(parameter, Free) and (not filter_.prices_vary or price != (parameter.high, 0.0)):
+        raise NotApplicable(
+            f"the {filter_.name} filter cannot account for a free {mechanism.parameter_name} of "
+            f"{type(mechanism).__name__} in a compiled rule; write fixed values into the menu"
+        )
+    return price

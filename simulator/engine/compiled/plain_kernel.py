@@ -1,0 +1,229 @@
+"""The compiled kernel that plays a whole block of trials of a rule.
+
+Compiled, interpreted, and as a generator that :class:`Rule` drives, a rule draws the same numbers
+in the same order.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator.adversaries.contract import Rule, off_menu, out_of_range
+from simulator.data.databases import Relation
+from simulator.engine.compiled.compiling import (
+    Compile,
+    advance,
+    compiled_or_not,
+    dispatch,
+    uncompiled,
+    unowned,
+)
+from simulator.engine.compiled.menu import Menu
+from simulator.engine.promises import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE, at, fault
+from simulator.foundations.errors import Breach
+from simulator.theory.filters.families import Filter
+from simulator.theory.guarantees.families import Guarantee
+
+TRUSTED = 256
+"""Trials after which a rule that changed its entry often is taken for a steady one again."""
+FEW = 8
+"""Changes that it may make at once; and then one in eight rounds."""
+
+
+def no_filter(state: tuple[float], epsilon: float, delta: float) -> tuple[bool, tuple[float]]:
+    """Admit every round."""
+    return True, state
+
+
+def gate(
+    menu: Menu, filter_: Filter | None, compile_: Compile
+) -> tuple[Callable[..., Any], tuple[float, ...]]:
+    """A filter's step for the menu and its state before the first round."""
+    if filter_ is None:
+        return compile_(no_filter), (0.0,)
+    step, unspent = filter_.over_menu([(epsilon, delta) for epsilon, delta in menu.prices.tolist()])
+    return compile_(step), unspent
+
+
+def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Callable[..., Any]:
+    """Bind the menu's rule and mechanisms into a kernel that plays trials of one experiment."""
+    step = advance(menu.rule, compile_)
+    prepare = dispatch([kind.prepare for kind in menu.kinds], compile_)
+    sample = dispatch([kind.sample for kind in menu.kinds], compile_)
+    loss_of = dispatch([kind.loss for kind in menu.kinds], compile_)
+    admit, unspent = gate(menu, filter_, compile_)
+    initial = menu.rule.state
+    any_free = menu.any_free
+    borrow = unowned(compile_)
+
+    def kernel(  # type: ignore[no-untyped-def]
+        b, kind, rows, table, work, low, high, prices, limits,
+        coins, noise, losses, trace, answers,
+    ):  # fmt: skip
+        params_of = borrow(table)
+        free = borrow(work)[0]
+        rounds = answers.shape[1]
+        impossible = math.inf if b else -math.inf  # has probability 0 where it was drawn
+        fixed, of_kind, bound = params_of[0], kind[0], limits[0, 0]
+        last, steady, allowance = -1, True, 0
+        for trial in range(losses.shape[0]):
+            state = initial
+            answer = math.nan
+            loss = 0.0
+            purse = unspent
+            if trial % TRUSTED == 0:
+                last, steady, allowance = -1, True, 8 * FEW
+            for i in range(rounds):
+                state, move, parameter = step(state, i, answer, coins)
+                entry = int(move)
+                if entry != move or entry < 0 or entry >= table.shape[0]:
+                    return OFF_MENU, trial, i, 0, float(move), 0.0, 0.0
+                # While a rule mostly stays with an entry, a branch foretells that, and a round
+                # begins before the answer is there that decides its entry. Of a restless one
+                # every change would be a wrong guess, dearer than to wait.
+                if not steady:
+                    fixed, of_kind, bound = params_of[entry], kind[entry], limits[entry, 0]
+                elif entry != last:
+                    last = entry
+                    fixed, of_kind, bound = params_of[entry], kind[entry], limits[entry, 0]
+                    allowance -= 8
+                    steady = allowance + trial % TRUSTED * rounds + i >= 0
+                params = fixed
+                price = prices[entry, 0]
+                limit = bound
+                if any_free and low[entry] == low[entry]:
+                    if not low[entry] <= parameter <= high[entry]:
+                        return OUT_OF_RANGE, trial, i, entry, parameter, 0.0, 0.0
+                    prepare(of_kind, rows[entry], parameter, free)
+                    params = free
+                    price = parameter
+                    limit += limits[entry, 1] * parameter
+                admitted, purse = admit(purse, price, prices[entry, 1])
+                if admitted:
+                    answer = sample(of_kind, params, b, noise)
+                    round_loss = loss_of(of_kind, params, answer)
+                    # one comparison that holds while all goes well; NaN fails it
+                    if not abs(round_loss) + (answer - answer) <= limit:
+                        return FAULT, trial, i, entry, parameter, answer, round_loss
+                    loss += round_loss
+                else:
+                    answer = math.nan
+                if trace.shape[0] > 0 and loss - loss == 0.0:
+                    trace[0, i] += loss
+                    trace[1, i] += loss * loss
+                    trace[2, i] += 1.0
+                if answers.shape[0] > 0:
+                    answers[trial, i] = answer
+            if loss == impossible:
+                return IMPOSSIBLE, trial, i, 0, 0.0, 0.0, loss
+            losses[trial] = loss
+        return DONE, 0, 0, 0, 0.0, 0.0, 0.0
+
+    return compile_(kernel)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A kernel ready to play, with what became of compiling it.
+
+    Attributes
+    ----------
+    seconds : time that compilation took.
+    complaint : why numba could not compile the rule, or "" when it did.
+    """
+
+    menu: Menu
+    kernel: Callable[..., Any]
+    seconds: float
+    complaint: str = ""
+
+    @classmethod
+    def build(
+        cls,
+        rule: Rule,
+        family: Guarantee,
+        relation: Relation,
+        filter_: Filter | None = None,
+        compiled: bool = True,
+    ) -> Engine:
+        """Check the menu and compile the rule; fall back to Python where numba cannot."""
+        menu = Menu.of(rule, family, relation, filter_)
+        start = time.perf_counter()
+        if not compiled:
+            return cls(menu, plain_kernel(menu, filter_, uncompiled), 0.0)
+
+        def try_out(kernel: Callable[..., Any]) -> None:
+            rng = np.random.default_rng(0)
+            cls(menu, kernel, 0.0).play(0, rng, rng, np.zeros(0), 1)
+
+        kernel, complaint = compiled_or_not(
+            rule, lambda compile_: plain_kernel(menu, filter_, compile_), try_out
+        )
+        return cls(menu, kernel, time.perf_counter() - start, complaint)
+
+    def play(
+        self,
+        b: int,
+        coins: np.random.Generator,
+        noise: np.random.Generator,
+        losses: np.ndarray,
+        rounds: int,
+        *,
+        trace: np.ndarray | None = None,
+        answers: np.ndarray | None = None,
+        first_trial: int = 0,
+    ) -> None:
+        """Play ``len(losses)`` trials of experiment ``b`` and fill ``losses``.
+
+        ``trace``, shape (3, rounds), is added to; ``answers``, shape (trials, rounds), is filled.
+        Raises Breach, naming the round and the trial.
+        """
+        menu = self.menu
+        ended = self.kernel(
+            b,
+            menu.kind,
+            menu.rows,
+            menu.params,
+            np.zeros((1, menu.params.shape[1])),
+            menu.low,
+            menu.high,
+            menu.prices,
+            menu.limits,
+            coins,
+            noise,
+            losses,
+            np.zeros((0, rounds)) if trace is None else trace,
+            np.zeros((0, rounds)) if answers is None else answers,
+        )
+        raise_if_ended_early(menu, ended, first_trial, math.inf if b else -math.inf)
+
+
+Ending = tuple[int, int, int, int, float, float, float]
+"""What a kernel returns: the status, the trial, the round, and of a round that ended the play the
+menu entry, the parameter (or the move that is not on the menu), the answer and the loss."""
+
+
+def raise_if_ended_early(menu: Menu, ending: Ending, first_trial: int, impossible: float) -> None:
+    """Raise Breach, naming the round and the trial, unless a kernel's play went well.
+
+    ``impossible`` is the loss of an answer that has probability 0 where it was drawn.
+    """
+    status, trial, i, entry, parameter, answer, loss = ending
+    if status == DONE:
+        return
+    name = menu.rule.name
+    if status == OFF_MENU:
+        found = Breach(off_menu(name, parameter))
+    elif status == OUT_OF_RANGE:
+        found = Breach(out_of_range(name, parameter))
+    elif status == IMPOSSIBLE:
+        found = Breach(f"{name} was given an answer that cannot occur there, now or earlier")
+    else:
+        found = fault(menu.challenge(entry, parameter), menu.relation, answer, loss, impossible)
+    raise type(found)(at(i, first_trial + trial, str(found)))

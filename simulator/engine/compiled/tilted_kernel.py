@@ -1,0 +1,323 @@
+"""Tilted play of a rule, compiled: answers from the tilted law, and the weight beside the loss.
+
+Experiment 1 is played as experiment 0 of the exchanged challenges, so that one kernel serves
+both; losses here are signed: large ones are rare.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator.adversaries.contract import Rule
+from simulator.data.databases import Relation
+from simulator.engine.compiled.compiling import (
+    Compile,
+    advance,
+    compiled_or_not,
+    dispatch,
+    uncompiled,
+    unowned,
+)
+from simulator.engine.compiled.menu import Menu
+from simulator.engine.compiled.plain_kernel import gate, raise_if_ended_early
+from simulator.engine.promises import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE
+from simulator.engine.sampling import (
+    Guarded,
+    RoundByRound,
+    Tilted,
+    phase_of,
+    require_digits,
+)
+from simulator.foundations.errors import NotApplicable
+from simulator.mechanisms import Scalars
+from simulator.theory.filters.families import Filter
+from simulator.theory.guarantees.families import Guarantee
+
+
+def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Callable[..., Any]:
+    """Bind the menu's rule and mechanisms into a kernel that plays tilted trials."""
+    step = advance(menu.rule, compile_)
+    prepare = dispatch([kind.prepare for kind in menu.kinds], compile_)
+    tilt = dispatch([tilt_of(kind) for kind in menu.kinds], compile_)
+    sample = dispatch([sampler_of(kind) for kind in menu.kinds], compile_)
+    loss_of = dispatch([kind.loss for kind in menu.kinds], compile_)
+    admit, unspent = gate(menu, filter_, compile_)
+    initial = menu.rule.state
+    any_free = menu.any_free
+    borrow = unowned(compile_)
+
+    def kernel(  # type: ignore[no-untyped-def]
+        kind, rows, table, tilts, work, work_tilted, low, high, prices, limits, levels, grid, phase,
+        first, per_column, guard, share, coins, noise, losses, log_weights, answers, path,
+    ):  # fmt: skip
+        params_of, tilted_of = borrow(table), borrow(tilts)
+        free, free_tilted = borrow(work)[0], borrow(work_tilted)[0]
+        count = levels.shape[0]
+        guarded = guard >= 0
+        columns = grid.shape[1]
+        steered = grid.shape[0] * columns > 1
+        for trial in range(losses.shape[0]):
+            state = initial
+            answer = math.nan
+            loss = 0.0
+            log_weight = 0.0
+            log_guard = 0.0
+            purse = unspent
+            level = grid[0, 0]
+            guarding = guarded and noise.random() < share
+            for i in range(phase.shape[0]):
+                state, move, parameter = step(state, i, answer, coins)
+                entry = int(move)
+                if entry != move or entry < 0 or entry >= table.shape[0]:
+                    return OFF_MENU, trial, i, 0, float(move), 0.0, 0.0
+                if steered:
+                    place = min(max((loss - first) * per_column, 0.0), columns - 1.0)
+                    level = grid[phase[i], int(place)]
+                params = params_of[entry]
+                drawn = guard if guarding else level
+                tilted = tilted_of[entry * count + drawn]
+                psi = tilts[entry * count + level, 0]
+                psi_guard = tilts[entry * count + guard, 0] if guarded else 0.0
+                price = prices[entry, 0]
+                limit = limits[entry, 0]
+                if any_free and low[entry] == low[entry]:
+                    if not low[entry] <= parameter <= high[entry]:
+                        return OUT_OF_RANGE, trial, i, entry, parameter, 0.0, 0.0
+                    prepare(kind[entry], rows[entry], parameter, free)
+                    params = free
+                    if guarded:
+                        other = level if guarding else guard
+                        tilt(kind[entry], free, levels[other], free_tilted)
+                        psi = psi_guard = free_tilted[0]
+                    tilt(kind[entry], free, levels[drawn], free_tilted)
+                    tilted = free_tilted
+                    if guarding:
+                        psi_guard = tilted[0]
+                    else:
+                        psi = tilted[0]
+                    price = parameter
+                    limit += limits[entry, 1] * parameter
+                round_loss = 0.0
+                admitted, purse = admit(purse, price, prices[entry, 1])
+                if admitted:
+                    answer = sample(kind[entry], params, tilted, noise)
+                    round_loss = loss_of(kind[entry], params, answer)
+                    loss += round_loss
+                    if not abs(round_loss) <= limit - (answer - answer):
+                        return FAULT, trial, i, entry, parameter, answer, round_loss
+                    if round_loss < math.inf:  # others are drawn untilted, and have no weight
+                        log_weight += psi - levels[level] * round_loss
+                        if guarded:
+                            log_guard += psi_guard - levels[guard] * round_loss
+                else:
+                    answer = math.nan
+                    entry = -1
+                if answers.shape[0] > 0:
+                    answers[trial, i] = answer
+                if path.shape[0] > 0:
+                    path[trial, i, 0] = entry
+                    path[trial, i, 1] = level
+                    path[trial, i, 2] = round_loss
+                    path[trial, i, 3] = parameter
+            if loss == -math.inf:
+                return IMPOSSIBLE, trial, i, 0, 0.0, 0.0, loss
+            losses[trial] = loss
+            if guarded:
+                one, two = math.log1p(-share) - log_weight, math.log(share) - log_guard
+                peak = max(one, two)
+                log_weight = -peak - math.log(math.exp(one - peak) + math.exp(two - peak))
+            log_weights[trial] = log_weight
+        return DONE, 0, 0, 0, 0.0, 0.0, 0.0
+
+    return compile_(kernel)
+
+
+def tilt_of(kind: Scalars) -> Callable[..., Any]:
+    """The kind's tilt; raises NotApplicable where it has none."""
+    if kind.tilt is None:
+        raise untiltable(kind)
+    return kind.tilt
+
+
+def sampler_of(kind: Scalars) -> Callable[..., Any]:
+    """The kind's tilted sampler; raises NotApplicable where it has none."""
+    if kind.sample_tilted is None:
+        raise untiltable(kind)
+    return kind.sample_tilted
+
+
+def untiltable(kind: Scalars) -> NotApplicable:
+    """Return the error for a mechanism without a tilted law."""
+    return NotApplicable(
+        f'the {kind.name} mechanism has no tilted sampler; use method="splitting" or "plain"'
+    )
+
+
+@dataclass(frozen=True)
+class TiltedEngine:
+    """A kernel for tilted play, with the menus of both experiments.
+
+    Attributes
+    ----------
+    menus : of experiment 0, and of experiment 1 with the databases exchanged.
+    seconds : time that compilation took.
+    complaint : why numba could not compile the rule, or "" when it did.
+    """
+
+    menus: tuple[Menu, Menu]
+    kernel: Callable[..., Any]
+    seconds: float
+    complaint: str = ""
+
+    @classmethod
+    def build(
+        cls,
+        rule: Rule,
+        family: Guarantee,
+        relation: Relation,
+        filter_: Filter | None = None,
+        compiled: bool = True,
+    ) -> TiltedEngine:
+        """Check the menu and compile the rule; fall back to Python where numba cannot."""
+        menus = (
+            Menu.of(rule, family, relation, filter_),
+            Menu.of(rule, family, relation, filter_, exchanged=True),
+        )
+        start = time.perf_counter()
+        if not compiled:
+            return cls(menus, tilted_kernel(menus[0], filter_, uncompiled), 0.0)
+
+        def try_out(kernel: Callable[..., Any]) -> None:
+            rng = np.random.default_rng(0)
+            none = np.zeros(0)
+            cls(menus, kernel, 0.0).play(0, Tilted(0.0), 1, rng, rng, losses=none, log_weights=none)
+
+        kernel, complaint = compiled_or_not(
+            rule, lambda compile_: tilted_kernel(menus[0], filter_, compile_), try_out
+        )
+        return cls(menus, kernel, time.perf_counter() - start, complaint)
+
+    def play(
+        self,
+        b: int,
+        sampling: RoundByRound,
+        rounds: int,
+        coins: np.random.Generator,
+        noise: np.random.Generator,
+        *,
+        losses: np.ndarray,
+        log_weights: np.ndarray,
+        answers: np.ndarray | None = None,
+        path: np.ndarray | None = None,
+        first_trial: int = 0,
+    ) -> None:
+        """Play ``len(losses)`` trials tilted for experiment ``b``.
+
+        Fills ``losses`` with the signed losses (L, or -L in experiment 1), ``log_weights`` with
+        ln dP_b/dQ, and where given ``answers``, shape (trials, rounds), and ``path``, shape
+        (trials, rounds, 4): each round's menu entry (-1 if refused), level, signed loss and
+        parameter.
+        Raises Breach.
+        """
+        menu = self.menus[b]
+        grid = sampling.grid
+        first, last = sampling.span
+        tilts = tilt_table(menu, sampling)
+        ended = self.kernel(
+            menu.kind,
+            menu.rows,
+            menu.params,
+            tilts,
+            np.zeros((1, menu.params.shape[1])),
+            np.zeros((1, tilts.shape[1])),
+            menu.low,
+            menu.high,
+            menu.prices,
+            menu.limits,
+            sampling.levels,
+            grid,
+            phase_of(rounds, grid.shape[0]),
+            first,
+            grid.shape[1] / (last - first),
+            len(sampling.levels) - 1 if isinstance(sampling, Guarded) else -1,
+            sampling.share if isinstance(sampling, Guarded) else 0.0,
+            coins,
+            noise,
+            losses,
+            log_weights,
+            np.zeros((0, rounds)) if answers is None else answers,
+            np.zeros((0, rounds, 4)) if path is None else path,
+        )
+        raise_if_ended_early(menu, ended, first_trial, -math.inf)
+
+
+def tilt_table(menu: Menu, sampling: RoundByRound) -> np.ndarray:
+    """Every entry's tilted law at every level, one row each: shape (entries * levels, widest)."""
+    count = len(sampling.levels)
+    table = np.zeros((len(menu.kind) * count, widest_tilt(menu)))
+    for entry, kind in enumerate(menu.kind):
+        for level, theta in enumerate(sampling.levels):
+            row = table[entry * count + level]
+            tilt_of(menu.kinds[kind])(menu.params[entry], float(theta), row)
+            require_digits(menu.kinds[kind].name, float(theta), float(row[0]))
+    return table
+
+
+def widest_tilt(menu: Menu) -> int:
+    """How many numbers the widest tilted law of the menu takes."""
+    return max(width_of(menu.kinds[k])(p) for k, p in zip(menu.kind, menu.params))
+
+
+def width_of(kind: Scalars) -> Callable[..., int]:
+    """How many numbers the kind's tilt writes; raises NotApplicable where it has none."""
+    if kind.tilt_width is None:
+        raise untiltable(kind)
+    return kind.tilt_width
+
+
+def largest_psi(menu: Menu, theta: float, rounds: int) -> float:
+    """A bound on the total psi of any play at ``theta`` >= 0; infinite where a loss may be."""
+    return rounds * max(psi_bound(menu, entry, theta) for entry in range(len(menu.kind)))
+
+
+def psi_bound(menu: Menu, entry: int, theta: float) -> float:
+    """A bound on one round's psi with this entry, never below 0.
+
+    psi itself, except of a free entry: psi need not grow with the privacy parameter (that of the
+    exponential mechanism vanishes at both ends when both databases have the same best candidate),
+    so there it is theta times the guarantee's bound on the Renyi divergence.
+    """
+    kind, params = menu.kinds[menu.kind[entry]], menu.params[entry]
+    if menu.is_free(entry):
+        return theta * menu.guarantee(entry).renyi(1.0 + theta)
+    if kind.outcomes and any(kind.loss(params, a) == math.inf for a in kind.outcomes(params)):
+        return math.inf
+    tilted = np.zeros(width_of(kind)(params))
+    tilt_of(kind)(params, theta, tilted)
+    return max(0.0, float(tilted[0]))
+
+
+def slopes_of_psi(
+    menu: Menu, entry: int, theta: float, step: float, parameter: float
+) -> tuple[float, float]:
+    """The first two derivatives of psi in theta, by central differences.
+
+    ``parameter`` counts for an entry that leaves its own free.
+    """
+    kind, params = menu.kinds[menu.kind[entry]], menu.params[entry]
+    if menu.is_free(entry):
+        params = np.zeros_like(params)
+        kind.prepare(menu.rows[entry], parameter, params)
+    tilted = np.zeros(width_of(kind)(params))
+    values = []
+    for shifted in (theta - step, theta, theta + step):
+        tilt_of(kind)(params, shifted, tilted)
+        values.append(float(tilted[0]))
+    low, middle, high = values
+    return (high - low) / (2.0 * step), (high - 2.0 * middle + low) / step**2

@@ -1,0 +1,1 @@
+"""Exact play: every state that a rule can come to."""

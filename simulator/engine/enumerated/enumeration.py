@@ -1,0 +1,283 @@
+"""Find every state that a rule over a menu can come to.
+
+A rule is followed from its first state through every answer and every coin; where the rounds make
+no difference to it one node serves them all.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from simulator.engine.compiled.menu import Menu
+from simulator.engine.compiled.plain_kernel import no_filter
+from simulator.engine.enumerated.automaton import Automaton, Leaves, Out, leaves_of, same
+from simulator.engine.enumerated.state_count import INSTEAD, Census
+from simulator.engine.enumerated.tracing import Way, ways
+from simulator.engine.enumerated.unknown_numbers import RoundMatters
+from simulator.engine.reproducibility import comparable, global_states
+from simulator.foundations.errors import Breach, NotApplicable
+from simulator.foundations.stages import in_stages
+from simulator.mechanisms import Scalars
+from simulator.theory.filters.families import Filter
+
+MOST_WAYS = 3_000_000
+SMALL, FEW_ROUNDS = 4000, 8
+"""An enumeration with so many ways is repeated whole, a larger one over so many rounds."""
+
+Answers = list[tuple[float, float, float]]
+"""(answer, its probability, its signed loss) of a mechanism with finitely many answers."""
+
+
+def automaton_of(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
+    """Enumerate the states of the menu's rule within so many rounds.
+
+    Raises NotApplicable where they cannot be enumerated: the rule keeps a continuous answer or
+    coin as a number, or has too many states, or a mechanism has infinitely many answers, of no
+    known probability between two thresholds. Raises Breach for a move that is not on the menu
+    where some play makes it.
+    """
+    before = comparable(global_states())
+    found = _enumerated(menu, rounds, filter_)
+    alike = menu.rule.of_library
+    if not alike:
+        few = rounds if sum(map(len, found.segments)) <= SMALL else min(rounds, FEW_ROUNDS)
+        once = found if few == rounds else _enumerated(menu, few, filter_)
+        alike = same(once, _enumerated(menu, few, filter_))
+    if before != comparable(global_states()) or not alike:
+        raise NotApplicable(
+            "the rule's step is no function of its arguments: it draws from the global random or "
+            "numpy.random, or keeps something from call to call"
+        )
+    return found
+
+
+def _enumerated(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
+    try:
+        return _Enumeration(menu, rounds, filter_).across_rounds()
+    except RoundMatters:
+        return _Enumeration(menu, rounds, filter_).round_by_round()
+
+
+class _Enumeration:
+    """The search for everything that a rule can come to."""
+
+    def __init__(self, menu: Menu, rounds: int, filter_: Filter | None) -> None:
+        self.menu, self.rounds = menu, rounds
+        self.admit = no_filter if filter_ is None else type(filter_).step
+        self.unspent: Any = (0.0,) if filter_ is None else filter_.initial
+        self.entries: dict[tuple[int, float], int] = {}
+        self.kind: list[int] = []
+        self.params: list[np.ndarray] = []
+        self.prices: list[tuple[float, float]] = []
+        self.answers: list[Answers] = []
+        self.ways_seen = 0
+        self.census = Census(rounds)
+        self.off_menu: list[tuple[int, Way, str]] = []
+        self.check = None if menu.rule.of_library else np.random.Generator(np.random.SFC64(0))
+
+    def across_rounds(self) -> Automaton:
+        """One node for all rounds that a rule can be in a state, found in order of the first."""
+        last = self.rounds - 1
+        numbers: dict[Any, int] = {}
+        first_round: list[int] = []
+        waiting: list[tuple[int, int, Any]] = []
+        outs: list[Out] = []
+
+        def arrive(way: Way, spent: Any, i: int) -> int:
+            key = way.state, self._entry(way.move, way.parameter), spent
+            node = numbers.setdefault(key, len(numbers))
+            self.census.count(i, node == len(first_round))
+            if node == len(first_round):
+                first_round.append(self.rounds)
+            if i < first_round[node]:
+                first_round[node] = i
+                heapq.heappush(waiting, (i, node, key))
+            return node
+
+        start = self._start(lambda way: arrive(way, self.unspent, 0))
+        done: dict[int, list[Out]] = {}
+        while waiting:
+            i, node, (state, entry, spent) = heapq.heappop(waiting)
+            if node in done:
+                continue
+            entry, spent, answers = self._answered(entry, spent)
+            done[node] = [
+                Out(node, 0, last, 0, entry, loss, mass, -math.inf, math.inf)
+                for _, mass, loss in answers
+            ]
+            for answer, mass, loss in answers if i < last else ():
+                handed = self._handed(entry, answer, loss)
+                for way in self._ways(state, i + 1, last, handed, node=node):
+                    follow = arrive(way, spent, way.first)
+                    # before its first round a node is not reached: its ways need no cut there
+                    first = way.first if way.first > i + 1 else 1
+                    outs.append(
+                        Out(node, first, way.last, follow, entry, loss,
+                            mass * way.probability, way.low, way.high)
+                    )  # fmt: skip
+        nodes = len(numbers)
+        outs.sort(key=lambda out: out.node)
+        if self.off_menu:
+            self._raise_if_played(start[0].tolist(), outs)
+        first, until = np.array([(o.first, o.last) for o in outs] or [(1, last)]).T
+        edges = sorted({0, last} | {f - 1 for f in first.tolist()} | set(until.tolist()))
+        segments = []
+        for a, b in itertools.pairwise(edge for edge in edges if 0 <= edge <= last):
+            held = np.flatnonzero((first <= a + 1) & (until >= b)) if outs else ()
+            segments.append(leaves_of([outs[place] for place in held], nodes))
+        segments.append(leaves_of([end for node in range(nodes) for end in done[node]], nodes))
+        segment_of = np.searchsorted(edges, np.arange(self.rounds), side="right") - 1
+        segment_of[-1] = len(segments) - 1
+        return self._automaton(start, segment_of, segments)
+
+    def round_by_round(self) -> Automaton:
+        """Nodes of their own for every round, where the rule computes with its number."""
+        here: dict[Any, int] = {}
+
+        def arrive(way: Way, spent: Any, i: int) -> int:
+            key = way.state, self._entry(way.move, way.parameter), spent
+            self.census.count(i, key not in here)
+            return here.setdefault(key, len(here))
+
+        start = self._start(lambda way: arrive(way, self.unspent, 0))
+        segments = []
+        for i in in_stages(range(self.rounds), "enumerating states"):
+            before, here, outs = here, {}, []
+            for (state, entry, spent), node in before.items():
+                entry, spent, answers = self._answered(entry, spent)
+                for answer, mass, loss in answers:
+                    if i + 1 == self.rounds:
+                        outs.append(Out(node, i, i, 0, entry, loss, mass, -math.inf, math.inf))
+                        continue
+                    handed = self._handed(entry, answer, loss)
+                    for way in self._ways(state, i + 1, i + 1, handed):
+                        outs.append(
+                            Out(node, i, i, arrive(way, spent, i + 1), entry, loss,
+                                mass * way.probability, way.low, way.high)
+                        )  # fmt: skip
+            segments.append(leaves_of(outs, len(before)))
+        return self._automaton(start, np.arange(self.rounds), segments)
+
+    def _start(self, arrive: Callable[[Way], int]) -> tuple[np.ndarray, np.ndarray]:
+        chances: dict[int, float] = {}
+        for way in self._ways(self.menu.rule.state, 0, 0, math.nan):
+            node = arrive(way)
+            chances[node] = chances.get(node, 0.0) + way.probability
+        return np.array(list(chances), dtype=np.int64), np.array(list(chances.values()))
+
+    def _automaton(
+        self, start: tuple[np.ndarray, np.ndarray], segment_of: np.ndarray, segments: list[Leaves]
+    ) -> Automaton:
+        kinds, kind, params = self.menu.kinds, np.array(self.kind), np.array(self.params)
+        return Automaton(
+            kinds=kinds,
+            kind=kind,
+            params=params,
+            rounds=self.rounds,
+            start=start,
+            segment_of=segment_of,
+            segments=tuple(segments),
+        )
+
+    def _answered(self, entry: int, spent: Any) -> tuple[int, Any, Answers]:
+        """What a node's move leads to: itself or -1 where refused, what is spent, the answers."""
+        admitted, spent = self.admit(spent, *self.prices[entry])
+        if not admitted:
+            return -1, spent, [(math.nan, 1.0, 0.0)]
+        return entry, spent, self.answers[entry]
+
+    def _handed(self, entry: int, answer: float, loss: float) -> float | tuple[float, float]:
+        """The answer as :func:`ways` takes it."""
+        if not math.isnan(loss):
+            return answer
+        kind = self.menu.kinds[self.kind[entry]]
+        return (1.0, float(self.params[entry][0])) if kind.whole else (0.0, 0.0)
+
+    def _ways(
+        self, state: Any, first: int, last: int, answer: Any, *, node: int | None = None
+    ) -> Iterator[Way]:
+        """The ways from a state; those off the menu out of a ``node`` are kept, to be looked into.
+
+        Raises Breach for such a way without a node: then a play takes it for certain.
+        """
+        for way in ways(self.menu.rule.step, state, (first, last), answer, self.check):
+            self.ways_seen += 1
+            if self.ways_seen > MOST_WAYS:
+                raise NotApplicable(
+                    f"the rule has more than {MOST_WAYS} ways through its step: {INSTEAD}"
+                )
+            complaint = self.menu.complaint(way.move, way.parameter)
+            if not complaint:
+                yield way
+                continue
+            complaint += after(state, way, answer)
+            if node is None:
+                raise Breach(f"round {way.first + 1}: {complaint}")
+            self.off_menu.append((node, way, complaint))
+
+    def _raise_if_played(self, live: Iterable[int], outs: list[Out]) -> None:
+        """Raise Breach for the first way off the menu that some play takes, as the play does.
+
+        A node stands for its state in every round, also in some that no play is in it.
+        """
+        ways_of: dict[int, list[Out]] = {}
+        for out in outs:
+            ways_of.setdefault(out.node, []).append(out)
+        for i in range(1, self.rounds):
+            live = set(live)
+            for node, way, complaint in self.off_menu:
+                if node in live and way.first <= i <= way.last:
+                    raise Breach(f"round {i + 1}: {complaint}")
+            live = {
+                out.follow
+                for node in live
+                for out in ways_of.get(node, ())
+                if out.first <= i <= out.last
+            }
+
+    def _entry(self, move: float, parameter: float) -> int:
+        """The number of a move with the parameter that it gives a free entry."""
+        menu, move = self.menu, int(move)
+        free = menu.is_free(move)
+        key = move, parameter if free else 0.0
+        if key not in self.entries:
+            kind, params = menu.kinds[menu.kind[move]], menu.params[move].copy()
+            price = tuple(menu.prices[move].tolist())
+            if free:
+                kind.prepare(menu.rows[move], parameter, params)
+                price = parameter, price[1]
+            self.entries[key] = len(self.kind)
+            self.kind.append(int(menu.kind[move]))
+            self.params.append(params)
+            self.prices.append(price)
+            self.answers.append(answers_of(kind, tuple(params.tolist())))
+        return self.entries[key]
+
+
+def after(state: Any, way: Way, answer: float | tuple[float, float]) -> str:
+    """Where a way was taken, for an error."""
+    if isinstance(answer, tuple):
+        return f", in the state {state!r} after an answer between {way.low:g} and {way.high:g}"
+    return f", in the state {state!r}" + ("" if math.isnan(answer) else f" after {answer:g}")
+
+
+def answers_of(kind: Scalars, params: tuple[float, ...]) -> Answers:
+    """What a mechanism can answer; one row with loss NaN where it is cut into pieces instead.
+
+    Answers that cannot occur are left out. Raises NotApplicable.
+    """
+    if kind.outcomes is not None and kind.mass is not None:
+        masses = [(float(answer), kind.mass(params, 0, answer)) for answer in kind.outcomes(params)]
+        return [(answer, mass, kind.loss(params, answer)) for answer, mass in masses if mass > 0.0]
+    if kind.piece is None:
+        raise NotApplicable(
+            f"the {kind.name} mechanism has infinitely many answers, of no known probability "
+            "between two thresholds"
+        )
+    return [(math.nan, 1.0, math.nan)]

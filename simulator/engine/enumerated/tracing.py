@@ -1,0 +1,276 @@
+"""Every way that a step function can go, found by running it on numbers that are not yet known.
+
+A step that looks at its answer, its coins and the round only through comparisons takes finitely
+many ways. It is run on :class:`Unknown` numbers; where it compares one, the comparison is decided
+both ways, one run each, and the number is known to lie in a smaller interval from then on. A way
+ends as a :class:`Way`: what the step returned, and the intervals that lead there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from simulator.engine.enumerated.unknown_numbers import (
+    MOST_CELLS,
+    Line,
+    RoundMatters,
+    Script,
+    Unknown,
+    every_run,
+)
+from simulator.foundations.errors import NotApplicable
+from simulator.mechanisms.gaussian import log_normal_between
+
+DRAWS, MOST_COMPARED = 4, 64
+"""Numbers tried within each way, and ways of one step that are."""
+
+
+class TracedCoins:
+    """Coins whose draws are decided by enumeration; ``probability`` of the way so far."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.drawn: list[tuple[Line, Callable[[float, float], float]]] = []
+        self.factor = 1.0
+        self.used = False
+
+    @property
+    def probability(self) -> float:
+        """The probability of all that was decided."""
+        product = self.factor
+        for line, between in self.drawn:
+            product *= between(line.low, line.high)
+        return product
+
+    def _line(self, low: float, high: float, between: Callable[[float, float], float]) -> Unknown:
+        self.used = True
+        line = Line(self.script, "coin", low, high)
+        self.drawn.append((line, between))
+        return Unknown(line)
+
+    def random(self) -> Unknown:
+        """Uniform on [0, 1)."""
+        return self._line(0.0, 1.0, lambda low, high: high - low)
+
+    def uniform(self, low: float = 0.0, high: float = 1.0) -> Unknown:
+        """Uniform on [low, high)."""
+        return low + (high - low) * self.random()
+
+    def standard_normal(self) -> Unknown:
+        """Standard normal."""
+        return self._line(
+            -math.inf, math.inf, lambda low, high: math.exp(log_normal_between(low, high))
+        )
+
+    def normal(self, loc: float = 0.0, scale: float = 1.0) -> Unknown:
+        """Normal."""
+        return loc + scale * self.standard_normal()
+
+    def standard_exponential(self) -> Unknown:
+        """Exponential of rate 1."""
+        return self._line(0.0, math.inf, lambda low, high: -math.exp(-low) * math.expm1(low - high))
+
+    def exponential(self, scale: float = 1.0) -> Unknown:
+        """Exponential with mean ``scale``."""
+        return scale * self.standard_exponential()
+
+    def integers(self, low: int, high: int | None = None) -> int:
+        """A whole number in [low, high), or in [0, low)."""
+        first, last = (0, int(low)) if high is None else (int(low), int(high))
+        if not 0 < last - first <= MOST_CELLS:
+            raise self.script.refusal(
+                NotApplicable(
+                    f"the rule draws one of {last - first} whole numbers: up to {MOST_CELLS} can "
+                    "be enumerated"
+                )
+            )
+        self.used = True
+        self.factor /= last - first
+        return first + self.script.choose(last - first)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise self.script.refusal(
+            NotApplicable(
+                f"the rule draws its coins by {name}: random, uniform, normal, exponential and "
+                "integers, one at a time, can be enumerated"
+            )
+        )
+
+
+class Way(NamedTuple):
+    """One way through a step.
+
+    Attributes
+    ----------
+    state, move, parameter : what it returned; the parameter is NaN where it gave none. The move is
+        an int where it is whole.
+    first, last : the rounds for which it goes so, both included.
+    low, high : the interval of the answer; infinite where it was not looked at.
+    probability : of the adversary's coins.
+    """
+
+    state: Any
+    move: float
+    parameter: float
+    first: int
+    last: int
+    low: float
+    high: float
+    probability: float
+
+
+def ways(
+    step: Callable[..., tuple],
+    state: Any,
+    rounds: tuple[int, int],
+    answer: float | tuple[float, float],
+    check: np.random.Generator | None = None,
+) -> Iterator[Way]:
+    """Every way that the step takes from ``state`` in the rounds from first to last.
+
+    ``answer`` is a number, or for one that may be anything (spacing of its atoms, one of them),
+    the spacing 0 where it is continuous. With ``check`` the ways are compared with the step on
+    numbers. Raises RoundMatters where there are several rounds and the step does more than compare
+    their number, NotApplicable where the ways cannot be enumerated.
+    """
+    first, last = rounds
+    tosses = False
+
+    def run(script: Script) -> Way | None:
+        nonlocal tosses
+        number = Line(script, "round", first - 0.5, last + 0.5, spacing=1.0, origin=float(first))
+        given = isinstance(answer, tuple)
+        spacing, origin = answer if isinstance(answer, tuple) else (0.0, 0.0)
+        line = Line(script, "answer", -math.inf, math.inf, spacing=spacing, origin=origin)
+        coins = TracedCoins(script)
+        i: Any = Unknown(number) if last > first else first
+        try:
+            result = step(state, i, Unknown(line) if given else answer, coins)
+            after, move, *rest = result
+            parameter = float(rest[0]) if rest else math.nan
+            move = plain_move(move)
+        except (NotApplicable, RoundMatters, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # anybody's code, on numbers that it has not met
+            raise NotApplicable(
+                f"the rule's step cannot be enumerated: it raised {type(error).__name__} "
+                f"({error}) on a number that is not known in advance"
+            ) from error
+        if script.refused is not None:
+            raise script.refused
+        tosses = tosses or coins.used
+        probability = coins.probability
+        if probability <= 0.0 or number.high - number.low < 0.5:
+            return None
+        return Way(
+            plain_state(after),
+            move,
+            parameter,
+            math.ceil(number.low),
+            math.floor(number.high),
+            line.low,
+            line.high,
+            probability,
+        )
+
+    found = [way for way in every_run(run) if way is not None]
+    if check is not None:
+        compare_with_numbers(step, state, found, answer, check, tosses=tosses)
+    yield from found
+
+
+def compare_with_numbers(
+    step: Callable[..., tuple],
+    state: Any,
+    found: list[Way],
+    answer: float | tuple[float, float],
+    rng: np.random.Generator,
+    *,
+    tosses: bool,
+) -> None:
+    """Take the step on numbers within each way; raises NotApplicable where it goes another.
+
+    Types, texts and the rounding of doubles are not seen by comparisons of unknown numbers. With
+    one number for an answer, once is enough where the step ``tosses`` no coins.
+    """
+    for way in found[:MOST_COMPARED]:
+        for i in {way.first, way.last}:
+            for value in numbers_within(way, answer, rng, DRAWS if tosses else 1):
+                after, move, *rest = step(state, i, value, rng)
+                parameter = float(rest[0]) if rest else math.nan
+                went = plain_state(after), plain_move(move)
+                if is_nan(went[0]):
+                    continue
+                if not any(
+                    went == (other.state, other.move)
+                    and (parameter == other.parameter or other.parameter != other.parameter)
+                    and other.first <= i <= other.last
+                    and (not isinstance(answer, tuple) or other.low <= value <= other.high)
+                    for other in found
+                ):
+                    raise NotApplicable(
+                        f"the rule's step goes another way at the answer {value!r} than its "
+                        "comparisons say: what it does cannot be enumerated"
+                    )
+
+
+def is_nan(state: Any) -> bool:
+    """Whether a state holds a number that is none, and so equals nothing."""
+    return any(map(is_nan, state)) if isinstance(state, tuple) else bool(state != state)
+
+
+def numbers_within(
+    way: Way, answer: float | tuple[float, float], rng: np.random.Generator, tosses: int
+) -> list[float]:
+    """The answer, so many times, or some that lie in a way's interval."""
+    if not isinstance(answer, tuple):
+        return [answer] * tosses
+    spacing, origin = answer
+    low, high = way.low, way.high
+    drawn = []
+    for scale in rng.exponential(1.0, DRAWS) * (0.1, 1.0, 1.0, 10.0):
+        if math.isfinite(low) and math.isfinite(high):
+            value = rng.uniform(low, high)
+        elif math.isfinite(low) or math.isfinite(high):
+            value = low + scale if math.isfinite(low) else high - scale
+        else:
+            value = scale if rng.random() < 0.5 else -scale
+        if spacing:
+            value = origin + spacing * round((value - origin) / spacing)
+        if low < value < high:
+            drawn.append(float(value))
+    return drawn
+
+
+def plain_move(move: Any) -> float:
+    """The move as a plain number, an int where it is whole; raises NotApplicable if not known."""
+    if not isinstance(move, Unknown) and not math.isfinite(move):
+        return float(move)
+    number = math.floor(move)
+    if number == move:
+        return number
+    if isinstance(move, Unknown):
+        raise NotApplicable(
+            f"the rule makes its {move.line.name} its move, which then takes infinitely many values"
+        )
+    return float(move)
+
+
+def plain_state(state: Any) -> Any:
+    """The state with plain numbers for numpy's; raises NotApplicable where it is not known."""
+    if isinstance(state, Unknown):
+        raise NotApplicable(
+            f"the rule keeps its {state.line.name} as a number in its state, which then takes "
+            "infinitely many values: keep what was decided by it instead, such as a count"
+        )
+    if isinstance(state, tuple):
+        return tuple(map(plain_state, state))
+    if isinstance(state, np.generic):
+        return state.item()
+    if not isinstance(state, bool | int | float):
+        raise NotApplicable(f"the rule's state {state!r} is no number or tuple of numbers")
+    return state

@@ -1,0 +1,1 @@
+"""Play round by round in Python: any generator, any mechanism."""

@@ -1,0 +1,1 @@
+"""What blocks measure, added up in any order, and read back."""

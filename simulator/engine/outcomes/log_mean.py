@@ -1,0 +1,123 @@
+"""The mean of a nonnegative sample given by its logarithms, and how far it can be trusted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from simulator.engine.outcomes.samples import Floats
+from simulator.foundations.errors import Refusal
+from simulator.foundations.wording import count_of
+
+VALID_ENDS = "betting below, the family's curve above"
+"""Ends that a weighted sample of any measure has: the lower needs only that weights are not
+negative, the upper is what the family allows at most."""
+
+MINIMUM_HITS = 30
+"""Fewer contributing trials than this give no guess: no law of large numbers yet."""
+LARGEST_SHARE = 0.2
+"""One trial may contribute at most this share of the sum: beyond, it is the estimate."""
+
+_ROUNDING = 1e-10  # log-weights are sums over many rounds; matters when the variance is zero
+_SMALLEST_LOG = -690.0  # e^-690 is still a normal float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogMean:
+    """Mean of e^x over the sample, in logarithms, with its diagnostics."""
+
+    log_value: float
+    trials: int
+    hits: int
+    effective_sample_size: float
+    largest_share: float
+    relative_error: float
+
+    @classmethod
+    def of(
+        cls, log_sample: Floats, trials: int | None = None, counts: Floats | None = None
+    ) -> LogMean:
+        """Summary of a sample of logarithms; -inf stands for a contribution of zero.
+
+        ``trials`` counts the whole sample when some of its zeros were left out; ``counts`` are the
+        trials that each stands for, one each without them.
+        """
+        trials = log_sample.size if trials is None else trials
+        peak = float(log_sample.max())
+        if peak == -math.inf:
+            return cls(
+                log_value=-math.inf,
+                trials=trials,
+                hits=0,
+                effective_sample_size=0.0,
+                largest_share=1.0,
+                relative_error=math.inf,
+            )
+        scaled = np.exp(log_sample - peak)
+        many = np.ones(1) if counts is None else counts
+        present = log_sample.size if counts is None else round(float(counts.sum()))
+        total, squares = float((many * scaled).sum()), float((many * scaled**2).sum())
+        mean = total / trials
+        # two passes: with nearly equal weights, 1/ESS - 1/n would cancel to rounding noise
+        spread = float((many * (scaled - mean) ** 2).sum()) + (trials - present) * mean**2
+        return cls(
+            log_value=peak + math.log(mean),
+            trials=trials,
+            hits=round(float(np.where(log_sample > -math.inf, many, 0.0).sum())),
+            effective_sample_size=total**2 / squares,
+            largest_share=1.0 / total,
+            relative_error=math.sqrt(spread) / total,
+        )
+
+    def guess(
+        self,
+        limits: Callable[[], tuple[float, float]],
+        *,
+        bounded: bool,
+        minimum_hits: int,
+        largest_share: float,
+    ) -> tuple[tuple[float, float] | None, str]:
+        """Asymptotic ``limits`` to stand beside the valid ends; or None, and why there are none.
+
+        The valid ends are given in any case. Where the weights are ``bounded`` in advance they need
+        nothing beside them; else there is no guess where hits are few or one weight dominates.
+        Raises Refusal where nothing was measured: no hit at all, or a value that is no float.
+        """
+        if self.hits == 0:
+            needed = 1 if bounded else max(minimum_hits, 1)
+            raise Refusal(
+                f"0 of {count_of(self.trials, 'trial')} hit the event, {needed} are needed: try "
+                'more trials, another theta, or method="steered" or "doob"'
+            )
+        if self.log_value < _SMALLEST_LOG:
+            raise Refusal(
+                f"the estimate is e^{self.log_value:.0f}, below the smallest float: "
+                "ask for a less extreme epsilon"
+            )
+        if bounded:
+            return None, ""
+        if self.hits < minimum_hits:
+            return None, (
+                f"{self.hits} of {count_of(self.trials, 'trial')} hit the event, {minimum_hits} "
+                'are needed: try more trials, another theta, or method="steered" or "doob"'
+            )
+        if self.largest_share > largest_share:
+            return None, (
+                f"one trial carries {100 * self.largest_share:.0f}% of the estimate "
+                f"({100 * largest_share:.0f}% allowed): try another theta, more trials, or "
+                'method="steered" or "doob"'
+            )
+        return limits(), ""
+
+    def asymptotic_limits(self, alpha: float) -> tuple[float, float]:
+        """Limits, error ``alpha`` per side: Student with the effective sample's degrees of freedom.
+
+        On the logarithmic scale, because sums of skewed weights err more often below than above.
+        """
+        freedom = max(self.effective_sample_size - 1.0, 1.0)
+        reach = float(-scipy.special.stdtrit(freedom, alpha)) * self.relative_error + _ROUNDING
+        return math.exp(self.log_value - reach), math.exp(min(self.log_value + reach, 700.0))

@@ -1,0 +1,97 @@
+"""What one block measured. Outcomes of blocks add up, in whatever order they come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator.adversaries.contract import Challenge
+from simulator.engine.views.views import View
+from simulator.foundations.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one block measured.
+
+    Attributes
+    ----------
+    losses : float64, shape (trials of the block,), the privacy losses of the views; NaN where a
+        mechanism without likelihood was asked, and then every view of the block is kept.
+    trace : float64, shape (3, rounds), or None: sums over the trials of the finite losses so
+        far, of their squares, and the number of them.
+    views : the kept views.
+    log_weights : float64, shape (trials of the block,), ln dP_b/dQ of the views where they were
+        drawn from another measure Q, or None.
+    doubt : a line on why the block may not be reproducible, or "". Not stored.
+    challenges : those that a generator met, where the specification asks for them. Not stored.
+    """
+
+    experiment: int
+    block: int
+    losses: np.ndarray
+    trace: np.ndarray | None = None
+    views: tuple[View, ...] = ()
+    _: KW_ONLY
+    log_weights: np.ndarray | None = None
+    doubt: str = ""
+    challenges: tuple[Challenge, ...] = ()
+
+    @property
+    def trials(self) -> int:
+        """How many trials were played."""
+        return len(self.losses)
+
+    @property
+    def blocks(self) -> int:
+        """It is one block."""
+        return 1
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The outcome as named arrays, fit for storage."""
+        named = {"losses": self.losses}
+        if self.trace is not None:
+            named["trace"] = self.trace
+        if self.log_weights is not None:
+            named["log_weights"] = self.log_weights
+        if self.views:
+            named["trials"] = np.array([view.trial for view in self.views])
+            named["coins"] = np.array([view.coins for view in self.views], dtype=np.uint64)
+            named["answers"] = same_shape([view.answers for view in self.views])
+        return named
+
+    @classmethod
+    def of_arrays(cls, experiment: int, block: int, named: Mapping[str, np.ndarray]) -> Outcome:
+        """Inverse of ``arrays``."""
+        views = tuple(
+            View(experiment, int(trial), tuple(map(int, coins)), plain(answers))
+            for trial, coins, answers in zip(
+                named.get("trials", ()), named.get("coins", ()), named.get("answers", ())
+            )
+        )
+        log_weights = named.get("log_weights")
+        return cls(
+            experiment, block, named["losses"], named.get("trace"), views, log_weights=log_weights
+        )
+
+
+def plain(answers: np.ndarray) -> tuple[Any, ...]:
+    """The answers of a view as it had them: Python's numbers, or arrays."""
+    return tuple(answers.tolist() if answers.ndim == 1 else answers)
+
+
+def same_shape(answers: list[tuple[Any, ...]]) -> np.ndarray:
+    """The answers as one array; raises InvalidInput where they are not numbers of one shape."""
+    try:
+        array = np.array(answers)
+    except ValueError:
+        array = np.array(None)
+    if array.dtype.kind not in "fiub":
+        raise InvalidInput(
+            "views with answers of different shapes, or that are not numbers, cannot be stored: "
+            "play without a folder (out=None)"
+        )
+    return array

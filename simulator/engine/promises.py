@@ -1,0 +1,110 @@
+"""What an answer and its loss must keep to in every round, and the words for what does not.
+
+A mechanism that promises epsilon-differential privacy has |loss| <= epsilon at every answer, and
+one that promises delta = 0 has no infinite loss. A round beyond that is the mechanism's breach: no
+theorem about the composition of its promises is tested by it. A promise with delta > 0 allows any
+single loss, and one without a pure epsilon (Gaussian, zCDP, Renyi) any finite loss.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from simulator.adversaries.contract import Challenge
+from simulator.data.databases import Relation
+from simulator.foundations.errors import Breach, BrokenPromise
+from simulator.mechanisms import Free, ScalarMechanism
+from simulator.mechanisms.base import all_finite
+from simulator.theory.guarantees.families import Guarantee
+
+# how a kernel's play ended: all went well, or what did not
+DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE = range(5)
+
+ROUNDING = 1e-9
+"""How far beyond epsilon a loss may be, as a share of epsilon and in nats.
+
+A loss is the difference of two log-likelihoods, each rounded to one part in 1e16 of itself: with
+exponents up to a million the difference is off by 1e-10, a tenth of this.
+"""
+
+
+class Limit(NamedTuple):
+    """The largest absolute loss that a promise allows in one round, rounding included.
+
+    It is ``constant + slope * parameter``, where the slope is 0 but for a free parameter. An
+    infinite constant allows infinite losses as well.
+    """
+
+    constant: float
+    slope: float = 0.0
+
+
+def limit_of(guarantee: Guarantee) -> Limit:
+    """What one round under this guarantee may lose."""
+    epsilon = guarantee.pure_epsilon
+    if math.isfinite(epsilon):
+        return Limit(epsilon * (1.0 + ROUNDING) + ROUNDING)
+    return Limit(math.inf if guarantee.leak > 0.0 else sys.float_info.max)
+
+
+def allowed_losses(guarantee: Guarantee, impossible: float) -> tuple[float, float]:
+    """The least and the largest loss of a round under this guarantee; ``impossible`` is neither.
+
+    ``impossible`` is inf or -inf, the loss of an answer of probability 0 where it was drawn.
+    """
+    limit = limit_of(guarantee).constant
+    finite = min(limit, sys.float_info.max)
+    return (-limit, finite) if impossible > 0.0 else (-finite, limit)
+
+
+def limit_of_entry(mechanism: ScalarMechanism, relation: Relation) -> Limit:
+    """What one round with a menu's mechanism may lose, where its parameter may be free.
+
+    Where the promised epsilon is in proportion to a free parameter the limit is so too; otherwise
+    it is the larger of those at the two ends.
+    """
+    free = mechanism.parameter
+    if not isinstance(free, Free):
+        return limit_of(mechanism.guarantee(relation))
+    ends = (free.low, free.high)
+    promised = [mechanism.with_parameter(x).guarantee(relation) for x in ends]
+    slopes = [guarantee.pure_epsilon / x for guarantee, x in zip(promised, ends)]
+    if math.isfinite(slopes[0]) and math.isclose(*slopes, rel_tol=1e-12):
+        return Limit(ROUNDING, slopes[1] * (1.0 + ROUNDING))
+    return max(map(limit_of, promised))
+
+
+def fault(
+    challenge: Challenge, relation: Relation, answer: Any, loss: float, impossible: float
+) -> Breach:
+    """Return the error for an answer that is not finite, or whose loss is beyond the promise.
+
+    ``impossible`` is the loss of an answer that has probability 0 where it was drawn.
+    """
+    database_0, database_1, mechanism = challenge
+    answer = answer.item() if isinstance(answer, np.generic) else answer
+    if not all_finite(answer):
+        return Breach(f"{mechanism!r} answered {answer!r}, which is not finite")
+    if math.isnan(loss):
+        return Breach(f"{mechanism!r} answered {answer!r}, whose loss is not a number")
+    if loss == impossible:
+        return Breach(
+            f"{mechanism!r} answered {answer!r}, which has loss {loss}: it cannot occur there"
+        )
+    guarantee = mechanism.guarantee(relation)
+    allowed = guarantee.pure_epsilon
+    most = f"{allowed!r}" if math.isfinite(allowed) else "a finite loss"
+    return BrokenPromise(
+        f"{mechanism!r} broke its promise of {guarantee}: the mechanism promised {most}, a round "
+        f"lost {abs(float(loss))!r}, at the answer {answer!r}, on its pair of databases, "
+        f"{relation.difference(database_0, database_1)}"
+    )
+
+
+def at(i: int, trial: int, complaint: str) -> str:
+    """Say where a breach happened; rounds are counted from 1, trials from 0."""
+    return f"round {i + 1}, trial {trial}: {complaint}"

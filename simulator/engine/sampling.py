@@ -1,0 +1,236 @@
+"""Measures to sample from when the event of interest is rare.
+
+A tilted play draws every answer from the law q(y | h) = e^{theta s - psi(theta | h)} p_b(y | h),
+where s is the round's privacy loss signed so that the rare event is a large sum (the loss itself
+in experiment 0, its negative in experiment 1) and h the history. The weight of a view is then
+W = exp(sum of psi_i - theta_i s_i), and E_Q[W f] = E_b[f] for any adaptive adversary, also when
+theta depends on the history, because each round's factor has conditional mean 1 (Siegmund 1976;
+Asmussen and Glynn 2007, chapter VI).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite, numeral, open_probability
+
+
+@dataclass(frozen=True)
+class Tilted:
+    """The same theta in every round. 0 is plain play; large theta makes large losses likely.
+
+    ``Tilted(theta)`` of experiment 1 tilts towards large -L. theta = -1 of one experiment is
+    plain play of the other, where neither loss is infinite.
+    """
+
+    theta: float
+
+    pilot: ClassVar[Callable[..., Sampling]]
+    """``Tilted.pilot(...)`` chooses a measure on held-out draws. To choose one is to play, which
+    stands above this room: ``choosing`` defines the function and puts it here."""
+
+    def __post_init__(self) -> None:
+        # a plain float, not -0.0: equal measures are written alike, and so draw the same numbers
+        object.__setattr__(self, "theta", finite("theta", self.theta) + 0.0)
+
+    def __str__(self) -> str:
+        return f"tilted:{self.theta!r}"
+
+    @property
+    def levels(self) -> np.ndarray:
+        """The thetas in use, shape (1,)."""
+        return np.array([self.theta])
+
+    @property
+    def grid(self) -> np.ndarray:
+        """Which level is used where: one cell."""
+        return np.zeros((1, 1), dtype=np.int64)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The signed losses that the columns of the grid divide."""
+        return 0.0, 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Steered:
+    """theta by the loss so far and the rounds played, from a table.
+
+    Attributes
+    ----------
+    levels : float64, shape (levels,), the thetas in use.
+    grid : int64, shape (phases, columns): the level in use in each phase of the rounds and each
+        column of the signed loss so far.
+    span : the losses that the columns divide evenly; beyond them the outermost columns apply.
+    """
+
+    levels: np.ndarray
+    grid: np.ndarray
+    span: tuple[float, float]
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        low, high = self.span
+        if self.levels.ndim != 1 or not np.isfinite(self.levels).all():
+            raise InvalidInput("steering needs finite thetas, in an array of one dimension")
+        if not -math.inf < low < high < math.inf:
+            raise InvalidInput("steering needs a finite span of losses low < high")
+        if self.grid.ndim != 2 or self.grid.size == 0 or self.grid.dtype.kind not in "iu":
+            raise InvalidInput("steering needs a grid of whole numbers, of shape (phases, columns)")
+        if not 0 <= self.grid.min() <= self.grid.max() < len(self.levels):
+            raise InvalidInput("steering needs a grid of indices into its levels")
+        content = self.levels.tobytes() + self.grid.tobytes() + repr(self.span).encode()
+        object.__setattr__(self, "name", hashlib.sha256(content).hexdigest()[:16])
+
+    def __str__(self) -> str:
+        return f"steered:{self.name}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Steered) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+@dataclass(frozen=True)
+class Covering:
+    """Whole views tilted by their total loss: e^{theta L - M} P_b with M = ln E_b e^{theta L}.
+
+    Of a rule whose states can be enumerated, see ``covering``. Every path is
+    covered, with weight e^{M - theta L}. ``theta`` >= 0 tilts towards large L in experiment 0 and
+    towards large -L in experiment 1.
+    """
+
+    theta: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "theta", finite("theta", self.theta))
+        if self.theta < 0.0:
+            raise InvalidInput(f"a covering measure needs theta >= 0, not {self.theta:g}")
+
+    def __str__(self) -> str:
+        return f"covering:{self.theta!r}"
+
+
+@dataclass(frozen=True, eq=False)
+class Guarded:
+    """A measure, and beside it, with some share of the trials, one that bounds its weights.
+
+    e^{theta z} times c_theta times the family's largest moment of the rounds to come is a
+    supersolution: it is at least (1 - e^{-z})+ after the last round, with z the loss beyond
+    epsilon, and no mechanism of the family raises it on average. Drawing a share of the trials in
+    proportion to it, which is to tilt by theta, bounds the weight of every view, under whatever
+    measure the other trials are drawn, by the guard's over the share.
+
+    Attributes
+    ----------
+    beside : what the other trials are drawn from.
+    theta : of the guard, at least 0.
+    share : of the guard, in (0, 1).
+    """
+
+    beside: Tilted | Steered
+    theta: float
+    share: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.beside, Tilted | Steered):
+            raise InvalidInput(
+                f"a guard stands beside a Tilted or a Steered measure, not {self.beside!r}"
+            )
+        object.__setattr__(self, "theta", finite("theta", self.theta) + 0.0)
+        object.__setattr__(self, "share", open_probability("share", self.share))
+        if self.theta < 0.0:
+            raise InvalidInput(f"a guard needs theta >= 0, not {self.theta:g}")
+
+    def __str__(self) -> str:
+        return f"guarded:{self.theta!r},{self.share!r}:{self.beside}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Guarded) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @property
+    def levels(self) -> np.ndarray:
+        """The thetas in use, that of the guard last."""
+        return np.append(self.beside.levels, self.theta)
+
+    @property
+    def grid(self) -> np.ndarray:
+        """Which level is used where by the other trials."""
+        return self.beside.grid
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The losses that the columns of the grid divide."""
+        return self.beside.span
+
+    def log_weight(self, beside: float, guard: float) -> float:
+        """Return ln dP/dQ of the mixture from those of its two parts."""
+        first, second = math.log1p(-self.share) - beside, math.log(self.share) - guard
+        peak = max(first, second)
+        return -peak - math.log(math.exp(first - peak) + math.exp(second - peak))
+
+
+RoundByRound = Tilted | Steered | Guarded
+"""Measures that tilt each answer given the past."""
+
+Sampling = Tilted | Steered | Guarded | Covering
+
+
+def parse_sampling(text: str) -> Sampling:
+    """Read ``tilted:THETA``, ``covering:THETA`` or ``guarded:THETA,SHARE:MEASURE``.
+
+    Inverse of ``str()``, but of a steered measure, whose text names its table and does not hold
+    it. Raises InvalidInput.
+    """
+    kind, _, rest = text.partition(":")
+    numbers, _, beside = rest.partition(":")
+    try:
+        values = [numeral(value) for value in numbers.split(",")]
+        if kind == "guarded":
+            theta, share = values
+            return Guarded(parse_sampling(beside), theta, share)  # type: ignore[arg-type]
+        [theta] = values
+        if kind not in ("tilted", "covering"):
+            raise ValueError(kind)
+        return Tilted(theta) if kind == "tilted" else Covering(theta)
+    except ValueError:
+        raise InvalidInput(f"no sampling measure can be read from {text!r}") from None
+
+
+LARGEST_PSI = 1e6
+"""Of one round's psi(theta): beyond, the digits of a weight e^{psi - theta loss} are gone."""
+
+
+def require_digits(name: str, theta: float, psi: float) -> None:
+    """Raise InvalidInput where the weights of a theta could not be told from rounding."""
+    if not abs(psi) <= LARGEST_PSI:
+        raise InvalidInput(
+            f"theta {theta:g} leaves the weights of {name} no digits: psi(theta) is {psi:.3g}, and "
+            f"at most {LARGEST_PSI:g} can be told from rounding; choose a smaller theta"
+        )
+
+
+def phase_of(rounds: int, phases: int) -> np.ndarray:
+    """The phase of each round, int64 of shape (rounds,)."""
+    return np.arange(rounds) * phases // rounds
+
+
+def level_at(sampling: RoundByRound, phase: int, loss: float) -> int:
+    """The level that steering uses in a phase at a signed loss."""
+    grid = sampling.grid
+    low, high = sampling.span
+    columns = grid.shape[1]
+    # as the compiled kernel computes it, to the last digit: a loss may lie on a column's edge
+    place = math.floor((loss - low) * (columns / (high - low))) if math.isfinite(loss) else columns
+    return int(grid[phase, min(max(place, 0), columns - 1)])

@@ -1,0 +1,263 @@
+"""The frozen value that says what is played: equal specifications give equal results."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import cloudpickle
+
+from simulator.adversaries.contract import Rule
+from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.engine.outcomes import bins
+from simulator.engine.sampling import Covering, Sampling
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import whole
+from simulator.identity.compiled_helpers import renew_compiled
+from simulator.identity.fingerprint import Fingerprint, fingerprint
+from simulator.theory.filters.families import Filter
+from simulator.theory.guarantees.families import Guarantee
+
+GENERATOR_BLOCK_ROUNDS = 1 << 17
+RULE_BLOCK_ROUNDS = 1 << 22
+"""Rounds in a block: some tenths of a second each, so that Ctrl-C loses little."""
+
+
+WHOLE = {"rounds": 1, "trials": 1, "seed": 0, "keep_views": 0, "block_size": 0}
+"""The least that each whole number may be."""
+
+KEPT = ("losses", "summary")
+"""What may be kept of the losses."""
+
+SUMMARY_ABOVE = 10**7
+"""Trials of each experiment above which they are counted, unless asked otherwise."""
+MOST_ROUNDS = 10**15
+"""Of one trial, which no number of workers makes quicker."""
+
+GOAL = ("trials", "keep_views")
+"""What a stored run may raise later: the blocks already played serve the larger run."""
+
+MADE_OF = ("adversary", "family", "relation", "sampling", "filter")
+"""What may be a user's own code."""
+
+
+@dataclass(frozen=True)
+class Specification:
+    """Everything that a result depends on, besides the version of the code.
+
+    Attributes
+    ----------
+    adversary : a generator function or a Rule.
+    family : the class M that the mechanisms must belong to.
+    rounds : k, at least 1.
+    trials : how often each experiment is played.
+    seed : the root seed.
+    relation : when two databases are neighbours.
+    block_size : trials that share one seed; 0 chooses it from the number of rounds.
+    keep_views : the views of the first so many trials are kept.
+    trace : whether to record the moments of the loss along the rounds.
+    sampling : the measure to draw from when large losses are rare; None draws from the
+        experiments themselves.
+    filter : a privacy filter asked before every query; a query that it refuses is not run, costs
+        nothing, and is answered NaN.
+    keep : "losses" to keep every loss, "summary" to count them (``bins``);
+        None for losses up to SUMMARY_ABOVE trials. No draw depends on it.
+    trust : where False the challenges that are met are recorded, for their declared likelihoods to
+        be examined. No number depends on it.
+    task : a number that seeds the draws, from names and numbers alone.
+    code : the fingerprint of the adversary and of all else that may be a user's code, taken when
+        the specification is made. A kernel compiled for it is played for no other.
+    """
+
+    adversary: Callable[..., Any]
+    family: Guarantee
+    rounds: int
+    trials: int
+    seed: int = 0
+    _: KW_ONLY
+    relation: Relation = ADD_REMOVE
+    block_size: int = 0
+    keep_views: int = 0
+    trace: bool = False
+    sampling: Sampling | None = None
+    filter: Filter | None = None
+    trust: bool = True
+    keep: str | None = None
+    task: int = field(init=False, repr=False, default=0)
+    code: Fingerprint = field(init=False, repr=False, default=Fingerprint(()))
+
+    def __post_init__(self) -> None:
+        if not callable(self.adversary):
+            raise InvalidInput(
+                f"the adversary must be a generator function or a Rule, not {self.adversary!r}"
+            )
+        if not isinstance(self.family, Guarantee):
+            raise InvalidInput(
+                f"the family must be a guarantee such as PureDP(0.2), not {self.family!r}"
+            )
+        self._check_play()
+        for name, least in WHOLE.items():  # of numpy's integers plain ones: they draw the same
+            object.__setattr__(self, name, whole(name, getattr(self, name), least))
+        if self.rounds > MOST_ROUNDS:
+            raise InvalidInput(
+                f"rounds must be at most {MOST_ROUNDS}, not {self.rounds}: one trial would take "
+                "months"
+            )
+        if self.block_size == 0:
+            budget = RULE_BLOCK_ROUNDS if self.is_rule else GENERATOR_BLOCK_ROUNDS
+            object.__setattr__(self, "block_size", max(1, min(1 << 16, budget // self.rounds)))
+        self._check_keep()
+        text = repr(sorted((k, v) for k, v in self.describe().items() if k != "trials"))
+        digest = hashlib.sha256(text.encode()).digest()
+        object.__setattr__(self, "task", int.from_bytes(digest[:8], "big"))
+        renew_compiled(*(getattr(self, name) for name in MADE_OF))
+        object.__setattr__(self, "code", self.code_now())
+
+    def _check_play(self) -> None:
+        if not isinstance(self.relation, Relation):
+            raise InvalidInput(
+                f"the relation must be ADD_REMOVE or REPLACE_ONE, not {self.relation!r}"
+            )
+        if not isinstance(self.sampling, Sampling | None):
+            raise InvalidInput(
+                f"sampling must be a measure such as Tilted(3.0), or None, not {self.sampling!r}"
+            )
+        if not isinstance(self.filter, Filter | None):
+            raise InvalidInput(
+                f"filter must be a privacy filter such as SumFilter(1.0), or None, not "
+                f"{self.filter!r}"
+            )
+        if self.keep_views and isinstance(self.sampling, Covering):
+            raise InvalidInput(
+                "a covering measure walks the states of the rule and makes no views: leave out "
+                "keep_views, or use another sampling"
+            )
+        if self.trace and self.sampling is not None:
+            raise InvalidInput(
+                "trace records the moments of plain play, not of another measure: leave out "
+                "either trace or sampling"
+            )
+
+    def _check_keep(self) -> None:
+        if self.keep not in (None, *KEPT):
+            raise InvalidInput(f"keep must be 'losses', 'summary' or None, not {self.keep!r}")
+        if self.summarises and self.trials > bins.MOST:
+            raise InvalidInput(
+                f"the losses of {self.trials} trials do not fit into memory, and a summary counts "
+                f"{bins.MOST} at most; ask for fewer trials"
+            )
+
+    @property
+    def summarises(self) -> bool:
+        """Whether the losses are counted, and not kept: as the user says, or by the trials."""
+        if self.keep is None:
+            return self.trials > SUMMARY_ABOVE
+        return self.keep == "summary"
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether the adversary is a rule over a menu."""
+        return isinstance(self.adversary, Rule)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks each experiment has."""
+        return -(-self.trials // self.block_size)
+
+    def trials_in(self, block: int) -> int:
+        """How many trials block number ``block`` plays."""
+        return min(self.block_size, self.trials - block * self.block_size)
+
+    def views_in(self, block: int) -> int:
+        """How many of the block's first trials keep their views."""
+        return max(0, min(self.trials_in(block), self.keep_views - block * self.block_size))
+
+    @property
+    def name(self) -> str:
+        """The adversary's name."""
+        for attribute in ("name", "__name__"):
+            if named := getattr(self.adversary, attribute, ""):
+                return str(named)
+        return type(self.adversary).__name__
+
+    def describe(self) -> dict[str, Any]:
+        """What seeds the draws, in words and numbers: equal descriptions draw equal numbers."""
+        return {
+            "adversary": self.name,
+            "family": str(self.family),
+            "rounds": self.rounds,
+            "trials": self.trials,
+            "seed": self.seed,
+            "relation": str(self.relation),
+            "block_size": self.block_size,
+            "sampling": str(self.sampling),
+            "filter": str(self.filter),
+        }
+
+    def code_now(self) -> Fingerprint:
+        """The fingerprint of all that may be a user's code, as it is at this moment."""
+        return fingerprint(**{name: getattr(self, name) for name in MADE_OF})
+
+    def require_unchanged(self) -> None:
+        """Raise InvalidInput when what is played has changed since the specification was made."""
+        if (now := self.code_now()) != self.code:
+            before = dict(self.code.parts)
+            changed = [name for name, digest in now.parts if before.get(name) != digest]
+            raise InvalidInput(
+                f"the {' and the '.join(changed) or 'adversary'} of {self.name} has changed since "
+                "the specification was made (a function, or a value that it looks up): make the "
+                "specification anew"
+            )
+
+    def identity(self) -> dict[str, Any]:
+        """The description, with all else that the recorded result depends on, but its goal."""
+        described = {name: value for name, value in self.describe().items() if name not in GOAL}
+        return described | {
+            "trace": self.trace,
+            "code": dict(self.code.parts),
+            "not_covered": list(self.code.not_covered),
+        }
+
+    def goal(self) -> dict[str, int]:
+        """How far the run goes: raising these keeps every block that is played."""
+        return {name: getattr(self, name) for name in GOAL}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # plain pickle refuses functions that no module holds under their name
+        state = dict(self.__dict__)
+        made_of = {name: state.pop(name) for name in MADE_OF}
+        return state | {"made_of": cloudpickle.dumps(made_of)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        own = dict(state)
+        self.__dict__.update(cloudpickle.loads(own.pop("made_of")) | own)
+
+
+@dataclass(frozen=True)
+class Played:
+    """A specification as far as its kernel and its menu depend on it: by what it is made of.
+
+    Equal rules may play otherwise: numba freezes the globals that a step looks up when it compiles
+    it, and 0 equals 0.0.
+    """
+
+    code: tuple[tuple[str, str], ...]
+    rule: int
+    specification: Specification = field(compare=False)  # kept, so that the rule's id stays its own
+
+    @classmethod
+    def of(cls, specification: Specification) -> Played:
+        """Return the key under which the specification's kernel is kept."""
+        code = specification.code
+        parts = tuple(part for part in code.parts if part[0] != "sampling")
+        # what no fingerprint covers may differ between two rules, not within one
+        return cls(parts, id(specification.adversary) if code.not_covered else 0, specification)
+
+    @property
+    def terms(self) -> tuple[Rule, Guarantee, Relation, Filter | None]:
+        """The rule, and what its menu is checked under."""
+        s = self.specification
+        assert isinstance(s.adversary, Rule)
+        return s.adversary, s.family, s.relation, s.filter

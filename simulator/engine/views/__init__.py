@@ -1,0 +1,1 @@
+"""The adversary's view, its replay, and its transcript."""

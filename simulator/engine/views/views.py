@@ -1,0 +1,156 @@
+"""The adversary's view, V^b = (R, Y_1, ..., Y_k), and how to replay it.
+
+Roth 2011 (Lecture 4), Algorithm 1: the coins and the answers reproduce every step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.adversaries.contract import Challenge, admit
+from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.foundations.errors import Breach, DpcomposeError
+from simulator.foundations.seeds import restore
+from simulator.mechanisms import Ask
+from simulator.mechanisms.copies import own_copy
+from simulator.theory.guarantees.families import Guarantee
+
+
+@dataclass(frozen=True)
+class View:
+    """The coins and the answers of one trial.
+
+    Attributes
+    ----------
+    experiment : b.
+    trial : the trial's number.
+    coins : where the coins stood when the trial began, see ``record``.
+    answers : the k answers; NaN where a filter refused the query. A black box's may be anything.
+    """
+
+    experiment: int
+    trial: int
+    coins: tuple[int, ...]
+    answers: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a view reproduces: the challenge of every round, and every round's privacy loss.
+
+    The loss of a black box's answer is NaN; so is that of an answer to a message, which stands
+    among the challenges as the :class:`~simulator.mechanisms.Ask` that it is.
+    """
+
+    challenges: tuple[Any, ...]
+    round_losses: tuple[float, ...]
+
+    @property
+    def loss(self) -> float:
+        """The view's privacy loss ln Pr[V0 = v]/Pr[V1 = v], added up as the engine does."""
+        total = 0.0
+        for loss in self.round_losses:
+            total += loss
+        return total
+
+
+def replay(
+    view: View,
+    adversary: Callable[..., Any],
+    family: Guarantee,
+    relation: Relation = ADD_REMOVE,
+    recorded: float | None = None,
+) -> Replay:
+    """Play the adversary again on the recorded coins and answers; no mechanism draws anything.
+
+    Raises Breach where the replayed loss is not the ``recorded`` one, up to rounding; where the
+    adversary does not send as many challenges as there are answers, or breaks the rules: then it
+    is not the one that the view was recorded with.
+    """
+    challenges, losses = [], []
+    for i, (challenge, answer) in enumerate(zip(asked_in(view, adversary), view.answers)):
+        try:
+            losses.append(replayed_loss(challenge, answer, family, relation))
+        except DpcomposeError as error:
+            raise type(error)(f"round {i + 1} of the replay: {error}") from error
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise Breach(raised_in_replay(i, error)) from error
+        challenges.append(challenge if isinstance(challenge, Ask) else Challenge(*challenge))
+    replayed = Replay(tuple(challenges), tuple(losses))
+    if recorded is not None and not same_loss(replayed, recorded):
+        raise Breach(
+            f"the replay of trial {view.trial} of experiment {view.experiment} has a loss of "
+            f"{replayed.loss:.17g}, the recorded loss is {recorded:.17g}: {LIKELY_CAUSES}"
+        )
+    return replayed
+
+
+def asked_in(view: View, adversary: Callable[..., Any]) -> Iterator[Any]:
+    """What the adversary asks in each round, on the recorded coins and answers.
+
+    Raises Breach where it stops early, and for what it raises.
+    """
+    answer = None
+    playing = None
+    for i, next_answer in enumerate(view.answers):
+        try:
+            if playing is None:
+                playing = adversary(restore(view.coins))
+            challenge = playing.send(answer)
+            answer = own_copy(next_answer)
+        except StopIteration:
+            raise Breach(f"the replayed adversary stopped before round {i + 1}") from None
+        except DpcomposeError as error:
+            raise type(error)(f"round {i + 1} of the replay: {error}") from error
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise Breach(raised_in_replay(i, error)) from error
+        yield challenge
+    leave(playing)
+
+
+def raised_in_replay(i: int, error: BaseException) -> str:
+    """Say what was raised in a round of a replay; rounds are counted from 1."""
+    return f"round {i + 1} of the replay raised {type(error).__name__}: {error}"
+
+
+def replayed_loss(challenge: Any, answer: Any, family: Guarantee, relation: Relation) -> float:
+    """The loss of one round of a replay: 0 where a filter refused, NaN where nobody knows it."""
+    if isinstance(challenge, Ask):
+        return math.nan
+    pair = admit(challenge, family, relation)
+    refused = isinstance(answer, float) and answer != answer
+    if not challenge[2].has_likelihood:
+        return math.nan
+    return 0.0 if refused else pair.loss(answer)
+
+
+LIKELY_CAUSES = (
+    "the adversary or a mechanism has another source of randomness than the generator that it is "
+    "given (random, numpy.random, os.urandom), keeps something from trial to trial (in a module, "
+    "a closure, a copy of its coins), or is no longer the one that was played"
+)
+
+
+def same_loss(replayed: Replay, recorded: float) -> bool:
+    """Whether the losses agree up to the rounding of their sums, as far as they are known."""
+    if replayed.loss == recorded or math.isnan(replayed.loss):
+        return True
+    scale = math.fsum(abs(loss) for loss in replayed.round_losses if math.isfinite(loss))
+    return abs(replayed.loss - recorded) <= 1e-9 * (1.0 + scale)
+
+
+def leave(playing: Any) -> None:
+    """Close an adversary; whatever it does then has no bearing on the trial."""
+    try:
+        playing.close()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return

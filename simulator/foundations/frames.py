@@ -1,0 +1,213 @@
+"""Named columns of one length: as a data frame of somebody's library, as CSV, as Parquet.
+
+pandas, polars and pyarrow are nobody's requirement: what is installed is used, and what is not is
+asked for in one line.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.files import explained, replacing
+
+Columns = Mapping[str, NDArray[Any]]
+
+LIBRARIES = ("pandas", "polars", "arrays")
+"""What a frame may be of: the first that is installed is the default; arrays always are."""
+ENDINGS = (".csv", ".parquet")
+"""How the name of an exported table may end."""
+_ROWS = 1 << 16
+
+
+class Tabular:
+    """What has columns: its data frames and its files.
+
+    A dataclass has those of its fields that are arrays of one dimension; others define
+    :meth:`columns`. Two are equal where they are of one class and hold the same, NaN included; a
+    dataclass leaves that to this class by ``eq=False``.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        assert isinstance(other, Tabular)
+        return holds_same(self.compared(), other.compared())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def compared(self) -> dict[str, Any]:
+        """What two of them are compared by: their fields, but those with ``compare=False``."""
+        named = (each.name for each in fields(self) if each.compare)  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in named}
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Arrays of shape (rows,) by name, in the order in which they are written."""
+        held = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        return {
+            name: value
+            for name, value in held.items()
+            if isinstance(value, np.ndarray) and value.ndim == 1
+        }
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return the columns as a data frame.
+
+        ``library`` is "pandas", "polars" or "arrays", a dict of arrays; by default the first of
+        them that is installed. Raises InvalidInput for one that is not.
+        """
+        return frame(self.columns(), library)
+
+    def to_csv(self, path: str | PathLike[str]) -> Path:
+        """Write the columns as CSV, each float with all of its digits; return the path.
+
+        What was there is replaced in one step. Raises InvalidInput where it cannot be written,
+        and for a name that ends in .parquet.
+        """
+        return write_csv(self.columns(), path)
+
+    def to_parquet(self, path: str | PathLike[str]) -> Path:
+        """Write the columns as Parquet, in one step; return the path.
+
+        Raises InvalidInput where neither pyarrow nor polars is installed, where it cannot be
+        written, and for a name that ends in .csv.
+        """
+        return write_parquet(self.columns(), path)
+
+
+def holds_same(one: Any, other: Any) -> bool:
+    """Whether two values are equal, with arrays in them; NaN equals NaN."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        numbers = one.dtype.kind in "fc" and other.dtype.kind in "fc"
+        return np.array_equal(one, other, equal_nan=numbers)
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, Mapping):
+        return one.keys() == other.keys() and all(holds_same(one[k], other[k]) for k in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(holds_same, one, other))
+    if is_dataclass(one):
+        named = [each.name for each in fields(one) if each.compare]
+        return all(holds_same(getattr(one, name), getattr(other, name)) for name in named)
+    return bool(one == other or (one != one and other != other))
+
+
+def frame(columns: Columns, library: str | None = None) -> Any:
+    """The columns as a frame of that library, or of the first that is installed."""
+    if library is not None and library not in LIBRARIES:
+        raise InvalidInput(f"library must be one of {', '.join(LIBRARIES)}, not {library!r}")
+    for name in LIBRARIES if library is None else (library,):
+        if name == "arrays":
+            break
+        if (module := _installed(name)) is not None:
+            return module.DataFrame(dict(columns))
+        if library is not None:
+            raise InvalidInput(
+                f"{name} is not installed: install it, or ask for another library, as "
+                'library="arrays"'
+            )
+    return dict(columns)
+
+
+def write_csv(columns: Columns, path: str | PathLike[str]) -> Path:
+    """Write a line of names and a line for each row."""
+    path = _named(path, ".csv")
+    with explained("write", path), replacing(path) as file:
+        text = _Encoded(file)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        for rows in _in_pieces(columns):
+            writer.writerows(rows)
+    return path
+
+
+def write_parquet(columns: Columns, path: str | PathLike[str]) -> Path:
+    """Write by pyarrow, or by polars."""
+    path = _named(path, ".parquet")
+    require_parquet()
+    arrow, polars = _installed("pyarrow"), _installed("polars")
+    with explained("write", path), replacing(path) as file:
+        if arrow is not None:
+            importlib.import_module("pyarrow.parquet").write_table(arrow.table(dict(columns)), file)
+        else:
+            assert polars is not None
+            polars.DataFrame(dict(columns)).write_parquet(file)
+    return path
+
+
+def _named(path: str | PathLike[str], ending: str) -> Path:
+    """The path; raises InvalidInput for what names no file, or one of another format."""
+    if not isinstance(path, str | PathLike) or not path:
+        raise InvalidInput(f"name a file to write, as text or a path, not {path!r:.80}")
+    found = Path(path)
+    if (other := found.suffix.lower()) in ENDINGS and other != ending:
+        raise InvalidInput(
+            f"{found} ends as another table than what is written: call to_{other[1:]}, or name a "
+            f"file that ends in {ending}"
+        )
+    return found
+
+
+def require_parquet() -> None:
+    """Raise InvalidInput where nothing is installed that writes Parquet."""
+    if _installed("pyarrow") is None and _installed("polars") is None:
+        raise InvalidInput(
+            "Parquet is written by pyarrow or polars, and neither is installed: install one of "
+            "them, or write CSV"
+        )
+
+
+def exportable(path: str | PathLike[str]) -> Path:
+    """Return the path; raise InvalidInput unless a table can be written there."""
+    found = Path(path)
+    if found.suffix not in ENDINGS:
+        raise InvalidInput(f"a table ends in one of {', '.join(ENDINGS)}, not {str(path)!r}")
+    if not found.parent.is_dir():
+        raise InvalidInput(f"no folder {str(found.parent)!r} to write the table in")
+    if found.is_dir():
+        raise InvalidInput(f"{found} is a folder, not a table")
+    if found.suffix == ".parquet":
+        require_parquet()
+    return found
+
+
+def export(table: Tabular, path: str | PathLike[str]) -> Path:
+    """Write a table in the format that the name ends in: see ENDINGS."""
+    path = exportable(path)
+    return table.to_parquet(path) if path.suffix == ".parquet" else table.to_csv(path)
+
+
+def _installed(name: str) -> Any:
+    """The module of that name, or None."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def _in_pieces(columns: Columns) -> Iterator[Iterator[tuple[Any, ...]]]:
+    """The rows as plain values, some at a time: lists of all would take much memory."""
+    length = max((len(column) for column in columns.values()), default=0)
+    for start in range(0, length, _ROWS):
+        pieces = [column[start : start + _ROWS].tolist() for column in columns.values()]
+        yield zip(*pieces, strict=True)
+
+
+class _Encoded:
+    """Text on its way into a file of bytes."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def write(self, text: str) -> int:
+        """Write some text."""
+        return self.file.write(text.encode())

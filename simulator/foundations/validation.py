@@ -1,0 +1,115 @@
+"""Checks on plain numbers, each answered by one line that names the value and the remedy."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import SupportsFloat, SupportsIndex
+
+import numpy as np
+
+from simulator.foundations.errors import InvalidInput
+
+
+def numeral(text: str) -> float:
+    """Read a number from text; raise ValueError for what is none.
+
+    Python reads 0_2 as 2, which is seldom meant.
+    """
+    if "_" in text:
+        raise ValueError(f"could not convert {text!r} to a number")
+    return float(text)
+
+
+def _number(name: str, value: SupportsFloat) -> float:
+    """True and False are no numbers here: as a duration True was a second."""
+    try:
+        if isinstance(value, str | bytes | bool | np.bool_):  # float() would read them
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be a number, not {value!r}") from None
+    except OverflowError:  # a whole number or a fraction, too long to print
+        raise InvalidInput(f"{name} must be a number that a float can hold") from None
+
+
+def finite(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float; raise InvalidInput unless it is a finite number."""
+    number = _number(name, value)
+    if not math.isfinite(number):
+        raise InvalidInput(f"{name} must be finite, not {number}")
+    return number
+
+
+def positive(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float; raise InvalidInput unless it is finite and above 0."""
+    if type(value) is float and 0.0 < value < math.inf:
+        return value  # mechanisms are made anew every round: the common case is quick
+    number = finite(name, value)
+    if number <= 0:
+        raise InvalidInput(f"{name} must be above 0, not {number:g}")
+    return number
+
+
+def nonnegative(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float, infinity included; raise InvalidInput unless it is >= 0."""
+    number = point(name, value)
+    if number < 0.0:
+        raise InvalidInput(f"{name} must be a number >= 0, not {number!r}")
+    return number
+
+
+def probability_below_one(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float; raise InvalidInput unless it lies in [0, 1)."""
+    number = finite(name, value)
+    if not 0 <= number < 1:
+        raise InvalidInput(f"{name} must lie in [0, 1), not {number:g}")
+    return number
+
+
+def open_probability(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float; raise InvalidInput unless it lies in (0, 1)."""
+    number = finite(name, value)
+    if not 0 < number < 1:
+        raise InvalidInput(f"{name} must lie strictly between 0 and 1, not {number:g}")
+    return number
+
+
+def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
+    """Return ``value`` as an int; raise InvalidInput unless it is whole and >= ``least``.
+
+    True and False are no numbers here.
+    """
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidInput(f"{name} must be a whole number, not {value!r}") from None
+    if number < least:
+        raise InvalidInput(f"{name} must be at least {least}, not {number}")
+    return number
+
+
+def flag(name: str, value: object) -> bool:
+    """Return ``value`` as a bool; raise InvalidInput unless it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInput(f"{name} must be True or False, not {value!r:.80}")
+    return bool(value)
+
+
+def experiment_number(experiment: object) -> int:
+    """Return 0 or 1 as an int; raise InvalidInput for anything that is not equal to one of them."""
+    if isinstance(experiment, SupportsFloat) and not isinstance(experiment, str):
+        for number in (0, 1):
+            if experiment == number:
+                return number
+    raise InvalidInput(f"the experiment must be 0 or 1, not {experiment!r}")
+
+
+def point(name: str, value: SupportsFloat) -> float:
+    """Return ``value`` as a float, infinite ones included; raise InvalidInput for NaN or text."""
+    number = _number(name, value)
+    if math.isnan(number):
+        raise InvalidInput(f"{name} must be a number, not nan")
+    return number

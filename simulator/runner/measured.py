@@ -1,0 +1,196 @@
+"""What a run measured: the losses of every trial, and what came with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from simulator.adversaries.contract import Challenge
+from simulator.engine.outcomes.loss_sample import LossSample
+from simulator.engine.outcomes.weighted_sample import WeightedSample
+from simulator.engine.specification import Specification
+from simulator.engine.views.transcript import Transcript, transcript
+from simulator.engine.views.views import Replay, View, replay
+from simulator.foundations.errors import InvalidInput, Refusal
+from simulator.foundations.frames import Tabular
+from simulator.foundations.validation import experiment_number
+
+_QUANTILES = (0.5, 0.9, 0.99)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Measured(Tabular):
+    """The privacy losses of every trial. Equal are those of one play, however long it took.
+
+    Attributes
+    ----------
+    specification : what was played.
+    sample : for each experiment played, its losses, one by one or counted; NaN in trials with a
+        mechanism that has no likelihood.
+    weights : for each experiment b played under another measure Q, its losses with their
+        log-weights ln dP_b/dQ, one by one or counted.
+    traces : for each experiment played, moments along the rounds, shape (3, rounds), or nothing.
+    kept_views : the views of the first trials.
+    challenges : the distinct challenges that were met, where the play was not to trust them.
+    seconds : wall time of the play, compilation left out.
+    compile_seconds : wall time of the compilation.
+    rounds_played : rounds played in that time; those found on disk are left out.
+    """
+
+    specification: Specification
+    _: KW_ONLY
+    sample: Mapping[int, LossSample]
+    weights: Mapping[int, WeightedSample] = field(default_factory=dict)
+    traces: Mapping[int, np.ndarray] = field(default_factory=dict)
+    kept_views: tuple[View, ...] = ()
+    challenges: tuple[Challenge, ...] = ()
+    seconds: float = field(default=0.0, compare=False)
+    compile_seconds: float = field(default=0.0, compare=False)
+    rounds_played: int = field(default=0, compare=False)
+
+    def compared(self) -> dict[str, Any]:
+        """The fields, with what was played in words: a function read back is another object."""
+        return super().compared() | {
+            "specification": self.specification.describe(), "kept_views": self.views
+        }  # fmt: skip
+
+    @property
+    def samples(self) -> dict[int, np.ndarray]:
+        """The losses of each experiment played, NaN where unknown; raises as ``losses`` does."""
+        return {b: sample.losses() for b, sample in self.sample.items()}
+
+    @property
+    def log_weights(self) -> dict[int, np.ndarray]:
+        """For each experiment b played under another measure Q, ln dP_b/dQ, shape (trials,).
+
+        Raises as ``losses`` does.
+        """
+        return {b: weighted.one_by_one()[1] for b, weighted in self.weights.items()}
+
+    def losses(self, experiment: int = 0) -> np.ndarray:
+        """The losses ln Pr[V0=v]/Pr[V1=v] of that experiment's views, shape (trials,).
+
+        Raises Refusal where some are unknown, for a mechanism has no likelihood, and InvalidInput
+        where they were counted and not kept.
+        """
+        return self.known(experiment).losses()
+
+    def known(self, experiment: int = 0) -> LossSample:
+        """The losses of that experiment, one by one or counted, as estimates take them.
+
+        Raises Refusal where some are unknown.
+        """
+        experiment = experiment_number(experiment)
+        if experiment not in self.sample:
+            played = ", ".join(map(str, sorted(self.sample)))
+            raise InvalidInput(f"experiment {experiment} was not played, only {played}")
+        if self.sample[experiment].unknown:
+            raise Refusal(
+                "the losses of this play are unknown, for a mechanism has no likelihood: audit the "
+                "views that it kept"
+            )
+        return self.sample[experiment]
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The kept views, by experiment and trial."""
+        return tuple(sorted(self.kept_views, key=lambda view: (view.experiment, view.trial)))
+
+    def replay(self, view: View) -> Replay:
+        """Reproduce every challenge and the loss of a kept view.
+
+        Raises Breach where the loss is not the recorded one: then the adversary or a mechanism
+        does not depend on its coins and its answers alone.
+        """
+        s = self.specification
+        if not isinstance(view, View) or all(view is not kept for kept in self.kept_views):
+            raise InvalidInput("replay takes one of the result's own views, from result.views")
+        recorded = self.sample[view.experiment].of_trial(view.trial)
+        return replay(view, s.adversary, s.family, s.relation, recorded)
+
+    def transcript(self, view: View) -> Transcript:
+        """Tell a kept view in words, after replaying it. Raises Breach as ``replay`` does."""
+        return transcript(view, self.replay(view))
+
+    def moments(self, experiment: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation of the loss after each round, shape (rounds,) each.
+
+        Of the finite losses; NaN from the round on where none is finite. Raises InvalidInput
+        unless the run recorded them (``trace=True``).
+        """
+        experiment = experiment_number(experiment)
+        if experiment not in self.traces:
+            raise InvalidInput("the moments along the rounds were not recorded: pass trace=True")
+        self.known(experiment)  # refused where they are unknown
+        total, squares, count = self.traces[experiment]
+        count = np.where(count > 0, count, np.nan)
+        mean = total / count
+        return mean, np.sqrt(np.maximum(squares / count - mean**2, 0.0))
+
+    @property
+    def rounds_per_second(self) -> float:
+        """Rounds played per second, over all workers; 0 where all was found on disk."""
+        return self.rounds_played / self.seconds if self.seconds > 0 else 0.0
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The losses as columns, a row for each trial: experiment, trial, loss.
+
+        Weighted samples have ``log_weight`` too. Where the losses were counted there is a row for
+        each bin: the least and the largest loss in it, how many ``trials`` it holds, and of
+        weighted samples ``least_log_weight`` and ``largest_log_weight``.
+        """
+        parts = [self._columns_of(b) for b in sorted(self.sample)]
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def _columns_of(self, b: int) -> dict[str, np.ndarray]:
+        sample = self.sample[b]
+        rows: dict[str, np.ndarray] = {"experiment": np.full(sample.least.size, b, dtype=np.int64)}
+        if sample.counts is not None:
+            rows |= {"least": sample.least, "largest": sample.largest, "trials": sample.counts}
+            if (weighted := self.weights.get(b)) is None:
+                return rows
+            return rows | {
+                "least_log_weight": weighted.least, "largest_log_weight": weighted.largest
+            }  # fmt: skip
+        rows |= {"trial": np.arange(sample.least.size), "loss": sample.least}
+        return rows | ({"log_weight": self.log_weights[b]} if b in self.weights else {})
+
+    def _facts(self) -> dict[str, str]:
+        """What was played, in words."""
+        s = self.specification
+        facts: dict[str, Any] = {
+            "adversary": s.name, "family": s.family, "rounds": s.rounds,
+            "trials": f"{s.trials} of experiment {' and '.join(map(str, sorted(self.sample)))}",
+            "seed": s.seed,
+        }  # fmt: skip
+        if s.filter is not None:
+            facts["filter"] = s.filter
+        if s.sampling is not None:
+            facts["sampling"] = s.sampling
+        return {name: str(value) for name, value in facts.items()}
+
+    def __repr__(self) -> str:
+        facts = ", ".join(f"{name} {value}" for name, value in self._facts().items())
+        return f"<{type(self).__name__}: {facts}>"
+
+    def _repr_html_(self) -> str:
+        """What was played, and where the losses lie."""
+        rows = self._facts()
+        for b, sample in sorted(self.sample.items()):
+            name = f"loss in experiment {b}"
+            if sample.unknown:
+                rows[name] = "unknown"
+            elif b in self.weights:
+                rows[name] = "weighted: ask for a tail or a delta"
+            elif (found := sample.finite_quantiles(_QUANTILES)).size:
+                percents = ", ".join(f"{100 * share:g}%" for share in _QUANTILES)
+                rows[name] = f"{', '.join(f'{q:.4g}' for q in found)} ({percents} quantiles)"
+        cells = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
+            for name, value in rows.items()
+        )
+        return f"<table><tbody>{cells}</tbody></table>"

@@ -1,0 +1,167 @@
+"""Part i of n of a run, for n machines that never meet: its blocks, played and stored.
+
+A part has no result: its folder is that of a run of which other blocks are missing, and
+:func:`~simulator.runner.merging.merge_folders` puts the parts together.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from simulator.engine.block import Specification
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import whole
+from simulator.foundations.wording import count_of
+from simulator.runner.play import (
+    checked_experiments,
+    checked_jobs,
+    compiled,
+    opened,
+    played,
+    restore,
+)
+from simulator.runner.pool import require_workers
+from simulator.runner.progress import Progress
+from simulator.theory.guarantees.families import Guarantee
+
+MOST_ALIGNED = 1 << 10
+"""Parts begin at a multiple of this power of two, or of a smaller one where there are few blocks:
+their blocks are then added up in stretches that no other part has a share of."""
+
+SHARES = 8
+"""A part has so many units of that size, or more: parts differ in length by one unit."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Part ``index`` of ``count``, from 1 on."""
+
+    index: int
+    count: int
+
+    def __post_init__(self) -> None:
+        whole("the number of parts", self.count)
+        if not 1 <= whole("part", self.index, 0) <= self.count:
+            raise InvalidInput(
+                f"there is no part {self.index} of {self.count}: they are numbered from 1"
+            )
+
+    @classmethod
+    def of(cls, text: str) -> Part:
+        """Read ``2/8``; raises InvalidInput for anything else."""
+        found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text.strip())
+        if found is None:
+            raise InvalidInput(f"a part is written as 2/8, the second of eight, not {text!r}")
+        return cls(int(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+    def blocks(self, total: int) -> range:
+        """Its blocks of ``total``; every block is in one part, and late parts may be empty."""
+        unit = MOST_ALIGNED
+        while unit > 1 and unit * SHARES * self.count > total:
+            unit //= 2
+        units = -(-total // unit)
+        start, stop = (units * i // self.count for i in (self.index - 1, self.index))
+        return range(min(unit * start, total), min(unit * stop, total))
+
+
+@dataclass(frozen=True)
+class StoredPart:
+    """What :func:`simulate_part` leaves.
+
+    Attributes
+    ----------
+    part : which one of how many.
+    folder : where its blocks are stored.
+    blocks : those of this part, in each experiment.
+    total : how many blocks each experiment has in all parts together.
+    trials : the trials of this part, in each experiment.
+    """
+
+    part: Part
+    folder: Path
+    blocks: range
+    total: int
+    trials: int
+
+    def __str__(self) -> str:
+        own = self.blocks
+        held = f"blocks {own.start} to {own.stop - 1}" if own else "no block"
+        return (
+            f"{self.folder}: part {self.part}, {held} of {self.total} in each experiment, "
+            f"{count_of(self.trials, 'trial')}"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain values, fit for JSON."""
+        return {
+            "folder": str(self.folder),
+            "part": str(self.part),
+            "blocks": [self.blocks.start, self.blocks.stop],
+            "blocks_per_experiment": self.total,
+            "trials": self.trials,
+        }
+
+
+def simulate_part(
+    adversary: Callable[..., Any],
+    family: Guarantee,
+    rounds: int,
+    trials: int,
+    *,
+    part: tuple[int, int] | str,
+    out: str | PathLike[str],
+    experiments: Sequence[int] = (0, 1),
+    jobs: int | None = None,
+    progress: bool | None = None,
+    **others: Any,
+) -> StoredPart:
+    """Play one part of a run into a folder; :func:`merge_folders` adds it to the others.
+
+    Parameters
+    ----------
+    adversary, family, rounds, experiments, jobs, progress, others : as in :func:`simulate`.
+    trials : of the whole run, each experiment.
+    part : (2, 8) or "2/8" is the second of eight. Any cut gives parts that merge.
+    out : the part's own folder. The same call resumes it.
+
+    Raises
+    ------
+    InvalidInput, Breach, WorkerLost, ClusterLost : as :func:`simulate`.
+    """
+    if isinstance(part, str):
+        chosen = Part.of(part)
+    elif isinstance(part, Sequence) and len(part) == 2:
+        chosen = Part(*part)
+    else:
+        raise InvalidInput(f"a part is written as (2, 8), the second of eight, not {part!r:.80}")
+    s = Specification(adversary, family, rounds, trials, **others)
+    if not s.trust:
+        raise InvalidInput("a part does not keep which challenges were met: play with trust=True")
+    asked = checked_experiments(experiments)
+    checked_jobs(jobs)
+    require_workers(jobs)
+    blocks = chosen.blocks(s.blocks)
+    with opened(out, s) as store, Progress(progress) as bar:
+        if store.dropped:
+            bar.notice(store.dropped)
+        restore(store, s, lambda outcome: None)
+        missing = [(b, block) for block in blocks for b in asked if not store.holds(b, block)]
+        if missing:
+            compiled(s, bar)
+        own = sum(s.trials_in(block) for block in blocks)
+        left = sum(s.trials_in(block) for _, block in missing) * s.rounds
+        total = own * s.rounds * len(asked)
+        bar.playing(f"{s.name}, part {chosen}", total, total - left)
+        with contextlib.closing(played(s, missing, jobs, store, bar)) as finished:
+            for _ in finished:
+                pass
+    return StoredPart(chosen, Path(out), blocks, s.blocks, own)

@@ -1,0 +1,225 @@
+"""Play experiments over blocks in parallel: resume, progress, interruption, lost workers.
+
+A result depends on the specification alone, whatever the number of jobs, the order in which blocks
+finish, or an interruption in between.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from os import PathLike
+
+import numpy as np
+
+from simulator.adversaries.contract import Rule
+from simulator.engine.block import Outcome, Specification, prepared_engine
+from simulator.engine.outcomes.stored import stored_outcome, stored_tally
+from simulator.engine.outcomes.tally import PLAIN, WEIGHTED, Tally, added
+from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput
+from simulator.foundations.validation import positive, whole
+from simulator.runner.clusters.cluster import ClusterLost
+from simulator.runner.fitting import stored_trials, trials_that_fit
+from simulator.runner.gathering import Gathered, Key
+from simulator.runner.measured import Measured
+from simulator.runner.pool import WORTH_A_WORKER, crowded, outcomes, workers
+from simulator.runner.progress import Progress
+from simulator.runner.store import RunStore
+from simulator.runner.store.log import Block
+from simulator.runner.worker import one_line
+
+RULE_RATE, GENERATOR_RATE = 1e8, 3e5
+"""Rounds per second and worker, about."""
+
+
+def opened(out: str | PathLike[str], specification: Specification) -> RunStore:
+    """The folder of a run, to go on with; raises InvalidInput as ``RunStore.open`` does."""
+    s = specification
+    return RunStore.open(out, s.identity(), s.goal(), combine=added_records)
+
+
+def checked_experiments(experiments: Iterable[int]) -> tuple[int, ...]:
+    """Return the experiments in order, each once; raise InvalidInput unless some of 0 and 1."""
+    try:
+        chosen = tuple(sorted({operator.index(b) for b in experiments}))
+    except TypeError:
+        chosen = ()
+    if not chosen or not {0, 1}.issuperset(chosen):
+        raise InvalidInput(f"experiments must be some of 0 and 1, as (0, 1), not {experiments!r}")
+    return chosen
+
+
+def checked_jobs(jobs: int | None) -> None:
+    """Raise InvalidInput unless ``jobs`` is a number of workers, -1 or None."""
+    if jobs is not None and jobs != -1:
+        whole("jobs", jobs)
+
+
+def run(
+    specification: Specification,
+    experiments: Sequence[int],
+    jobs: int | None = None,
+    store: RunStore | None = None,
+    progress: bool | None = None,
+) -> Measured:
+    """Play the blocks of a specification that ``store`` does not hold yet, and gather them all."""
+    s = specification
+    s.require_unchanged()
+    gathered = Gathered(s, experiments)
+    with Progress(progress) as bar:
+        if store is not None:
+            if store.dropped:
+                bar.notice(store.dropped)
+            restore(store, s, gathered.add)
+            if not gathered.empty and not s.trust and not s.is_rule:
+                raise InvalidInput(
+                    f"{store.folder} does not keep which challenges were met: play with "
+                    "trust=True, or name another folder"
+                )
+        missing = gathered.missing()
+        compile_seconds = compiled(s, bar) if missing else 0.0
+        left = sum(s.trials_in(block) for _, block in missing) * s.rounds
+        if line := crowded(s, jobs, len(missing)):
+            bar.notice(line)
+        if line := lengthy(s, jobs, left):
+            bar.notice(line)
+        total = s.trials * s.rounds * len(gathered.experiments)
+        bar.playing(s.name, total, total - left)
+        start = time.perf_counter()
+        with contextlib.closing(played(s, missing, jobs, store, bar)) as outcomes_of_blocks:
+            for outcome in outcomes_of_blocks:
+                gathered.add(outcome)
+        seconds = time.perf_counter() - start
+    return gathered.measured(seconds, compile_seconds, left)
+
+
+def fitted(
+    specification: Specification,
+    experiments: Sequence[int],
+    jobs: int | None,
+    out: str | PathLike[str] | None,
+    progress: bool | None,
+    *,
+    seconds: float,
+) -> Specification:
+    """The specification with as many trials, on top of those stored, as fit into the time."""
+    s = specification
+    positive("seconds", seconds)
+    found, goal = stored_trials(out, s.block_size, experiments)
+    if s.trials <= found:
+        return s
+    with Progress(progress) as bar:
+        compiled(s, bar)
+    several = workers(jobs, s.rounds * WORTH_A_WORKER)
+    fitting = trials_that_fit(s, experiments, seconds, several)
+    trials = min(s.trials, max(goal, found + fitting))
+    return replace(s, trials=trials)
+
+
+def lengthy(specification: Specification, jobs: int | None, rounds: int) -> str:
+    """One line where ``rounds`` rounds will take more than an hour; else empty."""
+    s = specification
+    rate = (RULE_RATE if s.is_rule else GENERATOR_RATE) * workers(jobs, rounds)
+    hours = rounds / rate / 3600.0
+    if hours < 1.0:
+        return ""
+    lasting = f"{hours:.0f} hours" if hours < 72.0 else f"{hours / 24.0:.3g} days"
+    return f"{rounds:.3g} rounds to play, some {lasting}; Ctrl-C ends it"
+
+
+def played(
+    specification: Specification,
+    missing: Sequence[Key],
+    jobs: int | None,
+    store: RunStore | None,
+    bar: Progress,
+) -> Generator[Outcome | Tally, None, None]:
+    """Play blocks; yield each one when it is stored, and say at the end what is doubtful."""
+    s = specification
+    doubts: dict[str, str] = {}
+    with resumable(store, missing), contextlib.closing(outcomes(s, missing, jobs)) as finished:
+        for outcome in finished:
+            if outcome.doubt:
+                doubts.setdefault(outcome.doubt.partition(":")[0], outcome.doubt)
+            if store is not None:
+                full = outcome.trials == outcome.blocks * s.block_size
+                store.append(
+                    outcome.experiment, outcome.block, outcome.arrays(),
+                    blocks=outcome.blocks, adds=isinstance(outcome, Tally) and full,
+                )  # fmt: skip
+            bar.played(outcome.trials * s.rounds)
+            yield outcome
+    for line in doubts.values():
+        bar.notice(line)
+
+
+@contextlib.contextmanager
+def resumable(store: RunStore | None, missing: Sequence[Key]) -> Iterator[None]:
+    """Say, where a cluster is lost, how much is kept and how to go on."""
+    try:
+        yield
+    except ClusterLost as lost:
+        if store is None:
+            raise ClusterLost(f"{lost}; name a folder (out=) to resume from next time") from None
+        total = store.count() + sum(not store.holds(*key) for key in missing)
+        raise ClusterLost(
+            f"{lost}; {store.count()} of {total} blocks are stored in {store.folder}: run again, "
+            "here or elsewhere, to resume"
+        ) from None
+
+
+def restore(
+    store: RunStore, specification: Specification, add: Callable[[Outcome | Tally], None]
+) -> None:
+    """Hand over the stored blocks; those that the goal has outgrown are to be played anew.
+
+    Raises InvalidInput for a block that the specification cannot have left.
+    """
+    for record in store.read():
+        try:
+            outcome = from_record(specification, record)
+        except InvalidInput as error:
+            raise InvalidInput(f"{store.folder}: {error}; name another folder") from None
+        if outcome is None:
+            store.outgrow(record.experiment, record.block)
+        else:
+            try:
+                add(outcome)
+            except InvalidInput as error:
+                raise InvalidInput(f"{store.folder}: {error}") from None
+
+
+def from_record(specification: Specification, record: Block) -> Outcome | Tally | None:
+    """What a record holds; None where the goal has outgrown it. Raises InvalidInput."""
+    where = record.experiment, record.block
+    if {PLAIN, WEIGHTED} & set(record.arrays):
+        return stored_tally(specification, *where, record.arrays, blocks=record.blocks)
+    return stored_outcome(specification, *where, record.arrays)
+
+
+def added_records(records: Iterator[Block]) -> dict[str, np.ndarray]:
+    """Add up the records of tallies."""
+    return added((each.block, each.blocks, each.arrays) for each in records)
+
+
+def compiled(specification: Specification, bar: Progress) -> float:
+    """Compile the adversary where it is a rule; return the seconds it took."""
+    s = specification
+    if not isinstance(s.adversary, Rule):
+        return 0.0
+    bar.compiling(s.name)
+    start = time.perf_counter()
+    try:
+        engine = prepared_engine(s)
+    except (DpcomposeError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # the step is anybody's code
+        complaint = f"{s.name} raised {one_line(error)} when asked for its first move"
+        raise Breach(complaint) from error
+    bar.compiled()
+    if engine is not None and engine.complaint:
+        bar.notice(engine.complaint)
+    return time.perf_counter() - start

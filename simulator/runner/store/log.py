@@ -1,0 +1,237 @@
+"""The format of ``blocks.log``: records that prove themselves whole, and whose they are.
+
+The file opens with one line of text that names the run. Each record is a frame (a mark, the length
+of what follows, its CRC-32, and the CRC-32 of the frame itself) and then its content: a line of
+JSON that names the run again, the block, its numbers and the types and shapes of its arrays, and
+then the arrays' bytes. Where what blocks left behind adds up, one record may stand for an aligned
+stretch of them. A reader that meets damage looks for the next frame that proves itself, so
+one bad record costs no other. Nothing in a record is believed before it is checked, and an array
+never takes more memory than its bytes in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.files import canonical_json
+
+LOG_NAME = "blocks.log"
+"""The file of a run's folder that this is."""
+
+EARLIER_OPENING = b"dpcompose block log 1\n"
+_OPENING = b"dpcompose block log 2 "
+OPENING_SIZE = len(_OPENING) + 64 + 1
+_MARK = b"\x00BLK"
+_FRAME = struct.Struct("<4sQI")
+_CHECK = struct.Struct("<I")
+FRAME_SIZE = _FRAME.size + _CHECK.size
+_RUN_DIGITS = 32
+
+_TYPES = {
+    np.dtype(code).newbyteorder("<").str: np.dtype(code).newbyteorder("<")
+    for code in "?bBhHiIqQefd"
+}
+"""The arrays that a record may hold: numbers, little-endian, by numpy's name of the type."""
+
+_PATIENCE = 8
+"""A scan checks at most so many times the bytes of a file before it gives up on it."""
+
+
+def opening(run: str) -> bytes:
+    """Return the first line of the log of a run, of which ``run`` is the identity."""
+    return _OPENING + run.encode() + b"\n"
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one block of one experiment has left behind, or an aligned stretch of blocks together.
+
+    A stretch covers ``blocks`` of them from number ``block`` on: a power of two, by which
+    ``block`` can be divided. So of two stretches one contains the other, or they are disjoint.
+    ``adds`` says whether the arrays may be added to those of other blocks.
+    """
+
+    experiment: int
+    block: int
+    arrays: Mapping[str, NDArray[Any]]
+    meta: Mapping[str, Any]
+    _: KW_ONLY
+    blocks: int = 1
+    adds: bool = False
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where a whole record lies, in bytes from the start of the file, and what it covers."""
+
+    start: int
+    stop: int
+    experiment: int
+    block: int
+    _: KW_ONLY
+    blocks: int = 1
+    adds: bool = False
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a file holds: whole records, the gaps between them, and where the last record ends."""
+
+    found: tuple[Location, ...]
+    gaps: tuple[tuple[int, int], ...]
+    end: int
+
+
+def encode(run: str, block: Block) -> bytes:
+    """Return one record. :class:`InvalidInput` for other than numbers, or meta no JSON can hold."""
+    arrays = {name: _storable(name, array) for name, array in block.arrays.items()}
+    heading = {
+        "run": run[:_RUN_DIGITS],
+        "experiment": block.experiment,
+        "block": block.block,
+        "arrays": [[name, each.dtype.str, list(each.shape)] for name, each in arrays.items()],
+        "meta": dict(block.meta),
+    }
+    if block.adds:
+        heading["adds"] = block.blocks
+    line = canonical_json(heading, "the block's meta").encode() + b"\n"
+    body = line + b"".join(each.tobytes() for each in arrays.values())
+    frame = _FRAME.pack(_MARK, len(body), zlib.crc32(body))
+    return frame + _CHECK.pack(zlib.crc32(frame)) + body
+
+
+def _storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    given = np.asarray(array)
+    little = given.dtype.newbyteorder("<")
+    if little.str not in _TYPES:
+        held = "objects" if given.dtype.hasobject else str(given.dtype)
+        raise InvalidInput(f"array {name!r} holds {held}; store numbers only")
+    return np.ascontiguousarray(given, dtype=little).reshape(given.shape)
+
+
+def decode(run: str, record: bytes) -> Block:
+    """Return the block in a record that :func:`scan` has found whole.
+
+    Raises :class:`InvalidInput` for a record of another run, and for one that no
+    :func:`encode` has written.
+    """
+    line, heading = _heading(run, memoryview(record)[FRAME_SIZE:])
+    at = FRAME_SIZE + line
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, dtype, shape in heading["arrays"]:
+        size = math.prod(shape)
+        arrays[name] = np.frombuffer(record, dtype, size, at).reshape(shape).copy()
+        at += size * dtype.itemsize
+    return Block(
+        heading["experiment"], heading["block"], arrays, heading["meta"],
+        blocks=heading.get("adds", 1), adds="adds" in heading,
+    )  # fmt: skip
+
+
+def scan(data: Any, run: str) -> Scan:
+    """Find every whole record in ``data`` (bytes, or a memory map), whatever lies between them.
+
+    ``run`` is the identity of the run that the log must belong to. Raises :class:`InvalidInput`
+    for the log of another run or of an earlier version, for a record that no :func:`encode` has
+    written, and when neither the opening nor a single record is one of ours: then it is somebody
+    else's file, and not for us to mend. Takes a time linear in the size of the file.
+    """
+    begins = bytes(data[:OPENING_SIZE])
+    if begins.startswith(EARLIER_OPENING):
+        raise InvalidInput(
+            "a block log of an earlier version, which does not name its run; name another folder"
+        )
+    whole = begins.startswith(_OPENING) and len(begins) == OPENING_SIZE and begins[-1:] == b"\n"
+    with memoryview(data) as view:
+        found = tuple(_records(data, view, run))
+    if whole and begins != opening(run) and not found:
+        raise InvalidInput("the log of another run; name another folder")
+    if not found and not whole and not opening(run).startswith(begins):
+        raise InvalidInput("not a block log of this version; move it away or name another folder")
+    start = OPENING_SIZE if begins == opening(run) else 0
+    edges = [start, *(edge for each in found for edge in (each.start, each.stop)), len(data)]
+    gaps = tuple((a, b) for a, b in zip(edges[::2], edges[1::2]) if a < b)
+    return Scan(found, gaps, edges[-2])
+
+
+def _records(data: Any, view: memoryview, run: str) -> Iterator[Location]:
+    position, checked = 0, 0
+    while (start := data.find(_MARK, position)) >= 0:
+        if checked > _PATIENCE * len(data):
+            raise InvalidInput("damaged beyond repair; move it away or name another folder")
+        position = start + 1
+        frame = bytes(view[start : start + FRAME_SIZE])
+        if len(frame) < FRAME_SIZE or _CHECK.unpack_from(frame, _FRAME.size) != (
+            zlib.crc32(frame[: _FRAME.size]),
+        ):
+            continue
+        _, length, check = _FRAME.unpack_from(frame)
+        stop = start + FRAME_SIZE + length
+        if stop > len(data):
+            continue
+        checked += length
+        with view[start + FRAME_SIZE : stop] as body:
+            if zlib.crc32(body) != check:
+                continue
+            try:
+                _, heading = _heading(run, body)
+            except InvalidInput as error:
+                raise InvalidInput(f"not to be read: its record at byte {start} {error}") from None
+        position = stop
+        yield Location(
+            start, stop, heading["experiment"], heading["block"],
+            blocks=heading.get("adds", 1), adds="adds" in heading,
+        )  # fmt: skip
+
+
+def _heading(run: str, body: memoryview) -> tuple[int, dict[str, Any]]:
+    """The length of a record's line of JSON, and what it says, checked against its bytes."""
+    try:
+        line = bytes(body[: _line_length(body)])
+        heading = json.loads(line)
+        whose = heading["run"]
+        blocks = heading.get("adds", 1)
+        numbers = [heading["experiment"], heading["block"], blocks]
+        arrays = [
+            (str(name), _TYPES[code], tuple(shape)) for name, code, shape in heading["arrays"]
+        ]
+        numbers += [extent for _, _, shape in arrays for extent in shape]
+        sound = (
+            isinstance(heading["meta"], dict)
+            and isinstance(whose, str)
+            and all(type(number) is int and 0 <= number < 2**63 for number in numbers)
+            and blocks > 0 and not blocks & (blocks - 1) and heading["block"] % blocks == 0
+            and len({name for name, _, _ in arrays}) == len(arrays)
+            and all(len(shape) <= 8 and math.prod(e or 1 for e in shape) < 2**60
+                    for _, _, shape in arrays)
+        )  # fmt: skip
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError, MemoryError):
+        sound = False
+    if not sound:
+        raise InvalidInput("was not written by this program; name another folder")
+    if whose != run[:_RUN_DIGITS]:
+        raise InvalidInput("belongs to another run; name another folder")
+    size = sum(math.prod(shape) * dtype.itemsize for _, dtype, shape in arrays)
+    if len(line) + size != len(body):
+        raise InvalidInput("says another size than it has; name another folder")
+    return len(line), heading | {"arrays": arrays}
+
+
+def _line_length(body: memoryview) -> int:
+    """How many bytes the first line takes, its end included."""
+    step = 1 << 12
+    for start in range(0, len(body), step):
+        place = bytes(body[start : start + step]).find(b"\n")
+        if place >= 0:
+            return start + place + 1
+    raise ValueError("no line")

@@ -1,0 +1,143 @@
+"""``specification.json``: what was asked, its identity, how far it goes, and on what it has run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.files import canonical_json, explained, require_file, write_json
+from simulator.runner.store.provenance import provenance
+
+MANIFEST_NAME = "specification.json"
+_SHOWN = 4
+
+
+def specification_id(specification: Mapping[str, Any]) -> str:
+    """Return the identity of what is asked: SHA-256 (hex) of its canonical JSON.
+
+    Two specifications are the same run exactly when their identities are equal. Raises
+    :class:`InvalidInput` for values that JSON cannot hold exactly.
+    """
+    return hashlib.sha256(canonical_json(specification, "the specification").encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is asked, as plain JSON, with its identity, its goal and the sessions that worked on it.
+
+    How far a run goes (``goal``: whole numbers that a later session may raise), and where and when
+    it was made, is no part of what it is: both stand beside the identity.
+    """
+
+    content: Mapping[str, Any]
+    identity: str
+    goal: Mapping[str, int] = field(default_factory=dict)
+    sessions: tuple[dict[str, Any], ...] = ()
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], goal: Mapping[str, int]) -> Manifest:
+        """Return the manifest in the form in which it is read back: tuples become lists."""
+        identity = specification_id(content)
+        return cls(json.loads(canonical_json(content, "the specification")), identity, dict(goal))
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read a run's manifest; :class:`InvalidInput` when it is missing or was changed."""
+    path = folder / MANIFEST_NAME
+    require_file(path)
+    try:
+        with explained("read", path):
+            stored = json.loads(path.read_text(encoding="utf-8"))
+        intact = stored["id"] == specification_id(stored["specification"])
+        manifest = Manifest(
+            dict(stored["specification"]),
+            stored["id"],
+            {str(name): int(number) for name, number in stored.get("goal", {}).items()},
+            tuple(dict(session) for session in stored["sessions"]),
+        )
+    except InvalidInput:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError):
+        raise InvalidInput(f"{path} is no specification; name another folder") from None
+    if not intact:
+        raise InvalidInput(f"{path} was changed after it was written; name another folder")
+    return manifest
+
+
+def require_same(folder: Path, asked: Manifest, *, has_blocks: bool) -> None:
+    """Raise :class:`InvalidInput` when the folder's run is another one, or goes further.
+
+    A new folder passes.
+    """
+    if not (folder / MANIFEST_NAME).exists():
+        if has_blocks:
+            raise InvalidInput(f"{folder} has blocks but no {MANIFEST_NAME}; name another folder")
+        return
+    stored = read_manifest(folder)
+    if stored.identity != asked.identity:
+        differences = differences_between(stored.content, asked.content)
+        raise InvalidInput(
+            f"{folder} was made by another specification ({differences}); name another folder"
+        )
+    lowered = [name for name, number in asked.goal.items() if number < stored.goal.get(name, 0)]
+    if lowered:
+        numbers = "; ".join(
+            f"{name}: {stored.goal[name]} there, {asked.goal[name]} asked" for name in lowered
+        )
+        raise InvalidInput(
+            f"{folder} goes further already ({numbers}); ask for as many or more, or name another "
+            "folder"
+        )
+
+
+def record_session(folder: Path, asked: Manifest) -> None:
+    """Write down the goal and on what this runs, unless both are as they were the last time."""
+    path = folder / MANIFEST_NAME
+    before = read_manifest(folder) if path.exists() else asked
+    here = provenance()
+    same_place = before.sessions and before.sessions[-1] | {"time": None} == here | {"time": None}
+    if same_place and before.goal == asked.goal:
+        return
+    sessions = (*before.sessions, *(() if same_place else (here,)))
+    write_manifest(folder, replace(asked, sessions=sessions))
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write a run's manifest, in one step."""
+    write_json(
+        folder / MANIFEST_NAME,
+        {
+            "id": manifest.identity,
+            "specification": manifest.content,
+            "goal": manifest.goal,
+            "sessions": list(manifest.sessions),
+        },
+    )
+
+
+def differences_between(
+    one: Mapping[str, Any], other: Mapping[str, Any], here: str = "there", there: str = "asked"
+) -> str:
+    """Return which keys of two specifications differ, and how: ``seed: 7 there, 8 asked``."""
+    before, after = dict(_leaves(one)), dict(_leaves(other))
+    differing = (key for key in before | after if before.get(key) != after.get(key))
+    lines = [
+        f"{key}: {before.get(key, 'nothing')} {here}, {after.get(key, 'nothing')} {there}"
+        for key in sorted(differing)
+    ]
+    more = [f"{len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+    return "; ".join(lines[:_SHOWN] + more)
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every value that is no mapping, as JSON, under its dotted path."""
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, canonical_json(value, path)

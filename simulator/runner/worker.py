@@ -1,0 +1,127 @@
+"""Play blocks of one specification, in this process or sent to another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import cloudpickle
+
+from simulator.engine.block import Outcome, Specification, play_block, play_interpreted
+from simulator.engine.outcomes.tally import Tally
+from simulator.engine.reproducibility import doubt
+from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput
+from simulator.foundations.single_flight import made_once
+
+
+class Player:
+    """Plays blocks of one specification.
+
+    It is pickled once, however many blocks there are, and unpickled once in each worker: there a
+    rule is then one and the same object for all blocks, and compiled once.
+    """
+
+    def __init__(self, specification: Specification) -> None:
+        self.specification = specification
+
+    def __call__(self, b: int, block: int) -> Outcome | Tally:
+        """Play one block of experiment ``b``."""
+        return play(self.specification, b, block)
+
+    @cached_property
+    def pickled(self) -> bytes:
+        """The specification as a worker receives it; raises InvalidInput where it has no form."""
+        try:
+            return cloudpickle.dumps(self.specification)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # pickling runs anybody's code
+            raise InvalidInput(
+                f"the adversary {self.specification.name} cannot be sent to a worker process "
+                f"({one_line(error)}); play it with jobs=1"
+            ) from None
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[bytes]]:
+        return Received, (self.pickled,)
+
+
+class Received:
+    """A Player in a worker. It unpickles when it plays: an error is then raised in the parent."""
+
+    def __init__(self, pickled: bytes) -> None:
+        self.pickled = pickled
+
+    @property
+    def specification(self) -> Specification:
+        """What is played; raises InvalidInput where it cannot be unpickled here."""
+        return unpickled(self.pickled)
+
+    def __call__(self, b: int, block: int) -> Outcome | Tally:
+        """Play one block of experiment ``b``."""
+        return play(self.specification, b, block)
+
+
+@made_once(maxsize=2)
+def unpickled(pickled: bytes) -> Specification:
+    """Unpickle a specification, once in each worker.
+
+    A module that can be imported is not sent, but imported again. Raises InvalidInput where the
+    worker has found another state of it: an edited file, or a global that the parent has set.
+    """
+    try:
+        specification = cloudpickle.loads(pickled)
+        same = specification.code_now().parts == specification.code.parts
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise InvalidInput(
+            f"a worker process cannot load the adversary ({one_line(error)}); play it with "
+            "jobs=1, or define it in a module that can be imported"
+        ) from None
+    if not same:
+        raise InvalidInput(
+            f"a worker process finds {specification.name} in another state than this one (its "
+            "file was edited after it was imported, or a global that it looks up was set here); "
+            "play it with jobs=1, or start anew"
+        )
+    return specification
+
+
+def play(specification: Specification, b: int, block: int) -> Outcome | Tally:
+    """Play one block; what a rule's step raises becomes a Breach that says where.
+
+    Of block 0 the first trials are played twice, see :mod:`simulator.engine.reproducibility`.
+
+    A kernel does not know where it was when its rule raised. A block is a function of its seeds,
+    so playing it again, interpreted, finds the same round and trial.
+    """
+    try:
+        outcome = play_block(specification, b, block)
+    except (DpcomposeError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        play_interpreted(specification, b, block)
+        raise Breach(
+            f"{specification.name} raised {one_line(error)} in experiment {b}, block {block}, "
+            "but only when compiled"
+        ) from error
+    return kept(specification, replace(outcome, doubt=doubt(specification, outcome)))
+
+
+def kept(specification: Specification, outcome: Outcome) -> Outcome | Tally:
+    """What a run keeps of a block's outcome: it, or its losses counted.
+
+    Block 0 is kept as it is, for the bets on a sample need the order of its first trials; so is a
+    block of which views are kept.
+    """
+    if not specification.summarises or outcome.block == 0 or outcome.views:
+        return outcome
+    return Tally.of(outcome)
+
+
+def one_line(error: BaseException) -> str:
+    """An error's kind and the first line of its message."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

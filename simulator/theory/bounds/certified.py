@@ -1,0 +1,113 @@
+"""What is certain about the epsilon of a composition, from everything that the theory knows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.theory.bounds import bounds_for
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.outward import sum_bracket
+from simulator.theory.parameters import count, delta_of_question
+from simulator.theory.pld import Bracket, compose_laws
+
+Rounds = Composition | Iterable[tuple[Guarantee | PrivacyLossLaw, int]]
+"""What is composed: guarantees, laws of one round's privacy loss, or both, and how often each."""
+
+TOLERANCE = 1e-6
+
+
+def certified_epsilon(rounds: Rounds, delta: float) -> Bracket:
+    """Bracket of the least epsilon >= 0 that holds at ``delta`` in both directions.
+
+    Of guarantees it is the worst that an adaptive adversary gets, who may choose any mechanism that
+    keeps them; of laws, the truth of these very mechanisms on their worst pair. Infinite where no
+    epsilon is enough.
+
+    Raises
+    ------
+    InvalidInput : rounds that are none, or a delta outside [0, 1).
+    NotApplicable : guarantees of which no lower end is known, as Renyi DP; or of laws, a loss that
+        cannot be composed numerically.
+    """
+    delta = delta_of_question(delta)
+    if not isinstance(rounds, Composition):
+        parts = _checked(rounds)
+        if not all(isinstance(one, Guarantee) for one, _ in parts):
+            return _of_laws([(_law(one), times) for one, times in parts], delta)
+        rounds = Composition.of(*((one, n) for one, n in parts if isinstance(one, Guarantee)))
+    return _of_guarantees(rounds, delta)
+
+
+def _checked(rounds: Iterable[tuple[object, int]]) -> list[tuple[Guarantee | PrivacyLossLaw, int]]:
+    """The rounds as a list; raises InvalidInput unless it is of pairs."""
+    try:
+        pairs = [(one, count("rounds", times)) for one, times in rounds]
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"rounds must be pairs (guarantee or law, how many): {error}") from None
+    if not pairs:
+        raise InvalidInput("a composition needs at least one round")
+    checked: list[tuple[Guarantee | PrivacyLossLaw, int]] = []
+    for one, times in pairs:
+        if not isinstance(one, Guarantee | PrivacyLossLaw):
+            raise InvalidInput(f"a round is a guarantee or a law, not {one!r}")
+        checked.append((one, times))
+    return checked
+
+
+def _law(one: Guarantee | PrivacyLossLaw) -> PrivacyLossLaw:
+    """The law of a round, or of the pair that dominates its family and belongs to it."""
+    if isinstance(one, PrivacyLossLaw):
+        return one
+    if one.worst_law is not None:
+        return one.worst_law
+    raise NotApplicable(f"no single law is the worst of {one}; give the law of the mechanism")
+
+
+def _of_guarantees(composition: Composition, delta: float) -> Bracket:
+    lower, upper, known = 0.0, math.inf, False
+    for bound in bounds_for(composition):
+        if bound.kind == "approximation":
+            continue
+        try:
+            answer = bound.epsilon(delta)
+        except NotApplicable:
+            continue
+        lower, upper = max(lower, answer.lower), min(upper, answer.upper)
+        known |= bound.kind in ("exact", "lower")
+    if not known:
+        try:
+            found = _of_laws([(_law(guarantee), n) for guarantee, n in composition], delta)
+        except NotApplicable:
+            if lower == 0.0:
+                raise NotApplicable(
+                    f"no lower end of epsilon is known for {composition} at delta {delta!r}"
+                ) from None
+        else:
+            lower, upper = max(lower, found.lower), min(upper, found.upper)
+    return Bracket(lower, upper)
+
+
+def _of_laws(rounds: list[tuple[PrivacyLossLaw, int]], delta: float) -> Bracket:
+    """The larger of both directions."""
+    if delta == 0.0:
+        return _largest_loss(rounds)
+    composed = compose_laws(rounds, TOLERANCE)
+    one, other = composed.epsilon(delta), composed.reversed().epsilon(delta)
+    return Bracket(max(one.lower, other.lower), max(one.upper, other.upper))
+
+
+def _largest_loss(rounds: list[tuple[PrivacyLossLaw, int]]) -> Bracket:
+    """At delta = 0: all rounds at their largest loss, in the worse direction."""
+    ends = [(0.0, 0.0)]
+    for pairs in (rounds, [(law.reversed(), times) for law, times in rounds]):
+        largest = [
+            (math.inf if law.infinite_mass > 0.0 else law.support[1], times) for law, times in pairs
+        ]
+        ends.append(sum_bracket(largest))
+    return Bracket(max(low for low, _ in ends), max(high for _, high in ends))

@@ -1,0 +1,229 @@
+"""The inverse problem by the certified law: the largest or least parameter that meets a target.
+
+Candidates are decimal numbers of few digits. The answer is one whose certified upper end meets the
+target; beside it stands the next one, whose certified lower end does not.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.stages import stage
+from simulator.foundations.validation import open_probability, whole
+from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.parameters import SMALLEST_DELTA, positive
+from simulator.theory.pld import Bracket, compose_laws
+
+Rounds = Sequence[tuple[PrivacyLossLaw, int]]
+
+_TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8)
+"""The brackets are made narrower until they tell on which side of the target they are."""
+
+_CLEAR = 5.0
+"""So many widths from the target a bracket is narrow enough to steer by."""
+
+_FARTHEST = 64
+"""How many candidates beyond the answer are asked for one that certainly misses the target."""
+
+
+@dataclass(frozen=True)
+class ParameterScale:
+    """What a parameter may be: decimal numbers of so many digits, or whole numbers.
+
+    Attributes
+    ----------
+    name : of the parameter, for messages.
+    least, most : the range, both ends included.
+    start : where the search begins, in the range.
+    grows : whether a larger parameter is safer, as more noise.
+    digits : significant digits of a candidate, from 1 to 12; 0 for whole numbers.
+    """
+
+    name: str
+    least: float
+    most: float
+    _: KW_ONLY
+    start: float
+    grows: bool
+    digits: int = 5
+
+    def __post_init__(self) -> None:
+        if not 0 <= whole("digits", self.digits, 0) <= 12:
+            raise InvalidInput(f"digits must be at most 12, not {self.digits}")
+
+    def candidate(self, index: int) -> float:
+        """The number of that index; ascending."""
+        if self.digits == 0:
+            return float(index)
+        decade, place = divmod(index, 9 * 10 ** (self.digits - 1))
+        return float(f"{10 ** (self.digits - 1) + place}e{decade - self.digits + 1}")
+
+    def index(self, value: float) -> int:
+        """The index of the greatest candidate that is at most ``value`` > 0."""
+        if self.digits == 0:
+            return math.floor(value)
+        decade, first = math.floor(math.log10(value)), int(10 ** (self.digits - 1))
+        place = math.floor(value / 10.0 ** (decade - self.digits + 1)) - first
+        found = 9 * first * decade + place
+        while self.candidate(found) > value:
+            found -= 1
+        while self.candidate(found + 1) <= value:
+            found += 1
+        return found
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A parameter that meets a target over all rounds, and the next one that does not.
+
+    Attributes
+    ----------
+    name : of the parameter.
+    value : meets the target: ``epsilon.upper`` is at most the target's.
+    epsilon : certified ends at the target delta, in the worse direction.
+    beyond, beyond_epsilon : the nearest candidate on the other side whose certified lower end
+        exceeds the target, and its ends; None where all of the range meets it.
+    """
+
+    name: str
+    value: float
+    epsilon: Bracket
+    beyond: float | None
+    beyond_epsilon: Bracket | None
+
+
+def calibrate_certified(
+    rounds: Callable[[float], Rounds],
+    target_epsilon: float,
+    target_delta: float,
+    scale: ParameterScale,
+) -> Calibrated:
+    """The parameter of most use that meets (epsilon, delta) over all rounds, on the safe side.
+
+    ``rounds`` makes the laws of all rounds, from D0 to D1, with a parameter; the target is met in
+    both directions. Privacy must not fall towards the safe end of the scale: this steers the
+    search only, and the two candidates that are returned are certified whether it holds or not.
+
+    Raises
+    ------
+    InvalidInput : a target outside epsilon > 0, 0 < delta < 1.
+    NotApplicable : nothing in the range meets it, or the loss cannot be composed numerically.
+    """
+    target_epsilon = positive("target epsilon", target_epsilon)
+    target_delta = open_probability("target delta", target_delta)
+    if target_delta < SMALLEST_DELTA:
+        raise InvalidInput(f"target delta must be at least {SMALLEST_DELTA:g}")
+    return _Search(rounds, target_epsilon, target_delta, scale).found()
+
+
+@dataclass(frozen=True)
+class _Search:
+    rounds: Callable[[float], Rounds]
+    epsilon: float
+    delta: float
+    scale: ParameterScale
+    seen: dict[int, Bracket] = field(default_factory=dict)
+
+    def found(self) -> Calibrated:
+        """Enclose the target between two candidates, narrow them, and certify both."""
+        with stage("narrowing the candidates"):
+            return self._found()
+
+    def _found(self) -> Calibrated:
+        good, bad = self._enclosed()
+        if bad is None:
+            return self._answer(good, None)
+        for turn in itertools.count():
+            if abs(good - bad) <= 1:
+                return self._answer(good, bad)
+            middle = (good + bad) // 2 if turn % 3 == 2 else self._between(good, bad)
+            good, bad = (middle, bad) if self._meets(middle) else (good, middle)
+        raise AssertionError
+
+    def _enclosed(self) -> tuple[int, int | None]:
+        """A candidate that meets the target and one that does not, or None: all do."""
+        scale = self.scale
+        ends = (scale.index(scale.least), scale.index(scale.most))
+        if scale.candidate(ends[0]) < scale.least:
+            ends = (ends[0] + 1, ends[1])
+        safest, boldest = ends[::-1] if scale.grows else ends
+        at, last = scale.index(scale.start), None
+        meets = self._meets(at)
+        goal, step = boldest if meets else safest, 9 * 10 ** max(scale.digits - 1, 0) // 4 + 1
+        while at != goal:
+            last, ahead = at, abs(goal - at)
+            at += min(step, ahead) * (1 if goal > at else -1)
+            if self._meets(at) != meets:
+                return (last, at) if meets else (at, last)
+            step *= 2
+        if meets:
+            return at, None
+        raise NotApplicable(
+            f"no {scale.name} from {scale.least:g} to {scale.most:g} meets the target"
+        )
+
+    def _between(self, good: int, bad: int) -> int:
+        """Where the logarithm of epsilon, taken as straight between both, has the target's."""
+        ends = [self.seen.get(index) for index in (good, bad)]
+        low, high = (
+            math.nan if end is None or not 0.0 < end.midpoint < math.inf else math.log(end.midpoint)
+            for end in ends
+        )
+        if not low < high:
+            return (good + bad) // 2
+        share = (math.log(self.epsilon) - low) / (high - low)
+        inside = round(good + share * (bad - good))
+        first, last = sorted((good, bad))
+        return min(max(inside, first + 1), last - 1)
+
+    def _answer(self, good: int, bad: int | None) -> Calibrated:
+        value = self.scale.candidate(good)
+        if bad is None:
+            return Calibrated(self.scale.name, value, self._ends(good), None, None)
+        away = 1 if bad > good else -1
+        for distance in range(_FARTHEST):
+            beyond, other = bad + away * distance, self._ends(bad + away * distance)
+            if other.lower > self.epsilon:
+                missed = self.scale.candidate(beyond)
+                return Calibrated(self.scale.name, value, self._ends(good), missed, other)
+        raise NotApplicable(
+            f"{self.scale.name} near {value!r}: doubles do not certify {self.scale.digits} digits"
+        )
+
+    def _meets(self, index: int) -> bool:
+        """Whether the upper end certainly meets the target; a loss beyond the engines does not."""
+        worst = Bracket(0.0, 0.0)
+        try:
+            laws = list(self.rounds(self.scale.candidate(index)))
+            for exchanged in (True, False):
+                found = self._one_way(laws, exchanged)
+                worst = found if found.upper > worst.upper else worst
+                if found.upper > self.epsilon:
+                    break
+        except NotApplicable:
+            return False
+        self.seen[index] = worst
+        return worst.upper <= self.epsilon
+
+    def _ends(self, index: int) -> Bracket:
+        """Ends of epsilon in the worse direction."""
+        laws = list(self.rounds(self.scale.candidate(index)))
+        one, other = (self._one_way(laws, way, _TOLERANCES[2:]) for way in (False, True))
+        return Bracket(max(one.lower, other.lower), max(one.upper, other.upper))
+
+    def _one_way(
+        self, laws: Rounds, exchanged: bool, tolerances: Sequence[float] = _TOLERANCES
+    ) -> Bracket:
+        """Ends of epsilon in one direction, narrow enough to tell their side and how far it is."""
+        if exchanged:
+            laws = [(law.reversed(), count) for law, count in laws]
+        for tolerance in tolerances:
+            found = compose_laws(laws, tolerance).epsilon(self.delta)
+            away = max(found.lower - self.epsilon, self.epsilon - found.upper)
+            if away > _CLEAR * found.width or (away >= 0.0 and tolerance <= _TOLERANCES[2]):
+                break
+        return found

@@ -1,0 +1,322 @@
+"""The natural filter: admit while the exact delta of what was admitted, composed, is in the budget.
+
+It is the filter that one would write first, and it is *not sound in general*: it composes the
+rounds as if they had been fixed in advance, while an adversary picks the next one by the answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.theory.filters.interface import Accounted, Filter, Price, State
+from simulator.theory.filters.rules import AS_STORED
+from simulator.theory.guarantees.families import GaussianDP, Guarantee
+from simulator.theory.laws import (
+    FiniteLaw,
+    GaussianLaw,
+    LaplaceLaw,
+    PrivacyLossLaw,
+    randomized_response,
+)
+from simulator.theory.laws.gaussian_curve import gaussian_delta_bracket
+from simulator.theory.outward import sum_bracket
+from simulator.theory.pld import Bracket, compose_laws
+from simulator.theory.pld.response_atoms import mixed_atoms, repeated_atoms
+
+Parts = tuple[tuple[PrivacyLossLaw, int], ...]
+"""Laws of one round, and in how many rounds each."""
+
+GAUSSIAN, LAPLACE = -1.0, -2.0
+"""In place of a price's delta: its first number is mu, or the epsilon of Laplace noise."""
+
+AS_COMPUTED = 1.0 + 1e-12
+"""Room for the rounding of a certified end: a round of exactly (epsilon, delta) fits the budget."""
+
+TOLERANCES = (1e-4, 1e-9)
+"""Relative widths of a delta that is composed numerically, the finer where the coarser leaves it
+open on which side of the budget it is."""
+
+MOST_ATOMS = 8_000
+"""Sums of the losses of randomized responses that are listed; where there are more, it costs less
+to compose numerically."""
+
+MOST_STATES = 1 << 20
+"""Combinations of counts of a menu's entries: a minute at most to find which are admitted."""
+
+
+def natural_step(state: State, epsilon: float, delta: float) -> tuple[bool, State]:
+    """State: the budget's epsilon and delta, then price and number of rounds of what was admitted.
+
+    For prices not known beforehand: its state grows with them, and numba does not compile it.
+    """
+    after = _after(state, epsilon, delta)
+    return (False, state) if after is None else (True, after)
+
+
+class NaturalFilter(Filter):
+    """Admit while the composed delta(``epsilon``) of all admitted rounds is at most ``delta``.
+
+    Not sound in general. Rounds are composed as if nobody had chosen them by the answers; with
+    randomized responses of 0.025 and 0.2 at (1, 1e-5) an adaptive adversary reaches 2.81e-5. Sound
+    where any two compositions of the rounds can be ordered (one dominates the other whatever the
+    epsilon): rounds of one law alone, or any Gaussians. So ``proved`` is False, and the promise
+    bounds nothing that was played.
+
+    A round is accounted for by its mechanism's worst law where it states one (Laplace noise on one
+    number), else by the dominating pair of its guarantee: randomized response of an epsilon-DP
+    one, bounded range included; the four-outcome pair of an (epsilon, delta)-DP one; a Gaussian
+    pair of a Gaussian-DP one. Others raise NotApplicable. The composed delta is the certified upper
+    end, so that rounding refuses rather than admits.
+
+    ``delta`` must be above 0 and ``rounds_delta`` 0: the rounds' own deltas are composed with all
+    else. Raises InvalidInput.
+    """
+
+    name = "natural"
+    source = "arXiv 2602.15815 and 2602.06756, 2026 (not sound in general)"
+    proved = False
+    prices_vary = False
+    step = staticmethod(natural_step)
+
+    def _check(self) -> None:
+        if self.rounds_delta != 0.0:
+            raise InvalidInput(
+                "the natural filter composes the rounds' own deltas with all else and takes no "
+                f"rounds_delta = {self.rounds_delta!r}; leave it out"
+            )
+        if not self.delta > 0.0:
+            raise InvalidInput(f"the natural filter needs delta above 0, not {self.delta!r}")
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.epsilon!r},{self.delta!r}"
+
+    @property
+    def initial(self) -> State:
+        """See :meth:`Filter.initial`."""
+        return (self.epsilon, self.delta)
+
+    def admits_composition(self, parts: Parts) -> bool:
+        """Whether these rounds, composed without adaptivity, keep (epsilon, delta) both ways.
+
+        ``parts`` are pairs (law of one round, number of rounds >= 0). The last answers are kept.
+        """
+        return _keeps(parts, self.epsilon, self.delta)
+
+    def price(self, guarantee: Guarantee) -> Price:
+        """Two numbers that name the dominating pair; see :func:`law_of`."""
+        if isinstance(guarantee, GaussianDP) and guarantee.mu > 0.0:
+            return guarantee.mu, GAUSSIAN
+        return super().price(guarantee)
+
+    def price_of(self, mechanism: Accounted, relation: Any) -> Price:
+        """See :meth:`Filter.price_of`."""
+        law = mechanism.worst_law(relation)
+        if isinstance(law, LaplaceLaw):
+            return law.epsilon, LAPLACE
+        return super().price_of(mechanism, relation)
+
+    def over_menu(self, prices: Sequence[Price]) -> tuple[Callable[..., tuple[bool, Any]], State]:
+        """A step over a table of how often each price fits beside the others; its state is a place.
+
+        Raises NotApplicable where the table is too large.
+        """
+        table = _staircase(tuple(sorted(set(prices) - {(0.0, 0.0)})), self.epsilon, self.delta)
+        return _table_step(*table), (0.0,)
+
+
+def law_of(epsilon: float, delta: float) -> PrivacyLossLaw:
+    """The law that a price of the natural filter names.
+
+    (mu, GAUSSIAN), (epsilon, LAPLACE); any other pair is that of (epsilon, delta)-DP.
+    """
+    if delta == GAUSSIAN:
+        return GaussianLaw(epsilon)
+    return LaplaceLaw(epsilon) if delta == LAPLACE else randomized_response(epsilon, delta)
+
+
+_law_of = lru_cache(maxsize=4096)(law_of)
+
+
+@lru_cache(maxsize=1 << 14)
+def _after(state: State, epsilon: float, delta: float) -> State | None:
+    """The state after one more round at a price; None where it does not fit."""
+    if epsilon == 0.0 and delta == 0.0:
+        return state
+    prices = zip(state[2::3], state[3::3])
+    counts = {price: int(count) for price, count in zip(prices, state[4::3])}
+    counts[epsilon, delta] = counts.get((epsilon, delta), 0) + 1
+    spent = sorted(counts.items())
+    if not _keeps(tuple((_law_of(*price), count) for price, count in spent), *state[:2]):
+        return None
+    return (*state[:2], *(float(x) for price, count in spent for x in (*price, count)))
+
+
+# The certified decision.
+
+
+@lru_cache(maxsize=1 << 15)
+def _keeps(parts: Parts, epsilon: float, delta: float) -> bool:
+    limit = delta * AS_COMPUTED
+    used = tuple((law, count) for law, count in parts if count and not _harmless(law))
+    exchanged = _reversed(used)
+    return _keeps_one_way(used, epsilon, limit) and (
+        exchanged is used or _keeps_one_way(exchanged, epsilon, limit)
+    )
+
+
+def _keeps_one_way(parts: Parts, epsilon: float, limit: float) -> bool:
+    """Whether the composed delta(epsilon) is certainly at most the limit."""
+    responses = [(_response(law), count) for law, count in parts]
+    if all(pair is not None for pair, _ in responses):
+        listed = [(pair, count) for pair, count in responses if pair is not None]
+        if len(parts) == 1 or math.prod(count + 1 for _, count in parts) <= MOST_ATOMS:
+            return _responses_delta(listed, epsilon) <= limit
+    if all(isinstance(law, GaussianLaw) for law, _ in parts):
+        mu = math.sqrt(math.fsum(n * law.variance for law, n in parts))
+        return gaussian_delta_bracket(mu, epsilon)[1] <= limit
+    found = Bracket(0.0, 1.0)
+    for tolerance in TOLERANCES:
+        found = found.meet(compose_laws(parts, tolerance).delta(epsilon))
+        if found.upper <= limit or found.lower > limit:
+            break
+    return found.upper <= limit
+
+
+def _responses_delta(parts: list[tuple[Price, int]], epsilon: float) -> float:
+    """Upper end of delta(epsilon) of randomized responses that leak outright with their deltas."""
+    kept = math.exp(math.fsum(count * math.log1p(-leak) for (_, leak), count in parts))
+    lost = -math.expm1(math.fsum(count * math.log1p(-leak) for (_, leak), count in parts))
+    counts: dict[float, int] = {}
+    for (response, _), count in parts:
+        if response > 0.0:
+            counts[response] = counts.get(response, 0) + count
+    groups = tuple(counts.items())
+    if sum_bracket(groups)[1] <= epsilon * AS_STORED:  # no finite loss is beyond epsilon
+        return lost * (1.0 + 1e-14)
+    atoms = repeated_atoms(*groups[0]) if len(groups) == 1 else mixed_atoms(groups)
+    return (lost + kept * atoms.delta_bracket(epsilon)[1]) * (1.0 + 1e-14)
+
+
+@lru_cache(maxsize=4096)
+def _response(law: PrivacyLossLaw) -> Price | None:
+    """The (epsilon, delta) whose dominating pair the law is; None of another law."""
+    if not isinstance(law, FiniteLaw):
+        return None
+    pair = law.support[1], law.infinite_mass
+    return pair if pair[0] >= 0.0 and law == randomized_response(*pair) else None
+
+
+@lru_cache(maxsize=4096)
+def _harmless(law: PrivacyLossLaw) -> bool:
+    return law.support == (0.0, 0.0) and law.infinite_mass == 0.0 == law.dual_infinite_mass
+
+
+def _reversed(parts: Parts) -> Parts:
+    """The exchanged pairs; the very argument where they are no other."""
+    if all(_response(law) is not None or law.reversed() == law for law, _ in parts):
+        return parts
+    return tuple((law.reversed(), count) for law, count in parts)
+
+
+# The same decision for all counts of a few laws at once, as a table.
+
+ADVICE = (
+    "write fewer or larger privacy parameters into the menu, give the filter a smaller budget, or "
+    "play a generator adversary, whose states are found as they come"
+)
+
+Staircase = tuple[tuple[Price, ...], tuple[int, ...], NDArray[np.int64]]
+
+
+@lru_cache(maxsize=8)
+def _staircase(prices: tuple[Price, ...], epsilon: float, delta: float) -> Staircase:
+    """Prices, the stride of each in a state, and the most rounds of the last beside the others.
+
+    A state is the row of the other prices' counts plus the number of rows times the last count.
+    What is admitted stays so with a round less, hence in every row there is a largest count of the
+    last price, and it falls from row to row. A row with one round too many holds -1.
+    """
+    if not prices:
+        return (), (), np.zeros(1, dtype=np.int64)
+
+    def fits(others: tuple[tuple[Price, int], ...], price: Price, count: int) -> bool:
+        spent = sorted(part for part in (*others, (price, count)) if part[1])
+        return _keeps(tuple((_law_of(*price), count) for price, count in spent), epsilon, delta)
+
+    alone = {price: _most(partial(fits, (), price), price) for price in prices}
+    order = sorted(prices, key=lambda price: (alone[price], price))
+    shape = tuple(alone[price] + 2 for price in order[:-1])
+    rows = math.prod(shape)
+    if (states := rows * (alone[order[-1]] + 1)) > MOST_STATES:
+        raise NotApplicable(
+            f"the natural filter over this menu may come to {states} states, more than "
+            f"{MOST_STATES}: {ADVICE}"
+        )
+    most = np.full(shape, -1, dtype=np.int64)
+    for row in np.ndindex(*shape):
+        below = [
+            int(most[(*row[:j], row[j] - 1, *row[j + 1 :])]) for j in range(len(row)) if row[j]
+        ]
+        top = min(below, default=alone[order[-1]])
+        most[row] = _last_fit(partial(fits, tuple(zip(order, row)), order[-1]), top)
+    strides = [math.prod(shape[j + 1 :]) for j in range(len(shape))]
+    return tuple(order), (*strides, rows), most.ravel()
+
+
+def _most(fits: Callable[[int], bool], price: Price) -> int:
+    """The largest number of rounds that fits when nothing else is played."""
+    high = 1
+    while fits(high):
+        high *= 2
+        if high > MOST_STATES:
+            raise NotApplicable(
+                f"the natural filter admits more than {MOST_STATES} rounds of the menu's entry of "
+                f"privacy parameter {price[0]!r}: {ADVICE}"
+            )
+    return _between(fits, high // 2, high) if high > 1 else 0
+
+
+def _last_fit(fits: Callable[[int], bool], top: int) -> int:
+    """The largest count from 0 to ``top`` that fits, searched from above; -1 where none does."""
+    refused, step = top + 1, 1
+    while refused > 0:
+        trial = max(refused - step, 0)
+        if fits(trial):
+            return _between(fits, trial, refused)
+        refused, step = trial, 2 * step
+    return -1
+
+
+def _between(fits: Callable[[int], bool], low: int, high: int) -> int:
+    """The largest count that fits, where ``low`` does and ``high`` does not."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _table_step(
+    prices: tuple[Price, ...], strides: tuple[int, ...], most: NDArray[np.int64]
+) -> Callable[..., tuple[bool, Any]]:
+    known = np.array([*prices, (0.0, 0.0)])  # never empty, for numba
+    stride = np.array([*strides, 0])
+    count, rows = len(prices), len(most)
+
+    def step(state, epsilon, delta):  # type: ignore[no-untyped-def]
+        if epsilon == 0.0 and delta == 0.0:
+            return True, state
+        for j in range(count):
+            if known[j, 0] == epsilon and known[j, 1] == delta:
+                after = int(state[0]) + stride[j]
+                if after // rows <= most[after % rows]:
+                    return True, (float(after),)
+        return False, state
+
+    return step

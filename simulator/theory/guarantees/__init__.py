@@ -1,0 +1,1 @@
+"""Guarantees of one round: the families an adversary must choose from."""

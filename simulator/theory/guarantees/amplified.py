@@ -1,0 +1,199 @@
+"""Guarantees that rest on what nobody sees: who was sampled, and who sent which report."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite, probability_below_one
+from simulator.theory.guarantees.dominated import DominatedFamily, law_renyi
+from simulator.theory.guarantees.interface import Guarantee, within
+from simulator.theory.guarantees.pure import PureDP, pure_delta
+from simulator.theory.guarantees.renyi_divergence import check_order
+from simulator.theory.laws import (
+    PoissonSubsampledLaw,
+    PrivacyLossLaw,
+    SampledWithoutReplacementLaw,
+    randomized_response,
+)
+from simulator.theory.laws.clones import LARGEST_LOCAL, ClonePair
+from simulator.theory.outward import UNIT, not_lost
+from simulator.theory.parameters import count, nonnegative
+
+
+@dataclass(frozen=True)
+class ShuffledDP(Guarantee):
+    """``reports`` reports of epsilon-DP local randomizers in random order, under replace-one.
+
+    Each person sends one report; a randomizer may depend on the reports before it. The reports stay
+    epsilon-DP in any order, which is what other notions are told; what the order adds is in
+    ``hockey_stick``, an upper bound, and in the bounds of shuffling.
+
+    Source: Erlingsson, Feldman, Mironov, Raghunathan, Talwar and Thakurta 2019; Feldman, McMillan
+    and Talwar 2021, Theorem 3.1.
+    """
+
+    epsilon: float
+    reports: int
+    kind: ClassVar[str] = "shuffled"
+
+    def __post_init__(self) -> None:
+        self._set("epsilon", nonnegative("epsilon", self.epsilon))
+        self._set("reports", count("reports", self.reports))
+
+    def admits(self, other: Guarantee) -> bool:
+        """Shuffles of no fewer reports that are as private, and whatever reveals nothing."""
+        if isinstance(other, ShuffledDP) and other.reports >= self.reports:
+            return within(other.epsilon, self.epsilon)
+        return other.pure_epsilon == 0.0
+
+    @cached_property
+    def pair(self) -> ClonePair:
+        """The pair of laws that dominates it, for an epsilon above 0."""
+        return ClonePair(self.epsilon, self.reports)
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        if epsilon >= self.epsilon:
+            return 0.0
+        if self.epsilon > LARGEST_LOCAL:  # no report hides another
+            return pure_delta(self.epsilon, epsilon)
+        return self.pair.delta(epsilon)
+
+    @property
+    def pure_epsilon(self) -> float:
+        """That of one report, as of everything that the other notions imply."""
+        return self.epsilon
+
+    @property
+    def _pure(self) -> PureDP:
+        return PureDP(self.pure_epsilon)
+
+    @property
+    def loss_variance(self) -> float:
+        """As of pure differential privacy with :attr:`pure_epsilon`."""
+        return self._pure.loss_variance
+
+    @property
+    def zcdp_rho(self) -> float:
+        """As of pure differential privacy with :attr:`pure_epsilon`."""
+        return self._pure.zcdp_rho
+
+    @property
+    def gdp_mu(self) -> float:
+        """As of pure differential privacy with :attr:`pure_epsilon`."""
+        return self._pure.gdp_mu
+
+    def renyi(self, alpha: float) -> float:
+        """As of pure differential privacy with :attr:`pure_epsilon`."""
+        return self._pure.renyi(alpha)
+
+
+@dataclass(frozen=True)
+class SubsampledDP(DominatedFamily):
+    """An (epsilon, delta)-DP mechanism run on a random sample of the records, not seen by anybody.
+
+    Each record is in it independently with probability ``rate``, under add-or-remove-one; or it is
+    a uniform subset of that share of the records, under replace-one. The whole keeps
+    (ln(1 + rate (e^epsilon - 1)), rate delta); ``hockey_stick`` and the bounds of dominated
+    families keep apart what this joins.
+
+    Source: Balle, Barthe and Gaboardi 2018, Theorems 8 and 9; Zhu, Dong and Wang 2022, Theorem 11.
+    """
+
+    epsilon: float
+    delta: float
+    rate: float
+    kind: ClassVar[str] = "subsampled"
+
+    def __post_init__(self) -> None:
+        self._set("epsilon", nonnegative("epsilon", self.epsilon))
+        self._set("delta", probability_below_one("delta", self.delta))
+        self._set("rate", sampling_rate(self.rate))
+
+    def admits(self, other: Guarantee) -> bool:
+        """What is as private on as small a sample, and whatever reveals nothing."""
+        if isinstance(other, SubsampledDP):
+            return (
+                within(other.epsilon, self.epsilon)
+                and within(other.delta, self.delta)
+                and within(other.rate, self.rate)
+            )
+        return other.pure_epsilon == 0.0
+
+    @property
+    def amplified_epsilon(self) -> float:
+        """ln(1 + rate (e^epsilon - 1)), rounded up."""
+        if self.epsilon == 0.0:
+            return 0.0
+        return not_lost(amplified_epsilon(self.epsilon, self.rate) * (1.0 + 8.0 * UNIT))
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        # The mixture against the pair's other law: rate delta(ln(1 + (e^epsilon - 1)/rate)).
+        inner = amplified_epsilon(epsilon, 1.0 / self.rate)
+        return self.rate * (self.delta + (1.0 - self.delta) * pure_delta(self.epsilon, inner))
+
+    @property
+    def attained_law(self) -> PrivacyLossLaw:
+        """Randomized response where the record is added; exchanged, where it is removed."""
+        base = randomized_response(self.epsilon, self.delta)
+        return PoissonSubsampledLaw(base, self.rate).simplest
+
+    @cached_property
+    def dominating_law(self) -> PrivacyLossLaw:
+        """Removal above 0, addition below: both directions at once."""
+        base = randomized_response(self.epsilon, self.delta)
+        return SampledWithoutReplacementLaw(base, self.rate).simplest
+
+    @property
+    def core(self) -> Guarantee:
+        """The same of a mechanism whose delta is 0.
+
+        With probability rate delta the extremal pair reveals the record. Of the rest the other
+        direction is covered for epsilon >= 0: delta (1 - e^epsilon (1 - rate)) is no more than
+        rate delta; and below 0 as the pair is symmetric.
+        """
+        return SubsampledDP(self.epsilon, 0.0, self.rate)
+
+    @property
+    def leak(self) -> float:
+        """Rate delta."""
+        return self.rate * self.delta
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The amplified epsilon when delta is 0, else infinity."""
+        return self.amplified_epsilon if self.delta == 0.0 else math.inf
+
+    @property
+    def gdp_mu(self) -> float:
+        """As of pure differential privacy with :attr:`pure_epsilon`."""
+        return PureDP(self.amplified_epsilon).gdp_mu if self.delta == 0.0 else math.inf
+
+    @property
+    def loss_variance(self) -> float:
+        """As of pure differential privacy with :attr:`pure_epsilon`."""
+        return PureDP(self.amplified_epsilon).loss_variance if self.delta == 0.0 else math.inf
+
+    def renyi(self, alpha: float) -> float:
+        """Of the dominating pair."""
+        return law_renyi(self.dominating_law.simplest, check_order(alpha))
+
+
+def amplified_epsilon(epsilon: float, rate: float) -> float:
+    """ln(1 + rate (e^epsilon - 1)), whose inverse in epsilon has 1/rate."""
+    if epsilon == 0.0:
+        return 0.0
+    if epsilon <= 1.0:
+        return math.log1p(rate * math.expm1(epsilon))
+    return epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))
+
+
+def sampling_rate(rate: float) -> float:
+    """Return the rate as a float; raise InvalidInput unless it lies in (0, 1]."""
+    number = finite("the sampling rate", rate)
+    if not 0.0 < number <= 1.0:
+        raise InvalidInput(f"the sampling rate must be in (0, 1], not {rate!r}")
+    return number

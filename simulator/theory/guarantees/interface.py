@@ -1,0 +1,142 @@
+"""What every guarantee of one round has in common."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import numeral, point
+from simulator.theory.guarantees.renyi_divergence import check_order
+from simulator.theory.laws.base import PrivacyLossLaw
+
+# Relative: float noise of a unit conversion must not turn a legal move into a breach.
+_SLACK = 1e-12
+
+
+def within(value: float, limit: float) -> bool:
+    """Whether ``value`` is at most ``limit``, up to float noise."""
+    return value <= limit * (1.0 + _SLACK)
+
+
+@dataclass(frozen=True)
+class Guarantee(ABC):
+    """What every mechanism of a family promises about one round, in both directions.
+
+    ``str()`` gives the form that :func:`parse_guarantee` reads, such as ``pure:0.2``.
+    """
+
+    kind: ClassVar[str]
+
+    def _set(self, name: str, value: object) -> None:
+        """Store a checked parameter: guarantees are frozen once they are made."""
+        object.__setattr__(self, name, value)
+
+    def __str__(self) -> str:
+        values = ",".join(repr(float(getattr(self, field.name))) for field in fields(self))
+        return f"{self.kind}:{values}"
+
+    @classmethod
+    def of_text(cls, text: str) -> Guarantee:
+        """Inverse of ``str()`` for what stands behind the colon. Raises InvalidInput."""
+        try:
+            numbers = [numeral(value) for value in text.split(",")]
+        except ValueError:
+            raise InvalidInput(f"{text!r} is not a list of numbers") from None
+        return cls.of_numbers(numbers)
+
+    @classmethod
+    def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
+        """Inverse of ``str()`` for the numbers behind the colon. Raises InvalidInput."""
+        names = [field.name for field in fields(cls)]
+        if len(numbers) != len(names):
+            shape = f"{cls.kind}:{','.join(names).upper()}"
+            raise InvalidInput(f"{cls.kind} takes {len(names)} number(s), as {shape}")
+        return cls(*numbers)
+
+    @abstractmethod
+    def admits(self, other: Guarantee) -> bool:
+        """Whether every mechanism that keeps ``other`` also keeps this guarantee."""
+
+    def implies(self, other: Guarantee) -> bool:
+        """Whether every mechanism that keeps this guarantee belongs to the family ``other``."""
+        return other.admits(self)
+
+    def hockey_stick(self, epsilon: float) -> float:
+        """delta(epsilon) of one round at any real ``epsilon``; exact unless the class says upper.
+
+        It is the worst of the family, attained by its extremal pair. Negative epsilon uses that
+        the families are symmetric in the two experiments.
+        """
+        epsilon = point("epsilon", epsilon)
+        if epsilon < 0.0:
+            return -math.expm1(epsilon) + math.exp(epsilon) * self._hockey_stick(-epsilon)
+        return self._hockey_stick(epsilon)
+
+    @abstractmethod
+    def _hockey_stick(self, epsilon: float) -> float: ...
+
+    @property
+    def core(self) -> Guarantee:
+        """What is kept unless the round leaks outright; see :attr:`leak`."""
+        return self
+
+    @property
+    def leak(self) -> float:
+        """Probability that the extremal pair reveals the bit; the rest keeps :attr:`core`."""
+        return 0.0
+
+    @property
+    def worst_law(self) -> PrivacyLossLaw | None:
+        """Law of the pair that dominates the family in either order and belongs to it, if any."""
+        return None
+
+    @property
+    def dominating_law(self) -> PrivacyLossLaw | None:
+        """Law of a pair that dominates the family in either order, in it or not, if any."""
+        return self.worst_law
+
+    @property
+    def pure_epsilon(self) -> float:
+        """Least epsilon of pure differential privacy implied, or infinity."""
+        return math.inf
+
+    @property
+    def range_width(self) -> float:
+        """Least width of an interval that holds the privacy loss of any one pair, or infinity."""
+        return 2.0 * self.pure_epsilon
+
+    @property
+    def mean_loss(self) -> float:
+        """Largest mean privacy loss (Kullback-Leibler divergence, nats) of the family."""
+        return self.zcdp_rho
+
+    @property
+    def loss_variance(self) -> float:
+        """Bound on the variance of the privacy loss of any one pair, or infinity."""
+        return self.range_width**2 / 4.0
+
+    @property
+    def zcdp_rho(self) -> float:
+        """Least rho of zero-concentrated differential privacy implied, or infinity."""
+        return math.inf
+
+    @property
+    def renyi_orders(self) -> tuple[float, ...]:
+        """The orders at which :meth:`renyi` is stated, where it is infinite beyond the last.
+
+        Empty where it holds at every order.
+        """
+        return ()
+
+    @property
+    def gdp_mu(self) -> float:
+        """Least mu of Gaussian differential privacy implied, or infinity."""
+        return math.inf
+
+    def renyi(self, alpha: float) -> float:
+        """Bound on the Renyi divergence of order ``alpha`` > 1, in nats; infinite if none."""
+        return check_order(alpha) * self.zcdp_rho

@@ -1,0 +1,95 @@
+"""Pure differential privacy, from which other guarantees are made."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import scipy
+
+from simulator.theory.guarantees.interface import Guarantee, within
+from simulator.theory.guarantees.renyi_divergence import pure_renyi
+from simulator.theory.laws import PrivacyLossLaw, randomized_response
+from simulator.theory.outward import not_lost
+from simulator.theory.parameters import nonnegative
+
+
+@dataclass(frozen=True)
+class PureDP(Guarantee):
+    """epsilon-differential privacy. ``PureDP(0.0)`` is a harmless round.
+
+    Extremal pair: randomized response (Kairouz, Oh and Viswanath 2017, Theorem 3.3).
+    """
+
+    epsilon: float
+    kind: ClassVar[str] = "pure"
+
+    def __post_init__(self) -> None:
+        self._set("epsilon", nonnegative("epsilon", self.epsilon))
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`."""
+        return within(other.pure_epsilon, self.epsilon)
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        return pure_delta(self.epsilon, epsilon)
+
+    @property
+    def worst_law(self) -> PrivacyLossLaw:
+        """Randomized response."""
+        return randomized_response(self.epsilon)
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The epsilon itself."""
+        return self.epsilon
+
+    @property
+    def loss_variance(self) -> float:
+        """Of randomized response, (epsilon / cosh(epsilon/2))^2, while that is the largest.
+
+        Let m and d be mean and variance of randomized response's loss. For any loss c of the
+        family, E c^2 - (E c)^2 <= E[c^2 - 2 m c] + m^2, and c^2 - 2 m c <= a + d e^(-c) on
+        [-epsilon, epsilon] with equality at both ends, provided that the difference, convex then
+        concave, rises at the left end: epsilon e^epsilon / (1 + e^epsilon) <= 1. As E e^(-c) <= 1,
+        d is the bound. Beyond that epsilon it is the bound by the range, epsilon^2.
+        """
+        if self.epsilon > 1.0 + math.exp(-self.epsilon):
+            return self.epsilon**2
+        return (self.epsilon / math.cosh(self.epsilon / 2.0)) ** 2
+
+    @property
+    def zcdp_rho(self) -> float:
+        """The least, epsilon tanh(epsilon / 2): as alpha tends to 1 randomized response attains it.
+
+        Source: Steinke, "Tight RDP & zCDP bounds from pure DP", 2024 (epsilon^2 / 2 in Bun and
+        Steinke 2016, Proposition 3.3).
+        """
+        return kept(self.epsilon, self.epsilon * math.tanh(self.epsilon / 2.0))
+
+    @property
+    def gdp_mu(self) -> float:
+        """Least mu: the Gaussian trade-off curve is convex and meets the corner of the pure one.
+
+        Source: Dong, Roth and Su 2022, Section 2.
+        """
+        if self.epsilon > 1.0:
+            return -2.0 * float(scipy.special.ndtri_exp(scipy.special.log_expit(-self.epsilon)))
+        return math.sqrt(8.0) * float(scipy.special.erfinv(math.tanh(self.epsilon / 2.0)))
+
+    def renyi(self, alpha: float) -> float:
+        """Of randomized response; see ``pure_renyi``."""
+        return pure_renyi(self.epsilon, alpha)
+
+
+def kept(parameter: float, square: float) -> float:
+    """What goes with the square of a parameter, rounded up where it underflows."""
+    return not_lost(square) if parameter > 0.0 else 0.0
+
+
+def pure_delta(epsilon_0: float, epsilon: float) -> float:
+    """delta(epsilon), epsilon >= 0, of randomized response with parameter ``epsilon_0``."""
+    if epsilon >= epsilon_0:
+        return 0.0
+    return -math.expm1(epsilon - epsilon_0) / (1.0 + math.exp(-epsilon_0))

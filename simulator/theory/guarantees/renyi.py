@@ -1,0 +1,121 @@
+"""Renyi differential privacy: at one order, or as a curve over several."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from simulator.foundations import validation
+from simulator.foundations.errors import InvalidInput
+from simulator.theory.guarantees.interface import Guarantee, within
+from simulator.theory.guarantees.renyi_divergence import check_order, renyi_to_delta
+from simulator.theory.parameters import nonnegative
+
+
+@dataclass(frozen=True)
+class RenyiDP(Guarantee):
+    """(alpha, epsilon)-Renyi differential privacy at one order, or at each of several.
+
+    ``RenyiDP(2.0, 0.1)`` states one order, ``RenyiDP((2.0, 8.0), (0.1, 0.5))`` a curve. Between
+    the orders (alpha - 1) epsilon(alpha) lies below its chords, as it is convex in alpha and 0 at
+    alpha = 1; beyond the last order nothing is stated. ``hockey_stick`` is an upper bound (Canonne,
+    Kamath and Steinke 2020, Proposition 12).
+
+    Attributes
+    ----------
+    alpha : the order, finite and above 1; or distinct orders, kept in increasing order.
+    epsilon : the divergence in nats, in [0, 1e100]; or one for each order.
+
+    Source: Mironov 2017, Definition 4; van Erven and Harremoes 2014, Corollary 2 (convexity).
+    """
+
+    alpha: float | tuple[float, ...]
+    epsilon: float | tuple[float, ...]
+    kind: ClassVar[str] = "renyi"
+
+    def __post_init__(self) -> None:
+        orders, values = _several("alpha", self.alpha), _several("epsilon", self.epsilon)
+        if not orders or len(orders) != len(values) or len(set(orders)) != len(orders):
+            raise InvalidInput(
+                f"a Renyi curve needs distinct orders and as many epsilons, not {len(orders)} "
+                f"order(s) of which {len(set(orders))} differ, and {len(values)} epsilon(s)"
+            )
+        curve = sorted(
+            (check_order(validation.finite("alpha", order)), nonnegative("epsilon", value))
+            for order, value in zip(orders, values)
+        )
+        alpha, epsilon = (tuple(column) for column in zip(*curve))
+        self._set("alpha", alpha if len(alpha) > 1 else alpha[0])
+        self._set("epsilon", epsilon if len(epsilon) > 1 else epsilon[0])
+
+    def __str__(self) -> str:
+        return f"{self.kind}:" + ",".join(f"{order!r},{value!r}" for order, value in self.curve)
+
+    @classmethod
+    def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
+        """See :meth:`Guarantee.of_numbers`; orders and epsilons alternate."""
+        if not numbers or len(numbers) % 2:
+            raise InvalidInput("renyi takes pairs of numbers, as renyi:ALPHA,EPSILON")
+        return cls(tuple(numbers[::2]), tuple(numbers[1::2]))
+
+    @property
+    def curve(self) -> tuple[tuple[float, float], ...]:
+        """The stated (order, epsilon), by increasing order."""
+        return tuple(zip(_several("alpha", self.alpha), _several("epsilon", self.epsilon)))
+
+    @property
+    def renyi_orders(self) -> tuple[float, ...]:
+        """The stated orders."""
+        return tuple(order for order, _ in self.curve)
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`."""
+        return all(within(other.renyi(order), value) for order, value in self.curve)
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        if self.renyi(self.renyi_orders[-1]) == 0.0:
+            return 0.0
+        return renyi_to_delta(self.renyi, epsilon, orders=self.renyi_orders)
+
+    @property
+    def mean_loss(self) -> float:
+        """The least stated: the divergence grows with its order, so each bounds order 1."""
+        return min(value for _, value in self.curve)
+
+    def renyi(self, alpha: float) -> float:
+        """The least that the stated orders imply, infinity beyond the last of them."""
+        theta = check_order(alpha) - 1.0
+        if alpha > self.renyi_orders[-1]:
+            return math.inf
+        corners = self._hull
+        right = bisect.bisect_left([corner for corner, _ in corners], theta)
+        (start, low), (end, high) = corners[right - 1], corners[right]
+        share = (theta - start) / (end - start)
+        chord = ((1.0 - share) * low + share * high) / theta
+        # The divergence grows with its order: so does what is stated, without the chord's rounding.
+        return min([chord, *(value for order, value in self.curve if order >= alpha)])
+
+    @cached_property
+    def _hull(self) -> list[tuple[float, float]]:
+        """Corners (theta, theta epsilon) of the lower convex hull of what is stated and (0, 0)."""
+        corners = [(0.0, 0.0)]
+        for order, value in self.curve:
+            theta, height = order - 1.0, (order - 1.0) * value
+            while len(corners) > 1:
+                (before, base), (last, top) = corners[-2:]
+                if (top - base) * (theta - before) < (height - base) * (last - before):
+                    break
+                corners.pop()
+            corners.append((theta, height))
+        return corners
+
+
+def _several(name: str, value: object) -> tuple[Any, ...]:
+    """The numbers of a curve; of one number, that one."""
+    if isinstance(value, str | bytes):
+        raise InvalidInput(f"{name} must be a number or several, not {value!r}")
+    return tuple(value) if isinstance(value, Iterable) else (value,)

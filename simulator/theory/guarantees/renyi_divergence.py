@@ -1,0 +1,157 @@
+"""Renyi divergence of the extremal pairs, and the conversions from it to (epsilon, delta)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import scipy
+
+from simulator.foundations.errors import InvalidInput
+from simulator.theory.outward import UNIT, not_lost
+
+RenyiCurve = Callable[[float], float]
+"""The Renyi divergence in nats as a function of its order alpha > 1; infinite where unbounded."""
+
+Orders = Sequence[float]
+"""Orders at which a curve is stated: it is infinite beyond the largest. None for a curve that is
+known at every order."""
+
+_LOG_ORDER_RANGE = (-18.0, 18.0)  # of theta = alpha - 1; wide enough for delta down to 1e-300
+
+
+def check_order(alpha: float) -> float:
+    """Return ``alpha`` when it is a usable Renyi order (finite, above 1), else raise."""
+    if not (math.isfinite(alpha) and alpha > 1.0):
+        raise InvalidInput(f"Renyi order must be finite and above 1, not {alpha!r}")
+    return alpha
+
+
+def _log_expm1(x: float) -> float:
+    return x + math.log(-math.expm1(-x))
+
+
+def pure_renyi(epsilon: float, alpha: float) -> float:
+    """Largest Renyi divergence of order ``alpha`` of any epsilon-DP mechanism: randomized response.
+
+    With theta = alpha - 1 it is ln(cosh((theta + 1/2) epsilon) / cosh(epsilon / 2)) / theta,
+    rearranged so that small epsilon keeps its digits and large epsilon does not overflow.
+
+    Source: Mironov 2017, Proposition 5; Bun and Steinke 2016, Proposition 3.3.
+    """
+    theta = check_order(alpha) - 1.0
+    if epsilon == 0.0:
+        return 0.0
+    if theta * epsilon > 1.0:
+        growth = math.log1p(math.exp(-(2.0 * theta + 1.0) * epsilon)) - math.log1p(
+            math.exp(-epsilon)
+        )
+        return epsilon + growth / theta
+    rise = not_lost(math.expm1(theta * epsilon) * -math.expm1(-alpha * epsilon))
+    share = not_lost(rise / (1.0 + math.exp(-epsilon)))
+    return not_lost(math.log1p(share) / theta)
+
+
+def bounded_range_renyi(epsilon: float, alpha: float) -> float:
+    """Largest Renyi divergence of order ``alpha`` of any epsilon-bounded-range mechanism.
+
+    The extremal pair has loss t with probability (1 - e^(t - epsilon)) / (1 - e^(-epsilon)) and
+    t - epsilon otherwise; maximising over t in [0, epsilon] has a closed form, rounded up. The
+    result never exceeds alpha epsilon^2 / 8, which is returned where it is as good.
+
+    Source: the pair is from Dong, Durfee and Rogers 2020, Section 4; the cap from Cesar and
+    Rogers 2021.
+    """
+    theta = check_order(alpha) - 1.0
+    if epsilon == 0.0:
+        return 0.0
+    cap = min(not_lost(alpha * epsilon * epsilon / 8.0), pure_renyi(epsilon, alpha))
+    if alpha * epsilon < 1e-3:  # the closed form only loses digits here
+        return cap
+    log_c = _log_expm1(theta * epsilon) - math.log(-math.expm1(-epsilon))
+    log_1c = log_c + math.log1p(math.exp(-log_c)) if log_c > 0 else math.log1p(math.exp(log_c))
+    log_share = math.log(theta / alpha)
+    shift = log_share + (log_1c - log_c)  # t - epsilon
+    if not -epsilon <= shift <= 0.0:
+        return cap
+    # The terms nearly cancel for a small epsilon: what they lose is added.
+    size = abs(log_share) + abs(log_c) + abs(log_1c) + theta * epsilon + 4.0
+    lost = 16.0 * UNIT * (size + (size + math.log(alpha)) / theta)
+    return min(cap, shift + (log_1c - math.log(alpha)) / theta + lost)
+
+
+def _log_cks_constant(theta: float) -> float:
+    # theta ln theta - (1 + theta) ln(1 + theta), without the difference of two large terms
+    return -theta * math.log1p(1.0 / theta) - math.log1p(theta)
+
+
+def renyi_to_delta(curve: RenyiCurve, epsilon: float, *, orders: Orders = ()) -> float:
+    """Upper bound on delta(epsilon) from a Renyi curve, best over the order.
+
+    Any order gives a valid bound, so the search needs no certificate; its objective is convex in
+    the order. Source: Canonne, Kamath and Steinke 2020, Proposition 12.
+    """
+
+    def log_delta(theta: float) -> float:
+        return theta * (curve(1.0 + theta) - epsilon) + _log_cks_constant(theta)
+
+    return math.exp(min(0.0, _least(log_delta, orders)))
+
+
+def renyi_to_epsilon(curve: RenyiCurve, delta: float, *, orders: Orders = ()) -> float:
+    """Upper bound on epsilon(delta) from a Renyi curve, best over the order.
+
+    Source: Canonne, Kamath and Steinke 2020, Proposition 12.
+    """
+    log_inverse = -math.log(delta)
+
+    def epsilon(theta: float) -> float:
+        return curve(1.0 + theta) + (log_inverse + _log_cks_constant(theta)) / theta
+
+    return max(0.0, _least(epsilon, orders))
+
+
+def mironov_delta(curve: RenyiCurve, epsilon: float, *, orders: Orders = ()) -> float:
+    """Upper bound on delta(epsilon): e^((alpha-1)(curve(alpha) - epsilon)), best over alpha.
+
+    Source: Mironov 2017, Proposition 3.
+    """
+
+    def log_delta(theta: float) -> float:
+        return theta * (curve(1.0 + theta) - epsilon)
+
+    return math.exp(min(0.0, _least(log_delta, orders)))
+
+
+def mironov_epsilon(curve: RenyiCurve, delta: float, *, orders: Orders = ()) -> float:
+    """Upper bound on epsilon(delta): curve(alpha) + ln(1/delta)/(alpha-1), best over alpha.
+
+    Source: Mironov 2017, Proposition 3.
+    """
+    log_inverse = -math.log(delta)
+
+    def epsilon(theta: float) -> float:
+        return curve(1.0 + theta) + log_inverse / theta
+
+    return max(0.0, _least(epsilon, orders))
+
+
+def _least(objective: Callable[[float], float], orders: Orders) -> float:
+    """Least value found over theta > 0, searched in ln theta; every order gives a valid bound.
+
+    An objective of a curve that is known everywhere has one valley. With ``orders`` it may have
+    one between any two of them: each stated order is tried, and the search goes up to the last.
+    """
+    low, high = _LOG_ORDER_RANGE
+    stated = [order - 1.0 for order in orders]
+    if stated:
+        high = math.log(max(stated))
+        low = min(low, high - 1.0)
+    found = scipy.optimize.minimize_scalar(
+        lambda log_theta: objective(math.exp(log_theta)),
+        bounds=(low, high),
+        method="bounded",
+        options={"xatol": 1e-10, "maxiter": 200},
+    )
+    ends = [] if stated else [math.exp(low), math.exp(high)]
+    return min(float(found.fun), *map(objective, stated + ends))

@@ -1,0 +1,109 @@
+"""Binary randomized response, shuffled: the exact curve, for every pair of databases.
+
+The histogram of the reports is one number, how many of them are 1. Let the reports of the other
+people have the law B; then the count is i with probability w B(i) + (1 - w) B(i - 1) where the
+person in question has 0, and with (1 - w) B(i) + w B(i - 1) where she has 1, w = 1/(1 + e^-epsilon)
+being the probability of the truth. B depends only on how many of the others have 1, and exchanging
+the names of 0 and 1 exchanges the experiments: the worst of all pairs in either direction is the
+worst of one direction over how many others have 1.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from simulator.foundations.errors import NotApplicable
+from simulator.theory.outward import UNIT
+from simulator.theory.parameters import count, positive
+from simulator.theory.pld.response_atoms import Floats, LossAtoms, log_responses
+
+MOST_REPORTS = 10**6
+_EVERY_PAIR = 128
+_FEW_PAIRS = 5
+_LOST = 1e-290  # products of smaller numbers lose digits
+
+
+def pairs_tried(reports: int) -> range:
+    """How many of the others have 1, in the pairs of :func:`response_delta`.
+
+    Up to 128 reports these are all; of more, the first five, from which the worst is not far.
+    """
+    others = count("reports", reports) - 1
+    return range(others + 1 if reports <= _EVERY_PAIR else _FEW_PAIRS)
+
+
+def tries_every_pair(reports: int) -> bool:
+    """Whether the worst of the pairs tried is the worst of all."""
+    return reports <= _EVERY_PAIR
+
+
+def counts(epsilon: float, reports: int, ones: int) -> tuple[tuple[Floats, Floats], float]:
+    """Probabilities of the counts without her 1 and with it, and their relative error.
+
+    Counts whose probability underflows are left out.
+    """
+    if count("reports", reports) > MOST_REPORTS:
+        raise NotApplicable(f"more than {MOST_REPORTS:g} reports are not counted one by one")
+    epsilon, others = positive("epsilon", epsilon), reports - 1
+    untrue, error_0 = _untruthful(epsilon, others - ones)
+    true, error_1 = _untruthful(epsilon, ones)
+    rest = np.convolve(untrue, true[::-1])
+    error = error_0 + error_1 + UNIT * (min(ones, others - ones) + 16)
+    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    lie = 1.0 / (1.0 + math.exp(epsilon))
+    here, before = np.r_[rest, 0.0], np.r_[0.0, rest]
+    without, with_her = truth * here + lie * before, lie * here + truth * before
+    kept = (without > _LOST) & (with_her > _LOST)
+    return (without[kept], with_her[kept]), error
+
+
+@lru_cache(maxsize=256)
+def response_atoms(epsilon: float, reports: int, ones: int) -> LossAtoms:
+    """The atoms of the loss for the pair in which ``ones`` of the other people have 1.
+
+    Raises NotApplicable for more than a million reports.
+    """
+    (without, with_her), error = counts(epsilon, reports, ones)
+    losses = np.log(without) - np.log(with_her)
+    over = losses > 0.0
+    order = np.argsort(-losses[over], kind="stable")
+    logs = np.log(without[over][order])
+    return LossAtoms(
+        losses[over][order], logs, error + UNIT * np.abs(logs), 2.0 * error + 4.0 * UNIT * epsilon
+    )
+
+
+def response_delta(epsilon: float, reports: int, asked: float) -> tuple[float, float]:
+    """Ends of the largest delta(``asked``) of the pairs tried."""
+    if asked >= epsilon:
+        return 0.0, 0.0
+    ends = [
+        response_atoms(epsilon, reports, ones).delta_bracket(asked) for ones in pairs_tried(reports)
+    ]
+    return max(low for low, _ in ends), max(high for _, high in ends) + _LOST
+
+
+def response_epsilon(epsilon: float, reports: int, delta: float) -> tuple[float, float]:
+    """Ends of the largest epsilon(``delta``) of the pairs tried, delta being 1e-280 at least."""
+    if delta <= 10.0 * _LOST:
+        raise NotApplicable(f"delta {delta!r} is below the reach of the binomial sums")
+    low = high = 0.0
+    for ones in pairs_tried(reports):
+        atoms = response_atoms(epsilon, reports, ones)
+        low = max(low, atoms.epsilon_bracket(delta, epsilon)[0])
+        high = max(high, atoms.epsilon_bracket(delta - _LOST, epsilon)[1])
+    return low, high
+
+
+def _untruthful(epsilon: float, people: int) -> tuple[Floats, float]:
+    """Probabilities of how many of so many people do not tell the truth, and a relative error."""
+    if people == 0:
+        return np.ones(1), 0.0
+    logs, errors = log_responses(epsilon, people, np.arange(people + 1, dtype=np.float64))
+    masses = np.exp(logs)
+    seen = masses > _LOST
+    error = float(np.max((errors + 2.0 * UNIT * np.abs(logs))[seen]))
+    return np.where(seen, masses, 0.0), error

@@ -1,0 +1,125 @@
+"""A multiset of independent rounds and the transform of their summed loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from simulator.foundations.errors import InvalidInput
+from simulator.theory.laws.base import PrivacyLossLaw, RealOrComplex
+from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.theory.outward import sum_bracket
+from simulator.theory.pld.laplaces import LaplaceBatch
+
+#: Of so many laws at most.
+_LOOKED_AT = 32
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Distinct laws with the number of rounds each is used; the order does not matter."""
+
+    items: tuple[tuple[PrivacyLossLaw, int], ...]
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[PrivacyLossLaw, int]]) -> Parts:
+        """Merge equal laws, in a canonical order, so that composition commutes to the last bit."""
+        counts: dict[PrivacyLossLaw, int] = {}
+        for law, count in pairs:
+            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+                raise InvalidInput(f"a count of rounds must be an integer >= 0, got {count!r}")
+            if count:
+                counts[law] = counts.get(law, 0) + int(count)
+        order = sorted(counts.items(), key=lambda item: (type(item[0]).__name__, *_key(item[0])))
+        return cls(tuple(order))
+
+    @property
+    def rounds(self) -> int:
+        """Total number of rounds."""
+        return sum(count for _, count in self.items)
+
+    @cached_property
+    def infinite_mass(self) -> float:
+        """P0-probability that some round is lost entirely: 1 - prod (1 - p_i)^k_i."""
+        with np.errstate(divide="ignore"):  # all of a round may be lost
+            logs = [count * np.log1p(-law.infinite_mass) for law, count in self.items]
+        return abs(float(np.expm1(sum(logs))))
+
+    @cached_property
+    def support(self) -> tuple[float, float]:
+        """Least and greatest finite total loss, rounded outward."""
+        low, _ = sum_bracket((law.support[0], count) for law, count in self.items)
+        _, high = sum_bracket((law.support[1], count) for law, count in self.items)
+        return low - self.loss_error, high + self.loss_error
+
+    @cached_property
+    def spread(self) -> float:
+        """Root of sum count * size^2, a law's size being its largest loss, or its deviation."""
+        return float(np.hypot.reduce([np.sqrt(n) * _size(law) for law, n in self.items]))
+
+    @property
+    def loss_error(self) -> float:
+        """How far the total loss, and the logarithm of its masses, may be off (see the laws')."""
+        return float(sum(law.loss_error * count for law, count in self.items))
+
+    @property
+    def work(self) -> int:
+        """About how many exponentials one value of the transform takes, on a line of them.
+
+        Where many laws are multiplied, most values are lost sight of after some of them.
+        """
+        sizes = sorted((max(law.atom_losses.size, 1) for law, _ in self.others), reverse=True)
+        return sum(sizes[:_LOOKED_AT]) + min(self.laplaces.counts.size, _LOOKED_AT)
+
+    def reversed(self) -> Parts:
+        """The exchanged pairs."""
+        return Parts.of((law.reversed(), count) for law, count in self.items)
+
+    @cached_property
+    def laplaces(self) -> LaplaceBatch:
+        """The Laplace laws among them."""
+        return LaplaceBatch.of([(a, n) for a, n in self.items if isinstance(a, LaplaceLaw)])
+
+    @cached_property
+    def others(self) -> tuple[tuple[PrivacyLossLaw, int], ...]:
+        """The laws that are none."""
+        return tuple((law, n) for law, n in self.items if not isinstance(law, LaplaceLaw))
+
+    @cached_property
+    def gist(self) -> Parts:
+        """Few laws with nearly the same transform, to steer by."""
+        few = self.laplaces.gist()
+        if few is self.laplaces:
+            return self
+        likened = ((LaplaceLaw(float(e)), int(n)) for e, n in zip(few.epsilons, few.counts))
+        return Parts((*likened, *self.others))
+
+    def log_mgf(self, z: RealOrComplex) -> RealOrComplex:
+        """Sum of count * psi(z); shape of z."""
+        total = np.zeros(np.shape(z), dtype=np.asarray(z).dtype)
+        total = total + self.laplaces.log_mgf(z)
+        for law, count in self.others:
+            total = total + _times(count, law.log_mgf(z))
+        return total
+
+
+def _size(law: PrivacyLossLaw) -> float:
+    largest = max(map(abs, law.support))
+    return largest if np.isfinite(largest) else float(np.sqrt(law.variance))
+
+
+def _times(count: int, psi: RealOrComplex) -> RealOrComplex:
+    """Product, also where psi = -inf (a complex product would make nan of it)."""
+    if np.iscomplexobj(psi):
+        return np.asarray(count * np.maximum(psi.real, -1e300) + 1j * (count * psi.imag))
+    return np.asarray(count * psi)
+
+
+def _key(law: PrivacyLossLaw) -> tuple[float, ...]:
+    if isinstance(law, LaplaceLaw):
+        return (law.epsilon,)
+    at = law.log_mgf(np.array([0.5, 1.0, 2.0]))
+    return (law.infinite_mass, law.dual_infinite_mass, *map(float, at.real))

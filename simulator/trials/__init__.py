@@ -1,0 +1,1 @@
+"""Mechanisms, auditors, accountants, filters and odometers on trial."""

@@ -1,0 +1,218 @@
+"""Answers of a black box: anything at all, brought into a form that can be looked at.
+
+An answer that is handed over may be changed later, so what is kept is a copy of its own: numbers,
+texts and nested tuples of them. What a Python object is made of is part of the answer, its type and
+its attributes included; what cannot be looked into, such as a generator, is refused in one line.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+import types
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from simulator.foundations.errors import InvalidInput
+from simulator.mechanisms import Raised
+
+Answers = np.ndarray | list[Any]
+"""Answers to one input: an array whose first axis counts them, or a list of anything."""
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+"""Where an object lies in memory tells nothing of a mechanism."""
+
+_PLAIN = frozenset({float, int, bool, str, bytes, type(None), Raised})
+_CLOSED = (
+    types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FunctionType,
+    types.ModuleType, memoryview,
+)  # fmt: skip
+#: How to read what a number, text or sequence is, whatever its own type says that it is.
+_EXACT: dict[type, Callable[[Any], Any]] = {
+    int: int.__pos__,
+    float: float.__pos__,
+    complex: complex.__pos__,
+    str: str.__str__,
+    bytes: lambda x: bytes.__getitem__(x, slice(None)),
+    tuple: lambda x: tuple.__getitem__(x, slice(None)),
+    list: lambda x: list.__getitem__(x, slice(None)),
+    dict: lambda x: dict(dict.items(x)),
+    set: lambda x: set(set.__iter__(x)),
+    frozenset: lambda x: frozenset(frozenset.__iter__(x)),
+    np.ndarray: np.ndarray.__array__,
+}
+DEEPEST = 64
+MOST_PARTS = 300_000
+"""Of one answer: what holds a thing twice, that holds another twice, and so on, has too many."""
+_LONGEST = 4096
+"""Bits of a whole number beyond which its last digits, its length and its hash stand for it."""
+
+
+def settled(answers: Answers) -> Answers:
+    """A copy of a batch of answers in which nothing can change; raises InvalidInput."""
+    if isinstance(answers, np.ndarray):
+        return _array(answers)
+    if all(type(answer) in _PLAIN and type(answer) is not int for answer in answers):
+        return list(answers)
+    return [_Reading().own(answer) for answer in answers]
+
+
+def _array(answers: np.ndarray) -> Answers:
+    """An array of numbers as one that is looked at by column; any other as a list."""
+    if isinstance(answers, np.ma.MaskedArray):
+        return [_Reading().own(answer) for answer in answers.tolist()]
+    kind, n = answers.dtype.kind, len(answers)
+    if kind in "mM":
+        answers, kind = answers.view(np.int64), "i"
+    if answers.dtype.names is not None or kind not in "fiubc" or (n and not answers.size):
+        return [_Reading().own(answer) for answer in answers.tolist()]
+    if kind == "c":
+        flat = answers.reshape(n, -1)
+        return np.hstack([flat.real, flat.imag]).astype(np.float64)
+    if kind == "f" and answers.dtype.itemsize > 8:
+        high = answers.astype(np.float64).reshape(n, -1)
+        with np.errstate(invalid="ignore"):
+            low = (answers.reshape(n, -1) - high).astype(np.float64)
+        return np.hstack([high, low])
+    if kind in "iu" and answers.dtype.itemsize == 8 and answers.size:
+        largest = max(abs(int(answers.max())), abs(int(answers.min())))
+        if largest > 1 << 53:  # more digits than a float has
+            flat = answers.reshape(n, -1)
+            parts = [flat >> flat.dtype.type(32), flat & flat.dtype.type(0xFFFFFFFF)]
+            return np.hstack(parts).astype(np.float64)
+    return answers.copy()
+
+
+class _Reading:
+    """Reads one answer as numbers, texts and tuples."""
+
+    def __init__(self) -> None:
+        self.within: list[int] = []  # what is being read, the outermost first
+        self.parts = 0
+
+    def own(self, answer: Any) -> Any:
+        """An answer, or a part of it; what holds itself, or lies too deep, is '...'."""
+        kind = type(answer)
+        self.parts += 1
+        if self.parts > MOST_PARTS:
+            raise InvalidInput(f"an answer has more than {MOST_PARTS:,} parts")
+        if kind in _PLAIN and kind is not int:
+            return answer
+        if len(self.within) > DEEPEST or id(answer) in self.within:
+            return "..."
+        self.within.append(id(answer))
+        try:
+            return self._whole_number(answer) if kind is int else self._held(answer)
+        finally:
+            self.within.pop()
+
+    @staticmethod
+    def _whole_number(answer: int) -> Any:
+        if abs(answer) <= 1 << 53:
+            return answer
+        if answer.bit_length() > _LONGEST:
+            return "int", answer.bit_length(), answer % (1 << 32), hash(answer)
+        return "int", answer >> 32, answer % (1 << 32)
+
+    def _held(self, answer: Any) -> Any:
+        kind = type(answer)
+        if isinstance(answer, np.generic):
+            if answer.dtype.kind == "f" and answer.dtype.itemsize > 8:
+                high = np.float64(answer)
+                with np.errstate(invalid="ignore"):
+                    return str(answer.dtype), high, np.float64(np.subtract(answer, high))
+            return answer if answer.dtype.kind in "fiub" else (str(answer.dtype), repr(answer))
+        if isinstance(answer, np.ma.MaskedArray):
+            return "masked", self.own(answer.tolist())
+        if kind is np.ndarray:
+            if answer.dtype.kind in "fiub" and not answer.dtype.names:
+                return answer.copy()
+            return str(answer.dtype), answer.shape, self.own(answer.tolist())
+        if kind is complex:
+            return "complex", answer.real, answer.imag
+        if kind is dict:
+            return "dict", *self._each(part for pair in answer.items() for part in pair)
+        if kind in (set, frozenset):  # in no order that tells of more than its members
+            return kind.__name__, *sorted(self._each(answer), key=lambda x: repr(category(x)))
+        if kind in (tuple, list):
+            made = self._each(answer)
+            return made if kind is tuple else list(made)
+        return self._object(answer)
+
+    def _each(self, items: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(self.own(item) for item in items)
+
+    def _object(self, answer: Any) -> Any:
+        """An object as its type, its value as a number or collection, and its attributes."""
+        if isinstance(answer, _CLOSED):
+            raise InvalidInput(
+                f"an answer is a {type(answer).__name__}, which cannot be looked into: return "
+                "numbers, texts, or tuples, arrays and objects of them"
+            )
+        if isinstance(answer, type):
+            return "type", answer.__module__, answer.__qualname__
+        if isinstance(answer, enum.Enum):
+            return type(answer).__name__, answer.name, self.own(answer.value)
+        try:
+            inside: tuple[Any, ...] = ()
+            exact = next((_EXACT[base] for base in type(answer).__mro__ if base in _EXACT), None)
+            if exact is not None:
+                inside = (self.own(exact(answer)),)
+            elif isinstance(answer, Mapping):
+                inside = self._each(part for pair in answer.items() for part in pair)
+            slots = [name for kind in type(answer).__mro__ for name in _slots(kind)]
+            attributes = {name: getattr(answer, name, None) for name in slots}
+            attributes |= getattr(answer, "__dict__", {})
+            held = tuple((name, self.own(attributes[name])) for name in sorted(attributes))
+            if not inside and not held:
+                text = _ADDRESS.sub("", repr(answer))
+                inside = (text,) if len(text) < _LONGEST else (text[:_LONGEST], _digest(text))
+            return type(answer).__name__, *inside, *held
+        except InvalidInput:
+            raise
+        except Exception as error:
+            return type(answer).__name__, Raised.of(error)
+
+
+def _digest(text: str) -> str:
+    """What stands for the rest of a long text."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _slots(kind: type) -> Sequence[str]:
+    """The names under which a class keeps its slots: private ones have its own in front."""
+    slots = kind.__dict__.get("__slots__", ())
+    names = (slots,) if isinstance(slots, str) else tuple(slots)
+    owner = kind.__name__.lstrip("_")
+    return [
+        f"_{owner}{name}" if name.startswith("__") and owner else name
+        for name in names
+        if not name.endswith("__")
+    ]
+
+
+def category(answer: Any) -> Hashable:
+    """Something hashable that is equal for equal answers of one kind: 1, 1.0 and True differ."""
+    if isinstance(answer, np.ndarray):
+        return str(answer.dtype), answer.shape, answer.tobytes()
+    if isinstance(answer, np.generic):
+        return str(answer.dtype), answer.tobytes()
+    if type(answer) in (tuple, list):
+        return type(answer).__name__, tuple(category(part) for part in answer)
+    return type(answer).__name__, repr(answer)
+
+
+def shown(value: Any, most: int = 60) -> str:
+    """A value in one short line."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, np.generic):
+        value = value.item()
+    try:
+        text = " ".join(repr(value).split())
+    except Exception as error:
+        text = f"{type(value).__name__} whose repr raises {type(error).__name__}"
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -1,0 +1,246 @@
+"""The door of the audit: a mechanism, two inputs, a claim; a verdict with its evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import (
+    nonnegative,
+    open_probability,
+    point,
+    positive,
+    probability_below_one,
+    whole,
+)
+from simulator.theory.guarantees.families import Guarantee
+from simulator.trials.auditing.answer_columns import read
+from simulator.trials.auditing.answers import Answers, settled, shown
+from simulator.trials.auditing.defaults import CONFIDENCE, SAMPLES
+from simulator.trials.auditing.patterns import Neighbours, patterns
+from simulator.trials.auditing.result import AuditResult
+from simulator.trials.auditing.searching import Search
+from simulator.trials.auditing.sources import AnswerSource, Recorded, Sampler
+from simulator.trials.auditing.training_draws import ReaderOf
+
+CURVE_DELTA = 1e-5
+"""At which delta the epsilon of a claim that is a curve is bounded, unless another is asked for."""
+LEAST_SAMPLES = 64
+MOST_EPSILON = 100.0
+"""No number of draws shows a larger one."""
+MOST_COORDINATES = 100_000
+
+
+def audit(
+    sample: Callable[..., Any],
+    input_0: Any = None,
+    input_1: Any = None,
+    *,
+    claimed: Guarantee,
+    samples: int = SAMPLES,
+    confidence: float = CONFIDENCE,
+    seed: int = 0,
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    length: int | None = None,
+    neighbours: Neighbours = "all coordinates",
+    delta: float | None = None,
+    epsilon: float | None = None,
+    bits: bool = True,
+    time_limit: float = 60.0,
+    seconds: float = math.inf,
+    stop_early: bool = True,
+) -> AuditResult:
+    """Put a black box on trial for the guarantee that it claims on these inputs.
+
+    Answers on both inputs are drawn in batches. From the batches so far it learns events that tell
+    the inputs apart, and on each new batch it bets with them against the claim, so that no draw
+    is used before it is bet on and the evidence may be looked at after every batch.
+
+    Parameters
+    ----------
+    sample : ``sample(input, n, rng)`` gives n answers, ``sample(input, rng)`` or ``sample(input)``
+        one. An answer may be anything; an exception counts as one.
+    input_0, input_1 : neighbouring inputs, in whatever form ``sample`` takes.
+    claimed : what is claimed; either input may be the likelier one.
+    samples : the most draws per input, over all pairs.
+    confidence : a verdict "violated" is false with probability at most 1 - confidence, and each
+        bound holds with probability confidence, whenever the audit stops.
+    seed : of the generators that ``sample`` is handed.
+    pairs : several pairs of inputs to search among; ``length`` asks for the standard patterns of
+        vectors of that length, see :func:`simulator.trials.auditing.patterns.patterns`.
+    neighbours : whether in those one coordinate or all coordinates may differ, by 1 each.
+    delta : at which epsilon is bounded from below; by default the claimed one.
+    epsilon : at which delta is bounded from below; by default the claimed one.
+    bits : whether to look at every bit of a float. Noise that is added in floating point leaks
+        there (Mironov 2012); without, answers count to twelve significant digits.
+    time_limit : seconds that one call of ``sample`` may take.
+    seconds : after which no more is drawn.
+    stop_early : whether to stop where the verdict is clear. The bounds grow with every draw, so
+        False gives larger ones.
+
+    Raises
+    ------
+    InvalidInput : there is nothing to judge by; the message says why.
+    """
+    if not isinstance(bits, bool):
+        raise InvalidInput(f"bits must be True or False, not {bits!r}")
+    given = chosen_pairs(input_0, input_1, pairs, length, neighbours)
+    source = Sampler(sample, given, whole("seed", seed, 0), positive("time_limit", time_limit))
+    search = prepared(
+        source,
+        claimed,
+        samples=samples,
+        confidence=confidence,
+        delta=delta,
+        epsilon=epsilon,
+        seconds=point("seconds", seconds),
+        reader_of=partial(read, bits=bits),
+        stop_early=stop_early,
+    )
+    try:
+        return search.run(seed)
+    finally:
+        source.close()
+
+
+def audit_answers(
+    answers_0: Answers,
+    answers_1: Answers,
+    *,
+    claimed: Guarantee,
+    confidence: float = CONFIDENCE,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    bits: bool = True,
+    reader_of: ReaderOf | None = None,
+    stop_early: bool = True,
+) -> AuditResult:
+    """The same for answers that were drawn before: independent draws on each of two inputs."""
+    for answers in (answers_0, answers_1):
+        if not isinstance(answers, np.ndarray | list) or np.ndim(answers) == 0:
+            raise InvalidInput(f"answers must be a list or an array of them, not {shown(answers)}")
+    if reader_of is None:
+        answers_0, answers_1 = settled(answers_0), settled(answers_1)
+    search = prepared(
+        Recorded((answers_0, answers_1)),
+        claimed,
+        samples=min(len(answers_0), len(answers_1)),
+        confidence=confidence,
+        delta=delta,
+        epsilon=epsilon,
+        seconds=math.inf,
+        reader_of=reader_of or partial(read, bits=bits),
+        stop_early=stop_early,
+    )
+    return search.run(0)
+
+
+def prepared(
+    source: AnswerSource,
+    claimed: Guarantee,
+    *,
+    samples: int,
+    confidence: float,
+    delta: float | None,
+    epsilon: float | None,
+    seconds: float,
+    reader_of: ReaderOf,
+    stop_early: bool,
+) -> Search:
+    """The search with all its parameters checked."""
+    if not isinstance(claimed, Guarantee):
+        raise InvalidInput(f"claimed must be a guarantee such as PureDP(0.1), not {claimed!r}")
+    confidence = open_probability("confidence", confidence)
+    samples = whole("samples", samples, LEAST_SAMPLES * len(source.names))
+    if not seconds > 0.0:
+        raise InvalidInput(f"seconds must be above 0, not {seconds!r}")
+    if not isinstance(stop_early, bool):
+        raise InvalidInput(f"stop_early must be True or False, not {stop_early!r}")
+    at_delta, at_epsilon = corner(claimed, delta, epsilon)
+    return Search(
+        source,
+        claimed,
+        samples=samples,
+        confidence=confidence,
+        delta=at_delta,
+        epsilon=at_epsilon,
+        seconds=seconds,
+        reader_of=reader_of,
+        stop_early=stop_early,
+    )
+
+
+def corner(claimed: Guarantee, delta: float | None, epsilon: float | None) -> tuple[float, float]:
+    """The delta at which epsilon is bounded, and the epsilon at which delta is."""
+    if delta is None:
+        delta = claimed.leak if math.isfinite(claimed.core.pure_epsilon) else CURVE_DELTA
+    delta = probability_below_one("delta", delta)
+    if epsilon is None:
+        epsilon = claimed.core.pure_epsilon
+        if not math.isfinite(epsilon):
+            epsilon = epsilon_at(claimed, delta)
+    epsilon = nonnegative("epsilon", epsilon)
+    if epsilon > MOST_EPSILON:
+        raise InvalidInput(f"epsilon must be at most {MOST_EPSILON:g} here, not {epsilon:g}")
+    return delta, epsilon
+
+
+def epsilon_at(claimed: Guarantee, delta: float) -> float:
+    """The epsilon that a claim allows at a delta > 0."""
+    high = 1.0
+    while claimed.hockey_stick(high) > delta:
+        high *= 2.0
+        if high > 1e4:
+            raise InvalidInput(f"{claimed} allows every epsilon at delta={delta:g}")
+    low = 0.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if claimed.hockey_stick(middle) > delta else (low, middle)
+    return high
+
+
+def chosen_pairs(
+    input_0: Any,
+    input_1: Any,
+    pairs: Sequence[tuple[Any, Any]] | None,
+    length: int | None,
+    neighbours: Neighbours = "all coordinates",
+) -> list[tuple[Any, Any]]:
+    """The pairs of inputs that were asked for, each checked."""
+    named = input_0 is not None or input_1 is not None
+    if named and (input_0 is None or input_1 is None):
+        raise InvalidInput("there must be two inputs; pass pairs=[(None, ...)] if one is None")
+    if named + (pairs is not None) + (length is not None) != 1:
+        raise InvalidInput("give either input_0 and input_1, or pairs=, or length=")
+    if length is not None:
+        if whole("length", length) > MOST_COORDINATES:
+            raise InvalidInput(f"length must be at most {MOST_COORDINATES}, not {length}")
+        return list(patterns(length, neighbours))
+    if pairs is not None and not isinstance(pairs, Sequence):
+        raise InvalidInput(f"pairs must be a list of pairs of inputs, not {shown(pairs)}")
+    chosen = [(input_0, input_1)] if pairs is None else list(pairs)
+    if not chosen:
+        raise InvalidInput("pairs= is empty")
+    for place, pair in enumerate(chosen):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InvalidInput(f"pairs[{place}] is no pair of inputs: {shown(pair)}")
+        if same(pair[0], pair[1]):
+            raise InvalidInput(f"both inputs are {shown(pair[0])}: there is nothing to tell apart")
+    return [(pair[0], pair[1]) for pair in chosen]
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two inputs are equal, as far as they can tell."""
+    if a is b:
+        return True
+    try:
+        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+            return np.shape(a) == np.shape(b) and bool(np.all(np.asarray(a) == np.asarray(b)))
+        return type(a) is type(b) and bool(a == b)
+    except Exception:
+        return False

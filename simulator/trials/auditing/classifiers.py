@@ -1,0 +1,248 @@
+"""Scores that are learned from several features together, and the list of all scores to try.
+
+The learning is scikit-learn's: its histogram gradient boosting and logistic regression are the
+standard ones. Only power rests on them; what an event proves is measured on draws that it was not
+learned from.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from simulator.trials.auditing.answer_columns import AnswerReader
+from simulator.trials.auditing.answers import Answers
+from simulator.trials.auditing.pooled_features import PooledCounts
+from simulator.trials.auditing.scores import Binned, Column, Kinds, Score, bin_counts
+
+FEW_ROWS = 50_000
+"""Rows per input that the slower classifiers learn from."""
+DIGITS_READ = 262_144
+"""Numbers per input of which the digits are looked at: what they leak is plain, they are slow."""
+MANY_ROWS = 400_000
+FEW_PARTS = 4
+"""Parts up to which trees look at the digits of numbers too; that takes its time."""
+MOST_REGRESSED = 64
+"""Features that a regression takes."""
+
+
+def regressed(table_0: np.ndarray, table_1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Centre, and weights of the features, by logistic regression."""
+    from sklearn.linear_model import LogisticRegression
+
+    table = np.vstack([table_0, table_1])
+    centre, spread = table.mean(axis=0), table.std(axis=0)
+    spread = np.where(spread > 0.0, spread, 1.0)
+    model = LogisticRegression(C=1.0, max_iter=200)
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        labels = np.repeat([1, 0], [len(table_0), len(table_1)])
+        model.fit((table - centre) / spread, labels)
+    return centre, model.coef_[0] / spread
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A weighted sum of an answer's parts."""
+
+    columns: tuple[int, ...]
+    centre: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def learn(cls, columns: Sequence[int], x_0: np.ndarray, x_1: np.ndarray) -> Linear:
+        """From all columns, shapes (n_0, d) and (n_1, d)."""
+        some = list(columns)
+        centre, weights = regressed(*(finite(x[:MANY_ROWS, some]) for x in (x_0, x_1)))
+        return cls(tuple(some), centre, weights)
+
+    def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
+        """See :class:`Score`."""
+        table = finite(reader.columns(answers, list(self.columns)))
+        return np.asarray((table - self.centre) @ self.weights)
+
+    def words(self, side: str, threshold: float) -> str:
+        """See :class:`Score`."""
+        return f"a weighted sum of the answer's parts {side} {threshold:.4g}"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A weighted sum of how many parts of an answer fall where, see :class:`PooledCounts`."""
+
+    features: PooledCounts
+    centre: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def learn(cls, features: PooledCounts, x_0: np.ndarray, x_1: np.ndarray) -> Counted:
+        """From the parts of the answers, shapes (n_0, width) and (n_1, width)."""
+        centre, weights = regressed(*(features.of(x[:MANY_ROWS]) for x in (x_0, x_1)))
+        return cls(features, centre, weights)
+
+    def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
+        """See :class:`Score`."""
+        parts = reader.columns(answers, list(range(self.features.width)))
+        return self.features.weighed(parts, self.weights) - self.centre @ self.weights
+
+    def words(self, side: str, threshold: float) -> str:
+        """See :class:`Score`."""
+        return f"a weighted count of where the answer's parts fall {side} {threshold:.4g}"
+
+
+def finite(table: np.ndarray) -> np.ndarray:
+    """The table with NaN as 0 and infinite numbers as large ones."""
+    return np.nan_to_num(table, nan=0.0, posinf=1e150, neginf=-1e150)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A weighted sum of binned log ratios: what noise that is independent by part calls for."""
+
+    parts: tuple[Binned, ...]
+    weights: np.ndarray
+    text: str = "a sum of scores of the answer's parts"
+
+    @classmethod
+    def learn(cls, parts: Sequence[Binned], x_0: np.ndarray, x_1: np.ndarray) -> Sum:
+        """Fit the weights by logistic regression; x_0 and x_1 are all columns, (n, d)."""
+        tables = (
+            np.column_stack([part.of_column(x[:MANY_ROWS, part.column]) for part in parts])
+            for x in (x_0, x_1)
+        )
+        _, weights = regressed(*tables)
+        return cls(tuple(parts), weights)
+
+    def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
+        """See :class:`Score`."""
+        table = reader.columns(answers, [part.column for part in self.parts])
+        return sum(
+            (
+                w * part.of_column(table[:, i])
+                for i, (w, part) in enumerate(zip(self.weights, self.parts))
+            ),
+            np.zeros(len(answers)),
+        )
+
+    def words(self, side: str, threshold: float) -> str:
+        """See :class:`Score`."""
+        return f"{self.text} {side} {threshold:.4g}"
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Gradient-boosted trees on all columns: for what shows in several of them together."""
+
+    model: Any
+    columns: tuple[int, ...]
+    text: str
+
+    @classmethod
+    def learn(cls, x_0: np.ndarray, x_1: np.ndarray, without: frozenset[int]) -> Trees:
+        """From all columns, shapes (n_0, d) and (n_1, d), but for some."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        table = np.vstack([x_0[:FEW_ROWS], x_1[:FEW_ROWS]])
+        labels = np.repeat([1, 0], [min(len(x_0), FEW_ROWS), min(len(x_1), FEW_ROWS)])
+        table = np.where(np.isinf(table), np.copysign(1e300, table), table)
+        usable = [i for i in range(table.shape[1]) if i not in without]
+        varied = [i for i in usable if len(np.unique(table[:200, i])) > 1] or [0]
+        model = HistGradientBoostingClassifier(
+            max_iter=60,
+            max_leaf_nodes=15,
+            min_samples_leaf=50,
+            early_stopping=False,
+            random_state=0,
+        )
+        with threadpool_limits(1):  # threads of several processes would wait for each other
+            model.fit(table[:, varied], labels)
+        text = f"boosted trees on {len(varied)} features of the answer"
+        return cls(model, tuple(varied), text)
+
+    def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
+        """See :class:`Score`."""
+        table = reader.columns(answers, list(self.columns))
+        table = np.where(np.isinf(table), np.copysign(1e300, table), table)
+        with threadpool_limits(1):
+            return np.asarray(self.model.decision_function(table))
+
+    def words(self, side: str, threshold: float) -> str:
+        """See :class:`Score`."""
+        return f"{self.text} {side} {threshold:.4g}"
+
+
+def learn(
+    reader: AnswerReader,
+    answers_0: Answers,
+    answers_1: Answers,
+    *,
+    inputs: tuple[Any, Any] | None,
+    thorough: bool,
+) -> list[Score]:
+    """All scores that these answers suggest; ``thorough`` adds the slow ones.
+
+    ``inputs`` are the two inputs, where they are known: parts of an answer for which they agree are
+    looked at together.
+    """
+    scores: list[Score] = []
+    kinds = Kinds.learn(reader, answers_0, answers_1)
+    if kinds is not None:
+        scores.append(kinds)
+    x_0, x_1 = table_of(reader, answers_0), table_of(reader, answers_1)
+    few = digit_rows(reader)
+    most = [few if i in reader.digits else None for i in range(len(reader.names))]
+    binned = [Binned.learn(reader, i, x_0[:rows, i], x_1[:rows, i]) for i, rows in enumerate(most)]
+    order = np.argsort(
+        [-_told_apart(b, x_0[:rows], x_1[:rows]) for b, rows in zip(binned, most)], kind="stable"
+    )
+    for i in order[:4]:
+        scores.append(binned[i])
+        if i not in reader.labels:
+            scores.append(Column(int(i), reader.names[i]))
+    if 0 not in order[:4] and 0 not in reader.labels:
+        scores.append(Column(0, reader.names[0]))
+    if not (thorough and len(x_0) and len(x_1)):
+        return scores
+    if reader.width > 1:
+        scores.append(Linear.learn(range(min(reader.width, MOST_REGRESSED)), x_0, x_1))
+        parts_0, parts_1 = x_0[:, : reader.width], x_1[:, : reader.width]
+        features = PooledCounts.learn(parts_0, parts_1, inputs)
+        scores.append(Counted.learn(features, parts_0, parts_1))
+    smooth = [b for b in binned if b.column not in reader.digits][:MOST_REGRESSED]
+    if len(smooth) > 1:
+        scores.append(Sum.learn(smooth, x_0, x_1))
+    if len(reader.names) > 1:
+        digits = reader.digits if reader.width > FEW_PARTS else frozenset()
+        scores.append(Trees.learn(x_0, x_1, digits))
+    return scores
+
+
+def table_of(reader: AnswerReader, answers: Answers) -> np.ndarray:
+    """All columns of the answers, those of digits for the first ones only: they are slow."""
+    smooth = [i for i in range(len(reader.names)) if i not in reader.digits]
+    few = digit_rows(reader)
+    if not reader.digits or len(answers) <= few:
+        return reader.columns(answers)
+    table = np.full((len(answers), len(reader.names)), np.nan)
+    table[:, smooth] = reader.columns(answers, smooth)
+    digits = sorted(reader.digits)
+    table[:few, digits] = reader.columns(answers[:few], digits)
+    return table
+
+
+def digit_rows(reader: AnswerReader) -> int:
+    """Answers per input of which the digits are looked at."""
+    return max(DIGITS_READ // max(reader.width, 4), 1024)
+
+
+def _told_apart(score: Binned, x_0: np.ndarray, x_1: np.ndarray) -> float:
+    """How far a column alone tells the inputs apart: a sum of squared, studentised differences."""
+    counts = [bin_counts(x[:, score.column], score.edges).astype(float) for x in (x_0, x_1)]
+    rate = counts[0].sum() / max(counts[1].sum(), 1.0)
+    gap = counts[0] - rate * counts[1]
+    return float(np.sum(gap**2 / (counts[0] + rate**2 * counts[1] + 1.0)) / len(gap))

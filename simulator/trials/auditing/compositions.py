@@ -1,0 +1,110 @@
+"""The door for whole interactions: an adversary, its rounds, a claim on all of them together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from simulator.analysis.result import Result
+from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.engine.specification import Specification
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.wording import count_of
+from simulator.runner.play import checked_jobs
+from simulator.theory.filters.families import Filter
+from simulator.theory.guarantees.families import Guarantee
+from simulator.trials.auditing.audit import audit_answers, prepared
+from simulator.trials.auditing.defaults import CONFIDENCE
+from simulator.trials.auditing.result import AuditResult
+from simulator.trials.auditing.view_columns import ViewReader
+from simulator.trials.auditing.view_sources import Asked, PlayedViews, played_views
+
+SAMPLES = 100_000
+
+
+def audit_composition(
+    adversary: Callable[..., Any],
+    family: Guarantee,
+    rounds: int,
+    *,
+    claimed: Guarantee,
+    samples: int = SAMPLES,
+    confidence: float = CONFIDENCE,
+    seed: int = 0,
+    relation: Relation = ADD_REMOVE,
+    filter: Filter | None = None,
+    jobs: int | None = None,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    bits: bool = True,
+    seconds: float = math.inf,
+    stop_early: bool = True,
+) -> AuditResult:
+    """Put a whole interaction on trial for the guarantee that is claimed for its views.
+
+    Nothing is asked of the mechanisms but answers: black boxes, interactive ones, mechanisms of
+    this package, whose likelihoods are not looked at. Both experiments are played in blocks, and
+    the views are audited as they come, see :func:`simulator.trials.auditing.audit`.
+
+    Parameters
+    ----------
+    adversary, family, rounds, relation, filter, jobs : as for ``simulate``.
+    claimed : what is claimed for all rounds together.
+    samples : the most trials of each experiment.
+    confidence, delta, epsilon, bits, seconds, stop_early : as for ``audit``.
+
+    Raises
+    ------
+    InvalidInput, Breach : as ``simulate`` does; where every answer is an exception.
+    """
+    checked_jobs(jobs)
+    specification = Specification(
+        adversary, family, rounds, samples, seed, relation=relation, filter=filter
+    )
+    source = PlayedViews(specification, jobs)
+    search = prepared(
+        source,
+        claimed,
+        samples=samples,
+        confidence=confidence,
+        delta=delta,
+        epsilon=epsilon,
+        seconds=seconds,
+        reader_of=partial(ViewReader, asked=source.asked.words, bits=bits),
+        stop_early=stop_early,
+    )
+    return search.run(specification.seed)
+
+
+def audit_views(
+    result: Result,
+    *,
+    claimed: Guarantee,
+    confidence: float = CONFIDENCE,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    bits: bool = True,
+    stop_early: bool = True,
+) -> AuditResult:
+    """Audit the views that a simulation kept; it must have kept those of all trials.
+
+    A simulation with mechanisms that have no likelihood keeps them; any other does where
+    ``keep_views`` is the number of trials. Parameters as for ``audit``. Raises InvalidInput.
+    """
+    s = result.specification
+    views = [[view for view in result.views if view.experiment == b] for b in (0, 1)]
+    if any(len(kept) != s.trials for kept in views):
+        raise InvalidInput(
+            f"an audit needs the views of {count_of(s.trials, 'trial')} of each experiment, and "
+            f"{len(views[0])} and {len(views[1])} were kept: simulate with keep_views={s.trials}"
+        )
+    if s.sampling is not None:
+        raise InvalidInput("an audit needs views of plain play: simulate without sampling")
+    asked = Asked()
+    tables = [played_views(kept, s, asked) for kept in views]
+    return audit_answers(
+        *tables, claimed=claimed, confidence=confidence, delta=delta, epsilon=epsilon,
+        reader_of=partial(ViewReader, asked=asked.words, bits=bits), stop_early=stop_early,
+    )  # fmt: skip

@@ -1,0 +1,228 @@
+"""Events that answers may fall into: learned on some draws, counted on others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from simulator.trials.auditing.answer_columns import AnswerReader
+from simulator.trials.auditing.answers import Answers, settled
+from simulator.trials.auditing.classifiers import Counted, Linear, Sum, Trees, digit_rows
+from simulator.trials.auditing.scores import Binned, Column, Kinds, Score
+
+_LEVELS = np.concatenate(
+    [np.geomspace(1e-5, 0.02, 14), np.linspace(0.03, 0.97, 48), 1.0 - np.geomspace(0.02, 1e-5, 14)]
+)
+SLOW_ROWS = 65_536
+"""Rows per input on which the slowest scores are evaluated to choose among their events."""
+_COST = {Column: 0.0, Binned: 3.0, Kinds: 1.0, Linear: 2.0, Counted: 3.0, Sum: 4.0, Trees: 5.0}
+"""Evidence, in nats, by which a score must beat a simpler one to be preferred to it."""
+_HANDICAP = {
+    Column: 0.0, Binned: 0.03, Kinds: 0.01, Linear: 0.01, Counted: 0.03, Sum: 0.05, Trees: 0.07
+}  # fmt: skip
+"""The same as a share of what is won per draw: the slower score is not worth its time for less."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """A set of answers, and how often draws fell into it that played no part in choosing it.
+
+    Attributes
+    ----------
+    favours : the input, 0 or 1, on which it is the likelier.
+    hits_0, hits_1 : how many of ``draws`` answers on each input fell into it.
+    words : the event in words.
+    """
+
+    score: Score
+    reader: AnswerReader
+    side: str
+    threshold: float
+    favours: int
+    hits_0: int
+    hits_1: int
+    draws: int
+
+    def with_counts(self, hits_0: int, hits_1: int, draws: int) -> Event:
+        """The same event, counted elsewhere."""
+        return replace(self, hits_0=hits_0, hits_1=hits_1, draws=draws)
+
+    def hits_by(self, b: int) -> int:
+        """How many answers on input ``b`` fell into it."""
+        return (self.hits_0, self.hits_1)[b]
+
+    @property
+    def words(self) -> str:
+        """The event in words."""
+        return self.score.words(self.side, self.threshold)
+
+    @property
+    def probability_0(self) -> float:
+        """Share of the answers on input 0."""
+        return self.hits_0 / max(self.draws, 1)
+
+    @property
+    def probability_1(self) -> float:
+        """Share of the answers on input 1."""
+        return self.hits_1 / max(self.draws, 1)
+
+    def contains(self, answer: Any) -> bool:
+        """Whether an answer falls into it."""
+        return bool(self.holds(settled([answer]))[0])
+
+    def holds(self, answers: Answers) -> np.ndarray:
+        """For each answer whether it falls into it, shape (n,)."""
+        return self.inside(self.score.of(self.reader, answers))
+
+    def inside(self, scores: np.ndarray) -> np.ndarray:
+        """The same for answers that have these scores."""
+        return scores >= self.threshold if self.side == ">=" else scores < self.threshold
+
+
+class Candidates:
+    """Many events, by score and threshold, with their counts on held-out draws.
+
+    Attributes
+    ----------
+    score, side, threshold : of each event, shape (m,); the side is 1 for ">=" and 0 for "<".
+    hits : int array, shape (m, 2): on each input, among ``draws``, shape (m,), held-out answers.
+    cost, handicap : nats, and the share of the winnings, by which a simpler event is preferred.
+    """
+
+    def __init__(self, reader: AnswerReader, scores: Sequence[Score]) -> None:
+        self.reader = reader
+        self.scores = list(scores)
+        self.score = np.zeros(0, dtype=int)
+        self.side = np.zeros(0, dtype=int)
+        self.threshold = np.zeros(0)
+        self.hits = np.zeros((0, 2), dtype=np.int64)
+        self.cost = np.zeros(0)
+        self.handicap = np.zeros(0)
+        self.draws = np.zeros(0, dtype=np.int64)
+
+    def measure(
+        self, learned: tuple[Answers, Answers], held_out: tuple[Answers, Answers]
+    ) -> Candidates:
+        """Take thresholds from the answers learned from, and count the others; returns itself."""
+        columns: list[list[np.ndarray]] = [[], [], [], [], [], [], []]
+        for i, score in enumerate(self.scores):
+            most = self._rows(score)
+            pooled = np.concatenate([score.of(self.reader, each[:most]) for each in learned])
+            thresholds = _thresholds(pooled)
+            values = [np.sort(score.of(self.reader, each[:most])) for each in held_out]
+            if isinstance(score, Column) and score.column not in self.reader.learned:
+                # nothing but its thresholds was learned
+                values = [
+                    np.sort(np.concatenate([v, score.of(self.reader, each)]))
+                    for v, each in zip(values, learned)
+                ]
+            usable = [v[: np.searchsorted(v, np.inf, side="right")] for v in values]
+            below = np.stack([np.searchsorted(v, thresholds, side="left") for v in usable], axis=1)
+            total = np.array([len(v) for v in usable])
+            for side, hits in ((0, below), (1, total - below)):
+                columns[0].append(np.full(len(thresholds), i))
+                columns[1].append(np.full(len(thresholds), side))
+                columns[2].append(thresholds)
+                columns[3].append(hits)
+                columns[4].append(np.full(len(thresholds), self._cost(score)))
+                columns[5].append(np.full(len(thresholds), len(values[0])))
+                columns[6].append(np.full(len(thresholds), _HANDICAP.get(type(score), 0.03)))
+        self.score, self.side = (np.concatenate(part) for part in columns[:2])
+        self.threshold = np.concatenate(columns[2])
+        self.hits = np.concatenate(columns[3]).astype(np.int64)
+        self.cost, self.handicap = np.concatenate(columns[4]), np.concatenate(columns[6])
+        self.draws = np.concatenate(columns[5]).astype(np.int64)
+        return self
+
+    def _cost(self, score: Score) -> float:
+        derived = isinstance(score, Column) and score.column in self.reader.digits
+        return _COST.get(type(score), 4.0) + (1.5 if derived else 0.0)
+
+    def _rows(self, score: Score) -> int | None:
+        """Answers per input on which a score is evaluated to choose among its events."""
+        if isinstance(score, Column | Binned) and score.column in self.reader.digits:
+            return digit_rows(self.reader)
+        return SLOW_ROWS if isinstance(score, Trees | Sum) else None
+
+    def cheap(self, some: Sequence[int]) -> np.ndarray:
+        """The events that have the score of some of them, or need no learned one, by number."""
+        quick = [i for i, score in enumerate(self.scores) if isinstance(score, Column | Kinds)]
+        return np.flatnonzero(np.isin(self.score, [*quick, *self.score[list(some)]]))
+
+    def beside(self, chosen: np.ndarray) -> np.ndarray:
+        """The chosen events and all others of their scores, by number."""
+        return np.flatnonzero(np.isin(self.score, self.score[chosen]))
+
+    def count(self, some: np.ndarray, batch: Batch) -> np.ndarray:
+        """How many answers on each input fall into some events, shape (m, 2), 0 for the others."""
+        hits = np.zeros_like(self.hits)
+        for which in np.unique(self.score[some]):
+            mine = some[self.score[some] == which]
+            thresholds, place = np.unique(self.threshold[mine], return_inverse=True)
+            for b, values in enumerate(batch.scores(self, int(which))):
+                values = values[~np.isnan(values)]
+                below = _below(values, thresholds)
+                hits[mine, b] = np.where(
+                    self.side[mine] == 1, len(values) - below[place], below[place]
+                )
+        return hits
+
+    def add(self, some: np.ndarray, hits: np.ndarray, draws: int) -> None:
+        """Take the counts of new draws for some events."""
+        self.hits[some] += hits[some]
+        self.draws[some] += draws
+
+    def event(self, which: int, favours: int) -> Event:
+        """One of them as a value of its own, with the counts as they stand."""
+        hits, draws = self.hits[which], self.draws[which]
+        return Event(
+            score=self.scores[int(self.score[which])],
+            reader=self.reader,
+            side=">=" if self.side[which] else "<",
+            threshold=float(self.threshold[which]),
+            favours=favours,
+            hits_0=int(hits[0]),
+            hits_1=int(hits[1]),
+            draws=int(draws),
+        )
+
+
+class Batch:
+    """New answers on both inputs, and their scores, each made out once."""
+
+    def __init__(self, answers: tuple[Answers, Answers]) -> None:
+        self.answers = answers
+        self.known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+
+    def __len__(self) -> int:
+        return len(self.answers[0])
+
+    def scores(self, candidates: Candidates, which: int) -> tuple[np.ndarray, np.ndarray]:
+        """One of the candidates' scores, by number, of the answers on each input."""
+        key = (id(candidates), which)
+        if key not in self.known:
+            score, reader = candidates.scores[which], candidates.reader
+            first, second = self.answers
+            self.known[key] = score.of(reader, first), score.of(reader, second)
+        return self.known[key]
+
+
+def _thresholds(values: np.ndarray) -> np.ndarray:
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return np.zeros(0)
+    distinct = np.unique(values)
+    if len(distinct) <= 64:
+        return distinct
+    return np.unique(np.quantile(values, _LEVELS, method="lower"))
+
+
+def _below(values: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """How many values lie below each of the ascending thresholds."""
+    if len(thresholds) <= 24:  # comparing is quicker than searching
+        return np.array([np.count_nonzero(values < t) for t in thresholds])
+    bins = np.searchsorted(thresholds, values, side="right")
+    return np.cumsum(np.bincount(bins, minlength=len(thresholds) + 1))[: len(thresholds)]

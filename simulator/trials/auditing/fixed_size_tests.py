@@ -1,0 +1,193 @@
+"""The tests at the end: events chosen before, on a number of draws that was fixed before.
+
+Evidence that may be looked at after every batch costs about one standard error. A part of the
+permitted error goes to two tests that may not, and do not pay it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy
+
+from simulator.analysis.estimation.intervals import proportion_lower, proportion_upper
+from simulator.analysis.estimation.paired_ratio import log_ratio_lower
+from simulator.foundations.seeds import Stream, generator
+from simulator.trials.auditing.events import Batch, Candidates, Event
+
+LEAST_HITS = 10.0
+NEARLY_ALWAYS = 0.8
+PLAYS = 200
+NINE_OF_TEN = 0.93
+"""The share of plays that must show it: nine of ten, and three standard errors of so few plays."""
+DISTRUST = (2.0, 4.0)
+"""Standard errors by which an event is distrusted: for the bold test, and for the cautious one."""
+
+
+def promising(
+    candidates: Candidates, delta: float, draws: int, error: float, distrust: float
+) -> tuple[int, int, float]:
+    """The event whose bound on epsilon will be the largest, as far as one can tell.
+
+    Each is taken ``distrust`` standard errors worse than it looks, one of a learned score more:
+    the best of so many looks better than it is.
+
+    Returns
+    -------
+    Its number, the input that it favours, and the bound on epsilon at ``delta`` that ``draws`` more
+    pairs of draws will give; -inf where there is no event.
+    """
+    best = (-1, 0, -math.inf)
+    if not len(candidates.score) or draws < 1:
+        return best
+    z = -float(scipy.special.ndtri(min(error, 0.5)))
+    n = candidates.draws
+    q = (candidates.hits + 0.5) / (n + 1.0)[:, None]
+    for favours in (0, 1):
+        first, second = q[:, favours], q[:, 1 - favours]
+        above = first - delta
+        usable = (above > 0.0) & (first * draws >= LEAST_HITS)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shape = first * (1.0 - first) / above**2 + (1.0 - second) / second
+            value = np.log(above / second) - z * np.sqrt(shape / draws)
+            value -= (distrust + candidates.cost / 6.0) * np.sqrt(shape / n)
+        value = np.where(usable, value, -np.inf)
+        place = int(np.argmax(value))
+        if value[place] > best[2]:
+            best = (place, favours, float(value[place]))
+    return best
+
+
+@dataclass(kw_only=True)
+class FinalTest:
+    """An event on trial, and what was counted of it since.
+
+    Attributes
+    ----------
+    candidates, which, favours : the event, and the input that it favours.
+    delta : at which epsilon is bounded.
+    error : the probability with which the bound may fail.
+    planned : pairs of draws to count, fixed when the event was.
+    paired : see :func:`bound_of`.
+    """
+
+    candidates: Candidates
+    which: int
+    favours: int
+    delta: float
+    error: float
+    planned: int
+    paired: bool
+    pairs: int = 0
+    hits: list[int] = field(default_factory=lambda: [0, 0])
+    only: list[int] = field(default_factory=lambda: [0, 0])
+
+    def add(self, batch: Batch) -> None:
+        """Count new draws, in pairs as they come."""
+        scores = batch.scores(self.candidates, int(self.candidates.score[self.which]))
+        inside = [self.event().inside(each) for each in scores]
+        for b in (0, 1):
+            self.hits[b] += int(np.count_nonzero(inside[b]))
+            self.only[b] += int(np.count_nonzero(inside[b] & ~inside[1 - b]))
+        self.pairs += len(batch)
+
+    def bound(self) -> float:
+        """A lower bound on epsilon at delta, 0 unless all that was planned has been counted."""
+        if self.pairs != self.planned or not self.pairs:
+            return 0.0
+        a, b = self.favours, 1 - self.favours
+        return bound_of(
+            (self.hits[a], self.hits[b]),
+            (self.only[a], self.only[b]),
+            self.pairs,
+            delta=self.delta,
+            error=self.error,
+            paired=self.paired,
+        )
+
+    def event(self) -> Event:
+        """The event with the counts of the test."""
+        event = self.candidates.event(self.which, self.favours)
+        return event.with_counts(self.hits[0], self.hits[1], self.pairs)
+
+
+def bound_of(
+    hits: tuple[int, int],
+    only: tuple[int, int],
+    pairs: int,
+    *,
+    delta: float,
+    error: float,
+    paired: bool,
+) -> float:
+    """The lower bound on epsilon at delta that the counts of an event give.
+
+    Parameters
+    ----------
+    hits : on the input that the event favours, and on the other.
+    only : the pairs of draws in which the one, or the other, alone hits.
+    pairs : how many there are.
+    error : the probability with which the bound may fail.
+    paired : whether to compare pairs of draws, which is sharper where the event does not happen
+        nearly always; not to be decided by the counts. Only for delta = 0.
+    """
+    if paired and delta == 0.0:
+        return log_ratio_lower(only[0], only[1], hits[0], pairs, 1.0 - error)
+    above = proportion_lower(hits[0], pairs, error / 2.0) - delta
+    below = proportion_upper(hits[1], pairs, error / 2.0)
+    return max(0.0, math.log(above / below)) if above > 0.0 else 0.0
+
+
+def detectable(second: float, epsilon: float, delta: float, *, draws: int, error: float) -> float:
+    """The least epsilon at delta that the test shows to be above the claimed one, in nine of ten.
+
+    It is found by playing the counts of the test, 200 times for each epsilon tried; infinite where
+    the event is too rare to show any.
+
+    Parameters
+    ----------
+    second : probability of the event on the input that it does not favour.
+    epsilon, delta : the claim.
+    draws : pairs that the test counts.
+    error : its probability of a false alarm.
+    """
+    highest = math.log((1.0 - delta) / second)
+    if draws < 1 or not epsilon < highest:
+        return math.inf
+
+    def shown(true: float) -> bool:
+        rng = generator(0, 0, Stream.PILOT, draws % (1 << 31))
+        first = min(math.exp(true) * second + delta, 1.0)
+        both = first * second
+        cells = [both, first - both, second - both, max(1.0 - first - second + both, 0.0)]
+        counts = rng.multinomial(draws, np.array(cells) / sum(cells), size=PLAYS)
+        how: Any = {"delta": delta, "error": error, "paired": first < NEARLY_ALWAYS}
+        seen = sum(
+            bound_of((c[0] + c[1], c[0] + c[2]), (c[1], c[2]), draws, **how) > epsilon
+            for c in counts.tolist()
+        )
+        return seen >= NINE_OF_TEN * PLAYS
+
+    if not shown(highest):
+        return math.inf
+    low, high = epsilon, highest
+    for _ in range(14):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if shown(middle) else (middle, high)
+    return high
+
+
+def detectable_delta(
+    second: float, epsilon: float, delta: float, *, draws: int, level: float
+) -> float:
+    """The least delta at epsilon that the bets show to be above the claimed one, in nine of ten.
+
+    Parameters are those of :func:`detectable`, but for ``level``, the ln of the evidence asked for.
+    """
+    c = math.exp(min(epsilon, 500.0))
+    first = min(c * second + delta, 1.0)
+    error = math.sqrt((first * (1.0 - first) + c * c * second * (1.0 - second)) / draws)
+    return min(1.0, delta + (math.sqrt(2.0 * level) - float(scipy.special.ndtri(0.1))) * error)

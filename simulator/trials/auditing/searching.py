@@ -1,0 +1,365 @@
+"""The audit's loop: draw, bet with what was learned before, learn, and stop when it is clear."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from simulator.foundations.stages import stage
+from simulator.theory.guarantees.families import Guarantee
+from simulator.trials.auditing.answer_columns import read
+from simulator.trials.auditing.answers import Answers, shown
+from simulator.trials.auditing.events import Batch, Candidates, Event
+from simulator.trials.auditing.fixed_size_tests import (
+    DISTRUST,
+    NEARLY_ALWAYS,
+    FinalTest,
+    detectable,
+    detectable_delta,
+    promising,
+)
+from simulator.trials.auditing.result import AuditResult
+from simulator.trials.auditing.sources import AnswerSource
+from simulator.trials.auditing.training_draws import Pool, ReaderOf
+from simulator.trials.auditing.wagers import AgainstClaim, Nulls, delta_grid, epsilon_grid, estimate
+
+FIRST = 2048
+LARGEST = 131_072
+SHOWN = 300
+"""Characters of an answer that a transcript shows, where it is one line."""
+POOL = 131_072
+MOST_POOLED = 524_288
+"""Draws per input from which events are learned: a quarter of all, but within these limits."""
+SPARE = 4.0
+"""Nats beyond what is asked for at which the cautious bets aim, for the luck of the draws."""
+SHARE_AT_END = 0.8
+"""Of the permitted error, for the test at the end; more where nothing is stopped early."""
+SHARE_OF_WHOLE = 0.9
+AMONG_PAIRS = 2.5
+"""Standard errors by which an event is distrusted in the search among pairs, on few draws."""
+SEARCH = 4
+"""At most one in this many draws goes to the search among pairs, and to learning."""
+
+RUN_OFF = 16
+"""One in this many draws goes to the choice among the events that were learned."""
+LONGEST_RUN_OFF = 786_432
+
+Stopped = Literal["violated", "futile", "budget", "time"]
+
+
+class Search:
+    """One audit under way.
+
+    Parameters
+    ----------
+    source : where answers come from.
+    claimed : the claim.
+    samples : the most draws per input, over all pairs.
+    confidence : with which a verdict "violated" and each bound hold.
+    delta : at which epsilon is bounded.
+    epsilon : at which delta is bounded.
+    seconds : after which no more is drawn.
+    reader_of : makes a reader of the answers to learn from.
+    stop_early : whether to stop where the verdict is clear; the bounds grow with every draw.
+    """
+
+    def __init__(
+        self,
+        source: AnswerSource,
+        claimed: Guarantee,
+        *,
+        samples: int,
+        confidence: float,
+        delta: float,
+        epsilon: float,
+        seconds: float,
+        reader_of: ReaderOf = read,
+        stop_early: bool = True,
+    ) -> None:
+        self.stop_early = stop_early
+        self.source, self.claimed = source, claimed
+        self.samples, self.confidence = samples, confidence
+        error = 1.0 - confidence
+        self.last_error = error * (SHARE_AT_END if stop_early else SHARE_OF_WHOLE)
+        self.level = -math.log(error - self.last_error)
+        self.last: list[FinalTest] = []
+        self.delta, self.epsilon = delta, epsilon
+        self.seconds, self.reader_of = seconds, reader_of
+        self.started = time.monotonic()
+        self.drawn = 0
+        self.claim = AgainstClaim(claimed)
+        epsilons, deltas = epsilon_grid(epsilon), delta_grid(delta)
+        self.by_epsilon = Nulls(epsilons, np.full(len(epsilons), delta))
+        self.by_delta = Nulls(np.full(len(deltas), epsilon), deltas)
+        self.candidates: Candidates | None = None
+        self.hopeful: list[int] = []
+        self.within: np.ndarray | None = None
+        self.enough = samples
+        self.aim = (self.level + SPARE) / samples
+
+    def run(self, seed: int) -> AuditResult:
+        """Draw until it is clear or the budget is spent."""
+        with stage("choosing the inputs") as self.advance:
+            pair, pool = self._pair()
+        self.source.require_answers()
+        with stage("drawing, at most", self.samples - self.drawn) as self.advance:
+            stopped = self._bet(pair, pool)
+        return self._result(pair, pool, stopped, seed)
+
+    def _draw(self, pair: int, n: int) -> tuple[Answers, Answers]:
+        answers = self.source.draw(pair, 0, n), self.source.draw(pair, 1, n)
+        self.drawn += n
+        self.advance(n)
+        return answers
+
+    def _pair(self) -> tuple[int, Pool]:
+        """The most promising pair, and what was drawn of it: found by successive halving."""
+        left = {
+            pair: Pool(self.reader_of, self.source.inputs(pair))
+            for pair in range(len(self.source.names))
+        }
+        if len(left) == 1:
+            left[0].add(self._draw(0, max(min(FIRST, self.samples // 8), 16)))
+        rounds = max(1, math.ceil(math.log2(len(left))))
+        while len(left) > 1:
+            n = max(self.samples // (SEARCH * rounds * len(left)), 16)
+            n = min(n, MOST_POOLED // len(left))  # so many for the last one, about
+            for pair, pool in left.items():
+                pool.add(self._draw(pair, n))
+            ahead = max(self.samples - self.drawn, 1)
+            worth = {
+                pair: promising(pool.candidates(), self.delta, ahead, self.last_error, AMONG_PAIRS)[
+                    2
+                ]
+                for pair, pool in left.items()
+            }
+            order = sorted(left, key=lambda pair: -worth[pair])
+            left = {pair: left[pair] for pair in order[: max(1, len(left) // 2)]}
+        ((pair, pool),) = left.items()
+        return pair, pool
+
+    def _bet(self, pair: int, pool: Pool) -> Stopped:
+        self._learn(pool)
+        learned_at, chosen_at = pool.size, self.drawn
+        learned, self.enough = self._stages(pool)
+        while True:
+            left, before = self.samples - self.drawn, self.drawn
+            if left <= 0:
+                return "budget"
+            if time.monotonic() - self.started > self.seconds:
+                return "time"
+            n = min(left, LARGEST, max(pool.size, before, 16))
+            for end in (learned, self.enough):
+                n = min(n, max(end - before, 16)) if before < end else n
+            batch = Batch(self._draw(pair, n))
+            for test in self.last:
+                test.add(batch)
+            self._settle(batch)
+            if self.stop_early and self.claim.best >= self.level:
+                return "violated"
+            if before < learned:
+                pool.add(batch.answers)
+                if pool.size >= 4 * learned_at or self.drawn >= learned:
+                    self._learn(pool)
+                    learned_at = pool.size
+            if before < self.enough <= self.drawn:
+                self._fix_last()
+            if self.drawn >= 2 * chosen_at:
+                self._choose()
+                chosen_at = self.drawn
+            elif self.candidates is not None:
+                self.claim.choose(self.candidates, self.within)
+            if self.stop_early and self.drawn >= self.samples / 2 and self._futile():
+                return "futile"
+
+    def _stages(self, pool: Pool) -> tuple[int, int]:
+        """Draws per input, over all pairs, after which nothing more is learned; and is chosen.
+
+        A number has little to learn; and what the search among pairs has drawn of others is no
+        help to the one that it has chosen.
+        """
+        assert self.candidates is not None
+        few = 4 if self.candidates.reader.width == 1 else 1
+        learned = max(min(POOL, self.samples // 2) // few, self.samples // (4 * few))
+        if len(self.source.names) > 1:
+            learned = max(learned, self.drawn + self.samples // 8)
+        learned = max(min(learned, self.drawn + MOST_POOLED - pool.size), self.drawn)
+        return learned, learned + min(self.samples // RUN_OFF, LONGEST_RUN_OFF)
+
+    def _fix_last(self) -> None:
+        """Choose the events of the tests at the end, and how many draws they count."""
+        assert self.candidates is not None
+        planned = self.samples - self.drawn
+        error = self.last_error / len(DISTRUST)
+        found = [
+            promising(self.candidates, self.delta, planned, error, distrust)
+            for distrust in DISTRUST
+        ]
+        events = dict.fromkeys(each[:2] for each in found if each[2] > 0.0)
+        for which, favours in events:
+            chosen = self.candidates.event(which, favours)
+            test = FinalTest(
+                candidates=self.candidates,
+                which=which,
+                favours=favours,
+                delta=self.delta,
+                error=self.last_error / len(events),
+                planned=planned,
+                paired=chosen.hits_by(favours) < NEARLY_ALWAYS * chosen.draws,
+            )
+            self.last.append(test)
+        if self.last and not self.stop_early:  # they prove most: no more time for the rest
+            self.within = self.candidates.cheap([test.which for test in self.last])
+            self._choose()
+
+    def _learn(self, pool: Pool) -> None:
+        """Learn events from the pool."""
+        self.candidates = pool.candidates()
+        ahead, error = max(self.samples - self.drawn, 1), self.last_error / len(DISTRUST)
+        self.hopeful = [
+            promising(self.candidates, self.delta, ahead, error, distrust)[0]
+            for distrust in (0.0, *DISTRUST)
+        ]
+        self._choose()
+
+    def _choose(self) -> None:
+        """Choose what to bet on next."""
+        candidates, within = self.candidates, self.within
+        assert candidates is not None
+        self.claim.choose(candidates, within)
+        for nulls in (self.by_epsilon, self.by_delta):
+            anchors = nulls.anchors(self.level)
+            some = Nulls(nulls.epsilon[anchors], nulls.delta[anchors])
+            some.choose(candidates, within)
+            nulls.choose(candidates, some.chosen(), settled=nulls.rejected(self.level))
+
+    def _settle(self, batch: Batch) -> None:
+        assert self.candidates is not None
+        candidates = self.candidates
+        parts = (self.claim.points, self.by_epsilon, self.by_delta)
+        chosen = np.unique(np.concatenate([part.chosen() for part in parts]))
+        if not self.last:  # events are still chosen among: all of a score are counted in one go
+            hopeful = np.array([which for which in self.hopeful if which >= 0], dtype=int)
+            chosen = candidates.beside(np.union1d(chosen, hopeful))
+        hits, n = candidates.count(chosen, batch), len(batch)
+        self.claim.bet(candidates, hits, n, self.aim)
+        for nulls in (self.by_epsilon, self.by_delta):
+            nulls.bet(candidates, hits, n, self.aim)
+        candidates.add(chosen, hits, n)
+
+    def _futile(self) -> bool:
+        """Whether no event seen so far would refute the claim with what is left of the budget.
+
+        Each is taken for three standard errors more telling than it looks. An event that was
+        never seen in half the budget is too rare to matter in the other half.
+        """
+        assert self.candidates is not None
+        candidates, points = self.candidates, self.claim.points
+        left = self.samples - self.drawn
+        n = candidates.draws[:, None]
+        q = estimate(candidates.hits, candidates.draws)
+        c = np.exp(points.epsilon)[None]
+        for first, second in ((0, 1), (1, 0)):
+            q0, q1 = q[:, first : first + 1], q[:, second : second + 1]
+            error = np.sqrt((q0 * (1 - q0) + c**2 * q1 * (1 - q1)) / n)
+            gap = q0 - c * q1 - points.delta[None] + 3.0 * error
+            z = np.maximum(gap, 0.0) / (error * np.sqrt(n)) * math.sqrt(left)
+            hope = 0.5 * z**2 + 3.0 * z + np.where(q0 * n < 20.0, q0 * left + 5.0, 0.0)
+            if np.any((gap > 0.0) & (self.claim.evidence() + hope >= self.level)):
+                return False
+        return True
+
+    def _result(self, pair: int, pool: Pool, stopped: Stopped, seed: int) -> AuditResult:
+        proven = max(self.last, key=FinalTest.bound, default=None)
+        at_end = 0.0 if proven is None else proven.bound()
+        refuted_at_end = at_end > self.epsilon and self.on_the_claim
+        violated = self.claim.best >= self.level or refuted_at_end
+        epsilons, deltas = self.by_epsilon.rejected(self.level), self.by_delta.rejected(self.level)
+        by_bets = float(self.by_epsilon.epsilon[epsilons - 1]) if epsilons else 0.0
+        event = proven.event() if proven is not None and at_end > by_bets else self._event()
+        example = [] if event is None else pool.example(event)
+        return AuditResult(
+            verdict="violated" if violated else "not violated",
+            claimed=self.claimed,
+            epsilon=max(by_bets, at_end),
+            at_delta=self.delta,
+            delta=float(self.by_delta.delta[deltas - 1]) if deltas else 0.0,
+            at_epsilon=self.epsilon,
+            event=event,
+            transcript=tuple(line for answer in example for line in self._transcript(answer)),
+            pair=self.source.names[pair],
+            pair_number=pair,
+            evidence=max(self.claim.best, 0.0),
+            confidence=self.confidence,
+            samples=self.drawn,
+            budget=self.samples,
+            stopped=stopped,
+            detectable=self._detectable(event),
+            detectable_delta=self._detectable_delta(event),
+            seed=seed,
+            reproducible=self.source.reproducible(pair),
+            seconds=time.monotonic() - self.started,
+        )
+
+    @property
+    def on_the_claim(self) -> bool:
+        """Whether the claim says that epsilon, at the delta of the bounds, is the one of them."""
+        return self.claimed.hockey_stick(self.epsilon) <= self.delta
+
+    def _event(self) -> Event | None:
+        """The event that says most against the claim, or, if it stands, for the bound reached."""
+        self._choose()
+        assert self.candidates is not None
+        reached = min(self.by_epsilon.rejected(self.level), len(self.by_epsilon.epsilon) - 1)
+        less = min(self.by_delta.rejected(self.level), len(self.by_delta.delta) - 1)
+        places = [
+            (self.by_epsilon, slice(reached, reached + 1)),
+            (self.by_delta, slice(less, less + 1)),
+            (self.by_epsilon, slice(0, 1)),
+        ]
+        if self.claim.best >= self.level:
+            places.insert(0, (self.claim.points, slice(None)))
+        for nulls, some in places:
+            event, favours = nulls.event[:, some], nulls.favours[:, some]
+            worth = np.where(event >= 0, nulls.worth[:, some], -1.0)
+            best = np.unravel_index(np.argmax(worth), worth.shape)
+            if event[best] >= 0:
+                return self.candidates.event(int(event[best]), int(favours[best]))
+        return None
+
+    def _transcript(self, answer: Any) -> Sequence[str]:
+        """An answer in words."""
+        lines = getattr(self.source, "transcript", None)
+        return [shown(answer, SHOWN)] if lines is None else list(lines(answer))
+
+    def _second(self, event: Event) -> float:
+        """The probability of an event on the input that it does not favour."""
+        return (event.hits_by(1 - event.favours) + 0.5) / (event.draws + 1.0)
+
+    def _detectable(self, event: Event | None) -> float:
+        """See :attr:`AuditResult.detectable`."""
+        if event is None or not event.draws:
+            return math.inf
+        return detectable(
+            self._second(event),
+            self.epsilon,
+            self.delta,
+            draws=self.samples - self.enough,
+            error=self.last_error / len(DISTRUST),
+        )
+
+    def _detectable_delta(self, event: Event | None) -> float:
+        """See :attr:`AuditResult.detectable_delta`."""
+        if event is None or not event.draws:
+            return math.inf
+        return detectable_delta(
+            self._second(event),
+            self.epsilon,
+            self.delta,
+            draws=self.samples - self.enough,
+            level=self.level,
+        )

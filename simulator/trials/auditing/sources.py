@@ -1,0 +1,354 @@
+"""Where an audit's answers come from: a callable on trial, or answers that were recorded."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import queue
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.seeds import Stream, generator
+from simulator.mechanisms import Raised
+from simulator.trials.auditing.answers import Answers, category, settled, shown
+
+TASK = 12
+"""The task of an audit's generators, see :mod:`simulator.foundations.seeds`."""
+
+_GENERATORS = ("rng", "generator", "coins", "random_state")
+_COUNTS = ("n", "size", "count", "samples", "num_samples", "number")
+_PATIENCE = 0.05
+_HEAD = 256
+"""Answers at the beginning of a batch by which batches are compared."""
+_TOO_SURPRISING = 50.0
+
+
+class AnswerSource(Protocol):
+    """Answers by pair of inputs and by input.
+
+    A source of answers that do not fit into a line has a method ``transcript(answer)`` as well,
+    which returns the lines that say what is in one.
+    """
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Each pair of inputs in words."""
+
+    def inputs(self, pair: int) -> tuple[Any, Any] | None:
+        """The two inputs themselves, where they are known."""
+
+    def draw(self, pair: int, b: int, n: int) -> Answers:
+        """The next ``n`` answers on input ``b`` of a pair."""
+
+    def require_answers(self) -> None:
+        """Raise InvalidInput if there are none to judge by."""
+
+    def reproducible(self, pair: int) -> bool:
+        """Whether the seed replays the draws."""
+
+
+@dataclass
+class Recorded:
+    """Answers that were drawn before, as the views that a simulation kept."""
+
+    answers: tuple[Answers, Answers]
+    name: str = "the recorded answers"
+
+    def __post_init__(self) -> None:
+        self.used = [0, 0]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """A single pair."""
+        return [self.name]
+
+    def inputs(self, pair: int) -> tuple[Any, Any] | None:
+        """They are not known."""
+        return None
+
+    def draw(self, pair: int, b: int, n: int) -> Answers:
+        """The next ``n`` of them."""
+        start = self.used[b]
+        self.used[b] = start + n
+        return self.answers[b][start : start + n]
+
+    def require_answers(self) -> None:
+        """Recorded answers are there."""
+
+    def reproducible(self, pair: int) -> bool:
+        """Recorded answers stay what they are."""
+        return True
+
+
+class Sampler:
+    """A callable on trial: ``sample(input, n, rng)``, ``sample(input, rng)`` or ``sample(input)``.
+
+    It is called on a thread of its own, so that a call that does not come back ends the audit with
+    one line instead of hanging it.
+
+    Parameters
+    ----------
+    sample : the mechanism. A second parameter named n, size, count or samples is how many answers
+        to give; any other is a generator.
+    pairs : pairs of inputs.
+    seed : from which every generator is made that it is handed.
+    time_limit : seconds that one call may take.
+    """
+
+    def __init__(
+        self,
+        sample: Callable[..., Any],
+        pairs: Sequence[tuple[Any, Any]],
+        seed: int,
+        time_limit: float,
+    ) -> None:
+        self.sample = sample
+        self.all_inputs = [(a, b) for a, b in pairs]
+        self.seed = seed
+        self.time_limit = time_limit
+        self.batched, self.seeded = shape_of(sample)
+        self.batches: dict[tuple[int, int], int] = {}
+        self.first: dict[tuple[int, int], list[Any]] = {}
+        self.asked: dict[tuple[int, int], int] = {}
+        self.seen = _Seen()
+        self._calls = _OwnThread()
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Each pair of inputs in words."""
+        return [f"{shown(a)} and {shown(b)}" for a, b in self.all_inputs]
+
+    def inputs(self, pair: int) -> tuple[Any, Any] | None:
+        """The two inputs of a pair."""
+        return self.all_inputs[pair]
+
+    def draw(self, pair: int, b: int, n: int) -> Answers:
+        """The next ``n`` answers; raises InvalidInput where there are none to judge by."""
+        key = pair, b
+        batch = self.batches.get(key, 0)
+        self.batches[key] = batch + 1
+        answers = self._answers(pair, b, n, batch)
+        head = [category(answer) for answer in answers[:_HEAD]]
+        earlier = self.first.setdefault(key, head)
+        self.asked.setdefault(key, n if self.batched else len(head))
+        if batch and head == earlier[: len(head)] and surprise(head) > _TOO_SURPRISING:
+            raise InvalidInput(
+                "sample gives the same answers at every call: it fixes its own seed, and draws "
+                "that repeat are no evidence; let it draw from the generator that it is handed"
+            )
+        return answers
+
+    def reproducible(self, pair: int) -> bool:
+        """Whether the first answers come again from the same seed.
+
+        As many are asked for as the first time: what a mechanism draws first may depend on it.
+        """
+        return all(self._again(key) == self.first[key] for key in self.first if key[0] == pair)
+
+    def _again(self, key: tuple[int, int]) -> list[Any]:
+        """The first answers, drawn again."""
+        answers = self._answers(*key, self.asked[key], 0)
+        return [category(answer) for answer in answers[: len(self.first[key])]]
+
+    def _answers(self, pair: int, b: int, n: int, batch: int) -> Answers:
+        rng = generator(self.seed, TASK + pair, Stream.mechanism(b), batch)
+        given = self.all_inputs[pair][b]
+        calls = self._batch if self.batched else self._one_by_one
+        return self._calls.run(lambda clock: calls(given, n, rng, clock), self.time_limit)
+
+    def _batch(self, given: Any, n: int, rng: np.random.Generator, clock: _Clock) -> Answers:
+        rest = (rng,) if self.seeded else ()
+        try:
+            answers = self.sample(given, n, *rest)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # anybody's code, which may well call sys.exit
+            return self._singly(given, n, rng, clock)
+        if inspect.isgenerator(answers):
+            answers = list(answers)
+        if not isinstance(answers, np.ndarray | list):
+            try:
+                answers = list(answers)
+            except TypeError:
+                raise InvalidInput(
+                    f"sample(input, n, rng) must return n answers, it returned {shown(answers)}"
+                ) from None
+        count = 0 if isinstance(answers, np.ndarray) and answers.ndim == 0 else len(answers)
+        if count != n:
+            raise InvalidInput(
+                f"sample(input, n, rng) must return n answers, it returned {count} for n = {n}"
+            )
+        self.seen.answered = True
+        return settled(answers)
+
+    def _singly(self, given: Any, n: int, rng: np.random.Generator, clock: _Clock) -> Answers:
+        """One answer per call, so that an exception is the answer of one draw."""
+        rest = (rng,) if self.seeded else ()
+
+        def one() -> Any:
+            answers = self.sample(given, 1, *rest)
+            return settled(answers)[0]
+
+        return self._collect(one, n, clock)
+
+    def _one_by_one(self, given: Any, n: int, rng: np.random.Generator, clock: _Clock) -> Answers:
+        rest = (rng,) if self.seeded else ()
+        return self._collect(lambda: settled([self.sample(given, *rest)])[0], n, clock)
+
+    def _collect(self, one: Callable[[], Any], n: int, clock: _Clock) -> list[Any]:
+        answers = []
+        for _ in range(n):
+            clock.started = time.monotonic()
+            try:
+                answers.append(one())
+                self.seen.answered = True
+            except (InvalidInput, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                self.seen.note(error)
+                answers.append(Raised.of(error))
+            if clock.abandoned:
+                break
+        return answers
+
+    def require_answers(self) -> None:
+        """Raise InvalidInput if every call so far has raised the same."""
+        if not self.seen.answered and len(self.seen.kinds) == 1 and self.seen.error is not None:
+            error = self.seen.error
+            try:
+                why = " ".join(str(error).split())[:200]
+            except Exception:
+                why = "its message cannot be read"
+            raise InvalidInput(
+                f"sample raised {type(error).__name__} at every call on both inputs: {why}"
+            )
+
+    def close(self) -> None:
+        """End the thread that calls were made on."""
+        self._calls.close()
+
+
+class _Seen:
+    """What calls have come to so far."""
+
+    def __init__(self) -> None:
+        self.answered = False
+        self.error: BaseException | None = None
+        self.kinds: set[str] = set()
+
+    def note(self, error: BaseException) -> None:
+        """Keep the first exception, and every kind."""
+        self.kinds.add(type(error).__name__)
+        if self.error is None:
+            self.error = error
+
+
+class _Clock:
+    """When the call that is under way was started, and whether anybody still waits for it."""
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.abandoned = False
+
+
+class _OwnThread:
+    """Runs calls one after the other on a daemon thread, each with a limit of time."""
+
+    def __init__(self) -> None:
+        self.orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.thread: threading.Thread | None = None
+
+    def run(self, call: Callable[[_Clock], Answers], limit: float) -> Answers:
+        """Return what the call returns; raises InvalidInput when it takes too long."""
+        if self.thread is None:
+            self.thread = threading.Thread(target=self._serve, args=(self.orders,), daemon=True)
+            self.thread.start()
+        clock = _Clock()
+        reply: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.orders.put((call, clock, reply))
+        while True:
+            try:
+                good, value = reply.get(timeout=_PATIENCE)
+            except queue.Empty:
+                if time.monotonic() - clock.started > limit:
+                    clock.abandoned = True
+                    self.thread, self.orders = None, queue.SimpleQueue()
+                    raise InvalidInput(
+                        f"sample did not return within {limit:g} s; raise time_limit= or look "
+                        "why it hangs"
+                    ) from None
+                continue
+            if not good:
+                raise value
+            return value
+
+    @staticmethod
+    def _serve(orders: queue.SimpleQueue[Any]) -> None:
+        while True:
+            order = orders.get()
+            if order is None:
+                return
+            call, clock, reply = order
+            clock.started = time.monotonic()
+            try:
+                reply.put((True, call(clock)))
+            except BaseException as error:
+                reply.put((False, error))
+            if clock.abandoned:
+                return
+            del order, call, clock, reply
+
+    def close(self) -> None:
+        """Let the thread end."""
+        if self.thread is not None:
+            self.orders.put(None)
+            self.thread = None
+
+
+def surprise(answers: Sequence[Hashable]) -> float:
+    """-ln of the probability that so many independent answers come out the same a second time."""
+    counts = Counter(answers)
+    return -sum(count * math.log(count / len(answers)) for count in counts.values())
+
+
+def shape_of(sample: Callable[..., Any]) -> tuple[bool, bool]:
+    """Whether a sampler takes a number of answers, and whether it takes a generator."""
+    if not callable(sample):
+        raise InvalidInput(f"sample must be callable, not {sample!r}")
+    try:
+        parameters = inspect.signature(sample).parameters.values()
+    except (TypeError, ValueError):  # built-in functions state none
+        return False, False
+    positional = [
+        p
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
+    optional = [
+        p
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is not p.empty
+    ]
+    names = [p.name for p in positional]
+    if len(names) == 2 and names[1] in _COUNTS and optional:
+        return True, optional[0].name in _GENERATORS
+    if not names and any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return False, False
+    if len(names) == 1 or (not names and optional):
+        return False, False
+    if len(names) == 2:
+        counts = names[1] in _COUNTS
+        return counts, not counts
+    if len(names) == 3:
+        return True, True
+    raise InvalidInput(
+        "sample must be sample(input, n, rng), sample(input, rng) or sample(input); "
+        f"this one takes {len(names)} arguments"
+    )

@@ -1,0 +1,68 @@
+"""Draws that events are learned from, and the search for the pair of inputs to draw on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from simulator.trials.auditing.answer_columns import AnswerReader
+from simulator.trials.auditing.answers import Answers
+from simulator.trials.auditing.classifiers import learn
+from simulator.trials.auditing.events import Candidates, Event
+
+THOROUGH = 4096
+"""Draws per input from which the slower classifiers are worth their time."""
+
+ReaderOf = Callable[[Answers, Answers], AnswerReader]
+
+
+class Pool:
+    """The draws of one pair that events are learned from: halves to learn from, and to hold out.
+
+    Parameters
+    ----------
+    reader_of : makes a reader of the answers to learn from.
+    inputs : the two inputs, where they are known.
+    """
+
+    def __init__(self, reader_of: ReaderOf, inputs: tuple[Any, Any] | None) -> None:
+        self.reader_of, self.inputs = reader_of, inputs
+        self.learned: tuple[list[Answers], list[Answers]] = ([], [])
+        self.held_out: tuple[list[Answers], list[Answers]] = ([], [])
+        self.size = 0
+
+    def add(self, answers: tuple[Answers, Answers]) -> None:
+        """Take the draws of one batch, the same number of both inputs."""
+        for b in (0, 1):
+            half = len(answers[b]) // 2
+            self.learned[b].append(answers[b][:half])
+            self.held_out[b].append(answers[b][half:])
+        self.size += len(answers[0])
+
+    def example(self, event: Event) -> list[Any]:
+        """The first answer in an event on the input that it favours, in a list; empty without."""
+        b = event.favours
+        for answers in (*self.learned[b], *self.held_out[b]):
+            held = event.holds(answers)
+            if held.any():
+                return [answers[int(np.argmax(held))]]
+        return []
+
+    def candidates(self) -> Candidates:
+        """Learn events from the one half, and count them on the other."""
+        learned = joined(self.learned[0]), joined(self.learned[1])
+        held_out = joined(self.held_out[0]), joined(self.held_out[1])
+        reader = self.reader_of(*learned)
+        scores = learn(reader, *learned, inputs=self.inputs, thorough=self.size >= THOROUGH)
+        return Candidates(reader, scores).measure(learned, held_out)
+
+
+def joined(parts: list[Answers]) -> Answers:
+    """Batches of answers as one."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        arrays = [np.asarray(part) for part in parts]
+        if len({(a.dtype, a.shape[1:]) for a in arrays}) == 1:
+            return np.concatenate(arrays)
+    return [answer for part in parts for answer in part]

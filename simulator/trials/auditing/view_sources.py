@@ -1,0 +1,158 @@
+"""Views of both experiments to audit: played for the purpose, or kept by a simulation."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from simulator.engine.interpreted.interpreter import key_of
+from simulator.engine.specification import Specification
+from simulator.engine.views.views import View, asked_in
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.wording import count_of
+from simulator.mechanisms import Ask, Handle, Raised
+from simulator.runner.pool import outcomes
+from simulator.trials.auditing.answers import category, settled, shown
+from simulator.trials.auditing.view_columns import rounds_type
+
+MOST_ALIKE = 16
+"""Challenges of one description that are told apart, as by functions of one name; the others share
+a number. An adversary may make a new function in every round."""
+BLOCK_ROUNDS = 1 << 14
+TRANSCRIBED = 6
+"""Rounds at either end of a view that a transcript shows."""
+
+
+class Asked:
+    """Numbers for challenges, equal ones for equal challenges, and words for each."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Any, int] = {}
+        self.words: list[str] = []
+        self.alike: dict[Any, int] = {}
+
+    def number(self, challenge: Any, opened: Sequence[int]) -> int:
+        """The number of a challenge; ``opened`` has those of what the trial opened so far."""
+        try:
+            return self.numbers[challenge]
+        except (KeyError, TypeError):  # new, or not hashable, or a message
+            pass
+        if isinstance(challenge, Ask):
+            place = challenge.handle.number
+            first = opened[place] if place < len(opened) else -1
+            message = challenge.message
+            return self._of((first, category(message)), lambda: f"the message {shown(message, 30)}")
+        database_0, database_1, mechanism = challenge
+        alike = database_0, database_1, repr(mechanism)
+        if self.alike.get(alike, 0) >= MOST_ALIKE:
+            return self._of(alike, lambda: f"others like {shown(mechanism)}")
+        self.alike[alike] = self.alike.get(alike, 0) + 1
+        return self._of(key_of(tuple(challenge)), lambda: shown(mechanism))
+
+    def _of(self, key: Any, words: Callable[[], str]) -> int:
+        if key not in self.numbers:
+            self.numbers[key] = len(self.words)
+            self.words.append(words())
+        return self.numbers[key]
+
+
+def played_views(views: Iterable[View], specification: Specification, asked: Asked) -> np.ndarray:
+    """Views with what was asked in each round, as an array of :func:`rounds_type`.
+
+    The adversary is replayed on its coins and the answers. Raises Breach where it does otherwise
+    than it did when it was played.
+    """
+    s = specification
+    kept = list(views)
+    table = np.empty(len(kept), dtype=rounds_type(s.rounds))
+    for i, view in enumerate(kept):
+        labels: list[int] = []
+        opened: list[int] = []
+        for challenge, answer in zip(asked_in(view, s.adversary), view.answers):
+            labels.append(asked.number(challenge, opened))
+            if isinstance(answer, Handle):
+                opened.append(labels[-1])
+        table["asked"][i] = labels
+        read = map(looked_into, view.answers)
+        table["answer"][i] = np.fromiter(read, dtype=object, count=s.rounds)
+    return table
+
+
+def looked_into(answer: Any) -> Any:
+    """An answer as numbers, texts and tuples, whatever it says of itself; a handle is nobody's."""
+    return answer if type(answer) in (float, Handle) else settled([answer])[0]
+
+
+class PlayedViews:
+    """Plays both experiments block by block, as many trials as are asked for.
+
+    See :class:`~simulator.trials.auditing.sources.AnswerSource`. ``jobs`` as for simulate.
+    """
+
+    def __init__(self, specification: Specification, jobs: int | None) -> None:
+        block = max(32, BLOCK_ROUNDS // specification.rounds)
+        self.specification = replace(
+            specification, block_size=block, keep_views=specification.trials
+        )
+        self.jobs = jobs
+        self.asked = Asked()
+        self.names = [f"experiments 0 and 1 of {specification.name}"]
+        self.left: list[list[np.ndarray]] = [[], []]
+        self.next_block = [0, 0]
+        self.doubts: list[str] = []
+        self.all_raised = True
+
+    def inputs(self, pair: int) -> None:
+        """None: an experiment is no input with parts."""
+
+    def draw(self, pair: int, b: int, n: int) -> np.ndarray:
+        """The views of the next ``n`` trials of experiment ``b``."""
+        s = self.specification
+        missing = n - sum(map(len, self.left[b]))
+        if missing > 0:
+            count = -(-missing // s.block_size)
+            first = self.next_block[b]
+            last = min(first + count, s.blocks)
+            self.next_block[b] = last
+            keys = [(b, block) for block in range(first, last)]
+            with contextlib.closing(outcomes(s, keys, self.jobs)) as played:
+                found = sorted(played, key=lambda outcome: outcome.block)
+            for outcome in found:
+                self.doubts += [outcome.doubt] if outcome.doubt else []
+                self.left[b].append(played_views(outcome.views, s, self.asked))
+        views = np.concatenate(self.left[b])
+        self.left[b] = [views[n:]]
+        if self.all_raised:
+            self.all_raised = all(isinstance(a, Raised) for a in views["answer"][:n].ravel())
+        return views[:n]
+
+    def transcript(self, view: np.void) -> list[str]:
+        """What was asked in each round, and what was answered; a long view without its middle."""
+        lines = [
+            f"round {i}: {self.asked.words[label]} answered {shown(answer)}"
+            for i, (label, answer) in enumerate(zip(view["asked"], view["answer"]), 1)
+        ]
+        if len(lines) <= 2 * TRANSCRIBED:
+            return lines
+        left_out = len(lines) - 2 * TRANSCRIBED
+        return [
+            *lines[:TRANSCRIBED],
+            f"({count_of(left_out, 'more round')})",
+            *lines[-TRANSCRIBED:],
+        ]
+
+    def require_answers(self) -> None:
+        """Raise InvalidInput where every answer so far was an exception."""
+        if self.all_raised:
+            raise InvalidInput(
+                f"every mechanism of {self.specification.name} raised an exception in every round: "
+                "there is nothing to judge by"
+            )
+
+    def reproducible(self, pair: int) -> bool:
+        """Whether the seed replays the draws."""
+        return not self.doubts

@@ -1,0 +1,187 @@
+"""The running evidence of an audit: against the claim, and against a grid of weaker ones.
+
+For each null, the pair (epsilon, delta), several wagers run side by side: on events of different
+probabilities, and more or less boldly. Their mean is a wager as well, so nothing is paid for the
+choice among them but the logarithm of a share.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy
+
+from simulator.analysis.estimation.contrast import Bettor, rough_growth
+from simulator.theory.guarantees.families import Guarantee
+from simulator.trials.auditing.events import Candidates
+
+LEAST = np.array([0.2, 0.02, 0.002, 0.0])
+"""The least probability of an event on the input that it favours, by slot."""
+
+SHARES = np.log(np.array([0.55, 0.2, 0.15, 0.1]))[:, None]
+STYLES = 2
+"""How boldly: by what was learned so far, or as if the budget would just suffice."""
+
+_DISTRUST = 2.0
+"""How many squared standard errors of an estimated gap are taken for the luck of choosing it."""
+_ANCHORS = 12
+
+
+def claim_points(claimed: Guarantee) -> tuple[np.ndarray, np.ndarray]:
+    """Points (epsilon, delta) of the claim to hold draws against: its corner, or its curve."""
+    epsilon = getattr(claimed, "epsilon", None)
+    if claimed.kind in ("pure", "approx") and epsilon is not None:
+        return np.array([float(epsilon)]), np.array([float(getattr(claimed, "delta", 0.0))])
+    top = 1.0
+    while claimed.hockey_stick(top) > 1e-9 and top < 600.0:
+        top *= 2.0
+    points = np.concatenate([np.linspace(0.0, 1.0, 21)[:-1], np.linspace(1.0, 2.0, 5)]) * top / 2.0
+    deltas = np.array([claimed.hockey_stick(float(e)) for e in points])
+    useful = deltas < 1.0
+    return points[useful], deltas[useful]
+
+
+class Nulls:
+    """Evidence against each of many nulls, where the next contains the one before.
+
+    Attributes
+    ----------
+    epsilon, delta : of each null, shape (g,).
+    """
+
+    def __init__(self, epsilon: np.ndarray, delta: np.ndarray) -> None:
+        self.epsilon, self.delta = epsilon, delta
+        g = len(epsilon)
+        self.log = np.zeros((STYLES, len(LEAST), g))
+        self.best = np.full(g, -np.inf)
+        self.event = np.full((len(LEAST), g), -1)
+        self.favours = np.zeros((len(LEAST), g), dtype=int)
+        self.worth = np.zeros((len(LEAST), g))
+
+    def choose(
+        self, candidates: Candidates, within: np.ndarray | None = None, settled: int = 0
+    ) -> None:
+        """Choose the events to bet on next, of those ``within``; the first nulls are settled."""
+        some = np.arange(len(candidates.score)) if within is None else within
+        self.event[:] = -1
+        self.worth[:] = 0.0
+        if not len(some):
+            return
+        n = candidates.draws[some]
+        q = estimate(candidates.hits[some], n)
+        first = np.concatenate([q[:, 0], q[:, 1]])
+        second = np.concatenate([q[:, 1], q[:, 0]])
+        both = np.concatenate([some, some])
+        favours = np.repeat([0, 1], len(some))
+        rate = rough_growth(first[:, None], second[:, None], self.epsilon[None], self.delta[None])
+        # what is not worth its cost now may be so with more draws: a rate per draw, with a penalty
+        share = 1.0 - np.tile(candidates.handicap[some], 2)[:, None]
+        worth = share * rate - np.tile(candidates.cost[some] / n, 2)[:, None]
+        upper = np.concatenate([[1.1], LEAST[:-1]])
+        for slot, (least, most) in enumerate(zip(LEAST, upper)):
+            inside = np.flatnonzero((first >= least) & (first < most))
+            if not len(inside):
+                continue
+            best = inside[np.argmax(worth[inside], axis=0)]
+            value = worth[best, np.arange(len(self.epsilon))]
+            self.event[slot] = np.where(value > 0.0, both[best], -1)
+            self.worth[slot] = np.maximum(value, 0.0)
+            self.favours[slot] = favours[best]
+        self.event[:, :settled] = -1
+
+    def chosen(self) -> np.ndarray:
+        """The events bet on, each once."""
+        return np.unique(self.event[self.event >= 0])
+
+    def bet(self, candidates: Candidates, hits: np.ndarray, draws: int, aim: float) -> None:
+        """Settle the bets on new draws.
+
+        Parameters
+        ----------
+        candidates : with the counts that were known before these draws.
+        hits : counts by event on both inputs, shape (m, 2), among ``draws`` new draws.
+        aim : the growth per pair of draws that would just suffice within the budget.
+        """
+        placed = self.event >= 0
+        if not placed.any():
+            return
+        slot, null = np.nonzero(placed)
+        event, favours = self.event[placed], self.favours[placed]
+        rows = np.arange(len(event))
+        seen = candidates.draws[event]
+        q = estimate(candidates.hits[event], seen)
+        q0, q1 = q[rows, favours], q[rows, 1 - favours]
+        bettor = Bettor(q0, q1, self.epsilon[null], self.delta[null])
+        rate = bettor.rate
+        new_0, new_1 = hits[event][rows, favours], hits[event][rows, 1 - favours]
+        trust = np.maximum(0.0, 1.0 - _DISTRUST / np.maximum(2.0 * seen * rate, 1e-9))
+        aimed = np.sqrt(aim / np.maximum(rate, 1e-300))
+        for i, boldness in enumerate((trust, np.minimum(aimed, 1.0))):
+            wager = bettor.odds(boldness)
+            self.log[i, slot, null] += wager.evidence(new_0, new_1, draws)
+        self.best = np.maximum(self.best, self.evidence())
+
+    def evidence(self) -> np.ndarray:
+        """Ln of the evidence against each null, shape (g,)."""
+        mixed = scipy.special.logsumexp(self.log, axis=0) - math.log(STYLES)
+        return np.asarray(scipy.special.logsumexp(mixed + SHARES, axis=0))
+
+    def rejected(self, level: float) -> int:
+        """How many nulls, from the first on without a gap, the evidence has ever excluded."""
+        excluded = self.best >= level
+        return len(excluded) if excluded.all() else int(np.argmin(excluded))
+
+    def anchors(self, level: float) -> np.ndarray:
+        """Some of the nulls not yet excluded, by number, for which the others share the events."""
+        first, last = self.rejected(level), len(self.epsilon) - 1
+        near = first + np.round(np.geomspace(1, 200, _ANCHORS)).astype(int) - 1
+        far = np.linspace(first, last, _ANCHORS).astype(int)
+        return np.unique(np.minimum(np.concatenate([near, far]), last))
+
+
+class AgainstClaim:
+    """Evidence against the claim itself: each slot bets on its most doubtful point and event."""
+
+    def __init__(self, claimed: Guarantee) -> None:
+        self.points = Nulls(*claim_points(claimed))
+        self.best = -math.inf
+
+    def choose(self, candidates: Candidates, within: np.ndarray | None = None) -> None:
+        """Choose event and point for each slot."""
+        points = self.points
+        points.choose(candidates, within)
+        keep = np.argmax(points.worth, axis=1)
+        event = points.event[np.arange(len(keep)), keep]
+        points.event[:] = -1
+        points.event[np.arange(len(keep)), keep] = event
+
+    def bet(self, candidates: Candidates, hits: np.ndarray, draws: int, aim: float) -> None:
+        """See :meth:`Nulls.bet`."""
+        self.points.bet(candidates, hits, draws, aim)
+        self.best = max(self.best, self.evidence())
+
+    def evidence(self) -> float:
+        """Ln of the evidence: in a slot one point is bet on at a time, so its points add up."""
+        mixed = scipy.special.logsumexp(self.points.log.sum(axis=2), axis=0) - math.log(STYLES)
+        return float(scipy.special.logsumexp(mixed + SHARES[:, 0]))
+
+
+def estimate(hits: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Probabilities, shape (m, 2), away from 0 and 1 by half a draw."""
+    return (hits + 0.5) / (draws + 1.0)[:, None]
+
+
+def epsilon_grid(claimed: float) -> np.ndarray:
+    """Epsilons to exclude, ascending from 0, finest up to twice the claimed one."""
+    low = max(claimed, 0.05)
+    return np.unique(
+        np.concatenate([np.linspace(0.0, 2.0 * low, 801), np.geomspace(2.0 * low, 40.0, 200)])
+    )
+
+
+def delta_grid(claimed: float) -> np.ndarray:
+    """Deltas to exclude, ascending."""
+    near = claimed * np.linspace(0.5, 2.0, 61) if claimed > 0 else np.zeros(1)
+    grid = np.unique(np.concatenate([[0.0], np.geomspace(1e-7, 0.999, 240), near]))
+    return grid[grid < 1.0]

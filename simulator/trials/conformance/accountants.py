@@ -1,0 +1,246 @@
+"""Accountants on trial: every composition, both questions, each call under a deadline."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.validation import positive
+from simulator.theory import Bracket
+from simulator.trials.conformance.client import Lost, Worker
+from simulator.trials.conformance.compositions import Case
+from simulator.trials.conformance.events import NOTHING, listed
+from simulator.trials.conformance.known_libraries import MODULES, find, why_absent
+from simulator.trials.conformance.protocol import Question
+from simulator.trials.conformance.truth import Truth
+from simulator.trials.conformance.verdicts import Judged, Ruling, failed, judge
+
+LONGEST_CALL = 1e6
+"""Seconds: the system cannot wait for a reply much longer."""
+
+_QUESTIONS: tuple[Question, ...] = ("epsilon", "delta")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a call and a subject may take.
+
+    Attributes
+    ----------
+    seconds : of one call.
+    total : seconds of one subject; calls beyond are not made, and are counted.
+    """
+
+    seconds: float = 10.0
+    total: float = 60.0
+
+    def __post_init__(self) -> None:
+        positive("seconds", self.seconds)
+        positive("total", self.total)
+        if self.seconds > LONGEST_CALL:
+            raise InvalidInput(f"seconds must be at most {LONGEST_CALL:g}, not {self.seconds!r}")
+
+
+class Truths:
+    """The truth of each group of cases, computed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Truth] = {}
+        self._answers: dict[Any, Bracket | None] = {}
+
+    def of(self, case: Case) -> Truth:
+        """The truth of a case."""
+        if case.group not in self._known:
+            self._known[case.group] = Truth(case.events)
+        return self._known[case.group]
+
+    def answer(self, case: Case, question: Question, at: float) -> Bracket | None:
+        """Ends of the answer; None where there are none."""
+        key = (case.group, question, at)
+        if key not in self._answers:
+            try:
+                truth = self.of(case)
+                ask = truth.epsilon if question == "epsilon" else truth.delta
+                self._answers[key] = ask(at)
+            except NotApplicable:
+                self._answers[key] = None
+        return self._answers[key]
+
+    def place(self, case: Case, question: Question) -> float | None:
+        """Where a case is asked: at its delta, or at the epsilon that belongs to it."""
+        if question == "epsilon":
+            return case.delta
+        found = self.answer(case, "epsilon", case.delta)
+        if found is None or not 0.0 < found.lower < math.inf:
+            return None
+        digits = 10.0 ** (2 - math.floor(math.log10(found.lower)))
+        return math.floor(found.lower * digits) / digits
+
+
+@dataclass(kw_only=True)
+class LibraryTrial:
+    """What was found of one library.
+
+    Attributes
+    ----------
+    absent : why the library could not be tried; empty where it could.
+    subjects : what the library offers, as its worker lists it.
+    judged : one for each call of an accountant.
+    skipped : calls not made for want of time, by subject.
+    """
+
+    name: str
+    version: str = ""
+    absent: str = ""
+    subjects: list[dict[str, Any]] = field(default_factory=list)
+    judged: list[Judged] = field(default_factory=list)
+    skipped: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+def worker_for(name: str, python: str | None = None) -> Worker:
+    """A worker for a library by name. Raises InvalidInput for an unknown one."""
+    library = find(name)
+    module = f"simulator.trials.libraries.{MODULES[name]}"
+    return Worker(module, python=python or sys.executable, megabytes=library.megabytes)
+
+
+def try_accountants(
+    name: str,
+    cases: Sequence[Case],
+    *,
+    limits: Limits | None = None,
+    truths: Truths | None = None,
+    python: str | None = None,
+    worker: Worker | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> LibraryTrial:
+    """Try every accountant of a library on every case.
+
+    Parameters
+    ----------
+    name : a key of ``known_libraries.MODULES``, or any name with a ``worker``.
+    python : an interpreter that has the library; this one by default.
+    progress : is given a line now and then.
+
+    Raises
+    ------
+    InvalidInput : an unknown name.
+    """
+    limits, truths = limits or Limits(), truths or Truths()
+    found = LibraryTrial(name=name)
+    if worker is None:
+        if python is None and (absent := why_absent(find(name))):
+            found.absent = absent
+            return found
+        worker = worker_for(name, python)
+    began = time.monotonic()
+    with worker:
+        try:
+            loaded = worker.start()
+        except Lost as lost:
+            found.absent = f"importing it failed: {lost}"
+            return found
+        if "error" in loaded:
+            found.absent = f"importing it failed: {loaded['error']}: {loaded['message']}"
+            return found
+        if not {"version", "subjects"} <= loaded.keys():
+            found.absent = f"{worker.python!r} is no Python that answers for a library"
+            return found
+        found.version, found.subjects = loaded["version"], loaded["subjects"]
+        for subject in found.subjects:
+            if subject["role"] == "accountant":
+                if progress:
+                    progress(f"{name}: {subject['name']}")
+                _try_one(worker, found, subject, cases, (limits, truths))
+    found.seconds = time.monotonic() - began
+    return found
+
+
+def _try_one(
+    worker: Worker,
+    found: LibraryTrial,
+    subject: dict[str, Any],
+    cases: Sequence[Case],
+    shared: tuple[Limits, Truths],
+) -> None:
+    limits, truths = shared
+    spent = 0.0
+    takes = {*subject["kinds"], NOTHING}
+    for case in cases:
+        if not {event.kind for event in case.events} <= takes:
+            continue
+        if NOTHING not in subject["kinds"] and any(e.kind == NOTHING for e in case.events):
+            continue
+        for question in _QUESTIONS:
+            at = truths.place(case, question)
+            if at is None:
+                continue
+            if spent > limits.total:
+                found.skipped[subject["name"]] = found.skipped.get(subject["name"], 0) + 1
+                continue
+            judged = _call(worker, (found.name, subject), case, (question, at), shared)
+            spent += judged.seconds
+            found.judged.append(judged)
+
+
+def _call(
+    worker: Worker,
+    named: tuple[str, dict[str, Any]],
+    case: Case,
+    question_at: tuple[Question, float],
+    shared: tuple[Limits, Truths],
+) -> Judged:
+    limits, truths = shared
+    library, subject = named
+    question, at = question_at
+    truth = truths.answer(case, question, at)
+    request = {"do": "value", "subject": subject["name"], "question": question, "at": at}
+    request |= {"events": listed(case.events)}
+    began = time.monotonic()
+    try:
+        if worker.lost:  # importing a library anew is no part of a call
+            worker.start()
+            began = time.monotonic()
+        reply = worker.ask(request, limits.seconds)
+    except Lost as lost:
+        reply = {"lost": str(lost)}
+    seconds = time.monotonic() - began
+    claimed = float(reply.get("value", math.nan))
+    factor, end = math.nan, failed(reply, subject["declines"])
+    if end is not None:
+        verdict, why = end
+    elif truth is None:
+        verdict, why = Ruling.UNKNOWN, "no certified truth"
+    else:
+        verdict, factor, why = judge(question, claimed, truth)
+    return Judged(
+        library=library,
+        subject=subject["name"],
+        case=case.name,
+        group=case.group,
+        events=case.events,
+        question=question,
+        at=at,
+        claimed=claimed,
+        truth=truth,
+        verdict=verdict,
+        factor=factor,
+        why=why,
+        warned=reply.get("warned", ""),
+        seconds=seconds,
+        documented=subject["documented"],
+    )
+
+
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, each once; raises InvalidInput for an unknown one."""
+    for name in names:
+        if name not in MODULES:
+            raise InvalidInput(f"unknown library {name!r}; one of {', '.join(MODULES)}")
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,281 @@
+"""From verdicts to distinct defects, each with a second witness and a program that shows it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from simulator.foundations.errors import NotApplicable
+from simulator.foundations.wording import count_of
+from simulator.trials.conformance.accountants import LibraryTrial
+from simulator.trials.conformance.client import TOO_LATE
+from simulator.trials.conformance.events import APPROX, NOTHING, PURE, described
+from simulator.trials.conformance.spending import NO_GUARANTEE, SpendingPlay
+from simulator.trials.conformance.verdicts import Judged, Ruling
+from simulator.trials.conformance.witness import Second, delta_at, epsilon_at
+
+
+@dataclass(kw_only=True)
+class Defect:
+    """One kind of fault of one subject, and its plainest example.
+
+    Attributes
+    ----------
+    verdict : unsound or fails.
+    calls : how many calls show it.
+    example : one of them.
+    claim : what was asked and what was answered, in words.
+    truths : the truth, by each of two ways, in words; one where the second has no answer.
+    where : of unsound claims, up to which delta there are any.
+    confirmed : whether both ways put the truth above the claim, and the program prints one that is
+        below it too; None where nothing is to confirm.
+    documented : where the library itself says so; such a defect is shown and not counted.
+    snippet, printed : a program that shows it without this package, and what it printed.
+    """
+
+    library: str
+    version: str
+    subject: str
+    verdict: Ruling
+    calls: int
+    example: Judged | SpendingPlay = field(repr=False)
+    title: str
+    claim: str
+    truths: tuple[str, ...] = ()
+    where: str = ""
+    confirmed: bool | None = None
+    documented: str = ""
+    warned: str = ""
+    snippet: str = ""
+    printed: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is held against the library."""
+        return self.confirmed is not False and not self.documented
+
+
+def raised(why: str) -> re.Match[str] | None:
+    """The place in a reason that is an exception; None for any other."""
+    return re.search(r"\(([\w.]+:\d+)\)$", why)
+
+
+def kind_of_failure(why: str) -> str:
+    """The reason without its numbers: equal for two calls that fail alike."""
+    place = raised(why)
+    text = re.sub(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\bnan\b|\binf\b)", "#", why)
+    return place[1] + text.partition(":")[0] if place else text
+
+
+def distinct(found: LibraryTrial, played: Sequence[SpendingPlay]) -> list[Defect]:
+    """Every distinct defect of a library, unsound ones first."""
+    defects = _unsound_claims(found) + _failures(found) + _plays(found, played)
+    return sorted(
+        defects,
+        key=lambda d: (not d.counts, d.verdict != Ruling.UNSOUND, d.subject, d.title),
+    )
+
+
+def _unsound_claims(found: LibraryTrial) -> list[Defect]:
+    """One per subject and set of kinds of event, where no smaller set shows it as well."""
+    groups: dict[tuple[str, frozenset[str]], list[Judged]] = {}
+    unsound = [j for j in found.judged if j.verdict == Ruling.UNSOUND]
+    for judged in sorted(unsound, key=lambda j: (len(_kinds(j)), APPROX in _kinds(j))):
+        kinds = _kinds(judged)
+        # a round with a leak is a pure one and the leak: it shows nothing that pure ones show
+        wider = kinds | {PURE} if APPROX in kinds else kinds
+        keys = (key for key in groups if key[0] == judged.subject and key[1] <= wider)
+        groups.setdefault(next(keys, (judged.subject, kinds)), []).append(judged)
+    return [_unsound(found, group, kinds) for (_, kinds), group in groups.items()]
+
+
+def _kinds(judged: Judged) -> frozenset[str]:
+    return frozenset(event.kind for event in judged.events) - {NOTHING}
+
+
+def _small_delta(judged: Judged) -> float:
+    """The delta that a call was about: the one it asked at, or the true one."""
+    if judged.question == "epsilon" or judged.truth is None:
+        return judged.at
+    return judged.truth.lower
+
+
+def _where(found: LibraryTrial, group: Sequence[Judged], kinds: frozenset[str]) -> str:
+    """Up to which delta claims are unsound, and how many are not at larger ones."""
+    largest = max(map(_small_delta, group))
+    above = [
+        judged
+        for judged in found.judged
+        if judged.subject == group[0].subject
+        and judged.verdict in (Ruling.SOUND, Ruling.LOOSE)
+        and _kinds(judged) >= kinds
+        and _small_delta(judged) > largest * (1.0 + 1e-6)
+    ]
+    words = f"at delta {largest:.2g}" if len(group) == 1 else f"at delta up to {largest:.2g}"
+    return (
+        f"{words}; of {count_of(len(above), 'claim')} at a larger delta none is" if above else words
+    )
+
+
+def _unsound(found: LibraryTrial, group: Sequence[Judged], kinds: frozenset[str]) -> Defect:
+    example = plainest([judged for judged in group if _kinds(judged) == kinds])
+    assert example.truth is not None
+    truths, confirmed = witnessed(example)
+    return Defect(
+        library=found.name,
+        version=found.version,
+        subject=example.subject,
+        verdict=Ruling.UNSOUND,
+        calls=len(group),
+        example=example,
+        title=f"claims less than the truth of {' and '.join(sorted(kinds))} rounds",
+        claim=f"{question_of(example)}: claims {example.claimed!r}, {shortfall(example)}",
+        truths=truths,
+        where=_where(found, group, kinds),
+        confirmed=confirmed,
+        documented=example.documented,
+        warned=example.warned,
+    )
+
+
+def plainest(group: Sequence[Judged]) -> Judged:
+    """The call with the fewest events and rounds among those that are off by much."""
+    worst = min(judged.factor for judged in group)
+    bad = [judged for judged in group if judged.factor <= max(2.0 * worst, 0.5)] or list(group)
+    return min(
+        bad,
+        key=lambda j: (len(j.events), j.question != "epsilon", sum(e.count for e in j.events)),
+    )
+
+
+def question_of(judged: Judged) -> str:
+    """The question in words."""
+    other = "delta" if judged.question == "epsilon" else "epsilon"
+    return f"{judged.question} of {described(judged.events)} at {other} = {judged.at:g}"
+
+
+def shortfall(judged: Judged) -> str:
+    """By how much a claim is too small, in words."""
+    if judged.factor == 0.0:
+        return "where there is none so small"
+    return f"{judged.factor:.6g} of the truth"
+
+
+def witnessed(judged: Judged) -> tuple[tuple[str, ...], bool]:
+    """The truth by both ways, and whether both put it above the claim."""
+    truth = judged.truth
+    assert truth is not None
+    first = f"{judged.question} in [{truth.lower:.9g}, {truth.upper:.9g}] (certified ends)"
+    epsilon = judged.claimed if judged.question == "epsilon" else judged.at
+    limit = judged.at if judged.question == "epsilon" else judged.claimed
+    try:
+        there = delta_at(judged.events, epsilon)
+        second = f"delta at epsilon = {epsilon:.9g} is {there.value:.6g} ({there.method})"
+        if judged.question == "epsilon" and truth.lower < math.inf:
+            other: Second = epsilon_at(judged.events, judged.at, truth.lower)
+            second = f"epsilon = {other.value:.9g}, and {second}"
+    except (NotApplicable, OverflowError) as error:
+        return (first, f"no second way: {error}"), False
+    return (first, second), there.value * (1.0 - there.error) > limit * (1.0 + 1e-9)
+
+
+def _failures(found: LibraryTrial) -> list[Defect]:
+    groups: dict[tuple[str, str], list[Judged]] = {}
+    for judged in found.judged:
+        if judged.verdict == Ruling.FAILS and not judged.why.startswith(TOO_LATE):
+            groups.setdefault((judged.subject, kind_of_failure(judged.why)), []).append(judged)
+    defects = []
+    for group in groups.values():
+        example = min(group, key=lambda j: (len(j.events), sum(e.count for e in j.events)))
+        answer = example.why if math.isnan(example.claimed) else f"{example.claimed!r}"
+        truths: tuple[str, ...] = ()
+        if example.truth is not None:
+            truths = (
+                f"{example.question} in [{example.truth.lower:.9g}, {example.truth.upper:.9g}] "
+                "(certified ends)",
+            )
+        defects.append(
+            Defect(
+                library=found.name,
+                version=found.version,
+                subject=example.subject,
+                verdict=Ruling.FAILS,
+                calls=len(group),
+                example=example,
+                title=example.why,
+                claim=f"{question_of(example)}: {answer}",
+                truths=truths,
+                warned=example.warned,
+            )
+        )
+    return defects
+
+
+def _plays(found: LibraryTrial, played: Iterable[SpendingPlay]) -> list[Defect]:
+    groups: dict[tuple[str, Ruling, str], list[SpendingPlay]] = {}
+    for play in played:
+        if play.why.startswith(TOO_LATE):
+            continue
+        if play.verdict in (Ruling.UNSOUND, Ruling.FAILS):
+            # one check is missing, whatever gets past it
+            kind = NO_GUARANTEE if NO_GUARANTEE in play.why else kind_of_failure(play.why)
+            key = (play.subject, play.verdict, kind)
+            groups.setdefault(key, []).append(play)
+    return [_of_plays(found, group) for group in groups.values()]
+
+
+def _of_plays(found: LibraryTrial, group: Sequence[SpendingPlay]) -> Defect:
+    def excess(play: SpendingPlay) -> float:
+        return play.truth.lower / max(play.promise.delta, 1e-300) if play.truth else 0.0
+
+    top = max(map(excess, group))
+    bad = [play for play in group if excess(play) >= min(top, 2.0)]
+    example = min(bad or group, key=lambda play: len(play.spends))
+    promise = tuple(example.promise)
+    notes = {s["name"]: s["documented"] for s in found.subjects}
+    word = "promises" if example.role == "filter" else "announces"
+    # what is documented is that the caller must give guarantees, and nothing besides
+    note = notes.get(example.subject, "") if NO_GUARANTEE in example.why else ""
+    claim = f"{_spent(example)}: {word} (epsilon, delta) = {promise}"
+    if raised(example.why) and example.role == "odometer":
+        claim = f"{_spent(example)}: {example.why}"
+    truths: tuple[str, ...] = ()
+    confirmed = None
+    if example.verdict == Ruling.UNSOUND and example.truth is not None:
+        first = (
+            f"delta at epsilon = {example.promise.epsilon:.9g} is in "
+            f"[{example.truth.lower:.9g}, {example.truth.upper:.9g}] (certified ends)"
+        )
+        if example.events:
+            second = delta_at(example.events, example.promise.epsilon)
+            truths = (first, f"it is {second.value:.9g} ({second.method})")
+            confirmed = second.value * (1.0 - second.error) > example.promise.delta
+        else:  # a policy that was found by search has no one transcript
+            truths, confirmed = (first,), False
+    return Defect(
+        library=found.name,
+        version=found.version,
+        subject=example.subject,
+        verdict=example.verdict,
+        calls=len(group),
+        example=example,
+        title=example.why,
+        claim=claim,
+        truths=truths,
+        confirmed=confirmed,
+        documented=note,
+    )
+
+
+def _spent(play: SpendingPlay) -> str:
+    """What was asked for, equal spends in a row counted together."""
+    runs: list[tuple[tuple[float, ...], int]] = []
+    for spend in play.spends:
+        if runs and repr(runs[-1][0]) == repr(tuple(spend)):
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
+        else:
+            runs.append((tuple(spend), 1))
+    words = [f"{count} x {spend}" for spend, count in runs]
+    return ", then ".join(words if len(words) < 7 else [*words[:5], f"{len(words) - 5} more"])

@@ -1,0 +1,118 @@
+"""What an accountant is asked about: named mechanisms, each with how often it runs.
+
+Plain values that survive a trip through JSON: an accountant of another library runs in a process
+of its own, which need not share a single package with this one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.foundations.errors import InvalidInput
+
+GAUSSIAN = "gaussian"
+LAPLACE = "laplace"
+RANDOMIZED_RESPONSE = "randomized-response"
+PURE = "pure"
+APPROX = "approx"
+SUBSAMPLED_GAUSSIAN = "subsampled-gaussian"
+NOTHING = "nothing"
+
+KINDS = {
+    GAUSSIAN: "Gaussian noise, `parameter` = sensitivity / standard deviation",
+    LAPLACE: "Laplace noise, `parameter` = sensitivity / scale",
+    RANDOMIZED_RESPONSE: "a bit answered truly with probability e^p / (1 + e^p), p the `parameter`",
+    PURE: "any mechanism that keeps `parameter`-DP",
+    APPROX: "any mechanism that keeps (`parameter`, `delta`)-DP",
+    SUBSAMPLED_GAUSSIAN: "Gaussian noise on a Poisson sample of rate `rate`, under add/remove-one",
+    NOTHING: "a mechanism whose answer does not depend on the database",
+}
+"""Each kind of event, and what its numbers mean."""
+
+
+@dataclass(frozen=True)
+class PrivacyEvent:
+    """``count`` rounds of one mechanism.
+
+    Attributes
+    ----------
+    kind : a key of :data:`KINDS`, which says what the numbers mean.
+    parameter : > 0 and finite; 0 for ``nothing`` alone.
+    count : rounds, >= 1.
+    delta : of each round of kind ``approx``, in [0, 1); 0 otherwise.
+    rate : of the sampling of kind ``subsampled-gaussian``, in (0, 1); 1 otherwise.
+    """
+
+    kind: str
+    parameter: float
+    count: int = 1
+    delta: float = 0.0
+    rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InvalidInput(f"unknown event {self.kind!r}; one of {', '.join(KINDS)}")
+        good = 0.0 < self.parameter < math.inf
+        if not (self.parameter == 0.0 if self.kind == NOTHING else good):
+            raise InvalidInput(f"the parameter of {self.kind} must not be {self.parameter!r}")
+        if self.count < 1:
+            raise InvalidInput(f"an event happens at least once, not {self.count!r} times")
+        if not 0.0 <= self.delta < 1.0 or (self.delta > 0.0 and self.kind != APPROX):
+            raise InvalidInput(f"the delta of {self.kind} must not be {self.delta!r}")
+        if not 0.0 < self.rate <= 1.0 or (self.rate == 1.0) == (self.kind == SUBSAMPLED_GAUSSIAN):
+            raise InvalidInput(f"the rate of {self.kind} must not be {self.rate!r}")
+
+    def __str__(self) -> str:
+        inside = [] if self.kind == NOTHING else [f"{self.parameter:g}"]
+        inside += [f"delta={self.delta:g}"] if self.delta else []
+        inside += [f"rate={self.rate:g}"] if self.rate < 1.0 else []
+        return f"{self.count} x {self.kind}({', '.join(inside)})"
+
+    @property
+    def once(self) -> tuple[str, float, float, float]:
+        """All but the count: equal for two events of one mechanism."""
+        return self.kind, self.parameter, self.delta, self.rate
+
+
+Events = tuple[PrivacyEvent, ...]
+
+
+def listed(events: Iterable[PrivacyEvent]) -> list[list[Any]]:
+    """The events as JSON."""
+    return [[e.kind, e.parameter, e.count, e.delta, e.rate] for e in events]
+
+
+def read(items: Iterable[Iterable[Any]]) -> Events:
+    """Inverse of :func:`listed`."""
+    events = []
+    for kind, parameter, count, delta, rate in items:
+        events.append(
+            PrivacyEvent(kind, float(parameter), int(count), float(delta), rate=float(rate))
+        )
+    return tuple(events)
+
+
+def merged(events: Iterable[PrivacyEvent]) -> Events:
+    """The same rounds with equal mechanisms counted together, sorted; nothing left of ``nothing``.
+
+    Two lists with one ``merged`` form have one truth.
+    """
+    counts: dict[tuple[str, float, float, float], int] = {}
+    for event in events:
+        if event.kind != NOTHING:
+            counts[event.once] = counts.get(event.once, 0) + event.count
+    return tuple(
+        PrivacyEvent(kind, parameter, count, delta, rate=rate)
+        for (kind, parameter, delta, rate), count in sorted(counts.items())
+    )
+
+
+def described(events: Iterable[PrivacyEvent]) -> str:
+    """The events in one line, shortened where they are many."""
+    names = [str(event) for event in events]
+    if len(names) > 6:
+        names = [*names[:3], f"... {len(names) - 4} more ...", names[-1]]
+    return " + ".join(names)

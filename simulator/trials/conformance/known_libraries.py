@@ -1,0 +1,37 @@
+"""The libraries that can be put on trial, one module each, imported when asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+
+from simulator.foundations.errors import InvalidInput
+from simulator.trials.conformance.protocol import Library
+
+MODULES = {
+    "dpcompose": "own",
+    "dp-accounting": "dp_accounting",
+    "prv-accountant": "prv_accountant",
+    "autodp": "autodp",
+    "opendp": "opendp",
+    "diffprivlib": "diffprivlib",
+    "smartnoise-sql": "smartnoise_sql",
+    "opacus": "opacus",
+}
+"""Each library by the name that ``dpcompose conform`` takes: its module in ``trials/libraries``."""
+
+
+def find(name: str) -> Library:
+    """The library of that name. Raises InvalidInput for an unknown one."""
+    if name not in MODULES:
+        raise InvalidInput(f"unknown library {name!r}; one of {', '.join(MODULES)}")
+    found: Library = import_module(f"simulator.trials.libraries.{MODULES[name]}").LIBRARY
+    return found
+
+
+def why_absent(library: Library) -> str:
+    """Why the library cannot be tried with this interpreter; empty where it can."""
+    missing = [package for package in library.packages if find_spec(package) is None]
+    if not missing:
+        return ""
+    return f"{', '.join(missing)} is not installed; pip install 'dpcompose[{library.extra}]'"

@@ -1,0 +1,150 @@
+"""The whole trial of a library: accountants, filters, odometers, and its defects shown."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from simulator.trials.conformance import processes
+from simulator.trials.conformance.accountants import Limits, Truths, try_accountants, worker_for
+from simulator.trials.conformance.client import Lost, Worker
+from simulator.trials.conformance.compositions import Case
+from simulator.trials.conformance.defects import Defect, distinct
+from simulator.trials.conformance.events import listed
+from simulator.trials.conformance.known_libraries import find, why_absent
+from simulator.trials.conformance.report import LibraryReport
+from simulator.trials.conformance.searched import worst_of_filter, worst_of_odometer
+from simulator.trials.conformance.spending import play_filter, play_odometer
+from simulator.trials.conformance.verdicts import Judged, Ruling, judge
+
+_LINES = 12
+_PLAYS = {
+    "filter": (play_filter, worst_of_filter),
+    "odometer": (play_odometer, worst_of_odometer),
+}
+_SNIPPET_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Status:
+    """Whether a library can be tried here.
+
+    Attributes
+    ----------
+    absent : why not; empty where it can.
+    """
+
+    name: str
+    absent: str
+
+
+def statuses(names: Sequence[str]) -> list[Status]:
+    """Of each library by name. Raises InvalidInput for an unknown one."""
+    return [Status(name, why_absent(find(name))) for name in names]
+
+
+def tried(
+    name: str,
+    cases: Sequence[Case],
+    *,
+    limits: Limits | None = None,
+    truths: Truths | None = None,
+    python: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> LibraryReport:
+    """Try everything that a library offers; parameters as of ``try_accountants``."""
+    limits = limits or Limits()
+    found = try_accountants(
+        name, cases, limits=limits, truths=truths, python=python, progress=progress
+    )
+    report = LibraryReport(found)
+    if found.absent:
+        return report
+    with worker_for(name, python) as worker:
+        for subject in found.subjects:
+            if subject["role"] == "accountant":
+                continue
+            if progress:
+                progress(f"{name}: {subject['name']}")
+            plays = _PLAYS[subject["role"]]
+            for play in plays:
+                report.played += play(worker, name, subject["name"], seconds=limits.seconds)
+        report.defects = distinct(found, report.played)
+        for defect in report.defects:
+            show(defect, worker, python or sys.executable)
+    return report
+
+
+def show(defect: Defect, worker: Worker, python: str) -> None:
+    """Write the program that shows a defect, and run it by itself."""
+    example = defect.example
+    request: dict[str, object] = {"do": "snippet", "subject": defect.subject}
+    if isinstance(example, Judged):
+        request |= {
+            "events": listed(example.events),
+            "question": example.question,
+            "at": example.at,
+        }
+    else:
+        request |= {"spends": [list(spend) for spend in example.spends]}
+        request |= {"opened": list(example.opened)}
+    try:
+        if worker.lost:
+            worker.start()
+        defect.snippet = worker.ask(request, 30.0).get("text", "")
+    except Lost:
+        return
+    if defect.snippet:
+        defect.printed = ran(defect.snippet, python)
+        _check_printed(defect)
+
+
+def _check_printed(defect: Defect) -> None:
+    """Withdraw the confirmation of a claim that the program by itself does not repeat."""
+    judged = defect.example
+    if not isinstance(judged, Judged) or defect.verdict != Ruling.UNSOUND or judged.truth is None:
+        return
+    try:
+        printed = float(defect.printed.split()[-1])
+    except (IndexError, ValueError):
+        printed = math.nan
+    verdict, *_ = judge(judged.question, printed, judged.truth)
+    if verdict != Ruling.UNSOUND:
+        defect.confirmed = False
+        defect.truths += (f"by itself the program prints {printed!r}, which is not below it",)
+
+
+def ran(program: str, python: str, seconds: float = _SNIPPET_SECONDS) -> str:
+    """What a program prints, its last lines; with its exception where it raises one."""
+    # the program runs in a folder of its own, where a relative path would lead nowhere; links stay,
+    # as a virtual environment is known by the path of its interpreter
+    python = os.path.abspath(python)
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            process = processes.begin(
+                [python, "-W", "ignore", "-c", program],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        except OSError as error:
+            return f"({python} cannot be started: {error.strerror})"
+        try:
+            said, complaint = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return f"(no end within {seconds:g} s)"
+        finally:
+            processes.end(process)
+    lines = said.decode(errors="replace").splitlines()
+    if process.returncode:
+        lines += complaint.decode(errors="replace").strip().splitlines()[-1:]
+    lines = [line[:200] for line in lines]
+    return "\n".join(lines if len(lines) <= _LINES else [*lines[:4], "...", *lines[-6:]])

@@ -1,0 +1,178 @@
+"""Filters and odometers against the worst adversary that there is, found by search.
+
+The search of :mod:`simulator.worst` asks the filter itself what it admits: every node of the game
+is a multiset of guarantees already spent, which a fresh filter is charged before it is asked. So a
+filter must not depend on the order of equal spends; the sums that filters keep do not, but for
+rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from simulator.foundations.errors import DpcomposeError
+from simulator.theory import Bracket, Guarantee
+from simulator.trials.conformance.client import Worker
+from simulator.trials.conformance.protocol import Reading, Spend
+from simulator.trials.conformance.spending import Failed, SpendingPlay, SpendingTable
+from simulator.trials.conformance.verdicts import Ruling
+from simulator.worst.odometers import worst_odometer
+from simulator.worst.search import worst_case
+
+EPSILONS = (0.1, 0.3)
+BY_SEARCH = "the worst, by search"
+MENU = ",".join(f"randomized-response:{epsilon:g}" for epsilon in EPSILONS)
+PROMISE = Reading(1.5, 1e-2)
+ANNOUNCED = 1e-3
+ROUNDS = 12
+_SEARCH_SECONDS = 10.0
+_TOLERANCE = 1e-2
+
+
+class AskedFilter:
+    """The admission rule of a filter on trial, as the search asks for it."""
+
+    initial: tuple[int, ...] = (0,) * len(EPSILONS)
+
+    def __init__(self, table: SpendingTable, promise: Reading) -> None:
+        self.table, self.promise = table, promise
+        self.epsilon, self.delta = promise
+        self._known: dict[Any, tuple[bool, Any]] = {}
+
+    def admit(self, state: Any, guarantee: Guarantee) -> tuple[bool, Any]:
+        """Whether a fresh filter that was charged ``state`` admits the guarantee."""
+        option = EPSILONS.index(guarantee.pure_epsilon)
+        key = (state, option)
+        if key not in self._known:
+            after = tuple(count + (i == option) for i, count in enumerate(state))
+            self._known[key] = (self._admitted(state, EPSILONS[option]), after)
+        return self._known[key]
+
+    def _admitted(self, state: tuple[int, ...], epsilon: float) -> bool:
+        self.table.open(*self.promise)
+        for one, count in zip(EPSILONS, state):
+            for _ in range(count):
+                self.table.call({"do": "ask", "spend": [one, 0.0]})
+        return bool(self.table.call({"do": "ask", "spend": [epsilon, 0.0]})["admitted"])
+
+
+class AskedOdometer:
+    """An odometer on trial, as the search spends from it."""
+
+    def __init__(self, table: SpendingTable) -> None:
+        self.table = table
+        self._known: dict[tuple[float, ...], Reading] = {}
+
+    def fresh(self) -> RunningAsked:
+        """An odometer at zero."""
+        return RunningAsked(self)
+
+    def reading(self, spends: tuple[float, ...]) -> Reading:
+        """What a fresh one announces after these."""
+        if spends not in self._known:
+            self.table.open(ANNOUNCED)
+            for epsilon in spends:
+                self.table.call({"do": "spend", "spend": [epsilon, 0.0]})
+            self._known[spends] = self.table.reading()
+        return self._known[spends]
+
+
+class RunningAsked:
+    """What was spent so far, and the readings that go with it."""
+
+    def __init__(self, odometer: AskedOdometer) -> None:
+        self.odometer = odometer
+        self.spends: tuple[float, ...] = ()
+
+    def spend(self, guarantee: Guarantee) -> None:
+        """Account for a round."""
+        self.spends = tuple(sorted((*self.spends, guarantee.pure_epsilon)))
+
+    @property
+    def epsilon(self) -> float:
+        """The reading."""
+        return self.odometer.reading(self.spends).epsilon if self.spends else 0.0
+
+    @property
+    def delta(self) -> float:
+        """The delta that goes with it; that of the first round before any."""
+        return self.odometer.reading(self.spends or EPSILONS[:1]).delta
+
+
+def worst_of_filter(
+    worker: Worker, library: str, subject: str, *, seconds: float = 10.0
+) -> Iterator[SpendingPlay]:
+    """The worst adaptive adversary over :data:`MENU` against a filter: one play."""
+    table = SpendingTable(worker, subject, seconds)
+    verdict, why, truth = Ruling.UNKNOWN, "", None
+    try:
+        found = worst_case(
+            MENU,
+            epsilon=PROMISE.epsilon,
+            filter=AskedFilter(table, PROMISE),
+            tolerance=_TOLERANCE,
+            seconds=_SEARCH_SECONDS,
+        )
+        truth, verdict = found.delta, ruling(found.delta, PROMISE.delta)
+        why = f"the worst adaptive adversary gets delta = {truth.lower:.4g}"
+    except Failed as error:
+        verdict, why = Ruling.FAILS, str(error)
+    except DpcomposeError as error:
+        why = f"no search: {error}"
+    yield _play((library, subject, "filter"), PROMISE, tuple(PROMISE), (verdict, truth, why))
+
+
+def worst_of_odometer(
+    worker: Worker, library: str, subject: str, *, seconds: float = 10.0
+) -> Iterator[SpendingPlay]:
+    """The worst adversary that may stop when it suits it, of :data:`ROUNDS` rounds."""
+    table = SpendingTable(worker, subject, seconds)
+    verdict, why, truth, announced = Ruling.UNKNOWN, "", None, ANNOUNCED
+    try:
+        found = worst_odometer(
+            MENU,
+            AskedOdometer(table),
+            ROUNDS,
+            tolerance=_TOLERANCE,
+            seconds=_SEARCH_SECONDS,
+        )
+        truth, announced = found.delta, found.announced
+        verdict = ruling(found.delta, announced)
+        why = f"the worst adaptive adversary gets delta = {truth.lower:.4g} when it stops"
+    except Failed as error:
+        verdict, why = Ruling.FAILS, str(error)
+    except DpcomposeError as error:
+        why = f"no search: {error}"
+    reading = Reading(0.0, announced)
+    yield _play((library, subject, "odometer"), reading, (ANNOUNCED,), (verdict, truth, why))
+
+
+def ruling(reached: Bracket, promised: float) -> Ruling:
+    """Unsound where the policy that was found gets more than promised; sound where none can."""
+    if reached.lower > promised + 1e-12:
+        return Ruling.UNSOUND
+    return Ruling.SOUND if reached.upper <= promised + 1e-9 else Ruling.UNKNOWN
+
+
+def _play(
+    named: tuple[str, str, str],
+    promise: Reading,
+    opened: tuple[float, ...],
+    found: tuple[Ruling, Bracket | None, str],
+) -> SpendingPlay:
+    library, subject, role = named
+    verdict, truth, why = found
+    return SpendingPlay(
+        library=library,
+        subject=subject,
+        role=role,
+        adversary=BY_SEARCH,
+        spends=(Spend(EPSILONS[0]),),
+        admitted=(False,),
+        promise=promise,
+        opened=opened,
+        truth=truth,
+        verdict=verdict,
+        why=why,
+    )

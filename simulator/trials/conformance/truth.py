@@ -1,0 +1,100 @@
+"""The truth that claims are held against: certified ends, from this package's theory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from simulator.foundations.errors import NotApplicable
+from simulator.theory import (
+    PLD,
+    Answer,
+    ApproxDP,
+    BoundOnComposition,
+    Bracket,
+    PureDP,
+    bounds_for,
+    events,
+)
+from simulator.trials.conformance.events import (
+    APPROX,
+    GAUSSIAN,
+    LAPLACE,
+    NOTHING,
+    PURE,
+    RANDOMIZED_RESPONSE,
+    SUBSAMPLED_GAUSSIAN,
+    Events,
+    PrivacyEvent,
+    merged,
+)
+
+TOLERANCE = 1e-6
+_SAMPLED_TOLERANCE = 1e-5  # a law without a transform composes slowly
+_RESPONSES = (PURE, APPROX, RANDOMIZED_RESPONSE)
+
+
+def tree(event: PrivacyEvent) -> events.EventTree:
+    """The event as the theory has it; every number is taken over exactly."""
+    once: events.EventTree
+    if event.kind == NOTHING:
+        once = events.nothing()
+    elif event.kind in (GAUSSIAN, SUBSAMPLED_GAUSSIAN):
+        once = events.gaussian(1.0, sensitivity=event.parameter)
+    elif event.kind == LAPLACE:
+        once = events.laplace(1.0, sensitivity=event.parameter)
+    elif event.kind == RANDOMIZED_RESPONSE:
+        once = events.randomized_response(event.parameter)
+    elif event.delta:
+        once = events.promise(ApproxDP(event.parameter, event.delta))
+    else:
+        once = events.promise(PureDP(event.parameter))
+    if event.kind == SUBSAMPLED_GAUSSIAN:
+        once = events.subsampled(once, event.rate)
+    return once if event.count == 1 else events.self_compose(once, event.count)
+
+
+def account(rounds: Sequence[PrivacyEvent]) -> events.Account:
+    """All of the rounds, under add-or-remove-one."""
+    return events.Account(events.compose(*map(tree, rounds)) if rounds else events.nothing())
+
+
+class Truth:
+    """Certified ends of epsilon(delta) and delta(epsilon) of a composition.
+
+    Of a subsampled Gaussian it is the worse of both directions, each for all of the rounds.
+    """
+
+    def __init__(self, rounds: Sequence[PrivacyEvent]) -> None:
+        self.events: Events = merged(rounds)
+        self._account = account(self.events)
+        sampled = any(event.kind == SUBSAMPLED_GAUSSIAN for event in self.events)
+        self._directions = self._account.directions(_SAMPLED_TOLERANCE if sampled else TOLERANCE)
+
+    def epsilon(self, delta: float) -> Bracket:
+        """Ends of the least epsilon at ``delta``. Raises NotApplicable."""
+        return self._of(lambda pld: pld.epsilon(delta), lambda bound: bound.epsilon(delta))
+
+    def delta(self, epsilon: float) -> Bracket:
+        """Ends of delta at ``epsilon``. Raises NotApplicable."""
+        return self._of(lambda pld: pld.delta(epsilon), lambda bound: bound.delta(epsilon))
+
+    def _of(
+        self, ask: Callable[[PLD], Bracket], theorem: Callable[[BoundOnComposition], Answer]
+    ) -> Bracket:
+        """The larger of the directions, and what the exact theorems say besides."""
+        sides = [ask(pld) for pld in self._directions]
+        found = Bracket(max(side.lower for side in sides), max(side.upper for side in sides))
+        for answer in self._exact(theorem):
+            found = found.meet(Bracket(answer.lower, answer.upper))
+        return found
+
+    def _exact(self, theorem: Callable[[BoundOnComposition], Answer]) -> Iterator[Answer]:
+        """What the exact theorems say, where every round is of a family they cover."""
+        if not self.events or not all(e.kind in _RESPONSES for e in self.events):
+            return
+        for bound in bounds_for(self._account.composition()):
+            if bound.kind == "exact" and not bound.bound.costly:
+                try:
+                    yield theorem(bound)
+                except NotApplicable:
+                    continue

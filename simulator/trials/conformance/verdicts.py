@@ -1,0 +1,112 @@
+"""What a claim is, held against certified ends of the truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from simulator.theory import Bracket
+from simulator.trials.conformance.events import Events
+from simulator.trials.conformance.protocol import Question
+
+ROUNDING = {"epsilon": 1e-9, "delta": 1e-6}
+"""Relative shortfall that is put down to the last digits of doubles, and not called unsound. An
+epsilon off by 1e-9 moves a delta by as much times epsilon and the Renyi order."""
+
+LOOSE = {"epsilon": 1.1, "delta": 2.0}
+"""The claim over the truth from which on it is called loose."""
+
+
+class Ruling(StrEnum):
+    """Of one call."""
+
+    SOUND = "sound"
+    UNSOUND = "unsound"
+    LOOSE = "loose"
+    FAILS = "fails"
+    DECLINES = "declines"
+    UNKNOWN = "undecided"
+    NOT_OFFERED = "not offered"
+
+
+ORDER = (Ruling.UNSOUND, Ruling.FAILS, Ruling.DECLINES, Ruling.LOOSE, Ruling.SOUND)
+"""Verdicts that are counted, the worst first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """One call and its verdict.
+
+    Attributes
+    ----------
+    question, at : the epsilon at a delta, or the delta at an epsilon.
+    claimed : NaN where there was no number.
+    truth : certified ends; None where there are none.
+    factor : claimed over the end of the truth that decides (lower if unsound, upper otherwise);
+        NaN where there is none.
+    why : in words, where the verdict is a failure or is not offered.
+    warned : the first warning that the library gave with its answer.
+    seconds : that the call took.
+    """
+
+    library: str
+    subject: str
+    case: str
+    group: str
+    events: Events = field(repr=False)
+    question: Question
+    at: float
+    claimed: float = math.nan
+    truth: Bracket | None = None
+    verdict: Ruling
+    factor: float = math.nan
+    why: str = ""
+    warned: str = ""
+    seconds: float = 0.0
+    documented: str = ""
+
+
+def judge(question: Question, claimed: float, truth: Bracket) -> tuple[Ruling, float, str]:
+    """The verdict on a number, the factor and a reason.
+
+    ``unsound`` below the certified lower end by more than rounding; ``fails`` for what is no
+    epsilon or delta at all.
+    """
+    if math.isnan(claimed):
+        return Ruling.FAILS, math.nan, "returns NaN"
+    if claimed < 0.0:
+        return Ruling.FAILS, math.nan, f"returns a negative {question}"
+    if claimed < truth.lower * (1.0 - ROUNDING[question]):
+        return Ruling.UNSOUND, claimed / truth.lower if truth.lower < math.inf else 0.0, ""
+    if truth.upper == math.inf or (question == "delta" and truth.upper >= 1.0):
+        return Ruling.SOUND, math.nan, ""
+    if claimed <= truth.upper:
+        return Ruling.SOUND, 1.0, ""
+    factor = claimed / truth.upper if truth.upper > 0.0 else math.inf
+    if factor > LOOSE[question] and not _negligible(question, claimed):
+        return Ruling.LOOSE, factor, "claims infinity" if claimed == math.inf else ""
+    return Ruling.SOUND, factor, ""
+
+
+def _negligible(question: Question, claimed: float) -> bool:
+    """Numbers so small that their ratio to the truth is of no use to anyone."""
+    return claimed < (1e-9 if question == "epsilon" else 1e-30)
+
+
+def failed(reply: dict[str, Any], declines: Sequence[str] = ()) -> tuple[Ruling, str] | None:
+    """What a reply without a number comes to; None for one with a number.
+
+    An exception with words of ``declines`` is how the library says what it does not answer.
+    """
+    if "not_applicable" in reply:
+        return Ruling.NOT_OFFERED, reply["not_applicable"]
+    if "lost" in reply:
+        return Ruling.FAILS, reply["lost"]
+    if "error" in reply:
+        said = any(words in reply["message"] for words in declines)
+        verdict = Ruling.DECLINES if said else Ruling.FAILS
+        return verdict, f"{reply['error']}: {reply['message']} ({reply['place']})"
+    return None

@@ -1,0 +1,1 @@
+"""The libraries on trial: one module each, imported in a process of its own."""

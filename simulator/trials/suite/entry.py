@@ -1,0 +1,74 @@
+"""One mechanism of the standard suite: how it draws, what it claims, and what is true of it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from simulator.theory import PureDP
+from simulator.trials.auditing.patterns import Input, Neighbours, patterns
+
+Sampler: TypeAlias = Callable[[Input, int, np.random.Generator], np.ndarray]
+"""``sample(input, n, rng)``: n answers, the first axis of an array."""
+
+
+class AnswerLaw(ABC):
+    """The exact law of a mechanism's answers, as far as a pair of inputs is concerned."""
+
+    @abstractmethod
+    def supremum(self, input_0: Input, input_1: Input) -> float:
+        """The supremum over the answers of ln of the ratio of likelihoods, 0 over 1; may be inf."""
+
+    @abstractmethod
+    def loss(self, input_0: Input, input_1: Input, answers: np.ndarray) -> np.ndarray:
+        """Ln of the ratio of likelihoods, 0 over 1, of each answer; shape (n,)."""
+
+    def epsilon(self, input_0: Input, input_1: Input) -> float:
+        """The least epsilon that holds on this pair, in both directions."""
+        return max(self.supremum(input_0, input_1), self.supremum(input_1, input_0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandardMechanism:
+    """One row of the suite.
+
+    name: how reports call it.
+    sample: draws n answers on an input.
+    claimed: what its authors promise on ``pairs``.
+    epsilon: the exact supremum over all neighbouring inputs of this length, infinite where there
+        is none; ``reason`` says why in a line.
+    length: of the inputs.
+    relation: whether one coordinate or all of them may move, by at most 1.
+    answer: "scalar", or "vector" where an answer is a row.
+    law: the exact law of the answers.
+    source: where the mechanism is described.
+    """
+
+    name: str
+    sample: Sampler
+    claimed: PureDP
+    epsilon: float
+    reason: str
+    length: int
+    relation: Neighbours
+    answer: Literal["scalar", "vector"]
+    law: AnswerLaw
+    source: str
+
+    @property
+    def private(self) -> bool:
+        """Whether it keeps what is claimed, on every pair of neighbouring inputs."""
+        return self.epsilon <= self.claimed.epsilon * (1.0 + 1e-12)
+
+    @property
+    def pairs(self) -> tuple[tuple[Input, Input], ...]:
+        """The standard pairs of neighbouring inputs, each in one order."""
+        return patterns(self.length, self.relation)
+
+    def pattern_epsilon(self) -> float:
+        """The largest exact epsilon over the standard pairs: what an audit on them can reach."""
+        return max(self.law.epsilon(*pair) for pair in self.pairs)

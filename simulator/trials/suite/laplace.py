@@ -1,0 +1,115 @@
+"""Laplace noise: on one number, on one number many times over, and as plain floats give it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.theory import PureDP
+from simulator.trials.auditing.patterns import Input
+from simulator.trials.suite.discrete import differences
+from simulator.trials.suite.entry import AnswerLaw, Sampler, StandardMechanism
+from simulator.trials.suite.noise import on_grid
+
+COPIES = 20
+
+
+@dataclass(frozen=True)
+class NoisyVectorLaw(AnswerLaw):
+    """Each coordinate of the input plus Laplace noise of its own, possibly recoded one to one.
+
+    scale: of the noise.
+    noisy: (answers) -> the noisy coordinates, shape (n, length); or one copy of a single one each.
+    copies: how often each coordinate is answered.
+    """
+
+    scale: float
+    noisy: Callable[[np.ndarray], np.ndarray] = lambda answers: answers.reshape(len(answers), -1)
+    copies: int = 1
+
+    def supremum(self, input_0: Input, input_1: Input) -> float:
+        """The L1 distance over the scale, reached by answers that lie on one side of both."""
+        return self.copies * differences(input_0, input_1) / self.scale
+
+    def loss(self, input_0: Input, input_1: Input, answers: np.ndarray) -> np.ndarray:
+        """See :meth:`AnswerLaw.loss`."""
+        y = self.noisy(answers)
+        farther = np.abs(y - np.asarray(input_1)) - np.abs(y - np.asarray(input_0))
+        return farther.sum(axis=1) / self.scale
+
+
+@dataclass(frozen=True)
+class LeakyFloats(AnswerLaw):
+    """A sum of floats: some have bits that only one input gives, so no epsilon is enough.
+
+    The loss is that of real numbers, which an observer of the low bits exceeds.
+    """
+
+    real: AnswerLaw
+
+    def supremum(self, input_0: Input, input_1: Input) -> float:
+        """Infinite."""
+        return math.inf
+
+    def loss(self, input_0: Input, input_1: Input, answers: np.ndarray) -> np.ndarray:
+        """See :meth:`AnswerLaw.loss`."""
+        return self.real.loss(input_0, input_1, answers)
+
+
+def laplace(scale: float, copies: int = 0) -> Sampler:
+    """Add noise to the only coordinate; answers have shape (n,), or (n, copies)."""
+
+    def sample(input: Input, n: int, rng: np.random.Generator) -> np.ndarray:
+        return on_grid(rng.laplace(input[0], scale, (n, copies) if copies else n))
+
+    return sample
+
+
+def floats(input: Input, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Laplace noise of scale 10 as numpy adds it, all 53 bits of the sum; shape (n,)."""
+    return rng.laplace(input[0], 10.0, n)
+
+
+REAL = NoisyVectorLaw(10.0)
+
+MECHANISMS = (
+    StandardMechanism(
+        name="laplace",
+        sample=laplace(10.0),
+        claimed=PureDP(0.1),
+        epsilon=0.1,
+        reason="every answer below both inputs has this ratio",
+        length=1,
+        relation="one coordinate",
+        answer="scalar",
+        law=REAL,
+        source="Dwork, McSherry, Nissim and Smith 2006",
+    ),
+    StandardMechanism(
+        name="laplace-floats",
+        sample=floats,
+        claimed=PureDP(0.1),
+        epsilon=math.inf,
+        reason="floats next to 0 that one input never gives (Mironov 2012)",
+        length=1,
+        relation="one coordinate",
+        answer="scalar",
+        law=LeakyFloats(REAL),
+        source="Mironov 2012",
+    ),
+    StandardMechanism(
+        name="laplace-parallel",
+        sample=laplace(200.0, COPIES),
+        claimed=PureDP(0.1),
+        epsilon=0.1,
+        reason="twenty answers of 0.005 each, all below both inputs",
+        length=1,
+        relation="one coordinate",
+        answer="vector",
+        law=NoisyVectorLaw(200.0, copies=COPIES),
+        source="Bichsel, Steffen, Bogunovic and Vechev 2021",
+    ),
+)

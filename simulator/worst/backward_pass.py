@@ -1,0 +1,328 @@
+"""One pass over a grid: both ends of the whole curve of a game, and the policy of the lower one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from simulator.foundations.errors import NotApplicable
+from simulator.foundations.ties import beyond
+from simulator.theory.laws.base import Floats
+from simulator.theory.pld import Bracket
+from simulator.worst.filter_nodes import Gate, gate
+from simulator.worst.free_parameters import unit_of, upper_options
+from simulator.worst.game import Game
+from simulator.worst.grid import (
+    Grid,
+    Layout,
+    NearestLayout,
+    nearest,
+    on_lattice,
+    require_size,
+    spread,
+    support,
+)
+from simulator.worst.menu import AnyRange, Fixed, Open, Option
+from simulator.worst.nodes import Arena
+from simulator.worst.policy import Policy
+from simulator.worst.recursion import Range, Values, is_exact, lower_values, reaches, upper_values
+
+MEMORY = 8e8
+"""Bytes that one pass may take."""
+RIGHT = 40.0
+"""Nats past epsilon beyond which a win is certain to every digit of a double."""
+MOST_PRODUCTS = 2e8
+"""Multiplications of the first pass, about, where the grid may be chosen."""
+MOST_STEPS = 1e7
+"""Between a loss of zero and epsilon."""
+FINEST = 60_000
+"""Points that one pass may take where the grid may be chosen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pass:
+    """One pass over a grid: both ends of the whole curve.
+
+    Attributes
+    ----------
+    step : the grid's step, in nats.
+    options : what could be asked.
+    arena : the nodes of the lower end, which its policy lives on.
+    upper, lower : the values of both ends.
+    loss_error : how far the loss of a whole play lies from its points, at most.
+    layouts, spread : the options' laws on the grid, by nearest points and spread outward.
+    thresholds : of the lower end's nodes, for an odometer.
+    largest : no play loses more, in nats; delta(epsilon) is 0 there and beyond, but for rounding as
+        :mod:`simulator.foundations.ties` has it.
+    """
+
+    step: float
+    options: list[Option]
+    arena: Arena
+    upper: Values
+    lower: Values
+    loss_error: float
+    layouts: list[NearestLayout]
+    spread: list[Layout]
+    thresholds: Floats | None = None
+    largest: float = math.inf
+
+    def delta(self, epsilon: float) -> Bracket:
+        """Certified ends at one epsilon."""
+        rounds = int(self.arena.depth[self.arena.start])
+        if self.largest <= beyond(epsilon, max(rounds, 1)):
+            return Bracket(0.0, 0.0)
+        lower = self.lower.lower(epsilon, self.loss_error if self.lower.won is None else 0.0)
+        upper = self.upper.upper(epsilon, self.loss_error)
+        return Bracket(min(lower, upper), upper)
+
+
+def _reach(arena: Arena, amounts: Sequence[float]) -> float:
+    return float(reaches(arena, np.array(amounts, dtype=np.float64))[arena.start])
+
+
+def grid_for(
+    step: float, epsilon: float, arena: Arena, layouts: list[Layout], options: list[Option]
+) -> Grid:
+    """Points for every loss that matters: all that can occur where these are few enough."""
+    up = _reach(arena, [layout.reach[1] for layout in layouts])
+    down = _reach(arena, [-layout.reach[0] for layout in layouts])
+    variances = [min(option.law.variance, 1e6) for option in options]
+    if any(option.law.infinite_mass for option in options):
+        low_high = [support(option.law) for option in options]
+        variances = [max(a * a, b * b) for a, b in low_high]
+    margin = 12.0 * math.sqrt(_reach(arena, variances)) / step
+    start = epsilon / step
+    if not start <= MOST_STEPS:
+        raise NotApplicable(
+            f"epsilon = {epsilon:g} is {start:.3g} steps of {step:.3g} away, where a grid has "
+            f"{MOST_STEPS:.0e} at most; take an epsilon nearer to the mechanisms' losses"
+        )
+    right = int(min(down, RIGHT / step)) + 2
+    left = int(up) + 2
+    if any(option.law.infinite_mass for option in options):
+        left = max(left, int(start + max(down, 0.0)) + 2)  # a win is possible from anywhere
+    if left + right > FINEST:
+        left = int(min(left, start + margin + max(-min(lay.reach[0] for lay in layouts), 1)))
+    left = max(left, int(start) + 2)
+    # -epsilon is a grid point: z_j = -epsilon + n step
+    shift = -epsilon + round(start) * step
+    return Grid(step, -left, left + right + 1, shift)
+
+
+def first_level(game: Game) -> int:
+    """The level to begin with: negative where the steps of level 0 are too many for one pass."""
+    if game.exact_step is not None:
+        return 0
+    if game.priced_freely:
+        return -2
+    ends = [support(entry.law) for entry in game.menu if isinstance(entry, Fixed)]
+    ends += [(0.0, max(entry.lengths)) for entry in game.menu if not isinstance(entry, Fixed)]
+    spans = np.array([max(high - low, abs(low), abs(high)) for low, high in ends])
+    many = np.array([not (isinstance(e, Fixed) and e.law.is_discrete) for e in game.menu])
+    wide = [min(e.law.variance, 1e6) for e in game.menu if isinstance(e, Fixed)]
+    deviation = min(math.sqrt(max(wide, default=math.inf)), float(spans.max()))
+    rounds, level = game.rounds or 1, 0
+    while level > -60:
+        step = game.step(level)
+        nats = min(rounds * spans.max(), 12.0 * math.sqrt(rounds) * deviation + RIGHT)
+        points = nats / step
+        products = rounds * points * float(np.where(many, spans / step, 4.0).sum())
+        if products <= MOST_PRODUCTS and spans.max() / step <= FINEST:
+            break
+        level -= 1
+    return level
+
+
+def run(
+    game: Game,
+    epsilon: float,
+    level: int,
+    before: Pass | None = None,
+    *,
+    allowed: float = math.inf,
+) -> Pass:
+    """Run one pass.
+
+    Parameters
+    ----------
+    before : the pass of a coarser level: where a parameter is free under a filter its lower end is
+        taken over once that is fine enough.
+    allowed : the time that each end may take, in seconds, by an estimate of the work.
+
+    Raises NotApplicable where it would not fit into memory, or into that time.
+    """
+    if game.priced_freely:
+        return _free(game, epsilon, level, before, allowed)
+    step = game.step(level)
+    options = game.options(step)
+    doors: Gate = gate(game.filter, options, game.rounds, 256 * 2 ** max(level, 0), game.relation)
+    exact = game.exact_step is not None
+    laws = [option.law for option in options]
+    layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]
+    near = [nearest(law, step) for law in laws]
+    grid = _fitting(step, epsilon, doors.possible, layouts, options, allowed=allowed)
+    keep = _kept(grid, doors.certain)
+    ranges = ranges_of(game, options, step)
+    upper = upper_values(
+        doors.possible,
+        grid,
+        layouts,
+        ranges,
+        keep_table=keep and exact and doors.possible is doors.certain,
+    )
+    if doors.certain is doors.possible and is_exact(doors.possible, layouts, grid):
+        lower = upper
+    else:
+        lower = lower_values(doors.certain, grid, near, keep_table=keep)
+    error = _loss_error(doors.possible, layouts)
+    return Pass(
+        step=step,
+        options=options,
+        arena=doors.certain,
+        upper=upper,
+        lower=lower,
+        loss_error=error,
+        layouts=near,
+        spread=layouts,
+        largest=_largest(doors.possible, layouts, ranges, step),
+    )
+
+
+FINE_ENOUGH = 2
+"""The level of a free game's lower end: its parameters are so near that more gain little."""
+
+
+def _free(game: Game, epsilon: float, level: int, before: Pass | None, allowed: float) -> Pass:
+    """One pass of a game whose free parameters a filter charges for: each end on its own grid."""
+    unit = unit_of(game, level)
+    least = min(entry.low for entry in game.menu if isinstance(entry, Open))
+    fine = game.fitted(min(least / 4.0, game.coarsest) / 2.0 ** ((level + 1) // 2))
+    cells = upper_options(game, fine, unit, level)
+    possible = gate(game.filter, cells, game.rounds, 0, game.relation, unit=unit).possible
+    layouts = [spread(option.law, fine) for option in cells]
+    grid = _fitting(fine, epsilon, possible, layouts, cells, allowed=allowed)
+    ranges = ranges_of(game, cells, fine)
+    upper = upper_values(possible, grid, layouts, ranges)
+    error, largest = _loss_error(possible, layouts), _largest(possible, layouts, ranges, fine)
+    own = min(max(level, 0), FINE_ENOUGH)
+    step = game.step(own)
+    if before is not None and before.step == step and level not in range(1, FINE_ENOUGH + 1):
+        return replace(before, upper=upper, loss_error=error, largest=largest)
+    options = game.options(step)
+    near = [nearest(option.law, step) for option in options]
+    certain = gate(game.filter, options, game.rounds, 256 * 2**own, game.relation).certain
+    spreads = [spread(option.law, step) for option in options]
+    line = _fitting(step, epsilon, certain, spreads, options, allowed=allowed)
+    lower = lower_values(certain, line, near, keep_table=_kept(line, certain))
+    return Pass(
+        step=step,
+        options=options,
+        arena=certain,
+        upper=upper,
+        lower=lower,
+        loss_error=error,
+        layouts=near,
+        spread=spreads,
+        largest=largest,
+    )
+
+
+PACE = 3e8
+"""Terms of the recursion that are added up in a second, about."""
+
+
+def _fitting(
+    step: float,
+    epsilon: float,
+    arena: Arena,
+    layouts: list[Layout],
+    options: list[Option],
+    *,
+    allowed: float,
+) -> Grid:
+    """The grid, if its values fit into memory and its sums into the time allowed."""
+    grid = grid_for(step, epsilon, arena, layouts, options)
+    require_size(grid.points, _alive(arena), MEMORY, "take a coarser tolerance or a smaller game")
+    asked = (arena.follow >= 0).sum(axis=0)
+    terms = float(asked @ np.array([layout.terms for layout in layouts])) * grid.points
+    if terms / PACE > allowed:
+        raise NotApplicable(
+            f"the game would take about {terms / PACE:.0f} s ({arena.nodes} states by "
+            f"{grid.points} losses); allow more seconds, or take fewer rounds or mechanisms"
+        )
+    return grid
+
+
+def _kept(grid: Grid, arena: Arena) -> bool:
+    """Whether the policy's table may be kept."""
+    return 2.0 * grid.points * arena.nodes <= MEMORY / 2
+
+
+def _largest(arena: Arena, layouts: list[Layout], ranges: Sequence[Range], step: float) -> float:
+    """The largest loss of any play, in nats, as it is laid out."""
+    if any(layout.infinite for layout in layouts):
+        return math.inf
+    tops = [layout.reach[1] for layout in layouts]
+    for free in ranges:  # losses up to the width itself, which no option on the grid has
+        for option in free.options:
+            tops[option] = free.cells
+    return _reach(arena, tops) * step
+
+
+def _loss_error(arena: Arena, layouts: list[Layout]) -> float:
+    return int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
+
+
+def _alive(arena: Arena) -> int:
+    """How many nodes' values are held at once, at most."""
+    last = np.full(arena.nodes, -1, dtype=np.int64)
+    rows, columns = np.nonzero(arena.follow >= 0)
+    np.maximum.at(last, arena.follow[rows, columns], rows)
+    alive = np.zeros(arena.nodes + 2, dtype=np.int64)
+    np.add.at(alive, np.arange(arena.nodes), 1)
+    np.add.at(alive, np.maximum(last, np.arange(arena.nodes)) + 1, -1)
+    return int(np.cumsum(alive).max())
+
+
+def ranges_of(game: Game, options: list[Option], step: float) -> list[Range]:
+    """What a menu leaves open between the losses on the grid."""
+    found = []
+    for place, entry in enumerate(game.menu):
+        if isinstance(entry, AnyRange):
+            own = tuple(i for i, option in enumerate(options) if option.entry == place)
+            # where the step does not divide the width, a wider range holds it
+            cells = math.ceil(entry.width / step - 1e-9)
+            found.append(Range(max(entry.width, cells * step), cells, own))
+    return found
+
+
+def policy_of(last: Pass, epsilon: float, game: Game) -> Policy:
+    """The policy of a pass's lower end, begun at -epsilon.
+
+    Raises NotApplicable where it was too large to be kept.
+    """
+    table = last.lower.table
+    if table is None:
+        raise NotApplicable("the policy of this game is too large to be kept; coarsen the game")
+    used = np.unique(table)
+    used = used[used >= 0]
+    renumbered = np.full(len(last.options) + 1, -1, dtype=np.int16)
+    renumbered[used] = np.arange(len(used))
+    chosen = [last.options[i] for i in used]
+    return Policy(
+        menu=tuple(option.challenge for option in chosen),
+        labels=tuple(option.label for option in chosen),
+        relation=game.relation,
+        experiment=game.experiment,
+        epsilon=epsilon,
+        grid=last.lower.grid,
+        follow=last.arena.follow[:, used],
+        table=renumbered[table],
+        states=last.arena.states,
+        layouts=tuple(last.layouts[i] for i in used),
+        thresholds=np.zeros(last.arena.nodes) if last.thresholds is None else last.thresholds,
+    )

@@ -1,0 +1,200 @@
+"""Menus as users have them: names in a text, mechanisms, challenges, laws, a family.
+
+Source of the dominating pairs: see :mod:`simulator.theory.laws.extremal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from simulator.adversaries.contract import Challenge
+from simulator.adversaries.people import ALICE
+from simulator.data.databases import ADD_REMOVE, Relation
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.validation import numeral, positive
+from simulator.mechanisms import (
+    Free,
+    Gaussian,
+    Geometric,
+    Laplace,
+    LeakyRandomizedResponse,
+    RandomizedResponse,
+    ScalarMechanism,
+)
+from simulator.mechanisms.table import Table
+from simulator.theory.guarantees.families import (
+    ApproxDP,
+    BoundedRange,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    parse_guarantee,
+)
+from simulator.theory.laws import (
+    GaussianLaw,
+    LaplaceLaw,
+    PrivacyLossLaw,
+    randomized_response,
+)
+from simulator.worst.menu import AnyRange, Entry, Fixed, Open, about_alice, as_neighbours
+
+
+def _gaussian(mu: float) -> Gaussian:
+    return Gaussian(ALICE, 1.0 / mu)
+
+
+_ONE_NUMBER: dict[str, tuple[Any, Any, Any]] = {
+    "randomized-response": (randomized_response, PureDP, partial(RandomizedResponse, ALICE)),
+    "pure": (randomized_response, PureDP, partial(RandomizedResponse, ALICE)),
+    "geometric": (randomized_response, PureDP, partial(Geometric, ALICE)),
+    "laplace": (LaplaceLaw, PureDP, partial(Laplace, ALICE)),
+    "gaussian": (GaussianLaw, GaussianDP, _gaussian),
+}
+NAMES = (*_ONE_NUMBER, "exponential", "approx")
+"""What :func:`parse_menu` knows, as ``bounds`` does."""
+
+
+def _numbers(text: str, word: str) -> list[float]:
+    try:
+        return [numeral(value) for value in text.split(",")]
+    except ValueError:
+        raise InvalidInput(f"menu entry {word!r}: {text!r} is not a number") from None
+
+
+def parse_entry(text: str) -> Entry:
+    """Read ``laplace:0.1``, ``randomized-response:0.01..0.2``, ``exponential:1``, ``approx:E,D``.
+
+    For ``gaussian`` the number is mu, sensitivity over sigma. Raises InvalidInput on anything else.
+    """
+    word, colon, values = text.strip().partition(":")
+    if word not in NAMES or not colon:
+        raise InvalidInput(
+            f"unknown menu entry {text!r}; write one of {', '.join(NAMES)} with its parameter, as "
+            "laplace:0.1"
+        )
+    if word == "approx":
+        numbers = _numbers(values, text)
+        if len(numbers) != 2:
+            raise InvalidInput(f"menu entry {text!r}: approx takes EPSILON,DELTA")
+        epsilon, delta = positive("epsilon", numbers[0]), numbers[1]
+        mechanism = LeakyRandomizedResponse(ALICE, epsilon, delta)
+        promise = ApproxDP(epsilon, delta)
+        law = randomized_response(epsilon, delta)
+        return Fixed(text.strip(), law, promise, about_alice(mechanism))
+    if word == "exponential":
+        return AnyRange(text.strip(), positive("the range", *_one(values, text)))
+    law_of, promise_of, mechanism_of = _ONE_NUMBER[word]
+
+    def challenge_of(parameter: float) -> Challenge:
+        return about_alice(mechanism_of(parameter))
+
+    low, dots, high = values.partition("..")
+    if dots:
+        ends = (*_one(low, text), *_one(high, text))
+        return Open(
+            text.strip(), *ends, law_of=law_of, promise_of=promise_of, challenge_of=challenge_of
+        )
+    number = positive("a menu entry's parameter", *_one(values, text))
+    return Fixed(text.strip(), law_of(number), promise_of(number), challenge_of(number))
+
+
+def _one(text: str, word: str) -> list[float]:
+    numbers = _numbers(text, word)
+    if len(numbers) != 1:
+        raise InvalidInput(f"menu entry {word!r} takes one number")
+    return numbers
+
+
+def parse_menu(text: str) -> tuple[Entry, ...]:
+    """Read entries separated by commas; a number alone belongs to the entry before it."""
+    words: list[str] = []
+    for part in text.split(","):
+        if ":" in part or not words:
+            words.append(part)
+        else:
+            words[-1] += f",{part}"
+    return tuple(parse_entry(word) for word in words)
+
+
+def dominating_entry(family: Guarantee) -> Entry:
+    """The entry that is worst in a family: its dominating pair.
+
+    Raises NotApplicable for a family that has none.
+    """
+    if isinstance(family, PureDP):
+        return parse_entry(f"randomized-response:{family.epsilon!r}")
+    if isinstance(family, ApproxDP):
+        return parse_entry(f"approx:{family.epsilon!r},{family.delta!r}")
+    if isinstance(family, GaussianDP):
+        return parse_entry(f"gaussian:{family.mu!r}")
+    if isinstance(family, BoundedRange):
+        return parse_entry(f"exponential:{family.epsilon!r}")
+    raise NotApplicable(f"the family {family} has no dominating pair to play against; name a menu")
+
+
+def parse_family(text: str) -> tuple[Entry, ...]:
+    """Read a family, as ``pure:0.2``, and return the menu of its dominating pair."""
+    return (dominating_entry(parse_guarantee(text)),)
+
+
+def entry_of(
+    item: Entry | str | Challenge | ScalarMechanism | PrivacyLossLaw, relation: Relation
+) -> Entry:
+    """Make an entry of what a user has: its name, a challenge of a rule's menu, or a law.
+
+    A mechanism alone is asked on Alice's two databases. Raises NotApplicable for a mechanism
+    without a law, InvalidInput for anything that is none of these.
+    """
+    if isinstance(item, Entry):
+        return item
+    if isinstance(item, str):
+        return parse_entry(item)
+    if isinstance(item, PrivacyLossLaw):
+        if not item.is_discrete:
+            raise InvalidInput(
+                f"a law with a continuous part is played by its mechanism: give that, not {item!r}"
+            )
+        table = Table.of_law(ALICE, item)
+        return Fixed("table", item, table.guarantee(relation), about_alice(table))
+    if isinstance(item, ScalarMechanism):
+        item = about_alice(item)
+    if isinstance(item, tuple) and len(item) == 3:
+        return _of_challenge(Challenge(*item), relation)
+    raise InvalidInput(f"a menu holds names, mechanisms, challenges or laws, not {item!r}")
+
+
+def _of_challenge(challenge: Challenge, relation: Relation) -> Entry:
+    mechanism = challenge.mechanism
+    if not isinstance(mechanism, ScalarMechanism):
+        raise NotApplicable(f"{mechanism!r} is not a mechanism with one scalar answer")
+    challenge = as_neighbours(challenge, relation)
+    ends = challenge.database_0, challenge.database_1
+    if ends[0] != ends[1] and not relation.are_neighbours(*ends):
+        raise InvalidInput(
+            f"the two databases of a challenge on {mechanism!r} are no neighbours under the "
+            f"relation {relation}"
+        )
+    if isinstance(mechanism.parameter, Free):
+        free = mechanism.parameter
+        if mechanism.parameter_name != "epsilon":
+            raise NotApplicable(f"a free {mechanism.parameter_name} cannot be searched; name mu")
+        return Open(
+            type(mechanism).__name__,
+            free.low,
+            free.high,
+            law_of=lambda e: mechanism.with_parameter(e).law(*ends, relation),
+            promise_of=lambda e: mechanism.with_parameter(e).guarantee(relation),
+            challenge_of=lambda e: challenge._replace(mechanism=mechanism.with_parameter(e)),
+        )
+    law = mechanism.law(*ends, relation)
+    return Fixed(type(mechanism).__name__, law, mechanism.guarantee(relation), challenge)
+
+
+def entries(menu: str | Iterable[Any], relation: Relation = ADD_REMOVE) -> tuple[Entry, ...]:
+    """Make a menu of a text or of a sequence; raises InvalidInput for an empty one."""
+    items: Sequence[Any] = parse_menu(menu) if isinstance(menu, str) else tuple(menu)
+    if not items:
+        raise InvalidInput("the menu is empty; name at least one mechanism")
+    return tuple(entry_of(item, relation) for item in items)

@@ -1,0 +1,191 @@
+"""Where a game can stand between two rounds: what has been played of it, what a filter has left.
+
+A node is such a place. In each of them some options are open, and each leads to one node. No node
+is reached twice, so the nodes are sorted with the start last: what follows a node stands before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simulator.foundations.errors import InvalidInput, NotApplicable
+
+CLOSED = -1
+"""In place of a node: the option is not open."""
+MOST_NODES = 200_000
+
+Admit = Callable[[Any, int], Hashable | None]
+"""``admit(state, option)``: the state after it, or None where it is refused."""
+
+
+@dataclass(frozen=True)
+class Arena:
+    """The nodes of a game.
+
+    Attributes
+    ----------
+    follow : int32, shape (nodes, options): the node after an option, always of a smaller index, or
+        CLOSED. The last node is the start.
+    states : what the nodes stand for, where that has a name.
+    """
+
+    follow: np.ndarray
+    states: tuple[Any, ...] = ()
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.follow)
+
+    @property
+    def start(self) -> int:
+        """The node before the first round."""
+        return self.nodes - 1
+
+    @property
+    def depth(self) -> np.ndarray:
+        """The largest number of rounds still open in each node, shape (nodes,)."""
+        depth = np.zeros(self.nodes + 1, dtype=np.int64)
+        depth[CLOSED] = -1
+        for node in range(self.nodes):
+            depth[node] = depth[self.follow[node]].max(initial=-1) + 1
+        return depth[:-1]
+
+    @property
+    def uses(self) -> np.ndarray:
+        """How many options lead to each node, shape (nodes,)."""
+        return np.bincount(self.follow[self.follow >= 0], minlength=self.nodes)
+
+
+def chain(rounds: int, options: int) -> Arena:
+    """Every option is open in each of ``rounds`` rounds."""
+    _require_nodes(rounds + 1)
+    follow = np.repeat(np.arange(-1, rounds, dtype=np.int32)[:, None], options, axis=1)
+    return Arena(follow)
+
+
+def budgeted(costs: Sequence[int], capacity: int, rounds: int | None = None) -> Arena:
+    """Options that cost whole numbers of a budget; with ``rounds``, at most so many of them.
+
+    Raises InvalidInput where an option costs nothing and no number of rounds ends the game.
+    """
+    prices = np.array(costs, dtype=np.int64)
+    if rounds is not None and rounds >= capacity // max(int(prices.min()), 1):
+        rounds = None if prices.min() > 0 else rounds
+    if rounds is None:
+        require_an_end(prices.min() > 0)
+        _require_nodes(capacity + 1)
+        left = np.arange(capacity + 1)[:, None] - prices
+        return Arena(np.where(left >= 0, left, CLOSED).astype(np.int32))
+    _require_nodes((capacity + 1) * (rounds + 1))
+    left = np.arange(capacity + 1)[:, None] - prices
+    layer = np.where(left >= 0, left, CLOSED)
+    width = capacity + 1
+    layers = [np.full_like(layer, CLOSED)]
+    layers += [np.where(layer >= 0, layer + i * width, CLOSED) for i in range(rounds)]
+    return Arena(np.concatenate(layers).astype(np.int32))
+
+
+def require_an_end(ends: bool) -> None:
+    """Raise InvalidInput unless the game comes to an end."""
+    if not ends:
+        raise InvalidInput(
+            "the filter admits a mechanism for ever, so no round is the last; give a number of "
+            "rounds"
+        )
+
+
+def _require_nodes(nodes: int, most: int = MOST_NODES) -> None:
+    if nodes > most:
+        raise NotApplicable(
+            f"the game has more than {most} states; take fewer rounds, fewer mechanisms, or "
+            "a smaller budget"
+        )
+
+
+def explored(
+    initial: Hashable,
+    options: int,
+    admit: Admit,
+    rounds: int | None = None,
+    most: int = MOST_NODES,
+) -> Arena:
+    """Every state that a filter can be brought to, by trying all options in each.
+
+    With ``rounds`` no more than so many options are admitted, and the same state after different
+    numbers of rounds counts apart unless the filter's own refusals end the game before.
+    Raises InvalidInput where a state is reached again (the filter would admit for ever), and
+    NotApplicable where there are too many.
+    """
+    if rounds is not None:
+        try:
+            without = _explored(initial, options, admit, most)
+            if without.depth[without.start] <= rounds:
+                return without
+        except (InvalidInput, NotApplicable):
+            pass
+        found = _explored((0, initial), options, _counted(admit, rounds), most)
+        return Arena(found.follow, tuple(inner for _, inner in found.states))
+    return _explored(initial, options, admit, most)
+
+
+def _counted(admit: Admit, rounds: int) -> Admit:
+    def within(state: Any, option: int) -> Hashable | None:
+        played, inner = state
+        if played == rounds:
+            return None
+        after = admit(inner, option)
+        return None if after is None else (played + 1, after)
+
+    return within
+
+
+def _explored(initial: Hashable, options: int, admit: Admit, most: int) -> Arena:
+    places: dict[Hashable, int] = {initial: 0}
+    states: list[Hashable] = [initial]
+    ways: list[list[int]] = []
+    while len(ways) < len(states):
+        row = []
+        for option in range(options):
+            after = admit(states[len(ways)], option)
+            if after is None:
+                row.append(CLOSED)
+                continue
+            if after not in places:
+                places[after] = len(states)
+                states.append(after)
+                _require_nodes(len(states), most)
+            row.append(places[after])
+        ways.append(row)
+    order = _sorted(ways)
+    rank = np.empty(len(order) + 1, dtype=np.int32)
+    rank[order] = np.arange(len(order))
+    rank[CLOSED] = CLOSED
+    follow = rank[np.array([ways[node] for node in order], dtype=np.int64)]
+    return Arena(follow, tuple(states[node] for node in order))
+
+
+def _sorted(ways: list[list[int]]) -> list[int]:
+    """The states in an order in which what follows comes first; the initial one is the last."""
+    order: list[int] = []
+    status = [0] * len(ways)  # 1 while on the path from the initial state, 2 when placed
+    stack = [(0, iter(ways[0]))]
+    status[0] = 1
+    while stack:
+        node, rest = stack[-1]
+        for after in rest:
+            if after == CLOSED or status[after] == 2:
+                continue
+            require_an_end(status[after] == 0)
+            status[after] = 1
+            stack.append((after, iter(ways[after])))
+            break
+        else:
+            stack.pop()
+            status[node] = 2
+            order.append(node)
+    return order

@@ -1,0 +1,255 @@
+"""What an adversary gets that fixes its choices in advance, and what the dominating pairs give.
+
+The first is never above the worst adaptive adversary, the second never below it (where no filter
+chooses between mechanisms): the two sides of adaptivity's price.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from simulator.data.databases import Relation
+from simulator.foundations.errors import NotApplicable
+from simulator.theory.bounds.bounded_range import non_adaptive_ends
+from simulator.theory.filters.families import Filter
+from simulator.theory.laws.base import Floats
+from simulator.theory.outward import UNIT
+from simulator.theory.pld import Bracket, compose_laws
+from simulator.worst.filter_nodes import OwnFilter, price_of
+from simulator.worst.grid import Grid, Layout, NearestLayout
+from simulator.worst.menu import AnyRange, Entry, Fixed, Open, Option
+from simulator.worst.nodes import CLOSED, Arena, chain, explored
+from simulator.worst.recursion import (
+    Values,
+    is_exact,
+    lower_rounding,
+    lower_sweep,
+    lower_values,
+    upper_rounding,
+    upper_sweep,
+    upper_values,
+)
+
+MOST_VECTORS = 20_000
+MOST_NUMBERS = 1e8
+MOST_PRODUCTS = 2e9
+MOST_PLACES = 5_000
+"""Of the dominating pair's composition on its grid, and of the pair: some seconds."""
+
+
+def in_advance(
+    menu: Sequence[Entry],
+    rounds: int | None,
+    filter_: Filter | OwnFilter | None,
+    epsilon: float,
+    *,
+    relation: Relation,
+    options: Sequence[Option],
+    layouts: Sequence[Layout],
+    near: Sequence[NearestLayout],
+    grid: Grid,
+) -> Bracket:
+    """Ends of the largest delta(epsilon) over all choices fixed in advance.
+
+    The order does not matter, so the choices are how often each option is asked. Raises
+    NotApplicable where they are too many, or not finitely many.
+    """
+    if len(menu) == 1 and isinstance(menu[0], AnyRange) and filter_ is None:
+        return Bracket(*non_adaptive_ends(menu[0].width, int(rounds or 0), epsilon))
+    if filter_ is None:
+        best = dominant(menu)
+        if best is not None:
+            place = [i for i, option in enumerate(options) if option.entry == best][-1]
+            arena = chain(int(rounds or 0), 1)
+            return _ends(arena, grid, [layouts[place]], [near[place]], epsilon)
+    if not all(isinstance(entry, Fixed) for entry in menu):
+        raise NotApplicable("the best choice fixed in advance is not searched for free parameters")
+    arena = _counted(options, rounds, filter_, relation)
+    if arena.nodes * float(grid.points) > MOST_NUMBERS:
+        raise NotApplicable(
+            f"there are {arena.nodes} ways to fix the choices in advance: too many to try"
+        )
+    ordered = _one_order(arena, len(options))
+    error = int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
+    rounding = upper_rounding(ordered, layouts)
+    upper = lower = 0.0
+    exact = is_exact(arena, layouts, grid)
+    for value in upper_sweep(ordered, grid, layouts):
+        found = Values(grid, value, None, rounding)
+        upper = max(upper, found.upper(epsilon, error))
+        if exact:
+            lower = max(lower, found.lower(epsilon, error))
+    if not exact:
+        rounding = lower_rounding(ordered, near)
+        for value, won in lower_sweep(ordered, grid, near):
+            lower = max(lower, Values(grid, value, won, rounding).lower(epsilon))
+    return Bracket(min(lower, upper), upper)
+
+
+def dominant(menu: Sequence[Entry]) -> int | None:
+    """The entry that every other is a coarser version of, where its name tells; else None.
+
+    A single entry, or mechanisms of one kind, which their parameter orders.
+    """
+    if any(isinstance(entry, AnyRange) for entry in menu):
+        return None
+    if len(menu) == 1:
+        return 0
+    kinds = {entry.name.partition(":")[0] for entry in menu}
+    named = all(entry.name.count(":") == 1 and "," not in entry.name for entry in menu)
+    if len(kinds) > 1 or not named:
+        return None
+    sizes = [
+        entry.high if isinstance(entry, Open) else float(entry.name.partition(":")[2])
+        for entry in menu
+    ]
+    return int(np.argmax(sizes))
+
+
+def _counted(
+    options: Sequence[Option],
+    rounds: int | None,
+    filter_: Filter | OwnFilter | None,
+    relation: Relation,
+) -> Arena:
+    """How often each option has been asked; whatever the order, as far as the filter admits it."""
+    step: Callable[[Any, int], tuple[bool, Any]]
+    initial: Any = ()
+    if filter_ is None:
+        step = lambda state, option: (True, state)  # noqa: E731
+    elif isinstance(filter_, Filter):
+        prices = [price_of(filter_, option, relation) for option in options]
+        rule, initial = filter_.over_menu(prices)
+        step = lambda state, option: rule(state, *prices[option])  # noqa: E731
+    elif not getattr(filter_, "monotone", False):
+        return _in_every_order(filter_, options, rounds)
+    else:
+        own = filter_
+        initial = own.initial
+        step = lambda state, option: own.admit(state, options[option].guarantee)  # noqa: E731
+    origin = (0,) * len(options)
+    spent: dict[Hashable, Any] = {origin: initial}
+
+    def admit(counts: Any, option: int) -> Hashable | None:
+        admitted, state = step(spent[counts], option)
+        if not admitted:
+            return None
+        after = (*counts[:option], counts[option] + 1, *counts[option + 1 :])
+        if after not in spent or state < spent[after]:  # the order that leaves most
+            spent[after] = state
+        return after
+
+    return explored(origin, len(options), admit, rounds, MOST_VECTORS)
+
+
+def _in_every_order(filter_: OwnFilter, options: Sequence[Option], rounds: int | None) -> Arena:
+    """How often each option has been asked, where what is admitted may depend on the order."""
+
+    def admit(place: Any, option: int) -> Hashable | None:
+        counts, state = place
+        admitted, after = filter_.admit(state, options[option].guarantee)
+        if not admitted:
+            return None
+        return (*counts[:option], counts[option] + 1, *counts[option + 1 :]), after
+
+    origin = (0,) * len(options)
+    found = explored((origin, filter_.initial), len(options), admit, rounds, MOST_VECTORS)
+    return Arena(found.follow, tuple(counts for counts, _ in found.states))
+
+
+def _ends(
+    arena: Arena,
+    grid: Grid,
+    layouts: Sequence[Layout],
+    near: Sequence[NearestLayout],
+    epsilon: float,
+) -> Bracket:
+    upper = upper_values(arena, grid, layouts)
+    error = int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
+    exact = is_exact(arena, layouts, grid)
+    lower = upper if exact else lower_values(arena, grid, near, keep_table=False)
+    ends = lower.lower(epsilon, error if exact else 0.0), upper.upper(epsilon, error)
+    return Bracket(min(ends), ends[1])
+
+
+def _one_order(arena: Arena, options: int) -> Arena:
+    """The count vectors of an arena's nodes, each composed in one order."""
+    vectors = _vectors(arena)
+    place = {vector: node for node, vector in enumerate(vectors)}
+    follow = np.full((len(vectors), options), CLOSED, dtype=np.int32)
+    for vector, node in place.items():
+        for option in np.flatnonzero(vector).tolist():
+            before = (*vector[:option], vector[option] - 1, *vector[option + 1 :])
+            if before in place:  # some order admits it
+                follow[node, option] = place[before]
+                break
+    return Arena(follow)
+
+
+def _vectors(arena: Arena) -> list[tuple[int, ...]]:
+    """The count vectors of an arena's nodes, smallest first: each stands after its parts."""
+    return sorted(set(arena.states), key=sum)
+
+
+def dominating_delta(
+    menu: Sequence[Entry], rounds: int, epsilon: float, step: float, experiment: int
+) -> float:
+    """An upper bound: delta(epsilon) of the pair that dominates every entry, composed.
+
+    The largest hockey-stick curve of one round is convex in e^epsilon and belongs to a pair; on a
+    grid it is laid out by connecting its points, which only raises it.
+    """
+    best = dominant(menu)
+    if best is not None:
+        entry = menu[best]
+        law = entry.law if isinstance(entry, Fixed) else entry.options(0, 1e9)[-1].law
+        law = law.reversed() if experiment else law
+        return compose_laws([(law, rounds)]).delta(epsilon).upper
+    curves = [_curve(entry, experiment) for entry in menu]
+    top = max(max(entry.lengths, default=0.0) for entry in menu)
+    unbounded = any(isinstance(e, Fixed) and not math.isfinite(e.law.support[1]) for e in menu)
+    if unbounded:
+        while max(curve(top) for curve in curves) > 1e-20 + max(curve(1e9) for curve in curves):
+            top = 1.25 * top + step
+    # a coarser grid only raises it
+    top = min(top, 700.0)
+    far = min(rounds, 40.0) + (min(epsilon, rounds * top) + 40.0) / top
+    step = max(step, top / MOST_PLACES, top * math.sqrt(2 * rounds * far / MOST_PRODUCTS))
+    places = np.arange(-math.ceil(top / step) - 1, math.ceil(top / step) + 2)
+    x = np.exp(places * step)
+    heights = np.array([max(curve(place * step) for curve in curves) for place in places])
+    layout = connected(int(places[0]), x, heights)
+    reach = rounds * int(places[-1])
+    left = min(reach, round(epsilon / step) + math.ceil(40 * top / step))
+    right = min(reach, math.ceil(40.0 / step))
+    shift = -epsilon + round(epsilon / step) * step
+    grid = Grid(step, -left - 2, left + right + 5, shift)
+    return upper_values(chain(rounds, 1), grid, [layout]).upper(epsilon)
+
+
+def _curve(entry: Entry, experiment: int):  # type: ignore[no-untyped-def]
+    if isinstance(entry, Fixed):
+        return (entry.law.reversed() if experiment else entry.law).delta
+    if isinstance(entry, Open):
+        law = entry.options(0, 1e9)[-1].law
+        return (law.reversed() if experiment else law).delta
+    return entry.guarantee.hockey_stick
+
+
+def connected(first: int, x: Floats, heights: Floats) -> Layout:
+    """The law on the grid whose hockey-stick curve connects the points (x, height), x = e^loss.
+
+    Minus the slope from a point on is the mass in experiment 1 of the losses beyond it.
+    """
+    slopes = np.diff(heights) / np.diff(x)
+    under1 = np.clip(np.diff(np.concatenate(([-1.0], slopes, [0.0]))), 0.0, None)
+    weights = under1 * x
+    infinite = float(heights[-1])
+    scale = (1.0 - infinite) / weights.sum()
+    # to the left of the points the slope is -1, so the sum may be above 1 and is not lowered
+    weights = weights * min(max(scale, 1.0), 1.0 + 1e-9)
+    return Layout(first, weights, infinite, weight_error=(64 + len(x)) * UNIT)

@@ -1,0 +1,143 @@
+"""Every method against the exact recursion.
+
+Statistical tests have fixed seeds; their intervals have confidence 1 - ALARM.
+"""
+
+import pytest
+
+from simulator import Database, NotApplicable, PureDP, simulate
+from simulator.adversaries.registry import make
+from simulator.analysis.rare.events import Question, chosen
+from simulator.engine.sampling import Covering, Guarded, Steered, Tilted
+from simulator.engine.specification import Specification
+from simulator.mechanisms import LocalSensitivityMedian
+from tests.helpers.interval_coverage import narrow
+from tests.helpers.rare_cases import (
+    ALARM,
+    FAMILY,
+    FEIGNING,
+    ROUNDS,
+    WORST,
+    assert_holds,
+    estimated,
+    graph_of,
+)
+from tests.helpers.small_games import WITH_ALICE, WITHOUT_ALICE, Survey, survey, unlisted
+from tests.helpers.trees import expectation, hockey_stick, leaves
+
+
+@pytest.mark.parametrize("b", [0, 1])
+@pytest.mark.parametrize(
+    "method", ["plain", "tilted", "steered", "guarded", "covering", "doob", "splitting"]
+)
+def test_the_methods_agree_with_the_exact_answer(method, b):
+    exact = graph_of(WORST, b)
+    event = estimated(WORST, 4.3, 20_000 if method == "plain" else 6000, method, experiment=b)
+    assert event.method == method
+    assert_holds(event.tail, exact.tail(4.3))
+    assert_holds(event.delta, exact.delta(4.3))
+
+
+def test_a_probability_is_at_most_one_though_a_mean_of_weights_may_pass_it():
+    family, rounds = PureDP(0.2), 20
+    adversary = make("double-when-behind", family, rounds)
+    found = estimated(adversary, -6.0, 500, "guarded", family=family, rounds=rounds, seed=0)
+    assert found.tail.lower <= found.tail.value <= found.tail.upper <= 1.0
+
+
+@pytest.mark.parametrize("b", [0, 1])
+def test_the_methods_agree_on_an_adversary_that_retreats_first(b):
+    exact = graph_of(FEIGNING, b)
+    for method in ("steered", "guarded", "covering", "doob", "auto"):
+        event = estimated(FEIGNING, 6.1, 20_000, method, experiment=b)
+        assert_holds(event.delta, exact.delta(6.1))
+
+
+@pytest.mark.parametrize("method", ["tilted", "steered", "guarded", "covering", "doob", "auto"])
+def test_epsilon_of_delta(method):
+    exact = graph_of(WORST, 0)
+    target = exact.delta(6.2)
+    assert exact.epsilon(target) == pytest.approx(6.2, rel=1e-9)
+    event = estimated(WORST, None, 10_000, method, delta=target)
+    assert event.at_delta.lower <= 6.2 <= event.at_delta.upper
+    low, high = narrow(event.at_delta)
+    assert low <= 6.2 <= high
+    assert high - low < 0.3
+    assert event.epsilon == event.at_delta.value
+
+
+def test_epsilon_of_delta_by_plain_play():
+    event = estimated(WORST, None, 20_000, "plain", delta=graph_of(WORST, 0).delta(3.2))
+    assert event.at_delta.lower <= 3.2 <= event.at_delta.upper
+
+
+@pytest.mark.parametrize("theta", [-0.5, 0.5])
+def test_one_sample_serves_both_directions(theta):
+    """From experiment 0 alone, against the exact answers of both."""
+    result = simulate(
+        FEIGNING, FAMILY, ROUNDS, 40_000, seed=5, experiments=(0,), sampling=Tilted(theta), jobs=1
+    )
+    for b in (0, 1) if theta > 0 else (1,):  # the other is tilted away from large losses
+        exact, found = graph_of(FEIGNING, b), result.delta(1.05, b, 1 - ALARM)
+        assert found.lower <= exact.delta(1.05) <= found.upper
+        tail = result.tail(1.05, b, 1 - ALARM)
+        assert tail.lower <= exact.tail(1.05) <= tail.upper
+
+
+def median_asked(coins):
+    first = Database([0.1, 0.4, 0.5, 0.9])
+    while True:
+        yield first.remove(0.9), first, LocalSensitivityMedian(0.5, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("method", ["tilted", "steered"])
+@pytest.mark.parametrize("adversary", [median_asked, unlisted])
+def test_a_mechanism_without_a_tilted_law_is_refused(adversary, method):
+    with pytest.raises(NotApplicable, match='use method="splitting" or "plain"') as refused:
+        estimated(adversary, 0.5, 500, method, rounds=3)
+    assert " object at " not in str(refused.value)
+
+
+def listed_instead(coins):
+    """``unlisted``, by the same mechanism with its answers listed."""
+    while True:
+        yield WITHOUT_ALICE, WITH_ALICE, Survey(0.4)
+
+
+def test_without_a_tilted_law_plain_play_and_splitting_remain():
+    exact = expectation(leaves(listed_instead, 4, 0, Tilted(0.0)), hockey_stick(0.7))
+    for method in ("auto", "plain", "splitting"):
+        event = estimated(unlisted, 0.7, 4000, method, rounds=4)
+        assert event.method == ("splitting" if method == "splitting" else "plain")
+        assert event.delta.lower <= exact <= event.delta.upper
+
+
+def test_a_listed_mechanism_of_plain_python_is_tilted():
+    exact = expectation(leaves(survey, 4, 0, Tilted(0.0)), hockey_stick(1.05))
+    event = estimated(survey, 1.05, 12_000, "tilted", rounds=4, family=PureDP(1.0))
+    assert event.method == "tilted"
+    assert_holds(event.delta, exact)
+
+
+BEHIND = make("double-when-behind", FAMILY, 40)
+"""Its large losses come by a detour."""
+
+
+def generator_of(rule):
+    """The same adversary as a generator: its states cannot be enumerated."""
+
+    def play(coins):
+        return rule(coins)
+
+    return play
+
+
+def test_auto_trusts_no_single_theta_where_large_losses_come_by_a_detour():
+    def auto(adversary):
+        s = Specification(adversary, FAMILY, 40, 2000, sampling=Tilted(0.0))
+        return chosen(Question(s, 0, 0.72, None, 0.9), "auto", None, print)
+
+    assert isinstance(auto(BEHIND), Covering)
+    guarded = auto(generator_of(BEHIND))
+    assert isinstance(guarded, Guarded)
+    assert isinstance(guarded.beside, Steered)

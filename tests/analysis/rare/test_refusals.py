@@ -1,0 +1,144 @@
+"""What is refused rather than estimated, and the one line that says what to try."""
+
+import math
+import re
+
+import pytest
+from scipy.special import ndtr
+
+from simulator import GaussianDP, InvalidInput, NotApplicable, PureDP, Refusal, Rule
+from simulator.adversaries.registry import make
+from simulator.analysis.rare import METHODS, enumerate_states, estimate_rare
+from simulator.engine.specification import Specification
+from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST, estimated, graph_of
+from tests.helpers.small_games import unlisted
+
+EXACT = ("auto", "doob")
+DRAWN = [method for method in METHODS if method not in EXACT]
+
+
+@pytest.mark.parametrize("method", DRAWN)
+def test_beyond_the_largest_loss_nothing_is_estimated(method):
+    with pytest.raises((Refusal, NotApplicable)) as refused:
+        estimated(WORST, 10.5, 400, method)
+    assert any(hint in str(refused.value) for hint in ("try", "smaller", "no play"))
+
+
+@pytest.mark.parametrize("method", EXACT)
+def test_beyond_the_largest_loss_the_recursion_gives_zero(method):
+    for epsilon in (10.0, 10.5):  # 10 is the largest loss itself
+        event = estimated(WORST, epsilon, 400, method)
+        assert event.method == "doob"
+        for found in (event.tail, event.delta):
+            assert found.lower == found.value == 0.0
+            assert found.upper < 1e-9
+
+
+SMALL = PureDP(0.1)
+THREE = make("fixed-worst-case", SMALL, 3)
+
+
+@pytest.mark.parametrize("method", DRAWN)
+def test_at_the_largest_loss_itself_nothing_is_above(method):
+    with pytest.raises((Refusal, NotApplicable)):  # 3 * 0.1 > 0.3 in floats
+        estimated(THREE, 0.3, 400, method, rounds=3, family=SMALL)
+
+
+def test_too_few_hits_are_refused_with_what_to_try():
+    with pytest.raises(Refusal, match=r'of 1000 plain trials .* "tilted", "steered"'):
+        estimated(WORST, 9.1, 1000, "plain")
+    with pytest.raises(Refusal, match=r"of 1000 trials hit .* try more trials"):
+        estimated(WORST, 9.1, 1000, "tilted", theta=0.0)
+
+
+def test_a_dominating_weight_leaves_the_valid_ends():
+    """Tilted the other way a Gaussian's weights e^{-theta L} have no bound on the event."""
+    family = GaussianDP(1.0)
+    adversary = make("fixed-worst-case", family, ROUNDS)
+    event = estimated(adversary, 0.0, 3000, "tilted", theta=-1.0, family=family)
+    mu = math.sqrt(ROUNDS)
+    for found, truth in (
+        (event.tail, ndtr(0.5 * mu)),
+        (event.delta, ndtr(0.5 * mu) - ndtr(-0.5 * mu)),
+    ):
+        assert found.guess is None
+        assert "try another theta" in found.no_guess
+        assert 0.0 <= found.lower <= truth <= found.upper <= 1.0
+
+
+@pytest.mark.parametrize(("epsilon", "theta"), [(0.1, 6.0), (0.1, 40.0), (6.2, 20.0)])
+def test_a_measure_tilted_too_far_is_contradicted(epsilon, theta):
+    """Every trial takes the one path of the largest loss: equal weights, and no visible error."""
+    exact = graph_of(WORST, 0).delta(epsilon)
+    with pytest.raises(Refusal, match=r"its paths are not those that count") as refused:
+        estimated(WORST, epsilon, 3000, "tilted", theta=theta)
+    low, high = re.search(r"between (\S+) and (\S+);", str(refused.value)).groups()
+    assert float(low) <= exact <= float(high)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("theta", [100.0, 1e4, 1e5])
+def test_a_theta_too_large_by_decades_is_contradicted(theta):
+    """Of 1000 rounds 951 are won with probability 2.7e-74, all of them with e^-313."""
+    family = PureDP(1.0)
+    adversary = make("fixed-worst-case", family, 1000)
+    with pytest.raises(Refusal, match=r"its paths are not those that count"):
+        estimate_rare(adversary, family, 1000, 1000, epsilon=900.0, method="tilted", theta=theta)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"epsilon": math.nan}, "epsilon"),
+        ({"epsilon": math.inf}, "epsilon"),
+        ({"delta": 0.0}, "delta"),
+        ({"delta": 1.0}, "delta"),
+        ({"delta": -1e-9}, "delta"),
+        ({"delta": math.nan}, "delta"),
+        ({}, "give the epsilon"),
+        ({"epsilon": 1.0, "delta": 0.1}, "give the epsilon"),
+        ({"epsilon": 1.0, "method": "magic"}, "magic"),
+        ({"epsilon": 1.0, "experiment": 2}, "experiment"),
+        ({"epsilon": 1.0, "theta": math.nan}, "theta"),
+        ({"epsilon": 1.0, "theta": math.inf}, "theta"),
+        ({"epsilon": 1.0, "theta": 1.0, "method": "doob"}, "theta"),
+        ({"epsilon": 1.0, "trials": 0}, "trials"),
+        ({"epsilon": 1.0, "rounds": 0}, "rounds"),
+    ],
+)
+def test_bad_input_is_one_line(given, complaint):
+    with pytest.raises(InvalidInput, match=complaint) as error:
+        estimated(WORST, **({"method": "tilted"} | given))
+    assert "\n" not in str(error.value)
+
+
+def test_splitting_finds_no_epsilon_of_delta():
+    with pytest.raises(NotApplicable, match="give epsilon="):
+        estimated(WORST, None, 400, "splitting", delta=1e-4)
+
+
+def tossing(state, _i, _answer, coins):
+    return state, 1 if coins.random() < 0.5 else 0
+
+
+def forever(state, i, answer, _coins):
+    """Remember every answer: no two paths lead to one state."""
+    return state + (answer if i > 0 else 0.0) / (i + 1.3), 0
+
+
+def test_the_recursion_says_what_it_needs():
+    for adversary, complaint in (
+        (unlisted, "write a rule over a menu|a rule over a menu, not a generator"),
+        (make("press-when-ahead", FAMILY, ROUNDS), "infinitely many answers"),
+    ):
+        with pytest.raises(NotApplicable, match=complaint):
+            graph_of(adversary, 0)
+    s = Specification(Rule(forever, WORST.menu, 0.0), FAMILY, 9, 10)
+    with pytest.raises(NotApplicable, match="too many"):
+        enumerate_states(s, 0, nodes=500)
+
+
+def test_the_recursion_serves_a_rule_that_tosses_coins():
+    """Both of its moves ask the same: its law is that of the rule without coins."""
+    graph = graph_of(Rule(tossing, WORST.menu * 2), 0)
+    assert graph.delta(4.3) == pytest.approx(graph_of(WORST, 0).delta(4.3), rel=1e-12)

@@ -1,0 +1,146 @@
+"""A run in one picture."""
+
+import numpy as np
+import pytest
+
+from simulator import (
+    BlackBox,
+    Database,
+    GaussianDP,
+    Laplace,
+    LeakyRandomizedResponse,
+    PureDP,
+    Tilted,
+    counting_query,
+    parse_filter,
+    parse_guarantee,
+    simulate,
+)
+from simulator.adversaries import make
+from simulator.analysis.run_picture import picture
+from simulator.foundations.errors import Refusal
+
+
+def run_of(family, name="press-when-ahead", rounds=20, trials=500, **options):
+    adversary = make(name, family, rounds)
+    return simulate(adversary, family, rounds, trials, jobs=1, progress=False, **options)
+
+
+def names_in(axes):
+    return [line.get_label() for line in axes.lines if not line.get_label().startswith("_")]
+
+
+def test_the_panels_hold_what_was_measured_and_what_is_promised():
+    result = run_of(PureDP(0.2), trace=True, keep_views=3)
+    figure = picture(result, "press when ahead")
+    tails, divergence, along = figure.axes
+    measured = ["experiment 0", "experiment 1"]
+    assert names_in(tails) == ["advanced-tight-mean", *measured]
+    assert names_in(divergence)[-2:] == measured
+    assert {"basic", "kairouz-oh-viswanath-3.3"} < set(names_in(divergence))
+    assert names_in(along) == ["mean", "advanced-tight-mean, passed by 1 in 1000"]
+    curve = next(line for line in divergence.lines if line.get_label() == "experiment 0")
+    epsilon, delta = curve.get_xdata()[5], curve.get_ydata()[5]
+    assert delta == pytest.approx(result.delta(float(epsilon)).value, rel=1e-12)
+    styles = {line.get_label(): line.get_linestyle() for line in tails.lines}
+    shared = {line.get_label(): line.get_linestyle() for line in divergence.lines}
+    assert styles["advanced-tight-mean"] == shared["advanced-tight-mean"]
+
+
+def test_without_a_trace_there_are_two_panels_and_of_one_experiment_one_curve():
+    result = run_of(GaussianDP(0.3), "fixed-worst-case", experiments=(1,))
+    tails, divergence = picture(result, "one").axes
+    assert names_in(tails) == ["zcdp-bun-steinke", "experiment 1"]
+    assert "analytic-gaussian" in names_in(divergence)
+
+
+def test_a_tail_that_leaks_has_no_bound_and_its_divergence_has():
+    result = run_of(parse_guarantee("approx:0.2,0.01"), "fixed-worst-case", trace=True)
+    tails, divergence, along = picture(result, "leaky").axes
+    assert names_in(tails) == ["experiment 0", "experiment 1"]
+    assert "kairouz-oh-viswanath-3.3" in names_in(divergence)
+    assert names_in(along) == ["mean"]
+
+
+def test_the_envelope_is_above_the_mean():
+    figure = picture(run_of(PureDP(0.2), trace=True), "one")
+    mean, envelope = figure.axes[2].lines
+    assert np.all(envelope.get_ydata() > mean.get_ydata())
+
+
+@pytest.mark.parametrize("options", [{}, {"keep": "summary"}, {"experiments": (1,)}])
+def test_of_a_weighted_run_intervals_hold_point_by_point(options):
+    result = run_of(PureDP(0.2), "fixed-worst-case", sampling=Tilted(1.0), **options)
+    figure = picture(result, "weighted")
+    assert "tilted:1.0, intervals point by point" in figure.get_suptitle()
+    tails, divergence = figure.axes
+    b = min(result.sample)
+    for axes, ask in ((tails, result.tail), (divergence, result.delta)):
+        curve = next(line for line in axes.lines if line.get_label() == f"experiment {b}")
+        assert curve.get_xdata().size > 10
+        for at, value in list(zip(curve.get_xdata(), curve.get_ydata()))[::7]:
+            assert value == ask(float(at), b).value
+        assert 0.0 < axes.get_ylim()[0] < curve.get_ydata().min()
+
+
+def test_unknown_losses_are_refused():
+    def shown(coins):
+        while True:
+            yield WITHOUT, EVERYONE, BlackBox(lambda database, rng: 1.0, PureDP(0.2))
+
+    result = simulate(shown, PureDP(0.2), 2, 10, jobs=1, progress=False)
+    with pytest.raises(Refusal, match="unknown"):
+        picture(result, "black boxes")
+
+
+EVERYONE = Database({"alice": 1, "others": 9})
+WITHOUT = EVERYONE.remove("alice")
+
+
+def silent(coins):
+    while True:
+        yield EVERYONE, EVERYONE, Laplace(counting_query("alice"), 0.1)
+
+
+def leaks(coins):
+    while True:
+        yield WITHOUT, EVERYONE, LeakyRandomizedResponse(counting_query("alice"), 0.3, 0.1)
+
+
+@pytest.mark.parametrize(("family", "reach"), [(PureDP(0.2), 1.04), (GaussianDP(0.2), 1.0)])
+def test_where_nothing_was_lost_upper_ends_are_drawn(family, reach):
+    result = simulate(silent, family, 5, 40, trace=True, jobs=1, progress=False)
+    tails, divergence, _ = picture(result, "silent").axes
+    for axes in (tails, divergence):
+        assert {"experiment 0 (none seen)", "experiment 1 (none seen)"} <= set(names_in(axes))
+    assert divergence.get_xlim() == (0.0, pytest.approx(reach))
+    limit = tails.lines[-1].get_ydata()
+    assert limit[0] == result.tail_band([0.1]).upper[0]
+    assert (limit > 0.0).all()
+
+
+def test_one_trial_that_lost_nothing_is_drawn():
+    result = run_of(PureDP(0.2), trials=1, trace=True, keep_views=1, seed=3)
+    assert len(picture(result, "one").axes) == 3
+
+
+def test_along_the_rounds_infinite_losses_are_counted_and_end_their_paths():
+    result = simulate(
+        leaks, parse_guarantee("approx:0.3,0.1"), 10, 200, trace=True, keep_views=8, jobs=1,
+        progress=False,
+    )  # fmt: skip
+    axes = picture(result, "leaky").axes[2]
+    finite = np.isfinite(result.losses(0)).mean()
+    assert 0.0 < finite < 1.0
+    assert axes.get_ylabel().endswith(f"\n(of the {finite:.3g} that stay finite)")
+    paths = [line.get_ydata() for line in axes.lines if line.get_linewidth() < 0.5]
+    assert len(paths) == 8
+    ends = [np.isfinite(path).sum() for path in paths]
+    losses = [result.replay(view).round_losses for view in result.views if view.experiment == 0]
+    assert ends == [next((i for i, x in enumerate(each) if np.isinf(x)), 10) for each in losses]
+
+
+def test_the_title_names_the_filter():
+    title = picture(run_of(PureDP(0.2), filter=parse_filter("sum:0.5")), "ahead").get_suptitle()
+    assert title == "ahead in pure:0.2, 20 rounds, 500 trials, filter sum:0.5,0.0,0.0"
+    assert "filter" not in picture(run_of(PureDP(0.2)), "ahead").get_suptitle()

@@ -1,0 +1,368 @@
+"""``dpcompose bounds`` and ``dpcompose calibrate``: what they print, and what they refuse."""
+
+import math
+import warnings
+
+import pytest
+
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.theory import GaussianLaw, PoissonSubsampledLaw, compose_laws
+from simulator.theory.bounds.comparison import MECHANISMS, compare
+
+PUBLISHED = [
+    ("randomized-response", 1000, 19.34467145, 1e-9),
+    ("laplace", 1000, 18.95028737, 2e-8),
+    ("laplace", 100, 4.692667415, 2e-8),
+    ("geometric", 100, 4.774567588, 1e-9),
+]
+
+
+def asked(dpcompose, *options):
+    said = dpcompose("bounds", *options, "--json")
+    assert (said.code, said.err) == (0, "")
+    return said.json["bounds"]
+
+
+def named(rows):
+    return {row["name"]: row for row in rows}
+
+
+def test_the_json_has_what_machines_need(dpcompose):
+    options = ("--mechanism", "laplace", "--epsilon", 0.1, "--rounds", 100, "--delta", 1e-6)
+    rows = asked(dpcompose, *options)
+    keys = ["name", "kind", "epsilon", "lower", "upper", "source", "seconds"]
+    assert all(list(row) == keys for row in rows)
+    assert {row["kind"] for row in rows} <= {"upper", "exact", "lower", "approximation"}
+    values = [row["epsilon"] for row in rows]
+    assert values == sorted(values)
+    assert all(row["source"] and row["seconds"] >= 0.0 for row in rows)
+
+
+def test_with_at_the_delta_takes_the_place_of_the_epsilon(dpcompose):
+    rows = asked(dpcompose, "--mechanism", "pure", "--epsilon", 0.1, "--rounds", 100, "--at", 4.0)
+    assert all("delta" in row and "epsilon" not in row for row in rows)
+    assert all(0.0 <= row["delta"] <= 1.0 for row in rows)
+
+
+@pytest.mark.parametrize(("mechanism", "rounds", "epsilon", "within"), PUBLISHED)
+def test_the_exact_row_is_the_published_value(dpcompose, mechanism, rounds, epsilon, within):
+    rows = asked(dpcompose, "--mechanism", mechanism, "--epsilon", 0.1, "--rounds", rounds)
+    truth = named(rows)["privacy-loss-distribution"]
+    assert truth["kind"] == "exact"
+    assert truth["lower"] * (1 - 1e-9) <= epsilon <= truth["upper"] * (1 + 1e-9)
+    assert truth["epsilon"] == pytest.approx(epsilon, rel=within)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("question", [{"delta": 1e-6}, {"epsilon": 2.0}])
+def test_no_upper_bound_is_below_the_exact_one_and_no_lower_one_above(mechanism, question):
+    leak = 1e-9 if mechanism == "approx" else 0.0
+    rows = compare(mechanism, [(0.2, 50)], leak=leak, **question)
+    exact = [row.answer for row in rows if row.kind == "exact"]
+    for answer in exact:
+        for row in rows:
+            if row.kind in ("upper", "exact"):
+                assert row.answer.upper >= answer.lower * (1 - 1e-12), row
+            if row.kind in ("lower", "exact"):
+                assert row.answer.lower <= answer.upper * (1 + 1e-12), row
+
+
+def test_a_theorem_is_exact_only_for_the_worst_case_of_its_family():
+    def kind(mechanism):
+        rows = compare(mechanism, [(0.1, 20)], delta=1e-6)
+        return next(row.kind for row in rows if row.name == "kairouz-oh-viswanath-3.3")
+
+    assert [kind(name) for name in ("randomized-response", "laplace")] == ["exact", "upper"]
+
+
+@pytest.mark.parametrize("epsilon", ["1x1,2x1", "1x1,2x1,0.5x3"])
+def test_different_gaussians_are_answered(dpcompose, epsilon):
+    rows = named(asked(dpcompose, "--mechanism", "gaussian", "--epsilon", epsilon, "--delta", 1e-6))
+    exact, composed = rows["analytic-gaussian"], rows["privacy-loss-distribution"]
+    assert exact["lower"] <= composed["upper"]
+    assert composed["lower"] <= exact["upper"]
+
+
+def test_the_table_rounds_certain_ends_outward(dpcompose):
+    options = ("bounds", "--mechanism", "pure", "--epsilon", 0.1, "--rounds", 100)
+    rows = named(dpcompose(*options, "--json").json["bounds"])
+    for line in dpcompose(*options).out.splitlines()[2:]:
+        name, _, _, lower, upper, *_ = line.split()
+        assert float(lower) <= rows[name]["lower"]
+        assert rows[name]["upper"] is None or float(upper) >= rows[name]["upper"]
+    exact = rows["kairouz-oh-viswanath-3.3"]
+    assert 0.0 < exact["upper"] - exact["lower"] < 1e-10
+
+
+def test_leaks_make_the_theorem_and_the_composed_law_agree():
+    rows = compare("approx", [(0.1, 100)], delta=1e-6, leak=1e-9)
+    exact = {row.name: row.answer.value for row in rows if row.kind == "exact"}
+    assert set(exact) == {"kairouz-oh-viswanath-3.3", "privacy-loss-distribution"}
+    first, second = exact.values()
+    assert first == pytest.approx(second, rel=1e-9)
+
+
+def test_heterogeneous_rounds(dpcompose):
+    rows = named(asked(dpcompose, "--mechanism", "pure", "--epsilon", "0.1x5,0.2x3"))
+    assert rows["basic"]["epsilon"] == pytest.approx(1.1)
+    assert "murtagh-vadhan" in rows
+    assert "kairouz-oh-viswanath-3.3" not in rows
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "name", "condition"),
+    [
+        ("gaussian", "kairouz-oh-viswanath-3.3", "pure or approximate"),
+        ("gaussian", "basic", "bounded privacy loss"),
+        ("pure", "analytic-gaussian", "Gaussian"),
+        ("pure", "bounded-range-adaptive", "range"),
+        ("exponential", "privacy-loss-distribution", "no single pair"),
+    ],
+)
+def test_a_bound_asked_by_name_says_which_condition_fails(dpcompose, mechanism, name, condition):
+    options = ("--mechanism", mechanism, "--epsilon", 0.1, "--rounds", 5, "--bound", name)
+    line = dpcompose("bounds", *options).complaint
+    assert line.startswith(f"{name}: ")
+    assert condition.lower() in line.lower()
+
+
+def test_bounds_asked_by_name_are_all_that_is_answered(dpcompose):
+    options = ("--epsilon", 0.1, "--rounds", 5, "--bound", "advanced", "--bound", "basic")
+    assert {row["name"] for row in asked(dpcompose, *options)} == {"advanced", "basic"}
+    line = dpcompose("bounds", "--epsilon", 0.1, "--rounds", 5, "--bound", "basik").complaint
+    assert "'basik'; did you mean basic" in line
+
+
+def test_at_delta_zero_the_truth_is_the_largest_loss(dpcompose):
+    rows = named(asked(dpcompose, "--mechanism", "laplace", "--epsilon", "0.1x7", "--delta", 0))
+    assert rows["privacy-loss-distribution"]["epsilon"] == pytest.approx(0.7)
+    line = dpcompose("bounds", "--mechanism", "gaussian", "--epsilon", "1x7", "--delta", 0)
+    assert "no finite epsilon holds at delta 0.0" in line.complaint
+    leaky = ("--mechanism", "approx", "--epsilon", "0.1x100", "--delta", 1e-9)
+    assert "infinite with probability 1e-08" in dpcompose("bounds", *leaky).complaint
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--epsilon", "0.1"), "--rounds"),
+        (("--epsilon", "0.1,0.2", "--rounds", 10), "every part"),
+        (("--epsilon", "0.1x5", "--rounds", 10), "--rounds 10"),
+        (("--epsilon", "0.1x"), "0.1x"),
+        (("--epsilon", "a", "--rounds", 5), "'a'"),
+        (("--epsilon", "", "--rounds", 5), "not of the form"),
+        (("--epsilon", "0.1x5.5"), "0.1x5.5"),
+        (("--epsilon", "0.1x0"), "rounds"),
+        (("--epsilon", "0.1x-5"), "rounds"),
+        (("--epsilon", 0.1, "--rounds", 0), "rounds"),
+        (("--epsilon", 0.1, "--rounds", "many"), "many"),
+        *((("--epsilon", e, "--rounds", 5), "above 0") for e in ("0", "-1", "nan", "inf", "1e300")),
+        *((("--epsilon", "1x5", "--delta", d), "delta") for d in ("-0.1", "1", "nan", "inf")),
+        (("--epsilon", "1x5", "--delta", "1e-310"), "1e-300"),
+        *((("--epsilon", "1x5", "--at", e), "epsilon") for e in ("-1", "nan", "inf")),
+        (("--epsilon", "1x5", "--at", 1, "--delta", 0.1), "not both"),
+        (("--epsilon", "1x5", "--round-delta", 0.1), "no delta"),
+        (("--mechanism", "approx", "--epsilon", "1x5", "--round-delta", 1), "delta"),
+        (("--mechanism", "approx", "--epsilon", "1x5", "--round-delta", "nan"), "delta"),
+        (("--mechanism", "subsampled-gaussian", "--epsilon", "1x5"), "--sigma and --rate"),
+        (("--mechanism", "subsampled-gaussian", "--sigma", "1x5"), "--sigma and --rate"),
+        (("--mechanism", "subsampled-gaussian", "--sigma", 1, "--rate", 0.1), "--sigma 0.1x1000"),
+        (("--mechanism", "subsampled-gaussian", "--sigma", "0x5", "--rate", 0.1), "sigma of"),
+        (("--mechanism", "subsampled-gaussian", "--sigma", "1x5", "--rate", 1.5), "sampling rate"),
+        (("--mechanism", "subsampled-gaussian", "--sigma", "1x5", "--rate", "nan"), "rate must be"),
+        (("--epsilon", "1x5", "--rate", 0.1), "no --sigma nor --rate"),
+        (("--epsilon", "1x5", "--reports", 9), "nor --reports"),
+        (("--mechanism", "subsampled-laplace", "--epsilon", "1x5"), "--epsilon and --rate"),
+        (("--mechanism", "subsampled-laplace", "--epsilon", "1x5", "--rate", 0), "sampling rate"),
+        (("--mechanism", "shuffled", "--epsilon", "1"), "--epsilon and --reports"),
+        (("--mechanism", "shuffled", "--epsilon", "1", "--reports", 0), "reports must be"),
+        (("--mechanism", "shuffled", "--epsilon", "1", "--reports", 1.5), "1.5"),
+        (("--rounds", 5), "--epsilon"),
+        (("--mechanism", "laplase", "--epsilon", "1x5"), "laplace"),
+        (("--mechanism", "approx", "--epsilon", "1x1000000", "--round-delta", 0.5), ""),
+    ],
+)
+def test_bad_input_is_one_line(dpcompose, options, named):
+    assert named in dpcompose("bounds", *options).complaint
+
+
+@pytest.mark.parametrize("mechanism", [name for name, it in MECHANISMS.items() if not it.sampled])
+def test_extreme_values_are_answered_or_refused_without_a_warning(mechanism):
+    extremes = [(50.0, 10**6), (1e-300, 10**12), (1e4, 10**12), (0.1, 10**12), (1e-9, 1)]
+    leak = 1e-200 if mechanism == "approx" else 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for parameter, rounds in extremes:
+            for question in ({"delta": 1e-300}, {"epsilon": 1e3}):
+                try:
+                    rows = compare(mechanism, [(parameter, rounds)], leak=leak, **question)
+                except NotApplicable:  # the leaks alone pass delta: no bound grants anything
+                    assert (mechanism, *question) == ("approx", "delta")
+                    continue
+                assert all(0.0 <= row.answer.value < math.inf for row in rows)
+                assert all(row.answer.lower <= row.answer.value for row in rows)
+
+
+@pytest.mark.parametrize(("sigma", "rounds", "rate"), [(1e-4, 1, 0.01), (0.1, 10**12, 1e-12)])
+@pytest.mark.parametrize("question", [{"delta": 1e-300}, {"epsilon": 1e3}])
+def test_extreme_noise_is_answered_or_refused_without_a_warning(sigma, rounds, rate, question):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows = compare("subsampled-gaussian", [(sigma, rounds)], rate=rate, **question)
+    assert all(0.0 <= row.answer.value < math.inf for row in rows)
+    assert all(row.answer.lower <= row.answer.value for row in rows)
+
+
+def test_the_subsampled_gaussian_is_the_worse_of_both_directions(dpcompose):
+    options = ("--mechanism", "subsampled-gaussian", "--sigma", 2, "--rate", 0.1, "--rounds", 100)
+    options += ("--bound", "privacy-loss-distribution")
+    row = named(asked(dpcompose, *options, "--delta", 1e-6))["privacy-loss-distribution"]
+    law = PoissonSubsampledLaw(GaussianLaw(1 / 2.0), 0.1)
+    ends = [compose_laws([(each, 100)], 1e-5).epsilon(1e-6) for each in (law, law.reversed())]
+    assert row["lower"] <= max(end.upper for end in ends)
+    assert max(end.lower for end in ends) <= row["upper"]
+    assert row["upper"] - row["lower"] <= 1e-6 * row["upper"]
+    at = named(asked(dpcompose, *options, "--at", row["upper"]))["privacy-loss-distribution"]
+    assert at["lower"] <= 1e-6
+
+
+def test_bounds_of_the_sampled_family_stand_beside_it(dpcompose):
+    options = ("--mechanism", "subsampled-gaussian", "--rate", 0.5, "--sigma", "2x5,4x5")
+    rows = asked(dpcompose, *options)
+    (truth,) = [row for row in rows if row["kind"] == "exact"]
+    assert truth["name"] == "privacy-loss-distribution"
+    beside = named(rows)
+    assert beside["one-direction"]["lower"] <= truth["upper"]
+    for name in ("dominating-both-directions", "rdp-canonne-kamath-steinke"):
+        assert truth["lower"] <= beside[name]["upper"] < 2.0 * truth["upper"]
+
+
+def test_a_question_that_is_none():
+    with pytest.raises(InvalidInput, match="ask for the epsilon at a delta"):
+        compare("pure", [(0.1, 5)])
+    with pytest.raises(InvalidInput, match="no mechanism 'x'"):
+        compare("x", [(0.1, 5)], delta=0.1)
+
+
+def test_the_table_has_every_row_of_the_json(dpcompose):
+    options = ("bounds", "--mechanism", "pure", "--epsilon", 0.1, "--rounds", 100)
+    table, rows = dpcompose(*options).out, dpcompose(*options, "--json").json["bounds"]
+    lines = table.splitlines()
+    assert lines[0] == "epsilon of pure at delta = 1e-06"
+    assert [line.split()[0] for line in lines[2:]] == [row["name"] for row in rows]
+
+
+# --- calibrate ----------------------------------------------------------------------------------
+
+BOB = ("--target-epsilon", 1, "--target-delta", math.exp(-32), "--rounds", 10_000)
+
+
+def test_the_ladder_of_the_ten_thousand_databases(dpcompose):
+    said = dpcompose("calibrate", *BOB, "--json")
+    assert (said.code, said.err) == (0, "")
+    rungs = said.json["rungs"]
+    keys = ["name", "kind", "parameter", "noise", "source"]
+    assert all(list(rung) == keys for rung in rungs)
+    parameters = [rung["parameter"] for rung in rungs]
+    assert parameters == sorted(parameters)
+    ladder = {rung["name"]: rung["parameter"] for rung in rungs}
+    assert ladder["basic"] == pytest.approx(1e-4)
+    # 1/801 is too much for Theorem 3.20 and not for the exact theorem
+    assert ladder["advanced"] < 1 / 801 < ladder["kairouz-oh-viswanath-3.3"]
+
+
+@pytest.mark.parametrize("family", ["pure", "gaussian", "range"])
+def test_a_ladder_for_every_family(dpcompose, family):
+    options = ("--target-epsilon", 1, "--target-delta", 1e-6, "--rounds", 20, "--family", family)
+    said = dpcompose("calibrate", *options)
+    assert (said.code, said.err) == (0, "")
+    assert len(said.out.splitlines()) > 4
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("--target-epsilon", value) for value in ("0", "-1", "nan", "inf", "x")),
+        *(("--target-delta", value) for value in ("0", "1", "-1", "nan", "inf")),
+        *(("--rounds", value) for value in ("0", "-5", "2.5")),
+        ("--family", "pure:1"),
+    ],
+)
+def test_a_target_that_makes_no_sense(dpcompose, option, value):
+    settings = {"--target-epsilon": 1, "--target-delta": 1e-6, "--rounds": 10} | {option: value}
+    line = dpcompose("calibrate", *(part for pair in settings.items() for part in pair)).complaint
+    assert option.strip("-").replace("target-", "") in line
+
+
+def test_extreme_targets_are_answered_or_refused(dpcompose):
+    for epsilon, delta, rounds in [(1e-9, 1e-300, 10**12), (50, 1e-300, 10**6)]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            said = dpcompose(
+                "calibrate", "--target-epsilon", epsilon, "--target-delta", delta,
+                "--rounds", rounds,
+            )  # fmt: skip
+        assert said.code in (0, 2)
+
+
+def test_a_shuffle_stands_between_its_responses_and_the_clones(dpcompose):
+    rows = asked(dpcompose, "--mechanism", "shuffled", "--epsilon", 1, "--reports", 2000)
+    order = ["shuffled-randomized-response", "clones-numerical", "clones-closed-form", "basic"]
+    assert [row["name"] for row in rows if row["name"] in order] == order
+    values = named(rows)
+    assert values[order[0]]["lower"] <= values[order[1]]["upper"] < 0.15
+    two = asked(dpcompose, "--mechanism", "shuffled", "--epsilon", "1x2", "--reports", 2000)
+    assert order[2] not in named(two)
+    assert named(two)[order[1]]["upper"] > values[order[1]]["upper"]
+
+
+def test_what_is_subsampled_stands_beside_its_amplified_bounds(dpcompose):
+    options = ("--epsilon", "1x20", "--rate", 0.1, "--delta", 1e-5)
+    laplace = named(asked(dpcompose, "--mechanism", "subsampled-laplace", *options))
+    response = named(asked(dpcompose, "--mechanism", "subsampled-randomized-response", *options))
+    dominating = "dominating-both-directions"
+    assert "one-direction" not in laplace
+    assert response["one-direction"]["lower"] <= response["privacy-loss-distribution"]["upper"]
+    truths = [rows["privacy-loss-distribution"] for rows in (laplace, response)]
+    assert truths[0]["upper"] < truths[1]["lower"]
+    assert truths[1]["upper"] <= response[dominating]["upper"] * (1 + 1e-6)
+    assert response[dominating]["upper"] < response["amplified-by-sampling"]["upper"]
+
+
+LAPLACE = ("--mechanism", "laplace", "--epsilon", 0.1, "--rounds", 1000)
+
+
+@pytest.mark.parametrize("question", [("--delta", 1e-6), ("--at", 20)])
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-9])
+def test_the_exact_row_keeps_the_tolerance(dpcompose, question, tolerance):
+    rows = asked(dpcompose, *LAPLACE, *question, "--tolerance", tolerance)
+    truth = named(rows)["privacy-loss-distribution"]
+    assert truth["upper"] - truth["lower"] <= tolerance * truth["upper"]
+    (narrow,) = asked(dpcompose, *LAPLACE, *question, "--bound", "privacy-loss-distribution")
+    assert truth["lower"] <= narrow["upper"]
+    assert narrow["lower"] <= truth["upper"]
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-13, 2.0, math.nan, -1.0])
+def test_a_tolerance_that_nothing_keeps_is_refused(dpcompose, tolerance):
+    said = dpcompose("bounds", *LAPLACE, "--tolerance", tolerance)
+    assert said.complaint == f"--tolerance must be in [1e-12, 1], got {tolerance!r}"
+
+
+def test_a_tolerance_that_these_rounds_do_not_keep_is_refused(dpcompose):
+    game = ("--mechanism", "laplace", "--epsilon", "0.1x7,0.1234x9", "--tolerance", 1e-12)
+    said = dpcompose("bounds", *game)
+    assert (
+        "doubles do not certify --tolerance 1e-12 here, but a relative width of" in said.complaint
+    )
+    with pytest.raises(InvalidInput, match="tolerance=1e-12 here"):
+        compare("laplace", [(0.1, 7), (0.1234, 9)], delta=1e-6, tolerance=1e-12)
+
+
+def test_as_many_digits_are_shown_as_were_asked_for(dpcompose):
+    words = (*LAPLACE, "--bound", "privacy-loss-distribution", "--tolerance", 1e-11)
+    (row,) = asked(dpcompose, *words)
+    shown = dpcompose("bounds", *words).out.splitlines()[2].split()
+    lower, upper = (float(word) for word in shown[3:5])
+    assert row["lower"] - 1e-10 <= lower <= row["lower"]
+    assert row["upper"] <= upper <= row["upper"] + 1e-10

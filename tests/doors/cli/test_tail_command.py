@@ -1,0 +1,115 @@
+"""``dpcompose tail``: true numbers at an atom, guesses named as such, one line for bad input."""
+
+import pytest
+
+from simulator.theory.pld.response_atoms import repeated_atoms
+
+GAME = ("fixed-worst-case", "--family", "pure:0.1", "--rounds", 30, "--trials", 200_000)
+SETTINGS = ("--seed", 1, "--epsilon", 0.2, "--jobs", 1, "--json")
+
+
+def test_run_and_tail_agree_with_the_exact_tail(dpcompose):
+    exact = repeated_atoms(0.1, 30).tail(0.2)
+    assert exact == pytest.approx(0.3933, abs=5e-5)
+    report = dpcompose("run", *GAME, *SETTINGS).json["experiments"]
+    for b in (0, 1):
+        event = dpcompose("tail", *GAME, *SETTINGS, "--method", "plain", "--experiment", b).json
+        (point,) = report[str(b)]["points"]
+        for end in ("value", "lower", "upper"):
+            assert event["tail"][end] == point["tail"][end]
+        assert point["tail"]["lower"] <= exact <= point["tail"]["upper"]
+
+
+BEHIND = ("tail", "double-when-behind", "--family", "pure:0.5", "--rounds", 20, "--trials", 6000)
+
+
+def test_a_sample_too_poor_for_a_guess_prints_its_valid_ends(dpcompose):
+    """Tilted the other way, one trial outweighs the rest: the ends remain, and the reason."""
+    arguments = ("tail", "fixed-worst-case", "--family", "gaussian:1", "--rounds", 20,
+                 "--trials", 3000, "--epsilon", 0, "--jobs", 1, "--method", "tilted",
+                 "--theta=-1", "--seed", 1)  # fmt: skip
+    lines = dpcompose(*arguments).out.splitlines()
+    assert sum("between" in line and "; no guess: one trial" in line for line in lines) == 2
+    found = dpcompose(*arguments, "--json").json
+    for name in ("tail", "delta"):
+        entry = found[name]
+        assert entry["value"] is None
+        assert entry["guess"] is None
+        assert entry["no_guess"].startswith("one trial carries")
+        assert entry["lower_valid"]
+        assert entry["upper_valid"]
+        assert 0.0 <= entry["lower"] < entry["upper"] <= 1.0
+
+
+def test_a_guess_is_printed_as_one(dpcompose):
+    arguments = (*BEHIND, "--seed", 1, "--epsilon", 0.5, "--jobs", 1, "--method", "steered")
+    event = dpcompose(*arguments, "--json").json
+    assert event["method"] == "steered"
+    for found in (event["tail"], event["delta"]):
+        assert found["lower_valid"] is found["upper_valid"] is True
+        assert found["lower"] <= found["value"] <= found["upper"]
+        assert found["guess"]["lower"] <= found["value"] <= found["guess"]["upper"]
+        assert found["guess"]["upper"] < 0.1 * found["upper"]  # the family allows far more
+    lines = dpcompose(*arguments).out.splitlines()
+    assert sum("between" in line and "a guess:" in line for line in lines) == 2
+    assert sum("promises nothing" in line for line in lines) == 2
+
+
+@pytest.mark.parametrize("method", ["auto", "doob", "covering"])
+def test_what_is_certain_has_no_guess(dpcompose, method):
+    arguments = (*BEHIND, "--seed", 1, "--epsilon", 0.5, "--jobs", 1, "--method", method)
+    event = dpcompose(*arguments, "--json").json
+    assert event["tail"]["guess"] is event["delta"]["guess"] is None
+    assert "guess" not in dpcompose(*arguments).out
+
+
+MENU = """
+from simulator import RandomizedResponse, Rule
+
+WEAK = ((WITHOUT_ALICE, EVERYONE, RandomizedResponse(ALICE, 0.1)),)
+NOISY = ((WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1)),)
+"""
+RULES = {
+    "not closing": """
+def step(state, i, answer, coins):
+    return state * 1.1 + (answer if i > 0 else 0.0), 0
+
+mine = Rule(step, WEAK, 0.0)
+""",
+    "accumulating": """
+def step(state, i, answer, coins):
+    return state + (answer if i > 0 else 0.0), 0
+
+mine = Rule(step, NOISY, 0.0)
+""",
+    "coin kept": """
+def step(state, i, answer, coins):
+    return (coins.random() if i == 0 else state), 0
+
+mine = Rule(step, WEAK, 0.0)
+""",
+}
+COMPLAINTS = {
+    "not closing": "count them instead",
+    "accumulating": "the rule keeps its answer as a number in its state",
+    "coin kept": "as a number in its state",
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_that_cannot_be_enumerated(dpcompose, adversary_file, monkeypatch, name):
+    monkeypatch.setattr("simulator.engine.enumerated.state_count.MOST_NODES", 500)
+    mine = adversary_file(MENU + RULES[name], "mine")
+    complaint = dpcompose(
+        "tail", mine, "--family", "pure:0.1", "--rounds", 14, "--trials", 100, "--epsilon", 0.9,
+        "--jobs", 1, "--method", "covering",
+    ).complaint  # fmt: skip
+    assert COMPLAINTS[name] in complaint
+
+
+@pytest.mark.parametrize("theta", ["1e12", "1e17"])
+def test_a_theta_that_leaves_no_digits(dpcompose, theta):
+    complaint = dpcompose(
+        *BEHIND, "--epsilon", 0.5, "--jobs", 1, "--method", "tilted", "--theta", theta
+    ).complaint
+    assert "digits" in complaint

@@ -1,0 +1,36 @@
+"""Checks on plain values: what is no number is refused in one line, wherever it is given."""
+
+import numpy as np
+import pytest
+
+from simulator import InvalidInput, PureDP, simulate
+from simulator.adversaries import make
+from simulator.foundations import validation
+
+CHECKS = ["finite", "positive", "nonnegative", "probability_below_one", "open_probability", "point"]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("value", [True, False, np.True_, np.False_, "0.5", b"0.5", None, [0.5]])
+def test_what_is_no_number_is_refused(check, value):
+    """True was taken for 1: as a duration, for a second."""
+    with pytest.raises(InvalidInput) as refusal:
+        getattr(validation, check)("it", value)
+    assert str(refusal.value) == f"it must be a number, not {value!r}"
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("value", [0.5, np.float32(0.5), np.float64(0.5), np.array(0.5)])
+def test_a_number_is_a_float_whatever_holds_it(check, value):
+    number = getattr(validation, check)("it", value)
+    assert (type(number), number) == (float, 0.5)
+
+
+def test_a_boolean_is_no_duration_and_no_parameter():
+    game = make("press-when-ahead", PureDP(0.2), 3), PureDP(0.2), 3
+    with pytest.raises(InvalidInput, match="seconds must be a number, not True"):
+        simulate(*game, seconds=True, jobs=1)
+    with pytest.raises(InvalidInput, match="epsilon must be a number, not True"):
+        PureDP(True)
+    with pytest.raises(InvalidInput, match="confidence must be a number, not False"):
+        simulate(*game, 10, jobs=1, progress=False).tail(0.1, confidence=False)

@@ -1,0 +1,149 @@
+"""A play that is not to trust its mechanisms examines every challenge that it has met."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from simulator import (
+    ADD_REMOVE,
+    Composition,
+    Database,
+    Laplace,
+    Mechanism,
+    PureDP,
+    Rule,
+    bounds_for,
+    counting_query,
+    simulate,
+    verify,
+)
+from simulator.analysis.declared import FalseLikelihood
+from simulator.foundations.errors import InvalidInput
+
+EVERYONE = Database({"alice": 1, "others": 3})
+WITHOUT = EVERYONE.remove("alice")
+ALICE = counting_query("alice")
+FAMILY = PureDP(0.2)
+
+
+@dataclass(frozen=True)
+class ConstantLaplace(Mechanism):
+    """The textbook likelihood of Laplace noise over a sampler that answers a constant."""
+
+    epsilon: float = 0.2
+
+    def guarantee(self, relation=ADD_REMOVE):
+        return PureDP(self.epsilon)
+
+    def sample(self, database, noise, relation=ADD_REMOVE):
+        return 7.0
+
+    def log_likelihood_ratio(self, answer, database_0, database_1, relation=ADD_REMOVE):
+        first, second = (d.count_of("alice") for d in (database_0, database_1))
+        return self.epsilon * (abs(answer - second) - abs(answer - first))
+
+
+class Softened(Laplace):
+    """Compiles, and draws with half the noise that its likelihood has."""
+
+    scalars = Laplace.scalars.__class__(
+        "softened", Laplace.scalars.width, Laplace.scalars.prepare,
+        lambda params, b, noise: Laplace.scalars.sample(params, b, noise) / 2,
+        Laplace.scalars.loss,
+    )  # fmt: skip
+
+
+def always(mechanism):
+    def adversary(coins):
+        while True:
+            yield WITHOUT, EVERYONE, mechanism
+
+    return adversary
+
+
+def rarely_false(coins):
+    """Asks the false mechanism in the last round of some trials."""
+    while True:
+        for _ in range(4):
+            yield WITHOUT, EVERYONE, Laplace(ALICE, 0.1)
+        false = coins.random() < 0.1
+        yield WITHOUT, EVERYONE, ConstantLaplace(0.1) if false else Laplace(ALICE, 0.2)
+
+
+def step(state, i, answer, coins):
+    return state, 0
+
+
+def play(adversary, **others):
+    return simulate(adversary, FAMILY, 5, 40, **({"seed": 2, "jobs": 1, "trust": False} | others))
+
+
+def test_a_false_likelihood_is_believed_unless_trust_is_withdrawn():
+    assert play(always(ConstantLaplace()), trust=True).losses(0)[0] == pytest.approx(-1.0)
+    with pytest.raises(FalseLikelihood, match=r"^ConstantLaplace\(.*does not draw from"):
+        play(always(ConstantLaplace()))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_challenge_that_was_met_is_examined(jobs):
+    with pytest.raises(FalseLikelihood, match="ConstantLaplace"):
+        play(rarely_false, jobs=jobs, block_size=8)
+
+
+def test_every_entry_of_a_menu_is_examined():
+    menu = tuple((WITHOUT, EVERYONE, m) for m in (Laplace(ALICE, 0.1), Softened(ALICE, 0.2)))
+    with pytest.raises(FalseLikelihood, match="Softened"):
+        play(Rule(step, menu))
+
+
+def test_numbers_do_not_depend_on_trust():
+    assert (play(rarely_true).losses(0) == play(rarely_true, trust=True).losses(0)).all()
+
+
+def rarely_true(coins):
+    while True:
+        yield WITHOUT, EVERYONE, Laplace(ALICE, 0.2 if coins.random() < 0.1 else 0.1)
+
+
+def test_the_distinct_challenges_are_in_the_result_in_one_order():
+    found = [play(rarely_true, jobs=jobs, block_size=8).challenges for jobs in (1, 2)]
+    assert found[0] == found[1]
+    assert {challenge.mechanism.epsilon for challenge in found[0]} == {0.1, 0.2}
+    assert play(rarely_true, trust=True).challenges == ()
+
+
+def test_a_folder_does_not_know_what_was_met(tmp_path):
+    play(rarely_true, out=tmp_path)
+    with pytest.raises(InvalidInput, match="which challenges were met"):
+        play(rarely_true, out=tmp_path)
+    assert play(rarely_true, out=tmp_path, trust=True).rounds_played == 0
+
+
+def test_verify_blames_the_mechanism_and_not_a_theorem():
+    bounds = [b for b in bounds_for(Composition.repeat(FAMILY, 5)) if b.name == "basic"]
+    settings = {"family": FAMILY, "rounds": 5, "trials": 200, "jobs": 1, "bounds": bounds}
+    true = {"true": rarely_true}
+    assert not any(check.violated for check in verify(true, **settings))
+    for mechanism in (ConstantLaplace(), LowDigits()):
+        with pytest.raises(FalseLikelihood, match=type(mechanism).__name__):
+            verify(true | {"false": always(mechanism)}, **settings)
+
+
+class LowDigits(ConstantLaplace):
+    """Honest noise, but for Alice's bit in the eighth decimal."""
+
+    def sample(self, database, noise, relation=ADD_REMOVE):
+        bit = database.count_of("alice")
+        return round(bit + noise.laplace(scale=1 / self.epsilon), 7) + 1e-8 * bit
+
+
+def test_a_loss_beyond_the_promise_stops_the_play_first():
+    class Greedy(ConstantLaplace):
+        def guarantee(self, relation=ADD_REMOVE):
+            return FAMILY
+
+    with pytest.raises(Exception, match=r"the mechanism promised 0\.2, a round lost 0\.5"):
+        play(always(Greedy(0.5)))
+    assert math.isfinite(np.max(play(rarely_true).losses(0)))
