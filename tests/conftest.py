@@ -4,12 +4,10 @@ By day the examples of a test are a function of its code, so that a commit passe
 everybody alike. ``make nightly`` tries twenty times as many, others each time; those that fail are
 kept in ``.hypothesis`` and tried first the next time.
 
-Tests compile what they play, whatever was compiled before; those of the cache name their own.
 A shell that puts the tests into the background lets them ignore Ctrl-C, and so their commands: here
 it is heard.
 """
 
-import os
 import signal
 
 from hypothesis import settings
@@ -25,8 +23,6 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("daily")
-
-os.environ.setdefault("DPCOMPOSE_CACHE", "off")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -23,9 +23,7 @@ ONLY = {
     "pytest": ("simulator.doors.pytest_plugin",),
     "numba": (
         "simulator.engine.compiled.compiling",
-        "simulator.engine.compiled.kernel_cache",
         "simulator.engine.compiled.plain_kernel",
-        "simulator.identity.kernels",
     ),
 }
 """Third-party packages, and the beginnings of the names of modules that may import them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -235,35 +234,19 @@ def overhead() -> Iterator[Line]:
 
 
 COMPILE = """
-import json, time
+import json
 from experiments.benchmarks import adversaries
 from simulator import simulate
 rule, family = adversaries.laplace()
 seconds = simulate(rule, family, 10, 10, jobs=1, progress=False).compile_seconds
-print(json.dumps([seconds, time.process_time()]))
+print(json.dumps(seconds))
 """
 
 
 def compilation() -> Iterator[Line]:
     """Seconds to compile a new rule in a new process, the import of numba included."""
-    times = [float(fresh(COMPILE)[0]) for _ in range(3)]
+    times = [float(fresh(COMPILE)) for _ in range(3)]
     yield Line("compilation of a rule", statistics.median(times), "s", 5.0, at_least=False)
-
-
-def compiled_before() -> Iterator[Line]:
-    """Processor time of a short run whose rule was compiled before, over one that compiles it."""
-    with tempfile.TemporaryDirectory() as folder:
-        fresh(COMPILE, folder)
-        pairs = [(float(fresh(COMPILE)[1]), float(fresh(COMPILE, folder)[1])) for _ in range(5)]
-    ratio = statistics.median(warm / cold for cold, warm in pairs)
-    detail = {
-        "seconds_cold": statistics.median(cold for cold, _ in pairs),
-        "seconds_warm": statistics.median(warm for _, warm in pairs),
-    }
-    yield Line(
-        "run of a rule compiled before", ratio, "x one that compiles it", 0.5, at_least=False,
-        detail=detail,
-    )  # fmt: skip
 
 
 def generator_adversary() -> Iterator[Line]:
@@ -309,5 +292,5 @@ def generators_against_a_bare_loop() -> Iterator[Line]:
 
 BENCHMARKS = (
     against_bare_draws, library_rules, other_kinds_beside_loops, two_jobs, two_worker_processes,
-    overhead, compilation, compiled_before, generator_adversary, generators_against_a_bare_loop,
+    overhead, compilation, generator_adversary, generators_against_a_bare_loop,
 )  # fmt: skip

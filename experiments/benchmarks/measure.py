@@ -63,17 +63,13 @@ def alternately(
     return ratio, statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
 
 
-def fresh(program: str, cache: str = "off") -> Any:
-    """Run a Python program in a process of its own and return the JSON that it prints.
-
-    ``cache`` is where it finds what was compiled before; by default it finds nothing.
-    """
+def fresh(program: str) -> Any:
+    """Run a Python program in a process of its own and return the JSON that it prints."""
     run = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "DPCOMPOSE_CACHE": cache},
     )
     return json.loads(run.stdout)
 

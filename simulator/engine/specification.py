@@ -16,7 +16,7 @@ from simulator.engine.sampling import Covering, Sampling
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import whole
 from simulator.identity.compiled_helpers import renew_compiled
-from simulator.identity.fingerprint import Fingerprint, fingerprint
+from simulator.identity.fingerprint import Fingerprint, Walk, fingerprint
 from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
 
@@ -112,8 +112,9 @@ class Specification:
         text = repr(sorted((k, v) for k, v in self.describe().items() if k != "trials"))
         digest = hashlib.sha256(text.encode()).digest()
         object.__setattr__(self, "task", int.from_bytes(digest[:8], "big"))
-        renew_compiled(*(getattr(self, name) for name in MADE_OF))
-        object.__setattr__(self, "code", self.code_now())
+        walk = Walk()
+        object.__setattr__(self, "code", self.code_now(walk))
+        renew_compiled(walk)
 
     def _check_play(self) -> None:
         if not isinstance(self.relation, Relation):
@@ -196,9 +197,9 @@ class Specification:
             "filter": str(self.filter),
         }
 
-    def code_now(self) -> Fingerprint:
+    def code_now(self, walk: Walk | None = None) -> Fingerprint:
         """The fingerprint of all that may be a user's code, as it is at this moment."""
-        return fingerprint(**{name: getattr(self, name) for name in MADE_OF})
+        return fingerprint(walk, **{name: getattr(self, name) for name in MADE_OF})
 
     def require_unchanged(self) -> None:
         """Raise InvalidInput when what is played has changed since the specification was made."""

@@ -17,23 +17,19 @@ _COMPILED_AS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 """Each helper that was seen, with the digest of what it was made of then."""
 
 
-def renew_compiled(*values: Any) -> list[str]:
-    """Compile anew the compiled helpers that the values reach, where they may be out of date.
+def renew_compiled(walk: Walk) -> list[str]:
+    """Compile anew the compiled helpers that a walk has met, where they may be out of date.
 
     These are the ones that were made of something else when they were last seen, and the ones that
     were compiled before they were ever seen. Returns the names of those compiled anew. What a
     helper calls comes before it.
     """
-    walk = Walk()
-    walk.words(values)
     renewed = []
     for value, words in list(walk.known.values()):
         if not _is_helper(value):
             continue
-        if value.overloads and _COMPILED_AS.get(value) != words:
+        if value.signatures and _COMPILED_AS.get(value) != words:
             value.recompile()
-            # workers keep what they were sent under this name: it is another function now
-            value._MemoMixin__uuid = None
             renewed.append(value.py_func.__qualname__)
         _COMPILED_AS[value] = words
     return renewed

@@ -38,9 +38,9 @@ class Fingerprint:
         return _digest(repr(self.parts))[:_DIGITS]
 
 
-def fingerprint(**values: Any) -> Fingerprint:
-    """Take the fingerprint of named values, from the state in which they are now."""
-    walk = Walk()
+def fingerprint(walk: Walk | None = None, **values: Any) -> Fingerprint:
+    """Return the fingerprint of named values as they are now; ``walk`` is a new one to take it."""
+    walk = walk or Walk()
     parts = tuple((name, walk.words(value, name)) for name, value in values.items())
     return Fingerprint(parts, tuple(sorted(walk.not_covered)))
 

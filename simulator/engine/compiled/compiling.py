@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.contract import Rule
-from simulator.engine.compiled.kernel_cache import kept, name_uniquely
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.uninterrupted import aside
 
@@ -129,10 +128,9 @@ def compiled_or_not(
 
     ``try_out`` plays no trial: it makes numba compile for the types in use.
     """
-    name_uniquely()
     try:
         aside(lambda: importlib.import_module("numba"))
-        kernel = kept(bind(numba_compile))
+        kernel = bind(numba_compile)
         aside(lambda: try_out(kernel))
     except DpcomposeError:
         raise

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from simulator.engine.compiled.compiling import dispatch, numba_compile, numba_inline, unowned
-from simulator.engine.compiled.kernel_cache import kept, name_uniquely
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.enumerated.enumeration import automaton_of
 from simulator.engine.enumerated.moments import Moments
@@ -53,7 +52,6 @@ def covering_kernel(kinds: tuple[Scalars, ...]) -> Callable[..., Any]:
     all rules.
     """
     compile_ = numba_compile
-    name_uniquely()
     if not kinds:
 
         def no_draw(entry, kind, params, pieces, row, noise):  # type: ignore[no-untyped-def]
@@ -95,7 +93,7 @@ def covering_kernel(kinds: tuple[Scalars, ...]) -> Callable[..., Any]:
                 losses[t] += one
                 nodes[t] = follow[row]
 
-    return kept(compile_(kernel))
+    return compile_(kernel)
 
 
 def piece_sampler(kind: Scalars) -> Callable[..., Any]:
