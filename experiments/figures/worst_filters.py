@@ -37,7 +37,7 @@ SPECIFICATION: dict[str, Any] = {
     "budget_unit": 0.01,
     "budget_top": 0.2,
     "budget_largest": 0.16,
-    "source": "filters as in simulator.theory.filters.families; the recursion is ours",
+    "source": "filters as in simulator.theory.filters; the recursion is ours",
 }
 
 

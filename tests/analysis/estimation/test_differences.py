@@ -213,7 +213,7 @@ def test_an_interval_of_the_values_alone_would_miss(result):
 
 def test_types():
     assert isinstance(clopper_pearson(1, 2), Estimate)
-    assert Result.load.__name__ == "load_result"
+    assert Result.load.__name__ == "load"
 
 
 @pytest.mark.parametrize("name", ["tail", "delta", "epsilon"])
