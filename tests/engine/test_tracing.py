@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from simulator import NotApplicable
+from simulator.engine.enumerated.decisions import RoundMatters
 from simulator.engine.enumerated.tracing import ways
-from simulator.engine.enumerated.unknown_numbers import RoundMatters
 
 CONTINUOUS = (0.0, 0.0)
 WHOLE = (1.0, 0.0)

@@ -71,6 +71,12 @@ class StateGraph:
         """Exact expectation of a function of the signed loss in experiment b."""
         return float(self.start @ self.backward(of)[0])
 
+    def tail_ends(self, threshold: float) -> tuple[float, float]:
+        """Ends that hold the tail, whichever of the losses that share a node a path has."""
+        share = self.rounding
+        lower, upper = self.tail(threshold + self.spread), self.tail(threshold - self.spread)
+        return lower * (1.0 - share), min(1.0, upper * (1.0 + share))
+
     def tail(self, threshold: float) -> float:
         """Exact Pr_b[signed loss > threshold]; equal to it but for rounding is not above it."""
         return self.value(lambda s: (s > beyond(threshold, len(self.layers))).astype(float))
@@ -161,6 +167,18 @@ class StateGraph:
         return self.signed[place], log_weights
 
 
+def places_of(sums: np.ndarray, unit: float) -> np.ndarray:
+    """A number for each sum, in their order; the same where the next is no more than ``unit`` away.
+
+    The unit is what a tail at the threshold 0 allows for rounding, so that losses are not merged
+    that any threshold parts.
+    """
+    values, place = np.unique(sums, return_inverse=True)
+    with np.errstate(invalid="ignore"):  # one infinity from the other
+        apart = np.diff(values) > unit
+    return np.concatenate(([0], np.cumsum(apart)))[place]
+
+
 def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -> StateGraph:
     """List all that can happen in experiment ``b``, at most ``nodes`` nodes.
 
@@ -176,7 +194,7 @@ def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -
             "a mechanism of the menu has infinitely many answers: use "
             'method="covering", "steered" or "tilted"'
         )
-    unit = tolerance(s.rounds * automaton.largest_loss, s.rounds)
+    unit = tolerance(0.0, s.rounds)
     state, chances = automaton.start
     middle, low, high = np.zeros((3, len(state)))
     layers: list[Layer] = []
@@ -198,10 +216,8 @@ def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -
         gained = leaves.loss[leaf]
         after = leaves.follow[leaf] if i + 1 < s.rounds else np.zeros(len(leaf), dtype=np.int64)
         sums = middle[source] + gained
-        with np.errstate(invalid="ignore"):
-            places, place = np.unique(np.where(np.isfinite(sums), np.rint(sums / unit), sums),
-                                      return_inverse=True)  # fmt: skip
-        key = after * len(places) + place
+        place = places_of(sums, unit)
+        key = after * (int(place.max()) + 1) + place
         _, one, follow = np.unique(key, return_index=True, return_inverse=True)
         layers.append(Layer(source, leaves.mass[leaf], follow, len(state)))
         lowest, highest = np.full(len(one), np.inf), np.full(len(one), -np.inf)

@@ -231,10 +231,9 @@ def by_doob(question: Question, start: float, nodes: int = NODES, curve: int = 0
 
     def recalled(epsilon: float) -> RareEvent:
         tail = graph.tail(epsilon)
-        ends = tail * (1.0 - share), min(1.0, tail * (1.0 + share))
         return RareEvent(
             epsilon=epsilon,
-            tail=exact(tail, ends, confidence),
+            tail=exact(tail, graph.tail_ends(epsilon), confidence),
             delta=exact(graph.delta(epsilon), graph.delta_ends(epsilon), confidence),
             at_delta=None,
             method="doob",

@@ -17,9 +17,9 @@ import numpy as np
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import no_filter
 from simulator.engine.enumerated.automaton import Automaton, Leaves, Out, leaves_of, same
+from simulator.engine.enumerated.decisions import RoundMatters
 from simulator.engine.enumerated.state_count import INSTEAD, Census
-from simulator.engine.enumerated.tracing import Way, ways
-from simulator.engine.enumerated.unknown_numbers import RoundMatters
+from simulator.engine.enumerated.tracing import Way, ways, with_signs
 from simulator.engine.reproducibility import comparable, global_states
 from simulator.foundations.errors import Breach, NotApplicable
 from simulator.foundations.stages import in_stages
@@ -91,7 +91,7 @@ class _Enumeration:
 
         def arrive(way: Way, spent: Any, i: int) -> int:
             key = way.state, self._entry(way.move, way.parameter), spent
-            node = numbers.setdefault(key, len(numbers))
+            node = numbers.setdefault(with_signs(key), len(numbers))
             self.census.count(i, node == len(first_round))
             if node == len(first_round):
                 first_round.append(self.rounds)
@@ -138,18 +138,20 @@ class _Enumeration:
 
     def round_by_round(self) -> Automaton:
         """Nodes of their own for every round, where the rule computes with its number."""
-        here: dict[Any, int] = {}
+        here: dict[Any, tuple[int, Any]] = {}
 
         def arrive(way: Way, spent: Any, i: int) -> int:
             key = way.state, self._entry(way.move, way.parameter), spent
-            self.census.count(i, key not in here)
-            return here.setdefault(key, len(here))
+            signed = with_signs(key)
+            self.census.count(i, signed not in here)
+            here.setdefault(signed, (len(here), key))
+            return here[signed][0]
 
         start = self._start(lambda way: arrive(way, self.unspent, 0))
         segments = []
         for i in in_stages(range(self.rounds), "enumerating states"):
             before, here, outs = here, {}, []
-            for (state, entry, spent), node in before.items():
+            for node, (state, entry, spent) in before.values():
                 entry, spent, answers = self._answered(entry, spent)
                 for answer, mass, loss in answers:
                     if i + 1 == self.rounds:

@@ -14,14 +14,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from simulator.engine.enumerated.unknown_numbers import (
-    MOST_CELLS,
-    Line,
-    RoundMatters,
-    Script,
-    Unknown,
-    every_run,
-)
+from simulator.engine.enumerated.decisions import RoundMatters, Script, every_run
+from simulator.engine.enumerated.intervals import Line
+from simulator.engine.enumerated.unknown_numbers import MOST_CELLS, Unknown
 from simulator.foundations.errors import NotApplicable
 from simulator.mechanisms.gaussian import log_normal_between
 
@@ -46,15 +41,18 @@ class TracedCoins:
             product *= between(line.low, line.high)
         return product
 
-    def _line(self, low: float, high: float, between: Callable[[float, float], float]) -> Unknown:
+    def _drawn(self, line: Line, between: Callable[[float, float], float]) -> Unknown:
         self.used = True
-        line = Line(self.script, "coin", low, high)
         self.drawn.append((line, between))
         return Unknown(line)
 
+    def _line(self, low: float, high: float, between: Callable[[float, float], float]) -> Unknown:
+        return self._drawn(Line(self.script, "coin", low, high), between)
+
     def random(self) -> Unknown:
-        """Uniform on [0, 1)."""
-        return self._line(0.0, 1.0, lambda low, high: high - low)
+        """Uniform on the multiples of 2^-53 in [0, 1), as numpy draws it."""
+        line = Line(self.script, "coin", 0.0, 1.0, spacing=2.0**-53, lattice=True)
+        return self._drawn(line, lambda low, high: high - low)
 
     def uniform(self, low: float = 0.0, high: float = 1.0) -> Unknown:
         """Uniform on [low, high)."""
@@ -155,7 +153,7 @@ def ways(
             move = plain_move(move)
         except (NotApplicable, RoundMatters, KeyboardInterrupt):
             raise
-        except BaseException as error:  # anybody's code, on numbers that it has not met
+        except BaseException as error:  # a user's code, on numbers that it has not met
             raise NotApplicable(
                 f"the rule's step cannot be enumerated: it raised {type(error).__name__} "
                 f"({error}) on a number that is not known in advance"
@@ -206,7 +204,7 @@ def compare_with_numbers(
                 if is_nan(went[0]):
                     continue
                 if not any(
-                    went == (other.state, other.move)
+                    with_signs(went) == with_signs((other.state, other.move))
                     and (parameter == other.parameter or other.parameter != other.parameter)
                     and other.first <= i <= other.last
                     and (not isinstance(answer, tuple) or other.low <= value <= other.high)
@@ -216,6 +214,13 @@ def compare_with_numbers(
                         f"the rule's step goes another way at the answer {value!r} than its "
                         "comparisons say: what it does cannot be enumerated"
                     )
+
+
+def with_signs(state: Any) -> Any:
+    """The state as a key: 0.0 and -0.0 are equal, but ``copysign`` and a division part them."""
+    if isinstance(state, tuple):
+        return tuple(map(with_signs, state))
+    return "-0.0" if state == 0 and math.copysign(1.0, state) < 0.0 else state
 
 
 def is_nan(state: Any) -> bool:

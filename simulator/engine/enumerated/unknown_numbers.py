@@ -1,176 +1,117 @@
-"""A number of which only an interval is known, and the decisions that narrow it.
+"""A number of which only an interval is known, and the arithmetic that a step does with it.
 
-Where a step compares an :class:`Unknown` number the comparison is decided both ways, one run each,
-by a :class:`Script`; the number is known to lie in a smaller interval from then on.
+Where a step compares an :class:`Unknown` number the comparison is decided both ways, one run each;
+the number is known to lie in a smaller interval from then on.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
+from simulator.engine.enumerated.decisions import RoundMatters
+from simulator.engine.enumerated.intervals import Line
 from simulator.foundations.errors import NotApplicable
 
 MOST_CELLS = 4096
 """Whole numbers that one truncation or one draw of integers may be taken apart into."""
-MOST_DECISIONS, MOST_RUNS = 200, 20_000
-"""Decisions in one run of a step, and runs of it, before it is called not enumerable."""
 
 
-class RoundMatters(Exception):
-    """The step computes with the number of the round: trace it round by round."""
-
-
-class Script:
-    """The decisions of one run: those given are repeated, further ones take their first option."""
-
-    def __init__(self, given: Sequence[int]) -> None:
-        self.given = given
-        self.taken: list[int] = []
-        self.options: list[int] = []
-        self.refused: Exception | None = None  # also where the step has caught it
-
-    def choose(self, options: int) -> int:
-        """Decide between so many options."""
-        place = len(self.taken)
-        if place >= MOST_DECISIONS:
-            raise self.refusal(
-                NotApplicable(
-                    f"the rule decides more than {MOST_DECISIONS} times in one step: draws in a "
-                    "loop cannot be enumerated"
-                )
-            )
-        choice = self.given[place] if place < len(self.given) else 0
-        self.taken.append(choice)
-        self.options.append(options)
-        return choice
-
-    def refusal(self, error: Exception) -> Exception:
-        """Keep an error, for a step may catch it and go on; return it."""
-        self.refused = self.refused or error
-        return error
-
-    def others(self) -> Iterator[list[int]]:
-        """The scripts of the runs that part from this one after the given decisions."""
-        for place in range(len(self.given), len(self.taken)):
-            for option in range(1, self.options[place]):
-                yield [*self.taken[:place], option]
-
-
-def every_run(run: Callable[[Script], Any]) -> Iterator[Any]:
-    """What ``run`` returns for every script, in no particular order."""
-    waiting: list[list[int]] = [[]]
-    for runs in itertools.count():
-        if not waiting:
-            return
-        if runs >= MOST_RUNS:
-            raise NotApplicable(f"one step of the rule goes more than {MOST_RUNS} ways")
-        script = Script(waiting.pop())
-        yield run(script)
-        waiting.extend(script.others())
-
-
-class Line:
-    """A number of which only an interval is known so far.
-
-    Attributes
-    ----------
-    low, high : the open interval; its ends have no mass of their own, or lie between the atoms.
-    name : what it is to the rule, for errors.
-    spacing : 0 for a continuous number, else the distance of its equally spaced atoms.
-    origin : one of the atoms.
-    """
-
-    __slots__ = ("high", "low", "name", "origin", "script", "spacing")
-
-    def __init__(
-        self, script: Script, name: str, low: float, high: float, *, spacing: float = 0.0,
-        origin: float = 0.0,
-    ) -> None:  # fmt: skip
-        self.script, self.name = script, name
-        self.low, self.high = low, high
-        self.spacing, self.origin = spacing, origin
-
-    def below(self, threshold: float, inclusive: bool) -> bool:
-        """Whether the number lies below the threshold (or at it), by decision where it may."""
-        if not math.isfinite(threshold):
-            return threshold == math.inf
-        cut = threshold
-        if self.spacing:
-            atoms = (threshold - self.origin) / self.spacing
-            last = math.floor(atoms) if inclusive else math.ceil(atoms) - 1
-            cut = self.origin + (last + 0.5) * self.spacing
-        if cut <= self.low:
-            return False
-        if cut >= self.high:
-            return True
-        if self.script.choose(2) == 0:
-            self.high = cut
-            return True
-        self.low = cut
-        return False
-
-    def equals(self, value: float) -> bool:
-        """Whether the number is the value: never, of a continuous one."""
-        if not self.spacing:
-            return False
-        return not self.below(value, False) and self.below(value, True)
+def no_number(value: Any) -> bool:
+    """Whether a value is NaN: it compares as nothing does."""
+    return not isinstance(value, Unknown) and bool(value != value)
 
 
 class Unknown:
-    """scale * line + shift: an unknown number, and what plain arithmetic makes of it."""
+    """An unknown number, and what plain arithmetic makes of it.
 
-    __slots__ = ("line", "scale", "shift")
+    Attributes
+    ----------
+    line : the number.
+    scale, shift : it has become scale * number + shift, but for rounding.
+    steps : the arithmetic that was done, in order: comparisons repeat it on doubles to find the
+        number at which they change.
+    """
+
+    __slots__ = ("line", "scale", "shift", "steps")
     __array_ufunc__ = None  # numpy's numbers leave arithmetic and comparison to this class
 
-    def __init__(self, line: Line, scale: float = 1.0, shift: float = 0.0) -> None:
-        self.line, self.scale, self.shift = line, scale, shift
+    def __init__(
+        self, line: Line, scale: float = 1.0, shift: float = 0.0,
+        steps: tuple[tuple[str, Any], ...] = (),
+    ) -> None:  # fmt: skip
+        self.line, self.scale, self.shift, self.steps = line, scale, shift, steps
+
+    def at(self, number: float) -> float:
+        """What the arithmetic makes of a number, rounded as doubles are."""
+        value = number
+        for operation, by in self.steps:
+            if operation == "+":
+                value += by.at(number) if isinstance(by, Unknown) else by
+            elif operation == "*":
+                value *= by
+            else:
+                value /= by
+        return value
 
     def _below(self, other: Any, inclusive: bool) -> bool:
+        if self is other:
+            return inclusive
         if isinstance(other, Unknown):
             if other.line is not self.line:
-                self._refuse("is compared with another number that is not known in advance")
-            return (self - other)._below_constant(0.0, inclusive)
+                self._refuse("is compared with another number that is not known in advance", other)
+            return bool((self - other)._below_constant(0.0, inclusive))
         return self._below_constant(float(other), inclusive)
 
     def _below_constant(self, value: float, inclusive: bool) -> bool:
         if self.scale == 0.0:
             return self.shift <= value if inclusive else self.shift < value
-        threshold = (value - self.shift) / self.scale
-        if self.scale > 0.0:
-            return self.line.below(threshold, inclusive)
-        return not self.line.below(threshold, not inclusive)
+        if not math.isfinite(value):
+            return value == math.inf
+        if not self.steps:
+            return self.line.below(value, inclusive)
+        return self.line.below_cut(self._end(value, inclusive)) == (self.scale > 0.0)
+
+    def _end(self, value: float, inclusive: bool) -> float:
+        """The number at which the arithmetic passes a value, as doubles are rounded."""
+        rising = self.scale > 0.0
+
+        def holds(number: float) -> bool:
+            found = self.at(number)
+            return (found <= value if inclusive else found < value) == rising
+
+        return self.line.end_of(holds, (value - self.shift) / self.scale)
 
     def __lt__(self, other: Any) -> bool:
-        return self._below(other, False)
+        return not no_number(other) and self._below(other, False)
 
     def __le__(self, other: Any) -> bool:
-        return self._below(other, True)
+        return not no_number(other) and self._below(other, True)
 
     def __gt__(self, other: Any) -> bool:
-        return not self._below(other, True)
+        return not no_number(other) and not self._below(other, True)
 
     def __ge__(self, other: Any) -> bool:
-        return not self._below(other, False)
+        return not no_number(other) and not self._below(other, False)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Unknown) and other.line is self.line:
-            difference = self - other
-            return self._zero(difference)
-        if isinstance(other, int | float | np.number):
-            return self._zero(self - float(other))
-        return False
+        if self is other:
+            return True
+        if isinstance(other, Unknown):
+            return other.line is self.line and self - other == 0.0
+        return isinstance(other, int | float | np.number) and self._equals(float(other))
 
-    def _zero(self, difference: Any) -> bool:
-        if not isinstance(difference, Unknown):
-            return bool(difference == 0.0)
-        if difference.scale == 0.0:
-            return difference.shift == 0.0
-        return difference.line.equals(-difference.shift / difference.scale)
+    def _equals(self, value: float) -> bool:
+        if self.scale == 0.0:
+            return self.shift == value
+        if not math.isfinite(value):
+            return False
+        if not self.steps:
+            return self.line.equals(value)
+        first, beyond = sorted((self._end(value, False), self._end(value, True)))
+        return first < beyond and not self.line.below_cut(first) and self.line.below_cut(beyond)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -181,16 +122,24 @@ class Unknown:
         return self != 0.0
 
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, Unknown):
-            if other.line is not self.line:
-                self._refuse("is added to another number that is not known in advance")
-            return Unknown(self.line, self.scale + other.scale, self.shift + other.shift)
-        return Unknown(self.line, self.scale, self.shift + float(other))
+        if not isinstance(other, Unknown):
+            by = float(other)
+            return self._after("+", by, self.scale, self.shift + by)
+        if other.line is not self.line:
+            self._refuse("is added to another number that is not known in advance", other)
+        if self.scale * other.scale >= 0.0:
+            return self._after("+", other, self.scale + other.scale, self.shift + other.shift)
+        if {*self.steps, *other.steps} <= {("*", -1.0)}:
+            return Unknown(self.line, 0.0)
+        return self._refuse("is taken from a multiple of itself, which rounds as it may")
 
     __radd__ = __add__
 
     def __neg__(self) -> Unknown:
-        return Unknown(self.line, -self.scale, -self.shift)
+        return self._after("*", -1.0, -self.scale, -self.shift)
+
+    def _after(self, step: str, by: Any, scale: float, shift: float) -> Unknown:
+        return Unknown(self.line, scale, shift, (*self.steps, (step, by)))
 
     def __pos__(self) -> Unknown:
         return self
@@ -203,22 +152,27 @@ class Unknown:
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, Unknown):
+            self._refuse_beside(other)
             return self * other._settled("is multiplied with a number that is not known in advance")
-        return Unknown(self.line, self.scale * float(other), self.shift * float(other))
+        by = float(other)
+        return self._after("*", by, self.scale * by, self.shift * by)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, Unknown):
+            self._refuse_beside(other)
             return self / other._settled("divides a number that is not known in advance")
-        return Unknown(self.line, self.scale / float(other), self.shift / float(other))
+        by = float(other)
+        return self._after("/", by, self.scale / by, self.shift / by)
 
     def __abs__(self) -> Unknown:
         return -self if self < 0.0 else self
 
     def __floor__(self) -> int:
-        low = self.scale * (self.line.low if self.scale > 0.0 else self.line.high) + self.shift
-        high = self.scale * (self.line.high if self.scale > 0.0 else self.line.low) + self.shift
+        if self.scale == 0.0:
+            return math.floor(self.shift)
+        low, high = sorted((self.at(self.line.low), self.at(self.line.high)))
         if not high - low <= MOST_CELLS:
             self._refuse("is turned into a whole number, of which there are too many")
         for whole in range(math.floor(low), math.ceil(high)):
@@ -250,6 +204,8 @@ class Unknown:
         return other / self._settled("divides a number")
 
     def __floordiv__(self, other: Any) -> int:
+        if self.line.spacing and float(other) != int(other):  # Python's // is no floor of /
+            return int(self._settled("is divided by a fraction and rounded") // other)
         return math.floor(self / other)
 
     def __float__(self) -> float:
@@ -264,19 +220,30 @@ class Unknown:
         line = self.line
         if line.name == "round":
             raise line.script.refusal(RoundMatters())
-        if not line.spacing or not (line.high - line.low) / line.spacing <= MOST_CELLS:
+        if (
+            not line.spacing
+            or line.lattice
+            or not (line.high - line.low) / line.spacing <= MOST_CELLS
+        ):
             self._refuse(what)
         first = math.ceil((line.low - line.origin) / line.spacing)
         last = math.floor((line.high - line.origin) / line.spacing)
         place = first + self.line.script.choose(last - first + 1)
         atom = line.origin + place * line.spacing
         line.low, line.high = atom - 0.5 * line.spacing, atom + 0.5 * line.spacing
-        return self.scale * atom + self.shift
+        return self.at(atom)
 
     def __getattr__(self, name: str) -> NoReturn:
         self._refuse(f"is asked for its {name}")
 
-    def _refuse(self, what: str) -> NoReturn:
+    def _refuse_beside(self, other: Unknown) -> None:
+        """Raise RoundMatters where one of two numbers is the round, which can be known."""
+        if self.line is not other.line and "round" in (self.line.name, other.line.name):
+            raise self.line.script.refusal(RoundMatters())
+
+    def _refuse(self, what: str, other: Unknown | None = None) -> NoReturn:
+        if other is not None:
+            self._refuse_beside(other)
         raise self.line.script.refusal(
             NotApplicable(
                 f"the rule's {self.line.name} {what}: only what is decided by comparisons with "
