@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from simulator import Result, parse_guarantee, simulate
+from simulator import Result, simulate
 from simulator.adversaries import make
+from simulator.theory import parse_guarantee
 
 
 def played(specification: Mapping[str, Any]) -> Iterator[tuple[str, Result]]:

@@ -7,19 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from simulator import (
-    Challenge,
-    Database,
-    Gaussian,
-    GaussianDP,
-    Guarantee,
-    Laplace,
-    PureDP,
-    RandomizedResponse,
-    Rule,
-    ScalarMechanism,
-    counting_query,
-)
+from simulator import Database, Gaussian, Laplace, PureDP, RandomizedResponse, counting_query
+from simulator.adversaries import Challenge, Rule
+from simulator.mechanisms import ScalarMechanism
+from simulator.theory import GaussianDP, Guarantee
 
 EVERYONE = Database({"alice": 1, "bob": 1, "others": 398})
 WITHOUT_ALICE = EVERYONE.remove("alice")

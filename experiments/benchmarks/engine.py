@@ -14,19 +14,15 @@ from joblib.externals.loky import get_reusable_executor
 
 from experiments.benchmarks import adversaries, loops
 from experiments.benchmarks.measure import Line, alternately, fresh
-from simulator import (
-    ADD_REMOVE,
-    Free,
-    Guarantee,
-    InvalidInput,
-    Rule,
-    ScalarMechanism,
-    simulate,
-)
-from simulator.adversaries import registry
+from simulator import simulate
+from simulator.adversaries import Rule, registry
+from simulator.data import ADD_REMOVE
 from simulator.engine.compiled.compiling import numba_compile
 from simulator.engine.compiled.plain_kernel import Engine
+from simulator.errors import InvalidInput
+from simulator.mechanisms import Free, ScalarMechanism
 from simulator.runner.worker import Player
+from simulator.theory import Guarantee
 
 ROUNDS = 100
 TRIALS = 200_000

@@ -9,18 +9,19 @@ import numpy as np
 
 from experiments.benchmarks.measure import Line, alternately
 from experiments.benchmarks.measure import seconds as measured_seconds
-from simulator import ADD_REMOVE, Challenge, Gaussian, GaussianDP, Laplace, PureDP, Rule
-from simulator.adversaries import make
+from simulator import Gaussian, Laplace, PureDP
+from simulator.adversaries import Challenge, Rule, make
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.analysis.rare import RareEvent, estimate_rare
 from simulator.analysis.rare.covering import least_theta
+from simulator.data import ADD_REMOVE
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.engine.enumerated.covering import CoveringEngine
 from simulator.engine.sampling import Tilted
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
-from simulator.theory import Composition, bound
+from simulator.theory import Composition, GaussianDP, bound
 from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws import LaplaceLaw
 from simulator.theory.pld import compose_laws

@@ -16,21 +16,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from simulator import (
-    ADD_REMOVE,
-    Challenge,
-    Exponential,
-    Gaussian,
-    Geometric,
-    Laplace,
-    LeakyRandomizedResponse,
-    PureDP,
-    RandomizedResponse,
-)
+from simulator import Gaussian, Laplace, PureDP, RandomizedResponse
+from simulator.adversaries import Challenge
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.data import ADD_REMOVE
 from simulator.data.databases import Relation
 from simulator.data.queries import Query, counting_scores
-from simulator.mechanisms import Cells, FiniteMechanism
+from simulator.mechanisms import (
+    Cells,
+    Exponential,
+    FiniteMechanism,
+    Geometric,
+    LeakyRandomizedResponse,
+)
 
 Vector = Any
 

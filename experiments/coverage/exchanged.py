@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from simulator import Tilted, simulate
+from simulator import simulate
+from simulator.analysis import Tilted
 from simulator.analysis.rare import RareEvent
 from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee

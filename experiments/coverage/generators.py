@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from experiments.coverage.entries import blank, laplace, leaky, rr
 from experiments.coverage.subject import Cast
-from simulator import ApproxDP
+from simulator.theory import ApproxDP
 
 # steps and generators of a suite: their arguments are those of the contract
 # mypy: disallow-untyped-defs=False

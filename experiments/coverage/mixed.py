@@ -14,7 +14,8 @@ from experiments.coverage.entries import (
     table,
 )
 from experiments.coverage.subject import Cast, square_gate, sum_gate
-from simulator import ApproxDP, GaussianDP, PureDP
+from simulator import PureDP
+from simulator.theory import ApproxDP, GaussianDP
 from simulator.theory.filters.families import SumFilter, WhitehouseFilter
 
 # steps are compiled as they stand, so their arguments are not annotated

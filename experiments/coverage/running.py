@@ -20,9 +20,9 @@ from experiments.coverage.cases import Case, cases
 from experiments.coverage.exchanged import estimate_exchanged
 from experiments.coverage.subject import Subject
 from experiments.coverage.truth import CELLS, Bracket, Law, law_of
-from simulator import NotApplicable, Refusal
 from simulator.analysis.estimation import Estimate
 from simulator.analysis.rare import RareEvent, estimate_rare
+from simulator.errors import NotApplicable, Refusal
 
 CONFIDENCE = 0.95
 ROUNDING = 1e-10

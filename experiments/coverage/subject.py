@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import Any
 
 from experiments.coverage.entries import Entry
-from simulator import PureDP, Rule
+from simulator import PureDP
+from simulator.adversaries import Rule
 from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
 

@@ -9,9 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments.play import label_of, played
-from simulator import parse_guarantee
 from simulator.analysis.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
-from simulator.theory import Composition, bound
+from simulator.theory import Composition, bound, parse_guarantee
 
 TITLE = "hockey-stick divergence of six adversaries, with 95% intervals, against the bounds"
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from simulator import Result, audit_answers, parse_guarantee
+from simulator import Result
 from simulator import simulate as play
 from simulator.adversaries.training import (
     Row,
@@ -22,7 +22,8 @@ from simulator.adversaries.training import (
 )
 from simulator.analysis.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
 from simulator.analysis.plots.style import measured
-from simulator.theory import PLD, GaussianLaw, PoissonSubsampledLaw, compose_laws
+from simulator.theory import PLD, GaussianLaw, PoissonSubsampledLaw, compose_laws, parse_guarantee
+from simulator.trials import audit_answers
 
 TITLE = "DP-SGD on real patients: losses of canaries against the certified curve"
 

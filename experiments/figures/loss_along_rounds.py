@@ -10,10 +10,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments.play import label_of, played
-from simulator import parse_guarantee
 from simulator.analysis.plots import legend, paper_figure, plot_drift
 from simulator.analysis.plots.style import curves, draw_band, measured, promised, spaced_marks
-from simulator.theory import azuma_deviation
+from simulator.theory import azuma_deviation, parse_guarantee
 
 TITLE = "drift and spread of the privacy loss along the rounds, with Azuma's envelope"
 

@@ -15,7 +15,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments.play import label_of
-from simulator import Refusal, parse_guarantee
 from simulator.adversaries import make
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import measured
@@ -24,7 +23,9 @@ from simulator.analysis.rare.covering import cover
 from simulator.analysis.result import Result
 from simulator.engine.sampling import Sampling, Tilted
 from simulator.engine.specification import Specification
+from simulator.errors import Refusal
 from simulator.runner.play import run
+from simulator.theory import parse_guarantee
 
 TITLE = "relative error against delta of plain, tilted, steered, covering and Doob sampling"
 

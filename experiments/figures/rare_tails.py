@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments.play import label_of
-from simulator import parse_guarantee
 from simulator.adversaries import make
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import measured, promised
@@ -21,7 +20,7 @@ from simulator.engine.block import covering_engine
 from simulator.engine.enumerated.moments import Moments
 from simulator.engine.specification import Specification
 from simulator.runner.play import run
-from simulator.theory import azuma_tail
+from simulator.theory import azuma_tail, parse_guarantee
 from simulator.theory.pld.response_atoms import repeated_atoms
 
 TITLE = "tails of adaptive adversaries down to 1e-15, by measures that cover every path"

@@ -10,10 +10,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments.play import label_of, played
-from simulator import parse_guarantee
 from simulator.analysis.plots import Band, TailCurve, legend, paper_figure, plot_tails
 from simulator.foundations.ties import beyond
-from simulator.theory import azuma_tail
+from simulator.theory import azuma_tail, parse_guarantee
 from simulator.theory.pld.response_atoms import repeated_atoms
 
 TITLE = "tails of the privacy loss of six adversaries, with simultaneous 95% bands"

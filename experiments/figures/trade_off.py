@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 from scipy.stats import norm
 
 from experiments.play import label_of, played
-from simulator import parse_guarantee
 from simulator.analysis.plots import Band, legend, paper_figure, plot_trade_off
-from simulator.theory import BoundOnComposition, Composition, bound
+from simulator.theory import BoundOnComposition, Composition, bound, parse_guarantee
 
 TITLE = "trade-off functions of three adversaries, with simultaneous 95% bands"
 

@@ -1,1 +1,8 @@
-"""From samples of the privacy loss to estimates, rare events, verdicts and pictures."""
+"""From samples of the privacy loss to estimates, rare events and verdicts.
+
+The names are listed in ``__init__.pyi``, and imported when first used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,8 @@
-"""Databases as multisets of records, tables, two real data sets, and attacks on them."""
+"""Databases as multisets of records, tables, two real data sets, queries, and attacks.
+
+The names are listed in ``__init__.pyi``, and imported when first used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,8 @@
-"""Blocks in parallel: resumed, shown while they run, interrupted, reported."""
+"""Blocks in parallel: resumed, merged, shown while they run, interrupted, reported.
+
+The names are listed in ``__init__.pyi``, and imported when first used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,8 @@
-"""Mechanisms, auditors, accountants, filters and odometers on trial."""
+"""Mechanisms, auditors, accountants, filters and odometers on trial.
+
+The names are listed in ``__init__.pyi``, and imported when first used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -10,7 +10,8 @@ import warnings
 import numpy as np
 import pytest
 
-from simulator import Exponential, Laplace, PureDP, RandomizedResponse, Rule, parse_guarantee
+from simulator import Laplace, PureDP, RandomizedResponse
+from simulator.adversaries import Rule
 from simulator.adversaries.contract import check_challenge
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import entries, make, pure_budget
@@ -18,6 +19,8 @@ from simulator.analysis.simulate import simulate
 from simulator.analysis.verification import library_adversaries
 from simulator.data.databases import ADD_REMOVE
 from simulator.foundations.errors import InvalidInput
+from simulator.mechanisms import Exponential
+from simulator.theory import parse_guarantee
 
 FAMILY = PureDP(0.4)
 NAMES = [entry.name for entry in entries() if entry.plays_in(FAMILY)]

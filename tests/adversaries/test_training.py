@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from simulator import SubsampledGaussianDP, audit_answers
 from simulator.adversaries import make
 from simulator.adversaries.training import (
     CLIP,
@@ -24,7 +23,8 @@ from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database
 from simulator.data.queries import LogisticGradient
 from simulator.mechanisms import GradientStep
-from simulator.theory import GaussianLaw, PoissonSubsampledLaw, compose_laws
+from simulator.theory import GaussianLaw, PoissonSubsampledLaw, SubsampledGaussianDP, compose_laws
+from simulator.trials import audit_answers
 
 FAMILY, ROUNDS, TRIALS = SubsampledGaussianDP(1.0, 0.3), 10, 200
 POINTS = (0.0, 0.4, 0.8, 1.5)

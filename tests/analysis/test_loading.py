@@ -7,29 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator import (
-    Database,
-    Guarded,
-    InvalidInput,
-    Laplace,
-    PureDP,
-    Result,
-    Steered,
-    Tilted,
-    counting_query,
-    estimate_rare,
-    merge_folders,
-    parse_filter,
-    simulate,
-    simulate_part,
-)
+from simulator import Database, Laplace, PureDP, Result, counting_query, estimate_rare, simulate
 from simulator.adversaries import make
 from simulator.adversaries.contract import Rule
+from simulator.analysis import Guarded, Steered, Tilted
 from simulator.analysis.loading import UnknownAdversary
 from simulator.analysis.run_picture import picture
 from simulator.engine.sampling import Covering, parse_sampling
+from simulator.errors import InvalidInput
+from simulator.runner import merge_folders, simulate_part
 from simulator.runner.play import opened
 from simulator.runner.store import RunStore
+from simulator.theory import parse_filter
 
 FAMILY, ROUNDS = PureDP(0.2), 10
 EVERYONE = Database({"alice": 1, "others": 9})

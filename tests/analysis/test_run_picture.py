@@ -3,22 +3,13 @@
 import numpy as np
 import pytest
 
-from simulator import (
-    BlackBox,
-    Database,
-    GaussianDP,
-    Laplace,
-    LeakyRandomizedResponse,
-    PureDP,
-    Tilted,
-    counting_query,
-    parse_filter,
-    parse_guarantee,
-    simulate,
-)
+from simulator import Database, Laplace, PureDP, counting_query, simulate
 from simulator.adversaries import make
+from simulator.analysis import Tilted
 from simulator.analysis.run_picture import picture
 from simulator.foundations.errors import Refusal
+from simulator.mechanisms import BlackBox, LeakyRandomizedResponse
+from simulator.theory import GaussianDP, parse_filter, parse_guarantee
 
 
 def run_of(family, name="press-when-ahead", rounds=20, trials=500, **options):

@@ -7,21 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from simulator import (
-    ApproxDP,
-    BlackBox,
-    Interactive,
-    InvalidInput,
-    Laplace,
-    PureDP,
-    Raised,
-    Refusal,
-    SumFilter,
-    Tilted,
-    counting_query,
-    estimate_rare,
-)
+from simulator import Laplace, PureDP, counting_query, estimate_rare
+from simulator.analysis import Tilted
+from simulator.errors import InvalidInput, Refusal
 from simulator.foundations.errors import Breach, NotApplicable
+from simulator.mechanisms import BlackBox, Interactive, Raised
+from simulator.theory import ApproxDP, SumFilter
 from tests.helpers.black_boxes import EVERYONE, FAMILY, WITHOUT, always, noisy, play
 
 ALICE = counting_query("alice")

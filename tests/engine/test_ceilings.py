@@ -5,11 +5,12 @@ import math
 import pytest
 from scipy.stats import norm
 
-from simulator import ApproxDP, GaussianDP, PureDP
+from simulator import PureDP
 from simulator.adversaries.registry import make
 from simulator.analysis.ceilings import delta_ceiling, epsilon_ceiling, tail_ceiling
 from simulator.analysis.rare import enumerate_states
 from simulator.engine.specification import Specification
+from simulator.theory import ApproxDP, GaussianDP
 from simulator.theory.filters.families import SumFilter
 from simulator.theory.guarantees.families import BoundedRange
 

@@ -5,7 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from simulator import Database, Laplace, PureDP, function_query, simulate
+from simulator import Database, Laplace, PureDP, simulate
+from simulator.data import function_query
 from simulator.foundations.errors import Breach
 
 EVERYONE = Database({"alice": 1, "others": 3})

@@ -5,26 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from simulator import (
-    Free,
-    Gaussian,
-    GaussianDP,
-    InvalidInput,
-    Laplace,
-    LeakyRandomizedResponse,
-    NotApplicable,
-    PureDP,
-    RandomizedResponse,
-    Rule,
-    SumFilter,
-    simulate,
-)
+from simulator import Gaussian, Laplace, PureDP, RandomizedResponse, simulate
+from simulator.adversaries import Rule
 from simulator.adversaries.people import ALICE
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.enumerated.covering import CoveringEngine
 from simulator.engine.enumerated.enumeration import automaton_of
 from simulator.engine.sampling import Covering
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.mechanisms import Free, LeakyRandomizedResponse
+from simulator.theory import GaussianDP, SumFilter
 from simulator.theory.guarantees.families import ApproxDP
 from tests.helpers.pieces import LINES, ask
 

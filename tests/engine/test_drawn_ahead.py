@@ -5,16 +5,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from simulator import (
-    ADD_REMOVE,
-    ApproxDP,
-    Database,
-    Gaussian,
-    Geometric,
-    Laplace,
-    RandomizedResponse,
-    counting_query,
-)
+from simulator import Database, Gaussian, Laplace, RandomizedResponse, counting_query
+from simulator.data import ADD_REMOVE
 from simulator.engine.interpreted import laplace_draws
 from simulator.engine.interpreted.drawn_ahead import MOST, PATIENCE, Ahead, NoiseSource
 from simulator.engine.interpreted.interpreter import play_interpreted
@@ -22,7 +14,9 @@ from simulator.engine.interpreted.laplace_draws import laplace_draws as draw_lap
 from simulator.engine.interpreted.laplace_draws import ziggurat
 from simulator.engine.specification import Specification
 from simulator.foundations.seeds import Stream, generator, record
+from simulator.mechanisms import Geometric
 from simulator.mechanisms.base import PlainPair
+from simulator.theory import ApproxDP
 from tests.helpers.oracle import compose_block
 
 EVERYONE = Database({"alice": 1, "others": 3})

@@ -6,20 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from simulator import (
-    REPLACE_ONE,
-    Breach,
-    Database,
-    Gaussian,
-    InvalidInput,
-    Laplace,
-    Mechanism,
-    PureDP,
-    Rule,
-    function_query,
-    simulate,
-)
+from simulator import Database, Gaussian, Laplace, PureDP, simulate
+from simulator.adversaries import Rule
+from simulator.data import REPLACE_ONE, function_query
+from simulator.errors import Breach, InvalidInput
 from simulator.foundations.errors import DpcomposeError
+from simulator.mechanisms import Mechanism
 from simulator.runner.store.log import OPENING_SIZE
 from tests.helpers.games import (
     ALICE,

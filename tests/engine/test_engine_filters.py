@@ -6,29 +6,23 @@ import math
 import numpy as np
 import pytest
 
-from simulator import (
-    ADD_REMOVE,
+from simulator import Gaussian, Laplace, PureDP, RandomizedResponse, simulate
+from simulator.adversaries import Rule
+from simulator.analysis.estimation import violation
+from simulator.data import ADD_REMOVE
+from simulator.engine.compiled.plain_kernel import Engine
+from simulator.engine.sampling import Tilted
+from simulator.errors import NotApplicable
+from simulator.mechanisms import Free, LeakyRandomizedResponse, Mechanism
+from simulator.theory import (
     ApproxDP,
-    Free,
-    Gaussian,
     GaussianDP,
-    Laplace,
-    LeakyRandomizedResponse,
-    Mechanism,
-    NotApplicable,
-    PureDP,
-    RandomizedResponse,
     RenyiFilter,
     RogersFilter,
-    Rule,
     SumFilter,
     WhitehouseFilter,
     ZCDPFilter,
-    simulate,
 )
-from simulator.analysis.estimation import violation
-from simulator.engine.compiled.plain_kernel import Engine
-from simulator.engine.sampling import Tilted
 from tests.helpers.games import ALICE, WITH_ALICE, WITHOUT_ALICE, always, on_alice
 
 FAMILY = ApproxDP(2.0, 0.01)

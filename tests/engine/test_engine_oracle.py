@@ -10,10 +10,12 @@ import pytest
 from scipy import stats
 
 import simulator.engine.block
-from simulator import ApproxDP, Laplace, PureDP, Rule
+from simulator import Laplace, PureDP
+from simulator.adversaries import Rule
 from simulator.engine.block import Specification, engine_for, play_block, play_interpreted
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.specification import Played
+from simulator.theory import ApproxDP
 from tests.helpers.games import (
     ALICE,
     ANYTHING,

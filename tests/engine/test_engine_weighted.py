@@ -7,28 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator import (
-    ADD_REMOVE,
-    ApproxDP,
-    BoundedRange,
-    Breach,
-    Database,
-    Exponential,
-    Free,
-    InvalidInput,
-    Laplace,
-    LeakyRandomizedResponse,
-    NotApplicable,
-    PureDP,
-    RandomizedResponse,
-    Refusal,
-    Rule,
-    Scalars,
-    counting_query,
-    counting_scores,
-    simulate,
-)
+from simulator import Database, Laplace, PureDP, RandomizedResponse, counting_query, simulate
+from simulator.adversaries import Rule
 from simulator.analysis.rare.leaks import covers, unsampled_leak
+from simulator.data import ADD_REMOVE, counting_scores
 from simulator.engine.block import total_psi_bound
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
@@ -36,7 +18,9 @@ from simulator.engine.compiled.tilted_kernel import psi_bound, tilt_of, width_of
 from simulator.engine.interpreted.interpreter import MAX_PREPARED, Prepared
 from simulator.engine.sampling import Covering, Steered, Tilted
 from simulator.engine.specification import Specification
-from simulator.theory import Composition, bound
+from simulator.errors import Breach, InvalidInput, NotApplicable, Refusal
+from simulator.mechanisms import Exponential, Free, LeakyRandomizedResponse, Scalars
+from simulator.theory import ApproxDP, BoundedRange, Composition, bound
 from tests.helpers.games import ALICE, FREE, RULES, WITH_ALICE, WITHOUT_ALICE, always, on_alice
 from tests.helpers.interval_coverage import narrow
 

@@ -8,23 +8,16 @@ from functools import partial
 import numpy as np
 import pytest
 
-from simulator import (
-    ADD_REMOVE,
-    Database,
-    Laplace,
-    Mechanism,
-    PureDP,
-    Rule,
-    counting_query,
-    simulate,
-)
+from simulator import Database, Laplace, PureDP, counting_query, simulate
+from simulator.adversaries import Rule
+from simulator.data import ADD_REMOVE
 from simulator.data.queries import function_query
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.engine.sampling import Tilted
 from simulator.foundations.errors import Breach, BrokenPromise, InvalidInput
 from simulator.foundations.seeds import Stream, generator
-from simulator.mechanisms import LeakyRandomizedResponse, RandomizedResponse
+from simulator.mechanisms import LeakyRandomizedResponse, Mechanism, RandomizedResponse
 from simulator.theory.guarantees.families import ApproxDP, GaussianDP
 
 EVERYONE = Database({"alice": 1, "others": 3})

@@ -13,9 +13,9 @@ from simulator import (
     PureDP,
     RandomizedResponse,
     counting_query,
-    function_query,
     simulate,
 )
+from simulator.data import function_query
 from simulator.engine.interpreted.drawn_ahead import NoiseSource
 from simulator.engine.interpreted.fused import WRITTEN_OUT, fused
 from simulator.engine.interpreted.interpreter import play_interpreted

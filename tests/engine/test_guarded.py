@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import simulator.engine.block
-from simulator import ApproxDP, Gaussian, InvalidInput, Laplace, RandomizedResponse, Rule
+from simulator import Gaussian, Laplace, RandomizedResponse
+from simulator.adversaries import Rule
 from simulator.engine.block import (
     play_block,
     psi_bound_at,
@@ -24,6 +25,8 @@ from simulator.engine.interpreted.interpreter import (
 )
 from simulator.engine.sampling import Covering, Guarded, Steered, Tilted
 from simulator.engine.specification import Played, Specification
+from simulator.errors import InvalidInput
+from simulator.theory import ApproxDP
 from simulator.theory.filters.families import SumFilter, WhitehouseFilter
 from tests.helpers.small_games import (
     ALICE,

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from simulator import BlackBox, Handle, Interactive, PureDP, Raised
+from simulator import PureDP
 from simulator.engine.views.views import own_copy
 from simulator.foundations.errors import Breach
+from simulator.mechanisms import BlackBox, Handle, Interactive, Raised
 from simulator.mechanisms.interactive import Conversation
 from simulator.theory.filters.families import FILTERS, parse_filter
 from tests.helpers.black_boxes import EVERYONE, FAMILY, WITHOUT, noisy, play

@@ -5,29 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from simulator import (
-    ADD_REMOVE,
-    ZCDP,
-    ApproxDP,
-    Free,
-    Gaussian,
-    GaussianDP,
-    Laplace,
-    LeakyRandomizedResponse,
-    NaturalFilter,
-    NotApplicable,
-    PureDP,
-    RandomizedResponse,
-    Rule,
-    SumFilter,
-    simulate,
-)
+from simulator import Gaussian, Laplace, PureDP, RandomizedResponse, simulate
+from simulator.adversaries import Rule
 from simulator.analysis.ceilings import delta_ceiling, epsilon_ceiling
 from simulator.analysis.rare import enumerate_states
+from simulator.data import ADD_REMOVE
 from simulator.engine.block import engine_for
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.specification import Specification
+from simulator.errors import NotApplicable
+from simulator.mechanisms import Free, LeakyRandomizedResponse
+from simulator.theory import ZCDP, ApproxDP, GaussianDP, NaturalFilter, SumFilter
 from simulator.theory.filters.natural import LAPLACE
 from tests.helpers.games import ALICE, WITH_ALICE, WITHOUT_ALICE, always, on_alice
 

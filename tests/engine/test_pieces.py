@@ -8,10 +8,12 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import kstest, truncnorm
 
-from simulator import Gaussian, GaussianDP, Rule
+from simulator import Gaussian
+from simulator.adversaries import Rule
 from simulator.adversaries.people import ALICE
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.compiled.menu import Menu
+from simulator.theory import GaussianDP
 from tests.helpers.pieces import LINES, ask
 
 

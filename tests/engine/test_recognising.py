@@ -5,15 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from simulator import (
-    Database,
-    Laplace,
-    PureDP,
-    counting_query,
-    function_query,
-    simulate,
-)
+from simulator import Database, Laplace, PureDP, counting_query, simulate
 from simulator.adversaries.contract import Challenge
+from simulator.data import function_query
 from simulator.data.queries import FunctionQuery
 from simulator.engine.interpreted import interpreter
 from simulator.engine.interpreted.interpreter import Prepared

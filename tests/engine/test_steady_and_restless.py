@@ -7,8 +7,11 @@ entry; the losses, answers and sums along the rounds are the same to the bit.
 import numpy as np
 import pytest
 
-from simulator import ADD_REMOVE, Challenge, Free, Laplace, PureDP, RandomizedResponse, Rule
+from simulator import Laplace, PureDP, RandomizedResponse
+from simulator.adversaries import Challenge, Rule
+from simulator.data import ADD_REMOVE
 from simulator.engine.compiled.plain_kernel import TRUSTED, Engine
+from simulator.mechanisms import Free
 from tests.helpers.mechanism_cases import ALICE, EVERYONE, OTHERS
 
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from simulator import NotApplicable
 from simulator.engine.enumerated.decisions import RoundMatters
 from simulator.engine.enumerated.tracing import ways
+from simulator.errors import NotApplicable
 
 CONTINUOUS = (0.0, 0.0)
 WHOLE = (1.0, 0.0)

@@ -7,22 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from simulator import (
-    ApproxDP,
-    BlackBox,
-    Database,
-    Gaussian,
-    Interactive,
-    Laplace,
-    LeakyRandomizedResponse,
-    PureDP,
-    SumFilter,
-    counting_query,
-    simulate,
-)
+from simulator import Database, Gaussian, Laplace, PureDP, counting_query, simulate
 from simulator.adversaries import make
 from simulator.analysis.result import Result
 from simulator.engine.views.transcript import FIRST, LAST, signed, told_answer
+from simulator.mechanisms import BlackBox, Interactive, LeakyRandomizedResponse
+from simulator.theory import ApproxDP, SumFilter
 
 FAMILY = PureDP(0.2)
 everyone = Database({"alice": 1, "others": 9})

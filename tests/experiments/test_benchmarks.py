@@ -10,7 +10,7 @@ import pytest
 from experiments.benchmarks import accuracy, adversaries, engine, loops, memory, peers
 from experiments.benchmarks.__main__ import MODULES, chosen, main, shown
 from experiments.benchmarks.measure import Line, alternately
-from simulator import ADD_REMOVE
+from simulator.data import ADD_REMOVE
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.theory.laws import LaplaceLaw
 from simulator.theory.pld import compose_laws

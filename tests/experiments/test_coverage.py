@@ -16,9 +16,9 @@ from experiments.coverage.cases import PLACES, Case, cases
 from experiments.coverage.running import Claim, Outcome, claim_of, play, tasks
 from experiments.coverage.table import FALSE_ALARM, Count, markdown, row, rows
 from experiments.coverage.truth import Bracket, law_of
-from simulator import Refusal
 from simulator.analysis.estimation import Estimate
 from simulator.analysis.rare import RareEvent
+from simulator.errors import Refusal
 
 SUITE = suite()
 DESIGNED = designed()

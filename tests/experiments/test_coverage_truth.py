@@ -15,7 +15,8 @@ from experiments.coverage.cases import at_atom
 from experiments.coverage.entries import between, gaussian, laplace
 from experiments.coverage.subject import Subject
 from experiments.coverage.truth import REFUSED, law_of
-from simulator import GaussianDP, PureDP, simulate
+from simulator import PureDP, simulate
+from simulator.theory import GaussianDP
 
 SUITE = suite()
 DESIGNED = designed()

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from simulator import InvalidInput, PureDP, simulate
+from simulator import PureDP, simulate
 from simulator.adversaries import make
+from simulator.errors import InvalidInput
 from simulator.foundations import validation
 
 CHECKS = ["finite", "positive", "nonnegative", "probability_below_one", "open_probability", "point"]

@@ -1,21 +1,16 @@
 """Rules and generator adversaries that between them meet everything an engine must do."""
 
-from simulator import (
-    ApproxDP,
-    Database,
+from simulator import Database, Gaussian, Laplace, PureDP, RandomizedResponse, counting_query
+from simulator.adversaries import Rule
+from simulator.data import counting_scores
+from simulator.mechanisms import (
     Exponential,
     Free,
-    Gaussian,
     Geometric,
-    Laplace,
     LeakyRandomizedResponse,
-    PureDP,
-    RandomizedResponse,
     ReportNoisyMax,
-    Rule,
-    counting_query,
-    counting_scores,
 )
+from simulator.theory import ApproxDP
 
 WITH_ALICE = Database({"alice": 1, "bob": 1, "others": 7})
 WITHOUT_ALICE = WITH_ALICE.remove("alice")

@@ -4,13 +4,9 @@ import shutil
 
 import pytest
 
-from simulator import (
-    InvalidInput,
-    PureDP,
-    merge_folders,
-    simulate,
-    simulate_part,
-)
+from simulator import PureDP, simulate
+from simulator.errors import InvalidInput
+from simulator.runner import merge_folders, simulate_part
 from simulator.runner.store import RunStore
 from simulator.runner.store.manifest import read_manifest
 from tests.helpers.games import press_when_ahead

@@ -1,7 +1,10 @@
 """Mechanisms whose continuous answers are cut into pieces, and how the tests ask them."""
 
-from simulator import Challenge, Gaussian, GaussianDP, Geometric, Laplace, PureDP
+from simulator import Gaussian, Laplace, PureDP
+from simulator.adversaries import Challenge
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.mechanisms import Geometric
+from simulator.theory import GaussianDP
 
 PAIR = (WITHOUT_ALICE, EVERYONE)
 

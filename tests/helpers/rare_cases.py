@@ -1,9 +1,10 @@
 """Games of 20 rounds with exact answers, and how the tests ask about them."""
 
-from simulator import ApproxDP, PureDP
+from simulator import PureDP
 from simulator.adversaries.registry import make
 from simulator.analysis.rare import enumerate_states, estimate_rare
 from simulator.engine.specification import Specification
+from simulator.theory import ApproxDP
 from tests.helpers.interval_coverage import narrow
 
 ALARM = 1e-6

@@ -74,8 +74,10 @@ ROOMS = (
 )
 """From the ground up. Rooms of one floor may use one another, but not in a ring."""
 
-FLOORS = {"simulator": 0} | {room.name: room.floor for room in ROOMS}
-"""The package itself, floor 0, has nothing but its version and the list of public names."""
+FLOORS = {"simulator": 0, "moved": 0, "errors": 1} | {room.name: room.floor for room in ROOMS}
+FLOORS |= dict.fromkeys(("estimation", "queries", "testing"), 9)
+"""The package itself, floor 0, has nothing but its version and the lists of names that it
+has and had. Beside the rooms stand ``errors``, which is public, and paths that have moved."""
 
 
 def table() -> str:

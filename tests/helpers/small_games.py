@@ -5,22 +5,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator import (
-    ApproxDP,
-    Database,
+from simulator import Database, Laplace, PureDP, RandomizedResponse, counting_query
+from simulator.adversaries import Rule
+from simulator.data import counting_scores
+from simulator.engine.sampling import Steered, Tilted
+from simulator.mechanisms import (
+    AboveThreshold,
+    Cells,
     Exponential,
-    Laplace,
     LeakyRandomizedResponse,
     Mechanism,
-    PureDP,
-    RandomizedResponse,
+    PostProcessed,
     ReportNoisyMax,
-    Rule,
-    counting_query,
-    counting_scores,
 )
-from simulator.engine.sampling import Steered, Tilted
-from simulator.mechanisms import AboveThreshold, Cells, PostProcessed
+from simulator.theory import ApproxDP
 
 WITH_ALICE = Database({"alice": 1, "bob": 1, "others": 7})
 WITHOUT_ALICE = WITH_ALICE.remove("alice")

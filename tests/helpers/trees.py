@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulator import Exponential, RandomizedResponse
+from simulator import RandomizedResponse
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.engine.interpreted.interpreter import Prepared, Trial, play_trial, tilted_draw
+from simulator.mechanisms import Exponential
 
 
 class Leaf(NamedTuple):

@@ -11,19 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator import (
-    Database,
-    Laplace,
-    PureDP,
-    RandomizedResponse,
-    Rule,
-    SubsampledGaussianDP,
-    counting_query,
-)
+from simulator import Database, Laplace, PureDP, RandomizedResponse, counting_query
+from simulator.adversaries import Rule
 from simulator.adversaries.loading import find_adversary
 from simulator.adversaries.registry import entries
 from simulator.identity.fingerprint import Walk, fingerprint
 from simulator.mechanisms import PostProcessed
+from simulator.theory import SubsampledGaussianDP
 
 EVERYONE = Database({"alice": 1, "others": 5})
 WITHOUT_ALICE = EVERYONE.remove("alice")
@@ -163,7 +157,8 @@ def test_every_adversary_of_the_library_has_its_own():
 
 FILE = """
 from dataclasses import dataclass
-from simulator import Database, Laplace, Mechanism, PureDP, counting_query
+from simulator import Database, Laplace, PureDP, counting_query
+from simulator.mechanisms import Mechanism
 
 EVERYONE = Database({{"alice": 1, "others": 5}})
 EPSILON = {epsilon}

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from simulator import Challenge, Rule, simulate
+from simulator import simulate
+from simulator.adversaries import Challenge, Rule
 from simulator.adversaries.library.fixed_worst_case import fixed_worst_case
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.queries import (

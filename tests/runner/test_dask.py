@@ -13,17 +13,9 @@ import pytest
 
 import simulator.runner.clusters.cluster
 import simulator.runner.clusters.dask_cluster
-from simulator import (
-    Breach,
-    ClusterLost,
-    InvalidInput,
-    Laplace,
-    PureDP,
-    WorkerLost,
-    merge_folders,
-    simulate,
-    simulate_part,
-)
+from simulator import Laplace, PureDP, simulate
+from simulator.errors import Breach, InvalidInput
+from simulator.runner import ClusterLost, WorkerLost, merge_folders, simulate_part
 from simulator.runner.clusters.cluster import TASK_BYTES, TASK_SECONDS, TaskSize
 from simulator.runner.clusters.task import TaskOutcome, play_blocks, require_program
 from simulator.runner.store import RunStore

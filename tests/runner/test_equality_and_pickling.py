@@ -9,21 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator import (
-    Database,
-    InvalidInput,
-    Laplace,
-    PureDP,
-    Result,
-    Tilted,
-    counting_query,
-    parse_filter,
-    parse_guarantee,
-    rule,
-    simulate,
-)
+from simulator import Database, Laplace, PureDP, Result, counting_query, rule, simulate
 from simulator.adversaries import make, registry
+from simulator.analysis import Tilted
+from simulator.errors import InvalidInput
 from simulator.foundations.frames import holds_same
+from simulator.theory import parse_filter, parse_guarantee
 from tests.helpers.mechanism_cases import CASES
 
 FAMILY = PureDP(0.2)

@@ -4,8 +4,9 @@ import time
 
 import pytest
 
-from simulator import Database, InvalidInput, Laplace, PureDP, counting_query, simulate
+from simulator import Database, Laplace, PureDP, counting_query, simulate
 from simulator.engine.block import Specification
+from simulator.errors import InvalidInput
 from simulator.runner import fitting
 from simulator.runner.fitting import HELD_OUT, stored_trials, trials_that_fit
 from tests.helpers.games import press_when_ahead

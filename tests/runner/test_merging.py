@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 import simulator.runner.worker
-from simulator import (
-    Tilted,
-    merge_folders,
-)
+from simulator.analysis import Tilted
+from simulator.runner import merge_folders
 from simulator.runner.store import RunStore
 from simulator.runner.store.manifest import read_manifest
 from tests.helpers.games import PRESS

@@ -11,11 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator import (
-    InvalidInput,
-    Result,
-    merge_folders,
-)
+from simulator import Result
+from simulator.errors import InvalidInput
+from simulator.runner import merge_folders
 from simulator.runner.store import RunStore
 from simulator.runner.store.manifest import read_manifest, write_manifest
 from tests.helpers.games import PRESS
@@ -144,7 +142,7 @@ def test_a_damaged_folder_gives_what_is_whole_and_says_so(parts, tmp_path):
 
 KILLED = """
 import sys, time
-from simulator import merge_folders
+from simulator.runner import merge_folders
 from simulator.runner import merging
 whole = merging.Pile.encoded
 

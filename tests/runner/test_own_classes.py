@@ -8,7 +8,9 @@ import pytest
 OPENING = """
 import math
 from dataclasses import dataclass
-from simulator import ADD_REMOVE, Database, Laplace, Mechanism, PureDP, counting_query, simulate
+from simulator import Database, Laplace, PureDP, counting_query, simulate
+from simulator.data import ADD_REMOVE
+from simulator.mechanisms import Mechanism
 
 everyone = Database({"alice": 1})
 without = everyone.remove("alice")

@@ -4,12 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from simulator import (
-    InvalidInput,
-    PureDP,
-    merge_folders,
-    simulate_part,
-)
+from simulator import PureDP
+from simulator.errors import InvalidInput
+from simulator.runner import merge_folders, simulate_part
 from simulator.runner.partial_runs import Part
 from tests.helpers.exploring import examples
 from tests.helpers.games import PRESS

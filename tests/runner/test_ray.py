@@ -3,7 +3,8 @@
 import joblib
 import pytest
 
-from simulator import PureDP, WorkerLost, simulate
+from simulator import PureDP, simulate
+from simulator.runner import WorkerLost
 from simulator.runner.store import RunStore
 from tests.helpers.clusters import watched
 from tests.helpers.games import press_when_ahead

@@ -10,20 +10,14 @@ import numpy as np
 import pytest
 
 import simulator.runner.worker
-from simulator import (
-    ApproxDP,
-    Breach,
-    InvalidInput,
-    Laplace,
-    PureDP,
-    counting_query,
-    replay,
-    simulate,
-)
+from simulator import Laplace, PureDP, counting_query, simulate
 from simulator.engine.outcomes.tally import PairwiseSum
 from simulator.engine.sampling import Tilted
+from simulator.engine.views import replay
+from simulator.errors import Breach, InvalidInput
 from simulator.runner.clusters.cluster import WorkerLost
 from simulator.runner.pool import workers
+from simulator.theory import ApproxDP
 from tests.helpers.games import PRESS, TOSS, WITH_ALICE, WITHOUT_ALICE, press_when_ahead, wander
 from tests.helpers.same_runs import assert_same
 

@@ -9,21 +9,15 @@ import numpy as np
 import pytest
 
 import simulator.runner.worker
-from simulator import (
-    InvalidInput,
-    Laplace,
-    PureDP,
-    Rule,
-    SumFilter,
-    Tilted,
-    counting_query,
-    simulate,
-)
-from simulator.adversaries import make
+from simulator import Laplace, PureDP, counting_query, simulate
+from simulator.adversaries import Rule, make
+from simulator.analysis import Tilted
 from simulator.engine.block import engine_for
 from simulator.engine.outcomes.stored import stored_outcome
 from simulator.engine.specification import Specification
+from simulator.errors import InvalidInput
 from simulator.runner.store import RunStore
+from simulator.theory import SumFilter
 from tests.helpers.games import PRESS, WITH_ALICE, WITHOUT_ALICE, press_when_ahead
 from tests.helpers.same_runs import assert_same
 

@@ -6,18 +6,9 @@ import numpy as np
 import pytest
 
 from experiments.benchmarks.measure import fresh
-from simulator import (
-    ApproxDP,
-    Covering,
-    Guarded,
-    LeakyRandomizedResponse,
-    PureDP,
-    Rule,
-    Tilted,
-    merge_folders,
-    simulate,
-    simulate_part,
-)
+from simulator import PureDP, simulate
+from simulator.adversaries import Rule
+from simulator.analysis import Covering, Guarded, Tilted
 from simulator.engine.outcomes.bins import LossBins
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.outcomes.packing import packed, unpacked
@@ -25,8 +16,10 @@ from simulator.engine.outcomes.tally import Tally, digest
 from simulator.engine.outcomes.weighted_bins import WeightedBins
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
-from simulator.runner import keeping
+from simulator.mechanisms import LeakyRandomizedResponse
+from simulator.runner import keeping, merge_folders, simulate_part
 from simulator.runner.store import RunStore
+from simulator.theory import ApproxDP
 from tests.helpers.games import ALICE, PRESS, TOSS, always, on_alice, press_when_ahead
 
 FAMILY = PureDP(0.9)

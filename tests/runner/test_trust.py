@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 
 from simulator import (
-    ADD_REMOVE,
     Composition,
     Database,
     Laplace,
-    Mechanism,
     PureDP,
-    Rule,
     bounds_for,
     counting_query,
     simulate,
     verify,
 )
+from simulator.adversaries import Rule
 from simulator.analysis.declared import FalseLikelihood
+from simulator.data import ADD_REMOVE
 from simulator.foundations.errors import InvalidInput
+from simulator.mechanisms import Mechanism
 
 EVERYONE = Database({"alice": 1, "others": 3})
 WITHOUT = EVERYONE.remove("alice")

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from simulator import Guarded, PureDP, simulate
+from simulator import PureDP, simulate
 from simulator.adversaries.registry import make
+from simulator.analysis import Guarded
 from simulator.analysis.estimation import (
     delta,
     delta_log_bound,

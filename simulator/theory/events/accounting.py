@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
@@ -27,39 +27,62 @@ from simulator.theory.bounds.comparison import (
     true_row,
 )
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.events.leaves import NothingEvent, PromiseEvent
 from simulator.theory.events.stored import EVENTS
 from simulator.theory.events.tree import (
     ADD_REMOVE,
+    ComposedEvent,
     EventRounds,
     EventTree,
     Neighbours,
+    RepeatedEvent,
     check_event,
     check_relation,
+    compose,
 )
+from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 from simulator.theory.laws import PrivacyLossLaw
 from simulator.theory.pld import PLD, Bracket, compose_laws
 from simulator.theory.stored import members_of, written
 
 _TOLERANCE = 1e-6
+_NOTHING = NothingEvent()
 
 
 @dataclass(frozen=True)
 class Account:
-    """An event asked under a neighbouring relation.
+    """What a composition costs under a neighbouring relation.
+
+    ``Account().then(gaussian(1.0), 100).then("pure:0.1").epsilon(1e-6)`` composes and answers with
+    certified ends; ``event`` may be a whole tree.
 
     Answers hold in both directions: D0 lacks the record in every round, or has it in every round
     (Zhu, Dong and Wang 2022, Theorems 10 and 11). Of an adversary who turns the databases about
     from round to round the bound ``dominating-both-directions`` speaks, see :meth:`compare`. Raises
-    InvalidInput for what is no event or relation; asking raises NotApplicable where a node of the
-    tree has no theorem.
+    InvalidInput for what is no event or relation; an answer raises NotApplicable where a node of
+    the tree has no theorem.
     """
 
-    event: EventTree
+    event: EventTree = _NOTHING
     relation: Neighbours = ADD_REMOVE
 
     def __post_init__(self) -> None:
         check_event(self.event)
         check_relation(self.relation)
+
+    def then(self, event: EventTree | Guarantee | str, count: int = 1) -> Account:
+        """The account of this composition and ``count`` more rounds of ``event``.
+
+        A guarantee, or its text as ``"pure:0.1"``, stands for any mechanism that keeps it.
+        """
+        if isinstance(event, str):
+            event = parse_guarantee(event)
+        once = PromiseEvent(event) if isinstance(event, Guarantee) else event
+        before = self.event.events if isinstance(self.event, ComposedEvent) else (self.event,)
+        kept = [each for each in before if each != _NOTHING]
+        return replace(
+            self, event=compose(*kept, once if count == 1 else RepeatedEvent(once, count))
+        )
 
     @cached_property
     def rounds(self) -> tuple[EventRounds, ...]:

@@ -91,7 +91,7 @@ def assert_composition(
 
     ``claimed`` is about all rounds together: the sum of what the rounds promise, what an accountant
     reports, or what a filter keeps. ``samples`` is the most trials per experiment; ``options`` are
-    the others of :func:`simulator.audit_composition`, and everything else is as for
+    the others of :func:`simulator.trials.audit_composition`, and everything else is as for
     :func:`assert_private`. A mechanism whose declared loss passes the pure epsilon that it promises
     fails as well.
     """

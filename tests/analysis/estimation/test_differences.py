@@ -9,10 +9,12 @@ from functools import partial
 import numpy as np
 import pytest
 
-from simulator import InvalidInput, PureDP, Refusal, Result, Tilted, simulate
+from simulator import PureDP, Result, simulate
 from simulator.adversaries import make
+from simulator.analysis import Tilted
 from simulator.analysis.estimation import Estimate, Estimates, clopper_pearson, difference
 from simulator.engine.outcomes.loss_sample import LossSample
+from simulator.errors import InvalidInput, Refusal
 from simulator.foundations.errors import NotApplicable
 
 

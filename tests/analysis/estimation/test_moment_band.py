@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from simulator import GaussianDP, InvalidInput, NotApplicable, PureDP, simulate
+from simulator import PureDP, simulate
 from simulator.adversaries import make
 from simulator.analysis.estimation import moment_band
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory import GaussianDP
 
 ROUNDS, EPSILON = 6, 0.5
 

@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from simulator import ApproxDP, PureDP, RandomizedResponse, Rule, Tilted, simulate
+from simulator import PureDP, RandomizedResponse, simulate
+from simulator.adversaries import Rule
 from simulator.adversaries.registry import make
+from simulator.analysis import Tilted
 from simulator.analysis.estimation import tail, tail_violation, weighted_tail
 from simulator.analysis.rare import enumerate_states, estimate_rare
 from simulator.engine.specification import Specification
+from simulator.theory import ApproxDP
 from simulator.theory.laws import FiniteLaw, randomized_response
 from simulator.theory.pld.response_atoms import mixed_atoms, repeated_atoms
 from tests.helpers.games import ALICE, on_alice, press

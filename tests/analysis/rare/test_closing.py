@@ -6,12 +6,15 @@ import time
 import numpy as np
 import pytest
 
-from simulator import Breach, Free, NotApplicable, PureDP, RandomizedResponse, Rule
+from simulator import PureDP, RandomizedResponse
+from simulator.adversaries import Rule
 from simulator.engine.block import covering_engine
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.engine.enumerated.state_count import Census
 from simulator.engine.specification import Specification
+from simulator.errors import Breach, NotApplicable
+from simulator.mechanisms import Free
 from tests.helpers.rare_cases import estimated
 from tests.helpers.small_games import ALICE, on_alice
 

@@ -10,21 +10,15 @@ import pytest
 from scipy.stats import norm
 
 import simulator.engine.block
-from simulator import (
-    ApproxDP,
-    Exponential,
-    Free,
-    Gaussian,
-    Geometric,
-    Laplace,
-    RandomizedResponse,
-    Rule,
-)
+from simulator import Gaussian, Laplace, RandomizedResponse
+from simulator.adversaries import Rule
 from simulator.engine.block import play_block, tilted_engine_for
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.sampling import Steered, Tilted
 from simulator.engine.specification import Played, Specification
+from simulator.mechanisms import Exponential, Free, Geometric
+from simulator.theory import ApproxDP
 from simulator.theory.filters.families import WhitehouseFilter
 from tests.helpers.small_games import (
     ALICE,

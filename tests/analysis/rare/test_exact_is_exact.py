@@ -9,7 +9,8 @@ import math
 import numpy as np
 import pytest
 
-from simulator import Laplace, PureDP, RandomizedResponse, Rule, simulate
+from simulator import Laplace, PureDP, RandomizedResponse, simulate
+from simulator.adversaries import Rule
 from simulator.analysis.rare import estimate_rare
 from simulator.analysis.rare.doob import Layer, StateGraph, places_of
 from simulator.engine.block import covering_engine

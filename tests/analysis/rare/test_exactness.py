@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import simulator.engine.interpreted.interpreter
-from simulator import ADD_REMOVE, NotApplicable, simulate
+from simulator import simulate
 from simulator.analysis.rare import enumerate_states
+from simulator.data import ADD_REMOVE
 from simulator.engine.interpreted.interpreter import Prepared
 from simulator.engine.sampling import Tilted
 from simulator.engine.specification import Specification
+from simulator.errors import NotApplicable
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
 from simulator.theory.filters.families import SumFilter, WhitehouseFilter
 from tests.helpers.small_games import (

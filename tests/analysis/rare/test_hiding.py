@@ -6,23 +6,15 @@ Statistical tests have fixed seeds; their intervals have confidence 1 - ALARM.
 import numpy as np
 import pytest
 
-from simulator import (
-    DpcomposeError,
-    InvalidInput,
-    Laplace,
-    NotApplicable,
-    PureDP,
-    RandomizedResponse,
-    Refusal,
-    Rule,
-    Tilted,
-    simulate,
-)
+from simulator import Laplace, PureDP, RandomizedResponse, simulate
+from simulator.adversaries import Rule
 from simulator.adversaries.registry import make
+from simulator.analysis import Tilted
 from simulator.analysis.rare.rehearsal import plain
 from simulator.analysis.rare.steering import MOST_TILT, steer
 from simulator.engine.sampling import Covering, Guarded, Steered
 from simulator.engine.specification import Specification
+from simulator.errors import DpcomposeError, InvalidInput, NotApplicable, Refusal
 from tests.helpers.interval_coverage import narrow
 from tests.helpers.rare_cases import ALARM, FEIGNING, estimated, graph_of
 from tests.helpers.small_games import ALICE, WITH_ALICE, on_alice

@@ -7,19 +7,15 @@ import numpy as np
 import pytest
 
 import simulator
-from simulator import (
-    ApproxDP,
-    Challenge,
-    InvalidInput,
-    LeakyRandomizedResponse,
-    Rule,
-    Steered,
-    Tilted,
-)
+from simulator.adversaries import Challenge, Rule
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.analysis import Steered, Tilted
 from simulator.analysis.rare import estimate_rare
 from simulator.analysis.rare.steering import elite_level
 from simulator.engine import sampling
+from simulator.errors import InvalidInput
+from simulator.mechanisms import LeakyRandomizedResponse
+from simulator.theory import ApproxDP
 from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST
 
 

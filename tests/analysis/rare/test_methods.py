@@ -5,11 +5,12 @@ Statistical tests have fixed seeds; their intervals have confidence 1 - ALARM.
 
 import pytest
 
-from simulator import Database, NotApplicable, PureDP, simulate
+from simulator import Database, PureDP, simulate
 from simulator.adversaries.registry import make
 from simulator.analysis.rare.events import Question, chosen
 from simulator.engine.sampling import Covering, Guarded, Steered, Tilted
 from simulator.engine.specification import Specification
+from simulator.errors import NotApplicable
 from simulator.mechanisms import LocalSensitivityMedian
 from tests.helpers.interval_coverage import narrow
 from tests.helpers.rare_cases import (

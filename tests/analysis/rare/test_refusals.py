@@ -6,10 +6,13 @@ import re
 import pytest
 from scipy.special import ndtr
 
-from simulator import GaussianDP, InvalidInput, NotApplicable, PureDP, Refusal, Rule
+from simulator import PureDP
+from simulator.adversaries import Rule
 from simulator.adversaries.registry import make
 from simulator.analysis.rare import METHODS, enumerate_states, estimate_rare
 from simulator.engine.specification import Specification
+from simulator.errors import InvalidInput, NotApplicable, Refusal
+from simulator.theory import GaussianDP
 from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST, estimated, graph_of
 from tests.helpers.small_games import unlisted
 

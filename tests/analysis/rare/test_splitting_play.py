@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import simulator.analysis.rare.splitting
-from simulator import Breach, PureDP, RandomizedResponse, Refusal, Rule
+from simulator import PureDP, RandomizedResponse
+from simulator.adversaries import Rule
 from simulator.analysis.rare import enumerate_states, split
 from simulator.analysis.rare.splitting import next_level
 from simulator.engine.specification import Specification
+from simulator.errors import Breach, Refusal
 from simulator.foundations.seeds import generator
 from simulator.theory.filters.families import SumFilter
 from tests.helpers.rare_cases import ALARM, FAMILY, assert_holds, graph_of

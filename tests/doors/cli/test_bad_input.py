@@ -134,7 +134,8 @@ def attack(coins):
 
 
 ATTACK = """
-from simulator import Gaussian, function_query
+from simulator import Gaussian
+from simulator.data import function_query
 def attack(coins):
     answer = yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1)
     {body}

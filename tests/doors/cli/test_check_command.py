@@ -7,21 +7,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from simulator import (
-    Breach,
-    Gaussian,
-    GaussianDP,
-    InvalidInput,
-    Laplace,
-    PureDP,
-    Rule,
-    parse_guarantee,
-)
+from simulator import Gaussian, Laplace, PureDP
+from simulator.adversaries import Rule
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.adversaries.registry import make
 from simulator.analysis.verification import PROMISES, closest, usual_bounds, verify
+from simulator.errors import Breach, InvalidInput
 from simulator.foundations.errors import BrokenPromise
-from simulator.theory import BoundOnComposition, Composition, bound
+from simulator.theory import BoundOnComposition, Composition, GaussianDP, bound, parse_guarantee
 from simulator.theory.answers import Answer
 
 FAMILY = PureDP(0.2)
@@ -185,7 +178,8 @@ def test_a_breach_names_the_adversary():
 
 BROKEN = """
 from dataclasses import dataclass
-from simulator import Gaussian, GaussianDP, PureDP, RandomizedResponse
+from simulator import Gaussian, PureDP, RandomizedResponse
+from simulator.theory import GaussianDP
 
 @dataclass(frozen=True)
 class TooTrue(RandomizedResponse):

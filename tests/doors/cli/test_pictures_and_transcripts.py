@@ -2,8 +2,9 @@
 
 import pytest
 
-from simulator import NotApplicable, PureDP, estimate_rare
+from simulator import PureDP, estimate_rare
 from simulator.adversaries import make
+from simulator.errors import NotApplicable
 from simulator.foundations.errors import InvalidInput
 
 RUN = ("run", "press-when-ahead", "--family", "pure:0.2", "--rounds", 6, "--trials", 300,

@@ -126,7 +126,7 @@ def steady(coins):
 
 def test_a_loss_that_may_be_infinite_is_still_json(dpcompose, adversary_file):
     leaky = """
-from simulator import LeakyRandomizedResponse
+from simulator.mechanisms import LeakyRandomizedResponse
 
 def leaky(coins):
     while True:

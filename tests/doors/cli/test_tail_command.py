@@ -64,7 +64,8 @@ def test_what_is_certain_has_no_guess(dpcompose, method):
 
 
 MENU = """
-from simulator import RandomizedResponse, Rule
+from simulator import RandomizedResponse
+from simulator.adversaries import Rule
 
 WEAK = ((WITHOUT_ALICE, EVERYONE, RandomizedResponse(ALICE, 0.1)),)
 NOISY = ((WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1)),)

@@ -2,9 +2,11 @@
 
 import pytest
 
-from simulator import InvalidInput, PureDP, Refusal, Tilted, simulate
+from simulator import PureDP, simulate
 from simulator.adversaries import make
+from simulator.analysis import Tilted
 from simulator.analysis.run_picture import picture
+from simulator.errors import InvalidInput, Refusal
 from simulator.foundations.wording import count_of
 
 

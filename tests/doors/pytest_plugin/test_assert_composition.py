@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from simulator import InvalidInput, PureDP
+from simulator import PureDP
+from simulator.errors import InvalidInput
 from simulator.foundations.errors import BrokenPromise
 from simulator.trials import auditing
 from simulator.trials.testing import PrivacyViolation, assert_composition

@@ -9,9 +9,11 @@ import unittest
 import numpy as np
 import pytest
 
-from simulator import Database, Geometric, InvalidInput, PureDP, counting_query
+from simulator import Database, PureDP, counting_query
 from simulator.doors.cli import main
 from simulator.doors.cli.output import strict
+from simulator.errors import InvalidInput
+from simulator.mechanisms import Geometric
 from simulator.trials.testing import PrivacyViolation, assert_private
 from simulator.trials.testing.failure import name_of
 from simulator.trials.testing.replay import address, literal

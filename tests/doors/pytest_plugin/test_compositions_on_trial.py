@@ -5,7 +5,8 @@ import shlex
 
 import pytest
 
-from simulator import Database, Geometric, counting_query
+from simulator import Database, counting_query
+from simulator.mechanisms import Geometric
 from simulator.trials.testing import PrivacyViolation, assert_composition
 
 pytest_plugins = ["pytester"]
@@ -42,7 +43,8 @@ def test_what_the_rounds_can_spend_at_most_is_kept():
 
 def test_the_fixture_replays_a_composition(session, pytester):
     pytester.makepyfile(f"""
-        from simulator import Database, Geometric, counting_query
+        from simulator import Database, counting_query
+        from simulator.mechanisms import Geometric
 
         everyone = Database({{"alice": 1, "others": 9}})
 

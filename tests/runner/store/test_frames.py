@@ -7,8 +7,10 @@ import types
 import numpy as np
 import pytest
 
-from simulator import InvalidInput, PureDP, Tilted, simulate
+from simulator import PureDP, simulate
 from simulator.adversaries import make
+from simulator.analysis import Tilted
+from simulator.errors import InvalidInput
 from simulator.foundations import frames
 
 COLUMNS = {

@@ -6,7 +6,10 @@ import pickle
 import numpy as np
 import pytest
 
-from simulator import ApproxDP, GaussianDP, InvalidInput, PureDP, audit, audit_answers
+from simulator import PureDP, audit
+from simulator.errors import InvalidInput
+from simulator.theory import ApproxDP, GaussianDP
+from simulator.trials import audit_answers
 
 
 def laplace(scale):

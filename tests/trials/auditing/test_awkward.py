@@ -8,8 +8,10 @@ from collections import deque
 import numpy as np
 import pytest
 
-from simulator import BlackBox, Database, PureDP, audit, audit_answers, audit_composition
+from simulator import Database, PureDP, audit
 from simulator.foundations.errors import InvalidInput
+from simulator.mechanisms import BlackBox
+from simulator.trials import audit_answers, audit_composition
 
 
 def _laplace(shift, n, rng):

@@ -8,20 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from simulator import (
-    ApproxDP,
-    BlackBox,
-    Database,
-    Interactive,
-    InvalidInput,
-    Laplace,
-    PureDP,
-    SumFilter,
-    audit_composition,
-    audit_views,
-    counting_query,
-    simulate,
-)
+from simulator import Database, Laplace, PureDP, counting_query, simulate
+from simulator.errors import InvalidInput
+from simulator.mechanisms import BlackBox, Interactive
+from simulator.theory import ApproxDP, SumFilter
+from simulator.trials import audit_composition, audit_views
 from simulator.trials.auditing.view_scores import RoundScore
 from simulator.trials.auditing.view_sources import MOST_ALIKE, Asked
 

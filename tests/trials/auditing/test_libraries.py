@@ -7,16 +7,9 @@ are such that the broken uses are caught with a probability near 1.
 
 import pytest
 
-from simulator import (
-    BlackBox,
-    Database,
-    Handle,
-    Interactive,
-    PureDP,
-    Raised,
-    audit_composition,
-    simulate,
-)
+from simulator import Database, PureDP, simulate
+from simulator.mechanisms import BlackBox, Handle, Interactive, Raised
+from simulator.trials import audit_composition
 
 EVERYONE = Database({"alice": 1, "others": 3})
 WITHOUT = EVERYONE.remove("alice")

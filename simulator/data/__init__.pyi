@@ -1,0 +1,26 @@
+from .databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
+from .queries import (
+    LogisticGradient,
+    clipped_mean,
+    clipped_sum,
+    counting_query,
+    counting_scores,
+    function_query,
+    histogram_query,
+    score_query,
+)
+
+__all__ = [
+    "ADD_REMOVE",
+    "REPLACE_ONE",
+    "Database",
+    "LogisticGradient",
+    "Relation",
+    "clipped_mean",
+    "clipped_sum",
+    "counting_query",
+    "counting_scores",
+    "function_query",
+    "histogram_query",
+    "score_query",
+]

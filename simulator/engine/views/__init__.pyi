@@ -1,0 +1,3 @@
+from .views import Replay, View, replay
+
+__all__ = ["Replay", "View", "replay"]

@@ -1,0 +1,12 @@
+from .clusters.cluster import ClusterLost, WorkerLost
+from .merging import Merged, merge_folders
+from .partial_runs import StoredPart, simulate_part
+
+__all__ = [
+    "ClusterLost",
+    "Merged",
+    "StoredPart",
+    "WorkerLost",
+    "merge_folders",
+    "simulate_part",
+]
