@@ -24,13 +24,18 @@ PICTURES := $(FIGURES:%=results/figures/%.svg) $(FIGURES:%=results/figures/%.png
 STYLE   := $(wildcard simulator/analysis/plots/*.py simulator/analysis/plots/*.mplstyle experiments/drawing/*.py)
 UNKNOWN := $(filter-out $(basename $(notdir $(wildcard build/depends/*.d))),$(FIGURES))
 
+# A worker of pytest takes neighbouring tests, which share what is compiled, and idle ones take over.
+PARALLEL := -n auto --dist worksteal
+# pytest rewrites the assertions of every test file: keep what it makes, whatever the shell says
+unexport PYTHONDONTWRITEBYTECODE
+
 # two figures at a time: compiling a rule keeps one core busy
 MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots test check claims nightly bench coverage suite faults worst conform \
-        notebooks site site-check lint clean
+.PHONY: help install plots quick test nightly mutants check claims bench coverage suite faults worst \
+        conform notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -89,11 +94,18 @@ $(UNKNOWN:%=results/data/%.json): $(SOURCES)
 results/figures/%.svg results/figures/%.png: results/data/%.json experiments/figures/%.py $(STYLE)
 	@$(BIN)/python -m experiments draw $*
 
-test: $(READY)   ## run the test suite
-	$(BIN)/python -m pytest -n auto
+quick: $(READY)   ## after every edit: a few test files of each room, within 90 seconds
+	$(BIN)/python -m pytest $(PARALLEL) $$($(BIN)/python -m tests.helpers.quick)
 
-nightly: $(READY)   ## try hypothesis's properties on new examples, twenty times as many as a test does
-	$(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile nightly
+test: $(READY)   ## before every commit: all tests but the slow ones, some five minutes
+	$(BIN)/python -m pytest $(PARALLEL)
+
+nightly: $(READY)   ## before a release: the slow tests, and hypothesis's properties on a hundred times as many new examples
+	$(BIN)/python -m pytest $(PARALLEL) -m nightly
+	$(BIN)/python -m pytest $(PARALLEL) -m "hypothesis and not nightly" --hypothesis-profile nightly
+
+mutants: $(READY)   ## after a change of the tests: plant 60 defects one at a time and count those the tests catch, into results/mutations.md (some twenty minutes)
+	$(BIN)/python -m tests.helpers.mutations
 
 check: $(READY)   ## hold the bounds against every adversary of the library
 	$(BIN)/dpcompose check

@@ -1,7 +1,7 @@
 """How many examples hypothesis tries, and whether it tries new ones.
 
 By day the examples of a test are a function of its code, so that a commit passes or fails for
-everybody alike. ``make nightly`` tries twenty times as many, others each time; those that fail are
+everybody alike. ``make nightly`` tries a hundred times as many, others each time; those that fail are
 kept in ``.hypothesis`` and tried first the next time.
 
 A shell that puts the tests into the background lets them ignore Ctrl-C, and so their commands: here
@@ -9,11 +9,15 @@ it is heard.
 """
 
 import signal
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-settings.register_profile("daily", max_examples=100, derandomize=True, deadline=None, database=None)
+import simulator
+
+settings.register_profile("daily", max_examples=20, derandomize=True, deadline=None, database=None)
 settings.register_profile(
     "nightly",
     max_examples=2000,
@@ -26,3 +30,13 @@ settings.load_profile("daily")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config):
+    """Refuse to test a package that was installed from another place."""
+    found, here = Path(simulator.__file__).parents[1], Path(__file__).parents[1]
+    if found.resolve() != here.resolve():
+        raise pytest.UsageError(
+            f"simulator is imported from {found}, its tests are in {here}; "
+            "run: python -m pip install --editable ."
+        )
