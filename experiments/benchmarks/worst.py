@@ -9,7 +9,7 @@ from experiments.benchmarks.measure import Line, fresh
 _PROGRAM = """
 import json, resource, time
 from simulator.worst import worst_case, Game, entries
-from simulator.worst.backward_pass import run
+from simulator.worst.grid_pass import run_pass
 from simulator.theory.filters.families import parse_filter
 
 class Squares:
@@ -19,7 +19,7 @@ class Squares:
         fits = after <= 0.035 * (1 + 1e-12)
         return fits, after if fits else state
 
-run(Game(entries("laplace:0.1"), 2), 1.0, 0)
+run_pass(Game(entries("laplace:0.1"), 2), 1.0, 0)
 start = time.process_time()
 {game}
 seconds = time.process_time() - start
@@ -27,7 +27,7 @@ print(json.dumps({{
     "seconds": seconds,
     "lower": ends.lower,
     "upper": ends.upper,
-    "nodes": last.arena.nodes,
+    "nodes": last.graph.nodes,
     "points": last.upper.grid.points,
     "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
 }}))
@@ -35,7 +35,7 @@ print(json.dumps({{
 
 _LATTICE = """
 menu = ",".join(f"randomized-response:{e}" for e in (0.05, 0.1, 0.15, 0.2))
-last = run(Game(entries(menu), 1000), 10.0, 0)
+last = run_pass(Game(entries(menu), 1000), 10.0, 0)
 ends = last.delta(10.0)
 """
 

@@ -15,8 +15,8 @@ from simulator.analysis.plots.style import measured, promised
 from simulator.theory.filters.families import FILTERS, WhitehouseFilter, ZCDPFilter
 from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.worst import Game, entries, worst_case
-from simulator.worst.grid import Grid, on_lattice
-from simulator.worst.nodes import budgeted
+from simulator.worst.game_graph import budget_graph
+from simulator.worst.grid import Grid, lattice_layout
 from simulator.worst.recursion import Values, upper_rounding, upper_sweep
 
 TITLE = "the slack of privacy filters: the true worst case over the promise, and the best budget"
@@ -76,12 +76,14 @@ def budgets(specification: Mapping[str, Any]) -> dict[str, Any]:
     multiples = range(1, round(specification["budget_top"] / unit) + 1)
     menu = entries([f"randomized-response:{unit * j:.10g}" for j in multiples])
     options = Game(menu, rounds=1).options(unit)
-    arena = budgeted([j * j for j in multiples], round(specification["budget_largest"] / unit**2))
-    layouts = [on_lattice(option.law, unit) for option in options]
+    graph = budget_graph(
+        [j * j for j in multiples], round(specification["budget_largest"] / unit**2)
+    )
+    layouts = [lattice_layout(option.law, unit) for option in options]
     reach = round(16.0 / unit)
     grid = Grid(unit, -reach, 2 * reach, -epsilon + round(epsilon / unit) * unit)
-    rounding = upper_rounding(arena, layouts)
-    values = [Values(grid, value, None, rounding) for value in upper_sweep(arena, grid, layouts)]
+    rounding = upper_rounding(graph, layouts)
+    values = [Values(grid, value, None, rounding) for value in upper_sweep(graph, grid, layouts)]
     curve = np.array([value.upper(epsilon) for value in values])
     rows = []
     for power in specification["budget_log10_deltas"]:

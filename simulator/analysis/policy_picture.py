@@ -24,18 +24,18 @@ def draw(policy: Policy, path: str | PathLike[str], *, seed: int = 0) -> Path:
     target = drawable(path)
     shown = policy_map(policy)
     plays = {"typical play": play(policy, seed=seed)}
-    if policy.chances.win(*policy.start) > 0.0:
+    if policy.probabilities.win(*policy.start) > 0.0:
         plays["winning play"] = play(policy, seed=seed, winning=True)
     names, scale, group = _scale(policy.labels)
     moves = np.where(shown.moves >= 0, group[shown.moves], -1)
-    share = shown.clock.name == "budget left"
+    share = shown.remaining.name == "budget left"
     with paper_figure(width=4.6, height=3.4) as (figure, axes):
         plot_policy(
             axes, shown.losses, shown.left * (100.0 if share else 1.0), moves, names,
             values=scale, logarithmic=scale is not None and scale[0].startswith("ε"),
             epsilon=None if policy.thresholds.any() else policy.epsilon,
             paths={name: _path(drawn, share) for name, drawn in plays.items()},
-            ylabel=f"{shown.clock.name}{' (%)' if share else ''}",
+            ylabel=f"{shown.remaining.name}{' (%)' if share else ''}",
         )  # fmt: skip
         return save_as(figure, target)
 

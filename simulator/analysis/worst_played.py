@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from simulator.analysis.estimation import Estimate
 from simulator.analysis.rare import estimate_rare
 from simulator.theory.pld import Bracket
-
-if TYPE_CHECKING:
-    from simulator.worst.policy import Policy
+from simulator.worst.policy import Policy
 
 
 def played(

@@ -17,19 +17,21 @@ A claim that is at hand is asked again with other values of its parameters, its 
     claim("zhang2020-bob").check(denominator=813)
 """
 
-from simulator.claims.knobs import (
-    Knob,
-    Stretch,
+from simulator.claims.knobs import Knob
+from simulator.claims.model import (
+    Claim,
+    Fault,
+    Finding,
+    Source,
+    Verdict,
     knobs_of,
-    own_sweep,
     read_settings,
-    sweep,
 )
-from simulator.claims.model import Claim, Fault, Finding, Source, Verdict
 from simulator.claims.registry import all_claims, find
 from simulator.claims.registry import find as claim
 from simulator.claims.rendering import to_json, to_markdown
 from simulator.claims.running import ClaimResult, run
+from simulator.claims.sweeps import Stretch, own_sweep, sweep
 
 __all__ = [
     "Claim",

@@ -1,32 +1,21 @@
-"""The parameters of a check that may be set: their types, ranges and meanings, and sweeps."""
+"""The parameters of a check that may be set: their types, ranges and meanings."""
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from simulator.claims.meanings import CHOICES, MEANINGS
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Relation
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import numeral
 
-if TYPE_CHECKING:
-    from simulator.claims.model import Claim, Finding
-
-#: Whole numbers of things of which every combination is listed: two more take long enough.
-_LISTED = frozenset({
-    "n", "s", "m", "bits", "nodes", "cells", "parties", "outcomes", "dimensions", "databases",
-    "top", "rounds", "answers",
-})  # fmt: skip
-#: Whole numbers of things that are played one by one.
-_PLAYED = frozenset({"trials", "rounds"})
-_MORE = 5.0  # times the default takes some five seconds at most
-_SHORT = 12  # larger defaults are computed, not listed
+_PARAMETERS = "simulator.claims.ledger.parameters"
+"""The module that says what each parameter means and between what ends it may be set."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +48,15 @@ class Knob:
             return ""
         return f"from {self.low:g} to {self.high:g}"
 
-    def read(self, text: str) -> Any:
-        """The value that ``text`` stands for; raises InvalidInput for another type or range."""
+    def parsed(self, text: str) -> Any:
+        """Return the value that ``text`` stands for; raises InvalidInput where it does not fit."""
         try:
-            value = self._parsed(text.strip())
+            value = self._converted(text.strip())
         except (ValueError, OverflowError):
             raise InvalidInput(f"{self.name} must be {self.kind}, not {text!r:.80}") from None
         return self.checked(value)
 
-    def _parsed(self, text: str) -> Any:
+    def _converted(self, text: str) -> Any:
         default = self.default
         if isinstance(default, bool):
             return _named(text.lower(), {"yes": True, "true": True, "no": False, "false": False})
@@ -118,35 +107,27 @@ def _named(text: str, values: Mapping[str, Any]) -> Any:
     return values[text]
 
 
-def knobs_of(claim: Claim) -> dict[str, Knob]:
-    """The claim's parameters by name, as knobs."""
-    played = "trials" in claim.parameters
-    return {name: _knob(name, value, played) for name, value in claim.parameters.items()}
+def knobs_for(parameters: Mapping[str, Any]) -> dict[str, Knob]:
+    """Return the parameters of a check as knobs, by name; the values are those of the claim."""
+    found: dict[str, Knob] = importlib.import_module(_PARAMETERS).knobs(parameters)
+    return found
 
 
-def _knob(name: str, default: Any, played: bool) -> Knob:
-    if isinstance(default, bool) or not isinstance(default, int | float | None):
-        return Knob(name, default, CHOICES.get(name, "see the check"))
-    meaning, low, high = MEANINGS.get(name, ("see the check", -math.inf, math.inf))
-    if isinstance(default, int):
-        if name == "people":  # a linear program of so many rows, or a law of so many answers
-            high = max(300.0, default)
-        if name == "pairs" or (played and name in _PLAYED):  # each takes its time
-            high = min(high, _MORE * default)
-        if name in _LISTED and default <= _SHORT:
-            high = min(high, default + 2)
-            meaning += " (all combinations are listed)"
-    return Knob(name, default, meaning, low, high)
+def checked_values(
+    claim_id: str, parameters: Mapping[str, Any], changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the parameters with ``changes`` made; raises InvalidInput for a change not allowed."""
+    knobs = knobs_for(parameters)
+    return {**parameters} | {
+        name: knob_named(claim_id, knobs, name).checked(value) for name, value in changes.items()
+    }
 
 
-def chosen_values(claim: Claim, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """All values of the check's parameters, with ``changes`` checked; raises InvalidInput."""
-    checked = {name: _knob_of(claim, name).checked(value) for name, value in changes.items()}
-    return claim.parameters | checked
-
-
-def read_settings(claim: Claim, settings: Sequence[str]) -> dict[str, Any]:
-    """The changes that texts like ``denominator=813`` stand for; raises InvalidInput."""
+def parsed_values(
+    claim_id: str, parameters: Mapping[str, Any], settings: Sequence[str]
+) -> dict[str, Any]:
+    """Return the changes that texts like ``denominator=813`` stand for; raises InvalidInput."""
+    knobs = knobs_for(parameters)
     changes: dict[str, Any] = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
@@ -154,89 +135,13 @@ def read_settings(claim: Claim, settings: Sequence[str]) -> dict[str, Any]:
             raise InvalidInput(f"give a knob and its value as name=value, not {setting!r}")
         if (name := name.strip()) in changes:
             raise InvalidInput(f"give {name} once, not as {changes[name]!r} and as {text.strip()}")
-        changes[name] = _knob_of(claim, name).read(text)
+        changes[name] = knob_named(claim_id, knobs, name).parsed(text)
     return changes
 
 
-def _knob_of(claim: Claim, name: str) -> Knob:
-    knobs = knobs_of(claim)
+def knob_named(claim_id: str, knobs: Mapping[str, Knob], name: str) -> Knob:
+    """Return the knob of that name; raises InvalidInput with the known names."""
     if name not in knobs:
-        known = ", ".join(knobs) or "none at all"
-        raise InvalidInput(f"claim {claim.id} has no knob {name!r}; it has {known}")
+        known = ", ".join(knobs) or "none"
+        raise InvalidInput(f"claim {claim_id} has no knob {name!r}; it has {known}")
     return knobs[name]
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Neighbouring values of a knob that come to one verdict, with the finding at the first.
-
-    ``tried`` has every value that was checked in it, in ascending order, with its finding.
-    """
-
-    first: float
-    last: float
-    finding: Finding
-    tried: tuple[tuple[float, Finding], ...] = ()
-
-
-def sweep(claim: Claim, name: str, low: float, high: float, points: int = 17) -> list[Stretch]:
-    """Check the claim at ``points`` values of one number, and close in on where its verdict flips.
-
-    Returns the stretches of one verdict in ascending order; between two of them the verdict flips,
-    to a millionth of the whole range, or from one whole number to the next. A stretch shorter than
-    the distance of two points may be missed.
-
-    Raises InvalidInput for a knob that is not a number, an empty range, or a value out of range.
-    """
-    knob = _knob_of(claim, name)
-    if isinstance(knob.default, bool) or not isinstance(knob.default, int | float):
-        raise InvalidInput(f"{name} is {knob.kind}, and only numbers can be swept")
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InvalidInput(f"a sweep goes from a smaller to a larger number, not {low:g}..{high:g}")
-    whole = isinstance(knob.default, int)
-
-    checked: dict[float, Finding] = {}
-
-    def at(value: float) -> tuple[float, Finding]:
-        checked[value] = claim.check(**{name: round(value) if whole else value})
-        return value, checked[value]
-
-    places = [*(low + (high - low) * i / (points - 1) for i in range(points - 1)), high]
-    values: Sequence[float] = sorted({float(round(p)) for p in places}) if whole else places
-    found = [at(value) for value in values]
-    stretches = [Stretch(found[0][0], *found[0])]
-    for here, end in pairwise(found):
-        while here[1].verdict is not end[1].verdict:
-            before, after = here, end
-            while after[0] - before[0] > (1.0 if whole else 1e-6 * (high - low)):
-                between = (before[0] + after[0]) / 2.0
-                middle = at(float(math.floor(between)) if whole else between)
-                before, after = (
-                    (middle, after) if middle[1].verdict is here[1].verdict else (before, middle)
-                )
-            stretches[-1] = Stretch(stretches[-1].first, before[0], stretches[-1].finding)
-            stretches.append(Stretch(after[0], after[0], after[1]))
-            here = after
-        stretches[-1] = Stretch(stretches[-1].first, end[0], stretches[-1].finding)
-    tried = sorted(checked.items(), key=lambda each: each[0])
-    return [
-        replace(s, tried=tuple((v, f) for v, f in tried if s.first <= v <= s.last))
-        for s in stretches
-    ]
-
-
-def own_sweep(claim: Claim) -> tuple[str, float, float] | None:
-    """A knob that the altered variant turns, from there to a third of the way beyond the claim.
-
-    None where it turns no number.
-    """
-    for name, altered in claim.wrong.items():
-        knob = knobs_of(claim)[name]
-        default = knob.default
-        if isinstance(default, int | float) and not isinstance(default, bool):
-            beyond = default + (default - altered) / 3.0
-            if isinstance(default, int):
-                beyond = round(beyond)
-            ends = sorted((float(altered), min(max(beyond, knob.low), knob.high)))
-            return name, ends[0], ends[1]
-    return None

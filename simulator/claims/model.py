@@ -6,7 +6,7 @@ import inspect
 import math
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from simulator.analysis.estimation import Estimate
-from simulator.claims.knobs import chosen_values
+from simulator.claims.knobs import Knob, checked_values, knob_named, knobs_for, parsed_values
 from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput, NotApplicable
 
 Method = Literal["exact", "simulation", "both"]
@@ -203,13 +203,22 @@ class Claim:
         """The check's parameters, at the values that are the claim."""
         return self._defaults | dict(self.given)
 
+    @property
+    def knobs(self) -> dict[str, Knob]:
+        """The check's parameters as knobs, by name."""
+        return knobs_for(self.parameters)
+
+    def knob(self, name: str) -> Knob:
+        """Return the knob of that name; raises InvalidInput where the claim has none."""
+        return knob_named(self.id, self.knobs, name)
+
     def check(self, **changes: Any) -> Finding:
         """Check the claim with some of its knobs set otherwise.
 
         Raises InvalidInput for an unknown knob, a value out of its range, or values at which the
         check itself breaks down, or comes to no number.
         """
-        values = chosen_values(self, changes)
+        values = checked_values(self.id, self.parameters, changes)
         if not changes:
             return self.function(**values)
         try:
@@ -240,3 +249,13 @@ class Claim:
         if not self.wrong:
             raise InvalidInput(f"claim {self.id} has no altered variant: {self.cannot_be_wrong}")
         return self.function(**{**self.parameters, **self.wrong})
+
+
+def knobs_of(claim: Claim) -> dict[str, Knob]:
+    """Return the claim's parameters as knobs, by name."""
+    return claim.knobs
+
+
+def read_settings(claim: Claim, settings: Sequence[str]) -> dict[str, Any]:
+    """Return the changes that texts like ``denominator=813`` stand for; raises InvalidInput."""
+    return parsed_values(claim.id, claim.parameters, settings)

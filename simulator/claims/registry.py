@@ -11,10 +11,12 @@ from functools import cache
 from typing import Any
 
 from simulator.claims.model import Check, Claim, Fault, Source, Verdict
-from simulator.claims.sources import SOURCES
 from simulator.foundations.errors import InvalidInput
 
-_LEDGER: dict[str, Claim] = {}
+LEDGER = "simulator.claims.ledger"
+"""The package of the claims: each module in it registers its own, ``sources`` lists the sources."""
+
+_CLAIMS: dict[str, Claim] = {}
 
 
 def claim(
@@ -39,9 +41,9 @@ def claim(
     written = caller.f_globals["__name__"], caller.f_lineno
 
     def register(check: Check) -> Check:
-        if id in _LEDGER:
+        if id in _CLAIMS:
             raise InvalidInput(f"two claims have the id {id!r}")
-        _LEDGER[id] = Claim(
+        _CLAIMS[id] = Claim(
             id, _source_of(id), place, statement, expected,
             function=check, wrong=wrong or {}, cannot_be_wrong=cannot_be_wrong, fault=fault,
             given=given or {}, written=written,
@@ -51,17 +53,23 @@ def claim(
     return register
 
 
+def sources() -> tuple[Source, ...]:
+    """Return the documents whose claims are checked, in the order of the ledger."""
+    listed: tuple[Source, ...] = importlib.import_module(f"{LEDGER}.sources").SOURCES
+    return listed
+
+
 def _source_of(id: str) -> Source:
-    for source in SOURCES:
+    for source in sources():
         if id.startswith(source.key + "-"):
             return source
-    raise InvalidInput(f"claim {id!r} begins with no source: {', '.join(s.key for s in SOURCES)}")
+    raise InvalidInput(f"claim {id!r} begins with no source: {', '.join(s.key for s in sources())}")
 
 
 @cache
 def _load() -> None:
     """Import every module of the ledger once: a new module of claims needs no list."""
-    ledger = importlib.import_module("simulator.claims.ledger")
+    ledger = importlib.import_module(LEDGER)
     for module in pkgutil.walk_packages(ledger.__path__, f"{ledger.__name__}."):
         importlib.import_module(module.name)
 
@@ -74,10 +82,10 @@ def all_claims(source: str | None = None) -> tuple[Claim, ...]:
     Raises InvalidInput for an unknown source.
     """
     _load()
-    keys = [entry.key for entry in SOURCES]
+    keys = [entry.key for entry in sources()]
     if source is not None and source not in keys:
         raise InvalidInput(f"unknown source {source!r}; sources are {', '.join(keys)}")
-    ordered = sorted(_LEDGER.values(), key=lambda e: (keys.index(e.source.key), *e.written))
+    ordered = sorted(_CLAIMS.values(), key=lambda e: (keys.index(e.source.key), *e.written))
     return tuple(entry for entry in ordered if source in (None, entry.source.key))
 
 
@@ -86,12 +94,12 @@ def find(id: str) -> Claim:
     if not isinstance(id, str):
         raise InvalidInput(f"name a claim by its id, as text, not {id!r:.80}")
     _load()
-    if id not in _LEDGER:
-        meant = [source.key for source in SOURCES if id and source.key.startswith(id)]
+    if id not in _CLAIMS:
+        meant = [source.key for source in sources() if id and source.key.startswith(id)]
         if meant:
             raise InvalidInput(f'{id!r} is no claim; source="{meant[0]}" has many')
-        begun = [known for known in _LEDGER if id and known.startswith(id)]
-        near = begun[:5] or get_close_matches(id, _LEDGER, n=3, cutoff=0.3)
+        begun = [known for known in _CLAIMS if id and known.startswith(id)]
+        near = begun[:5] or get_close_matches(id, _CLAIMS, n=3, cutoff=0.3)
         hint = f"did you mean {', '.join(near)}?" if near else "`dpcompose claims` lists them"
         raise InvalidInput(f"unknown claim {id!r}; {hint}")
-    return _LEDGER[id]
+    return _CLAIMS[id]

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from simulator.claims.model import Fault, Finding, Verdict
+from simulator.claims.registry import sources
 from simulator.claims.running import ClaimResult
-from simulator.claims.sources import SOURCES
 from simulator.foundations.wording import count_of
 
 _COUNTED = {  # in the order of a table; one of them, several
@@ -27,7 +27,7 @@ _COUNTED = {  # in the order of a table; one of them, several
 _PREAMBLE = """\
 # The claims of the sources, checked
 
-Every theorem, example, printed number and proof step of the five sources that can be put to a
+Every theorem, example, printed number and proof step of the sources that can be put to a
 test, each on one line: the claim in our words, the verdict, and the number behind it. The
 parameters of each check are in `claims.json`; `make claims` writes both files.
 
@@ -81,7 +81,7 @@ def to_markdown(results: Sequence[ClaimResult]) -> str:
     """One page: counts, what was found wrong, then a table for each source, complaints first."""
     found = [result for result in results if result.finding.verdict.is_complaint]
     sections = [
-        _PREAMBLE.format(sources="; ".join(f"`{s.key}` is {s.cite}" for s in SOURCES)),
+        _PREAMBLE.format(sources="; ".join(f"`{s.key}` is {s.cite}" for s in sources())),
         f"{counts(results)}\n",
         _strays(results),
         *(

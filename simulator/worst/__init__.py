@@ -1,10 +1,10 @@
 """The worst adaptive adversary: certified worst cases of menus, filters and odometers."""
 
-from simulator.worst.filter_nodes import OwnFilter
 from simulator.worst.game import Game
 from simulator.worst.menu import Entry
-from simulator.worst.menu_texts import entries, parse_family, parse_menu
+from simulator.worst.menu_parsing import entries, parse_family, parse_menu
 from simulator.worst.odometers import WorstOdometer, worst_odometer
+from simulator.worst.own_filter import OwnFilter
 from simulator.worst.policy import Policy
 from simulator.worst.search import WorstCase, worst_case
 

@@ -14,25 +14,25 @@ import scipy
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.guarantees.families import Guarantee
-from simulator.worst.filter_nodes import cost_of
+from simulator.worst.filter_graphs import cost_of
 from simulator.worst.game import Game
-from simulator.worst.menu import Open, Option
+from simulator.worst.menu import FreeEntry, Option
 
 COARSEST = 4
 """Units that the cheapest free parameter costs on level 0; twice as many on each next."""
 
 
-def unit_of(game: Game, level: int) -> float:
+def budget_unit(game: Game, level: int) -> float:
     """The unit of the budget on a level."""
-    cost = costs_of(game)
-    low = min(cost(e.promise_of(e.low)) for e in game.menu if isinstance(e, Open))
+    cost = cost_function(game)
+    low = min(cost(e.promise_of(e.low)) for e in game.menu if isinstance(e, FreeEntry))
     if not 0.0 < low < math.inf:
         raise NotApplicable("the filter admits no free parameter of the menu, or charges nothing")
-    others = [cost(e.guarantee) for e in game.menu if not isinstance(e, Open)]
-    return min([low / (COARSEST * 2**level), *others])
+    others = [cost(e.guarantee) for e in game.menu if not isinstance(e, FreeEntry)]
+    return min([low / (COARSEST * 2**level), *(cost for cost in others if cost > 0.0)])
 
 
-def costs_of(game: Game) -> Callable[[Guarantee], float]:
+def cost_function(game: Game) -> Callable[[Guarantee], float]:
     """What the filter charges, of the sum that it keeps."""
     filter_ = game.filter
     assert filter_ is not None
@@ -40,12 +40,12 @@ def costs_of(game: Game) -> Callable[[Guarantee], float]:
     return lambda guarantee: cost_of(filter_, guarantee, largest)
 
 
-def upper_options(game: Game, step: float, unit: float, level: int) -> list[Option]:
-    """Fixed entries as they are, free ones in cells."""
-    cost = costs_of(game)
+def cell_options(game: Game, step: float, unit: float, level: int) -> list[Option]:
+    """FixedEntry entries as they are, free ones in cells."""
+    cost = cost_function(game)
     found: list[Option] = []
     for place, entry in enumerate(game.menu):
-        if isinstance(entry, Open):
+        if isinstance(entry, FreeEntry):
             found += _cells(entry, place, cost, unit, 1.0 + 1.0 / (COARSEST * 2**level))
         else:
             found += entry.options(place, step)
@@ -53,13 +53,13 @@ def upper_options(game: Game, step: float, unit: float, level: int) -> list[Opti
 
 
 def _cells(
-    entry: Open, place: int, cost: Callable[[Guarantee], float], unit: float, ratio: float
+    entry: FreeEntry, place: int, cost: Callable[[Guarantee], float], unit: float, ratio: float
 ) -> list[Option]:
     def priced(epsilon: float) -> float:
         return cost(entry.promise_of(epsilon)) / unit
 
     found = []
-    below, high = entry.low, _dearest(priced, entry.low, entry.high)
+    below, high = entry.low, _largest_admitted(priced, entry.low, entry.high)
     units = math.floor(priced(below) * (1.0 + 1e-12) + 1e-9)
     while True:
         units = max(units + 1, math.floor(units * ratio))
@@ -80,7 +80,7 @@ def _root(priced: Callable[[float], float], units: float, low: float, high: floa
     )
 
 
-def _dearest(priced: Callable[[float], float], low: float, high: float) -> float:
+def _largest_admitted(priced: Callable[[float], float], low: float, high: float) -> float:
     """The largest epsilon that the filter admits alone, to rounding: no cell goes beyond it."""
     if math.isfinite(priced(high)):
         return high

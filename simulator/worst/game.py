@@ -13,10 +13,10 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import experiment_number, whole
 from simulator.theory.filters.families import Filter
 from simulator.theory.pld.loss_lattice import common_step
-from simulator.worst.filter_nodes import OwnFilter
 from simulator.worst.grid import lattice_step
-from simulator.worst.menu import AnyRange, Entry, Fixed, Open, Option
-from simulator.worst.menu_texts import entries
+from simulator.worst.menu import BoundedRangeEntry, Entry, FixedEntry, FreeEntry, Option
+from simulator.worst.menu_parsing import entries
+from simulator.worst.own_filter import OwnFilter
 
 MOST_ON_LATTICE = 2e9
 """Values of a game that is played on the lattice of its losses; a larger one on a coarser grid."""
@@ -28,10 +28,10 @@ class Game:
 
     Parameters
     ----------
-    menu : entries, or anything that :func:`~simulator.worst.menu_texts.entries` takes.
+    menu : entries, or anything that :func:`~simulator.worst.menu_parsing.entries` takes.
     rounds : how many mechanisms may run at most; None where the filter ends the game.
     filter : a privacy filter of this package, or one of the user's own
-        (:class:`~simulator.worst.filter_nodes.OwnFilter`); None for no filter.
+        (:class:`~simulator.worst.filter_graphs.OwnFilter`); None for no filter.
     experiment : 0 for delta of (P0, P1), 1 for that of (P1, P0).
     relation : when two databases are neighbours.
     """
@@ -55,7 +55,7 @@ class Game:
         """The lattice that holds every loss; None where there is none."""
         if not all(entry.exact for entry in self.menu):
             return None
-        laws = [entry.law for entry in self.menu if isinstance(entry, Fixed)]
+        laws = [entry.law for entry in self.menu if isinstance(entry, FixedEntry)]
         step = lattice_step(laws)
         if step is None or self.rounds is None:
             return step
@@ -68,7 +68,7 @@ class Game:
         """A grid step to begin with, in nats, where losses do not lie on a lattice."""
         scales = []
         for entry in self.menu:
-            if isinstance(entry, Fixed):
+            if isinstance(entry, FixedEntry):
                 spread_of_law = math.sqrt(min(entry.law.variance, 1e4))
                 reach = max(entry.lengths, default=0.0 if entry.law.is_discrete else math.inf)
                 scales.append(min(max(spread_of_law, 1e-9), reach) / 8)
@@ -92,7 +92,7 @@ class Game:
         lengths = [length for entry in self.menu for length in entry.lengths]
         base = common_step(np.array(lengths)) if lengths else None
         if base is None or base < wanted / 4:
-            widths = [entry.width for entry in self.menu if isinstance(entry, AnyRange)]
+            widths = [entry.width for entry in self.menu if isinstance(entry, BoundedRangeEntry)]
             base = max([wanted, *widths])
         return base / math.ceil(base / wanted - 1e-9)
 
@@ -110,4 +110,4 @@ class Game:
     @property
     def priced_freely(self) -> bool:
         """Whether a filter charges for a parameter that the adversary chooses."""
-        return self.filter is not None and any(isinstance(entry, Open) for entry in self.menu)
+        return self.filter is not None and any(isinstance(entry, FreeEntry) for entry in self.menu)

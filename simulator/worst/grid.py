@@ -5,10 +5,10 @@ one round's loss, so two ways of moving the law onto the grid err on a known sid
 in :mod:`simulator.theory.pld.discretise`):
 
 - spreading each piece between the grid points around it, so that its masses in both experiments
-  stay, never lowers the value: :class:`Spread`;
+  stay, never lowers the value: :func:`outward_layout`;
 - an adversary that only remembers the nearest grid point wins with certain probabilities a and b
-  in experiments 0 and 1, and a - x b is what it gets, whatever x it really has: :class:`Nearest`
-  keeps both, so the value of that adversary carries no error of the grid at all.
+  in experiments 0 and 1, and gets a - x b, whatever x it really has: :class:`NearestLayout` keeps
+  both, so the value of that adversary has no error of the grid.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from simulator.theory.laws import PrivacyLossLaw
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.loss_lattice import common_step
 
-Line = NDArray[Any]
+GridArray = NDArray[Any]
 """Numbers on a grid: float64, or more digits than that where all losses lie on the grid."""
 
 FEW = 24
@@ -48,11 +48,11 @@ class Grid:
     offset: float = 0.0
 
     @cached_property
-    def z(self) -> Line:
+    def z(self) -> GridArray:
         """Every point, ascending, shape (points,)."""
         return self.outside(0, self.points)
 
-    def outside(self, start: int, count: int) -> Line:
+    def outside(self, start: int, count: int) -> GridArray:
         """The points from the ``start``-th on, which may lie before or beyond the grid."""
         return (self.first + start + np.arange(count)) * self.step + self.offset
 
@@ -62,14 +62,14 @@ class Weights:
     """Weights at ``first`` steps from a point and on."""
 
     first: int
-    weights: Line
+    weights: GridArray
 
     @cached_property
     def places(self) -> list[int]:
         """Where they are not zero."""
         return [int(place) for place in np.flatnonzero(self.weights)]
 
-    def sum(self, padded: Line, start: int, points: int) -> Line:
+    def sum(self, padded: GridArray, start: int, points: int) -> GridArray:
         """Sum over c of weights[c] padded[start + j + first + c], for every j < points."""
         start += self.first
         if len(self.places) > FEW:
@@ -94,7 +94,7 @@ class Layout:
     """
 
     first: int
-    weights: Line
+    weights: GridArray
     infinite: float
     _: KW_ONLY
     loss_error: float = 0.0
@@ -110,7 +110,7 @@ class Layout:
     def _weights(self) -> Weights:
         return Weights(self.first, self.weights)
 
-    def mean(self, padded: Line, start: int, points: int) -> Line:
+    def mean(self, padded: GridArray, start: int, points: int) -> GridArray:
         """Expectation of the values, beginning at each of ``points`` points from ``start`` on."""
         found = self._weights.sum(padded, start, points)
         return found + self.infinite if self.infinite else found
@@ -133,8 +133,8 @@ class NearestLayout:
     """
 
     law: Layout
-    tilted: Line
-    gained: Line
+    tilted: GridArray
+    gained: GridArray
 
     @cached_property
     def _tilted(self) -> Weights:
@@ -144,17 +144,17 @@ class NearestLayout:
     def _gained(self) -> Weights | None:
         return Weights(self.law.first, self.gained) if self.gained.any() else None
 
-    def value(self, values: Line, won: Line, start: int, points: int) -> Line:
+    def value(self, values: GridArray, won: GridArray, start: int, points: int) -> GridArray:
         """Expectation of the values, where each loss is off its point."""
         found = self.law.mean(values, start, points)
         return found if self._gained is None else found + self._gained.sum(won, start, points)
 
-    def won(self, won: Line, start: int, points: int) -> Line:
+    def won(self, won: GridArray, start: int, points: int) -> GridArray:
         """Expectation of e^-z times the chance of winning in experiment 1."""
         return self._tilted.sum(won, start, points)
 
 
-def pieces(law: PrivacyLossLaw, edges: Line) -> tuple[Line, Line]:
+def cell_masses(law: PrivacyLossLaw, edges: GridArray) -> tuple[GridArray, GridArray]:
     """Masses in experiments 0 and 1 of the law's continuous part between the edges."""
     if law.is_discrete:
         return np.zeros(len(edges) - 1), np.zeros(len(edges) - 1)
@@ -182,7 +182,7 @@ def _leaks(law: PrivacyLossLaw) -> bool:
     return law.infinite_mass > 0.0 or law.dual_infinite_mass > 0.0
 
 
-def on_lattice(law: PrivacyLossLaw, step: float) -> Layout:
+def lattice_layout(law: PrivacyLossLaw, step: float) -> Layout:
     """Lay out a law whose losses are all multiples of the step, to more digits than a double has.
 
     A logarithm of a mass is off by a few units of itself: that is the error of the weights.
@@ -205,7 +205,7 @@ def on_lattice(law: PrivacyLossLaw, step: float) -> Layout:
     )
 
 
-def spread(law: PrivacyLossLaw, step: float) -> Layout:
+def outward_layout(law: PrivacyLossLaw, step: float) -> Layout:
     """Lay the law out so that no value is lowered: each piece between the two points around it."""
     low, high = support(law)
     first, last = math.floor(low / step + ON_POINT), math.ceil(high / step - ON_POINT)
@@ -214,7 +214,7 @@ def spread(law: PrivacyLossLaw, step: float) -> Layout:
     weights = np.zeros(len(points))
     infinite = law.infinite_mass
     if not law.is_discrete:
-        under0, under1 = pieces(law, points)
+        under0, under1 = cell_masses(law, points)
         # on the cell from z to z + step the masses w of its ends have w + w' = m0 and
         # w e^-z + w' e^-(z + step) = m1
         with np.errstate(over="ignore", invalid="ignore"):
@@ -224,11 +224,11 @@ def spread(law: PrivacyLossLaw, step: float) -> Layout:
         lower = np.clip(lower / -math.expm1(-step), 0.0, under0)
         weights[:-1] += lower
         weights[1:] += under0 - lower
-        above0, above1 = (float(m[0]) for m in pieces(law, np.array([points[-1], np.inf])))
+        above0, above1 = (float(m[0]) for m in cell_masses(law, np.array([points[-1], np.inf])))
         kept = min(above1 * math.exp(min(points[-1], 700.0)), above0)
         weights[-1] += kept
         infinite += above0 - kept
-        weights[0] += float(pieces(law, np.array([-np.inf, points[0]]))[0][0])
+        weights[0] += float(cell_masses(law, np.array([-np.inf, points[0]]))[0][0])
     error = 0.0
     for loss, log_mass in zip(law.atom_losses, law.atom_log_masses):
         place = loss / step - first
@@ -250,7 +250,7 @@ def nearest_place(loss: float, step: float) -> int:
     return math.floor(loss / step + 0.5)
 
 
-def nearest(law: PrivacyLossLaw, step: float) -> NearestLayout:
+def nearest_layout(law: PrivacyLossLaw, step: float) -> NearestLayout:
     """Lay the law out by nearest points, with its masses in both experiments."""
     low, high = support(law)
     first, last = nearest_place(low, step), nearest_place(high, step)
@@ -261,7 +261,7 @@ def nearest(law: PrivacyLossLaw, step: float) -> NearestLayout:
     if not law.is_discrete:
         edges = (np.arange(first, last + 2) - 0.5) * step
         edges[0], edges[-1] = -np.inf, np.inf
-        under0, under1 = pieces(law, edges)
+        under0, under1 = cell_masses(law, edges)
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = under1 * np.exp(places * step)
         # where that overflows, the most that it can be

@@ -79,7 +79,7 @@ class Entry(ABC):
 
 
 @dataclass(frozen=True)
-class Fixed(Entry):
+class FixedEntry(Entry):
     """A mechanism with nothing left open."""
 
     law: PrivacyLossLaw
@@ -116,7 +116,7 @@ class Fixed(Entry):
 
 
 @dataclass(frozen=True)
-class Open(Entry):
+class FreeEntry(Entry):
     """A mechanism whose epsilon the adversary may choose in [low, high].
 
     Attributes
@@ -180,7 +180,7 @@ class Open(Entry):
 
 
 @dataclass(frozen=True)
-class AnyRange(Entry):
+class BoundedRangeEntry(Entry):
     """The exponential mechanism: any extremal pair of bounded range ``width``."""
 
     width: float

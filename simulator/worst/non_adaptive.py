@@ -19,10 +19,11 @@ from simulator.theory.filters.families import Filter
 from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 from simulator.theory.pld import Bracket, compose_laws
-from simulator.worst.filter_nodes import OwnFilter, price_of
+from simulator.worst.filter_graphs import price_of
+from simulator.worst.game_graph import CLOSED, GameGraph, chain_graph, explored_graph
 from simulator.worst.grid import Grid, Layout, NearestLayout
-from simulator.worst.menu import AnyRange, Entry, Fixed, Open, Option
-from simulator.worst.nodes import CLOSED, Arena, chain, explored
+from simulator.worst.menu import BoundedRangeEntry, Entry, FixedEntry, FreeEntry, Option
+from simulator.worst.own_filter import OwnFilter, Transitions
 from simulator.worst.recursion import (
     Values,
     is_exact,
@@ -41,7 +42,7 @@ MOST_PLACES = 5_000
 """Of the dominating pair's composition on its grid, and of the pair: some seconds."""
 
 
-def in_advance(
+def best_non_adaptive(
     menu: Sequence[Entry],
     rounds: int | None,
     filter_: Filter | OwnFilter | None,
@@ -58,26 +59,26 @@ def in_advance(
     The order does not matter, so the choices are how often each option is asked. Raises
     NotApplicable where they are too many, or not finitely many.
     """
-    if len(menu) == 1 and isinstance(menu[0], AnyRange) and filter_ is None:
+    if len(menu) == 1 and isinstance(menu[0], BoundedRangeEntry) and filter_ is None:
         return Bracket(*non_adaptive_ends(menu[0].width, int(rounds or 0), epsilon))
     if filter_ is None:
-        best = dominant(menu)
+        best = dominant_entry(menu)
         if best is not None:
             place = [i for i, option in enumerate(options) if option.entry == best][-1]
-            arena = chain(int(rounds or 0), 1)
-            return _ends(arena, grid, [layouts[place]], [near[place]], epsilon)
-    if not all(isinstance(entry, Fixed) for entry in menu):
+            graph = chain_graph(int(rounds or 0), 1)
+            return _ends(graph, grid, [layouts[place]], [near[place]], epsilon)
+    if not all(isinstance(entry, FixedEntry) for entry in menu):
         raise NotApplicable("the best choice fixed in advance is not searched for free parameters")
-    arena = _counted(options, rounds, filter_, relation)
-    if arena.nodes * float(grid.points) > MOST_NUMBERS:
+    graph = _counted(options, rounds, filter_, relation)
+    if graph.nodes * float(grid.points) > MOST_NUMBERS:
         raise NotApplicable(
-            f"there are {arena.nodes} ways to fix the choices in advance: too many to try"
+            f"there are {graph.nodes} ways to fix the choices in advance: too many to try"
         )
-    ordered = _one_order(arena, len(options))
-    error = int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
+    ordered = _composed_once(graph, len(options))
+    error = int(graph.depth[graph.start]) * max(layout.loss_error for layout in layouts)
     rounding = upper_rounding(ordered, layouts)
     upper = lower = 0.0
-    exact = is_exact(arena, layouts, grid)
+    exact = is_exact(graph, layouts, grid)
     for value in upper_sweep(ordered, grid, layouts):
         found = Values(grid, value, None, rounding)
         upper = max(upper, found.upper(epsilon, error))
@@ -90,12 +91,12 @@ def in_advance(
     return Bracket(min(lower, upper), upper)
 
 
-def dominant(menu: Sequence[Entry]) -> int | None:
+def dominant_entry(menu: Sequence[Entry]) -> int | None:
     """The entry that every other is a coarser version of, where its name tells; else None.
 
     A single entry, or mechanisms of one kind, which their parameter orders.
     """
-    if any(isinstance(entry, AnyRange) for entry in menu):
+    if any(isinstance(entry, BoundedRangeEntry) for entry in menu):
         return None
     if len(menu) == 1:
         return 0
@@ -104,7 +105,7 @@ def dominant(menu: Sequence[Entry]) -> int | None:
     if len(kinds) > 1 or not named:
         return None
     sizes = [
-        entry.high if isinstance(entry, Open) else float(entry.name.partition(":")[2])
+        entry.high if isinstance(entry, FreeEntry) else float(entry.name.partition(":")[2])
         for entry in menu
     ]
     return int(np.argmax(sizes))
@@ -115,7 +116,7 @@ def _counted(
     rounds: int | None,
     filter_: Filter | OwnFilter | None,
     relation: Relation,
-) -> Arena:
+) -> GameGraph:
     """How often each option has been asked; whatever the order, as far as the filter admits it."""
     step: Callable[[Any, int], tuple[bool, Any]]
     initial: Any = ()
@@ -125,12 +126,16 @@ def _counted(
         prices = [price_of(filter_, option, relation) for option in options]
         rule, initial = filter_.over_menu(prices)
         step = lambda state, option: rule(state, *prices[option])  # noqa: E731
-    elif not getattr(filter_, "monotone", False):
-        return _in_every_order(filter_, options, rounds)
     else:
-        own = filter_
-        initial = own.initial
-        step = lambda state, option: own.admit(state, options[option].guarantee)  # noqa: E731
+        transitions = Transitions(filter_)
+        if not transitions.monotone:
+            return _in_every_order(transitions, options, rounds)
+        initial = transitions.initial
+
+        def step(state: Any, option: int) -> tuple[bool, Any]:
+            after = transitions.after(state, options[option].guarantee)
+            return after is not None, after
+
     origin = (0,) * len(options)
     spent: dict[Hashable, Any] = {origin: initial}
 
@@ -143,42 +148,44 @@ def _counted(
             spent[after] = state
         return after
 
-    return explored(origin, len(options), admit, rounds, MOST_VECTORS)
+    return explored_graph(origin, len(options), admit, rounds, MOST_VECTORS)
 
 
-def _in_every_order(filter_: OwnFilter, options: Sequence[Option], rounds: int | None) -> Arena:
-    """How often each option has been asked, where what is admitted may depend on the order."""
+def _in_every_order(
+    transitions: Transitions, options: Sequence[Option], rounds: int | None
+) -> GameGraph:
+    """How often each option was chosen, where what is admitted may depend on the order."""
 
     def admit(place: Any, option: int) -> Hashable | None:
         counts, state = place
-        admitted, after = filter_.admit(state, options[option].guarantee)
-        if not admitted:
+        after = transitions.after(state, options[option].guarantee)
+        if after is None:
             return None
         return (*counts[:option], counts[option] + 1, *counts[option + 1 :]), after
 
     origin = (0,) * len(options)
-    found = explored((origin, filter_.initial), len(options), admit, rounds, MOST_VECTORS)
-    return Arena(found.follow, tuple(counts for counts, _ in found.states))
+    found = explored_graph((origin, transitions.initial), len(options), admit, rounds, MOST_VECTORS)
+    return GameGraph(found.follow, tuple(counts for counts, _ in found.states))
 
 
 def _ends(
-    arena: Arena,
+    graph: GameGraph,
     grid: Grid,
     layouts: Sequence[Layout],
     near: Sequence[NearestLayout],
     epsilon: float,
 ) -> Bracket:
-    upper = upper_values(arena, grid, layouts)
-    error = int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
-    exact = is_exact(arena, layouts, grid)
-    lower = upper if exact else lower_values(arena, grid, near, keep_table=False)
+    upper = upper_values(graph, grid, layouts)
+    error = int(graph.depth[graph.start]) * max(layout.loss_error for layout in layouts)
+    exact = is_exact(graph, layouts, grid)
+    lower = upper if exact else lower_values(graph, grid, near, keep_table=False)
     ends = lower.lower(epsilon, error if exact else 0.0), upper.upper(epsilon, error)
     return Bracket(min(ends), ends[1])
 
 
-def _one_order(arena: Arena, options: int) -> Arena:
+def _composed_once(graph: GameGraph, options: int) -> GameGraph:
     """The count vectors of an arena's nodes, each composed in one order."""
-    vectors = _vectors(arena)
+    vectors = _vectors(graph)
     place = {vector: node for node, vector in enumerate(vectors)}
     follow = np.full((len(vectors), options), CLOSED, dtype=np.int32)
     for vector, node in place.items():
@@ -187,12 +194,12 @@ def _one_order(arena: Arena, options: int) -> Arena:
             if before in place:  # some order admits it
                 follow[node, option] = place[before]
                 break
-    return Arena(follow)
+    return GameGraph(follow)
 
 
-def _vectors(arena: Arena) -> list[tuple[int, ...]]:
+def _vectors(graph: GameGraph) -> list[tuple[int, ...]]:
     """The count vectors of an arena's nodes, smallest first: each stands after its parts."""
-    return sorted(set(arena.states), key=sum)
+    return sorted(set(graph.states), key=sum)
 
 
 def dominating_delta(
@@ -203,15 +210,15 @@ def dominating_delta(
     The largest hockey-stick curve of one round is convex in e^epsilon and belongs to a pair; on a
     grid it is laid out by connecting its points, which only raises it.
     """
-    best = dominant(menu)
+    best = dominant_entry(menu)
     if best is not None:
         entry = menu[best]
-        law = entry.law if isinstance(entry, Fixed) else entry.options(0, 1e9)[-1].law
+        law = entry.law if isinstance(entry, FixedEntry) else entry.options(0, 1e9)[-1].law
         law = law.reversed() if experiment else law
         return compose_laws([(law, rounds)]).delta(epsilon).upper
     curves = [_curve(entry, experiment) for entry in menu]
     top = max(max(entry.lengths, default=0.0) for entry in menu)
-    unbounded = any(isinstance(e, Fixed) and not math.isfinite(e.law.support[1]) for e in menu)
+    unbounded = any(isinstance(e, FixedEntry) and not math.isfinite(e.law.support[1]) for e in menu)
     if unbounded:
         while max(curve(top) for curve in curves) > 1e-20 + max(curve(1e9) for curve in curves):
             top = 1.25 * top + step
@@ -222,25 +229,25 @@ def dominating_delta(
     places = np.arange(-math.ceil(top / step) - 1, math.ceil(top / step) + 2)
     x = np.exp(places * step)
     heights = np.array([max(curve(place * step) for curve in curves) for place in places])
-    layout = connected(int(places[0]), x, heights)
+    layout = connected_law(int(places[0]), x, heights)
     reach = rounds * int(places[-1])
     left = min(reach, round(epsilon / step) + math.ceil(40 * top / step))
     right = min(reach, math.ceil(40.0 / step))
     shift = -epsilon + round(epsilon / step) * step
     grid = Grid(step, -left - 2, left + right + 5, shift)
-    return upper_values(chain(rounds, 1), grid, [layout]).upper(epsilon)
+    return upper_values(chain_graph(rounds, 1), grid, [layout]).upper(epsilon)
 
 
 def _curve(entry: Entry, experiment: int):  # type: ignore[no-untyped-def]
-    if isinstance(entry, Fixed):
+    if isinstance(entry, FixedEntry):
         return (entry.law.reversed() if experiment else entry.law).delta
-    if isinstance(entry, Open):
+    if isinstance(entry, FreeEntry):
         law = entry.options(0, 1e9)[-1].law
         return (law.reversed() if experiment else law).delta
     return entry.guarantee.hockey_stick
 
 
-def connected(first: int, x: Floats, heights: Floats) -> Layout:
+def connected_law(first: int, x: Floats, heights: Floats) -> Layout:
     """The law on the grid whose hockey-stick curve connects the points (x, height), x = e^loss.
 
     Minus the slope from a point on is the mass in experiment 1 of the losses beyond it.

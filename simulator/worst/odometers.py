@@ -20,13 +20,13 @@ from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import positive, whole
 from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.pld import Bracket
-from simulator.worst.backward_pass import RIGHT, Pass, first_level, grid_for, policy_of, ranges_of
-from simulator.worst.filter_nodes import FEW_NODES
+from simulator.worst.filter_graphs import FEW_NODES
 from simulator.worst.game import Game
-from simulator.worst.grid import Grid, nearest, on_lattice, spread
-from simulator.worst.menu import Open
-from simulator.worst.menu_texts import entries
-from simulator.worst.nodes import Arena, explored
+from simulator.worst.game_graph import GameGraph, explored_graph
+from simulator.worst.grid import Grid, lattice_layout, nearest_layout, outward_layout
+from simulator.worst.grid_pass import RIGHT, GridPass, first_level, grid_for, policy_of, ranges_of
+from simulator.worst.menu import FreeEntry
+from simulator.worst.menu_parsing import entries
 from simulator.worst.policy import Policy
 from simulator.worst.recursion import lower_values, upper_values
 from simulator.worst.refining import refined
@@ -105,11 +105,11 @@ def worst_odometer(
     """
     tolerance, seconds = positive("tolerance", tolerance), positive("seconds", seconds)
     game = Game(entries(menu, relation), whole("rounds", rounds), None, experiment, relation)
-    if any(isinstance(entry, Open) for entry in game.menu):
+    if any(isinstance(entry, FreeEntry) for entry in game.menu):
         raise NotApplicable("an odometer is searched over fixed parameters only")
     announced = 0.0
 
-    def run(level: int, last: Pass | None) -> Pass:
+    def run(level: int, last: GridPass | None) -> GridPass:
         nonlocal announced
         found, announced = _run(game, odometer, level)
         return found
@@ -132,31 +132,31 @@ def worst_odometer(
     )
 
 
-def _run(game: Game, odometer: Odometer, level: int) -> tuple[Pass, float]:
+def _run(game: Game, odometer: Odometer, level: int) -> tuple[GridPass, float]:
     step = game.step(level)
     options = game.options(step)
     promises = [option.guarantee for option in options]
-    arena, readings, announced = _spent(odometer, promises, int(game.rounds or 0))
+    graph, readings, announced = _spent(odometer, promises, int(game.rounds or 0))
     ranges = ranges_of(game, options, step)
     laws = [option.law for option in options]
     exact = game.exact_step is not None
-    layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]
-    near = [nearest(law, step) for law in laws]
-    plain = grid_for(step, 0.0, arena, layouts, options)
+    layouts = [lattice_layout(law, step) if exact else outward_layout(law, step) for law in laws]
+    near = [nearest_layout(law, step) for law in laws]
+    plain = grid_for(step, 0.0, graph, layouts, options)
     beyond = int(min(float(readings.max()) + RIGHT, 1e6) / step) + 2
     grid = Grid(step, plain.first, -plain.first + min(plain.points, beyond) + 1)
-    upper = upper_values(arena, grid, layouts, ranges, thresholds=readings)
-    lower = lower_values(arena, grid, near, thresholds=readings)
-    error = int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
-    last = Pass(
+    upper = upper_values(graph, grid, layouts, ranges, thresholds=readings)
+    lower = lower_values(graph, grid, near, thresholds=readings)
+    error = int(graph.depth[graph.start]) * max(layout.loss_error for layout in layouts)
+    last = GridPass(
         step=step,
         options=options,
-        arena=arena,
+        graph=graph,
         upper=upper,
         lower=lower,
         loss_error=error,
-        layouts=near,
-        spread=layouts,
+        nearest_layouts=near,
+        outward_layouts=layouts,
         thresholds=readings,
     )
     return last, announced
@@ -164,7 +164,7 @@ def _run(game: Game, odometer: Odometer, level: int) -> tuple[Pass, float]:
 
 def _spent(
     odometer: Odometer, promises: list[Guarantee], rounds: int
-) -> tuple[Arena, np.ndarray, float]:
+) -> tuple[GameGraph, np.ndarray, float]:
     """Nodes by how often each guarantee was spent, the reading in each, the delta in all."""
     kinds = list(dict.fromkeys(promises))
     kind_of = [kinds.index(promise) for promise in promises]
@@ -175,10 +175,10 @@ def _spent(
         kind = kind_of[option]
         return (*counts[:kind], counts[kind] + 1, *counts[kind + 1 :])
 
-    arena = explored((0,) * len(kinds), len(promises), admit, None, FEW_NODES)
-    readings = np.empty(arena.nodes)
-    deltas = np.empty(arena.nodes)
-    for node, counts in enumerate(arena.states):
+    graph = explored_graph((0,) * len(kinds), len(promises), admit, None, FEW_NODES)
+    readings = np.empty(graph.nodes)
+    deltas = np.empty(graph.nodes)
+    for node, counts in enumerate(graph.states):
         running = odometer.fresh()
         for promise, times in zip(kinds, counts):
             for _ in range(times):
@@ -192,4 +192,4 @@ def _spent(
         raise NotApplicable(
             "the announced delta grows with the rounds' own deltas; name mechanisms without delta"
         )
-    return arena, readings, float(deltas.max())
+    return graph, readings, float(deltas.max())

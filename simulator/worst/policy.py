@@ -24,27 +24,28 @@ from simulator.mechanisms import RandomizedResponse, ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
 from simulator.theory.guarantees.families import ApproxDP, Guarantee
 from simulator.theory.laws import PrivacyLossLaw
-from simulator.worst.grid import Grid, NearestLayout, nearest, nearest_place
+from simulator.worst.grid import Grid, nearest_layout, nearest_place
 from simulator.worst.menu import as_neighbours
 from simulator.worst.policy_files import (
-    Written,
+    ChallengeText,
+    challenge_text,
+    new_python_file,
     packed,
-    program,
+    policy_program,
     read,
     relation_named,
     unpacked,
-    writable,
     write,
-    written,
 )
-from simulator.worst.reach import Chances
+from simulator.worst.policy_probabilities import PolicyProbabilities
+from simulator.worst.policy_table import PolicyTable
 
 IDLE = Challenge(EVERYONE, EVERYONE, RandomizedResponse(ALICE, 1e-3))
 """What is asked when the game is over: two equal databases, whose answers tell nothing."""
 
 
 @dataclass(frozen=True)
-class Reader:
+class GridMoves:
     """How one option's answers move the policy on its grid.
 
     Attributes
@@ -65,7 +66,7 @@ FAR = 1 << 40
 """Steps of an infinite loss."""
 
 
-def reader(challenge: Challenge, relation: Relation, step: float, sign: float) -> Reader:
+def reader(challenge: Challenge, relation: Relation, step: float, sign: float) -> GridMoves:
     """Read the losses of a challenge's answers; ``sign`` is -1 in experiment 1.
 
     Raises NotApplicable for a mechanism whose loss is neither a table nor a clipped line.
@@ -84,11 +85,13 @@ def reader(challenge: Challenge, relation: Relation, step: float, sign: float) -
         )
 
     if mechanism.scalars.outcomes is not None:
-        return Reader(tuple(place(pair.loss(a)) for a in mechanism.scalars.outcomes(pair.params)))
+        return GridMoves(
+            tuple(place(pair.loss(a)) for a in mechanism.scalars.outcomes(pair.params))
+        )
     ends = (float(mechanism.query(d)) for d in (challenge.database_0, challenge.database_1))
     low, high = sorted(ends)
     if low == high:
-        return Reader((), low, high, 0.0, 0.0)
+        return GridMoves((), low, high, 0.0, 0.0)
     at_low, at_high = sign * pair.loss(low), sign * pair.loss(high)
     slope = (at_high - at_low) / (high - low)
     flat = sign * pair.loss(low - (high - low)) == at_low
@@ -96,49 +99,29 @@ def reader(challenge: Challenge, relation: Relation, step: float, sign: float) -
     if middle is not None and abs(middle - 0.5 * (at_low + at_high)) > 1e-9 * abs(at_high):
         raise NotApplicable(f"the loss of {mechanism!r} is not a line, so no policy can read it")
     if flat:
-        return Reader((), low, high, at_low / step, slope / step)
+        return GridMoves((), low, high, at_low / step, slope / step)
     far = 1e6 * (high - low)
-    return Reader((), low - far, high + far, (at_low - slope * far) / step, slope / step)
+    return GridMoves((), low - far, high + far, (at_low - slope * far) / step, slope / step)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Policy:
-    """A policy over a menu.
+class Policy(PolicyTable):
+    """A policy over a menu: the table, and the challenges that its options stand for.
 
     Attributes
     ----------
-    menu : the challenges that it may ask, and their ``labels``.
+    menu, labels : the challenges and their names, shape (options,).
     relation, experiment : what it was searched for.
-    grid : of the losses past ``epsilon``.
-    follow : int32, shape (nodes, options): the node after an option.
-    table : int16, shape (nodes, points): the option to ask, CLOSED where the game is over.
-    states : what the nodes stand for, where they have a name.
-    layouts : the options' laws on the grid.
-    thresholds : float64, shape (nodes,): what the loss past epsilon is held against where the game
-        ends in a node; zero but for odometers, whose readings these are.
     """
 
     menu: tuple[Challenge, ...]
     labels: tuple[str, ...]
     relation: Relation
     experiment: int
-    epsilon: float
-    grid: Grid
-    follow: np.ndarray
-    table: np.ndarray
-    states: tuple[Any, ...]
-    layouts: tuple[NearestLayout, ...]
-    thresholds: np.ndarray
 
     def __post_init__(self) -> None:
-        asked = tuple(as_neighbours(challenge, self.relation) for challenge in self.menu)
-        object.__setattr__(self, "menu", asked)
-
-    @property
-    def start(self) -> tuple[int, int]:
-        """The node and the grid point before the first round."""
-        z = (-self.epsilon - self.grid.offset) / self.grid.step - self.grid.first
-        return len(self.follow) - 1, round(z)
+        challenges = tuple(as_neighbours(challenge, self.relation) for challenge in self.menu)
+        object.__setattr__(self, "menu", challenges)
 
     @cached_property
     def family(self) -> Guarantee:
@@ -151,28 +134,13 @@ class Policy:
             ApproxDP(epsilon, min(delta * (1.0 + 1e-9), 0.5)) if delta else ApproxDP(epsilon, 0.0)
         )
 
-    @cached_property
-    def depth(self) -> np.ndarray:
-        """The largest number of rounds that it plays from each node, shape (nodes,)."""
-        depth = np.zeros(len(self.follow), dtype=np.int64)
-        for node, row in enumerate(self.follow):
-            used = np.unique(self.table[node])
-            after = row[used[used >= 0]]
-            depth[node] = depth[after].max() + 1 if after.size else 0
-        return depth
-
-    @cached_property
-    def rounds(self) -> int:
-        """The largest number of rounds that it plays."""
-        return max(int(self.depth[-1]), 1)
-
     def law(self, option: int) -> PrivacyLossLaw:
         """The law of an option's loss, in the experiment that was searched."""
         database_0, database_1, mechanism = self.menu[option]
         law = mechanism.law(database_0, database_1, self.relation)
         return law.reversed() if self.experiment else law
 
-    def reader(self, option: int) -> Reader:
+    def reader(self, option: int) -> GridMoves:
         """How the option's answers move it."""
         sign = -1.0 if self.experiment else 1.0
         return reader(self.menu[option], self.relation, self.grid.step, sign)
@@ -180,20 +148,20 @@ class Policy:
     @cached_property
     def adversary(self) -> Rule:
         """The rule, which compiles and plays like any other."""
-        readers = [self.reader(option) for option in range(len(self.menu))]
+        grid_moves_of = [self.reader(option) for option in range(len(self.menu))]
         return Rule(
-            step_of(self, readers), (*self.menu, IDLE), (*self.start, -1), name="worst-case"
+            rule_step(self, grid_moves_of), (*self.menu, IDLE), (*self.start, -1), name="worst-case"
         )
 
     @cached_property
-    def chances(self) -> Chances:
+    def probabilities(self) -> PolicyProbabilities:
         """How likely it is to be anywhere, and to win from there."""
-        return Chances(self)
+        return PolicyProbabilities(self)
 
     @property
     def value(self) -> float:
         """Its delta(epsilon), played through by probability: a witness of the search."""
-        ended = self.chances.forward[1]
+        ended = self.probabilities.forward[1]
         return float(ended[0, 1] - math.exp(self.epsilon) * ended[1, 1])
 
     def save(self, path: str | Path, header: Sequence[str] = ()) -> Path:
@@ -208,9 +176,9 @@ class Policy:
         InvalidInput : the file exists, cannot be written, or does not end in ``.py``.
         NotApplicable : a mechanism of the menu that has no name in a menu's text.
         """
-        target = writable(path)
+        target = new_python_file(path)
         values: list[tuple[str, Any]] = [
-            ("menu", tuple(written(challenge, self.relation) for challenge in self.menu)),
+            ("menu", tuple(challenge_text(challenge, self.relation) for challenge in self.menu)),
             ("labels", self.labels),
             ("relation", str(self.relation)),
             ("experiment", self.experiment),
@@ -222,14 +190,15 @@ class Policy:
         if self.thresholds.any():
             values.append(("thresholds", tuple(float(x) for x in self.thresholds)))
         return write(
-            target, program(header or (f"A policy over {len(self.labels)} mechanisms.",), values)
+            target,
+            policy_program(header or (f"A policy over {len(self.labels)} mechanisms.",), values),
         )
 
     @classmethod
     def read(
         cls,
         *,
-        menu: Sequence[Written],
+        menu: Sequence[ChallengeText],
         labels: Sequence[str],
         relation: str,
         experiment: int,
@@ -256,7 +225,7 @@ class Policy:
         layouts = []
         for database_0, database_1, mechanism in challenges:
             law = mechanism.law(database_0, database_1, neighbours)
-            layouts.append(nearest(law.reversed() if experiment else law, points.step))
+            layouts.append(nearest_layout(law.reversed() if experiment else law, points.step))
         return cls(
             menu=challenges,
             labels=tuple(labels),
@@ -266,13 +235,12 @@ class Policy:
             grid=points,
             follow=ways,
             table=moves,
-            states=(),
             layouts=tuple(layouts),
             thresholds=held_against,
         )
 
 
-def step_of(policy: Policy, readers: list[Reader]) -> Callable[..., Any]:
+def rule_step(policy: Policy, grid_moves_of: list[GridMoves]) -> Callable[..., Any]:
     """Write the policy as a rule's step, over arrays that numba takes as constants."""
     table, follow = policy.table, policy.follow.astype(np.int64)
     points, idle = table.shape[1], len(policy.menu)
@@ -282,12 +250,12 @@ def step_of(policy: Policy, readers: list[Reader]) -> Callable[..., Any]:
     moves = table[node_of, places].astype(np.int64)
     places = places.astype(np.int64)
     begins = np.searchsorted(node_of, np.arange(len(table) + 1)).astype(np.int64)
-    width = max([len(r.shifts) for r in readers] + [1])
-    shifts = np.zeros((len(readers), width), dtype=np.int64)
-    for row, r in zip(shifts, readers):
+    width = max([len(r.shifts) for r in grid_moves_of] + [1])
+    shifts = np.zeros((len(grid_moves_of), width), dtype=np.int64)
+    for row, r in zip(shifts, grid_moves_of):
         row[: len(r.shifts)] = r.shifts
-    listed = np.array([bool(r.shifts) for r in readers])
-    lines = np.array([(r.low, r.high, r.at_low, r.slope) for r in readers])
+    listed = np.array([bool(r.shifts) for r in grid_moves_of])
+    lines = np.array([(r.low, r.high, r.at_low, r.slope) for r in grid_moves_of])
 
     def worst_case(state, i, answer, coins):  # type: ignore[no-untyped-def]
         node, place, last = state

@@ -26,19 +26,19 @@ from simulator.mechanisms import (
     RandomizedResponse,
 )
 from simulator.mechanisms.table import Table
-from simulator.worst.menu import Fixed, about_alice, as_neighbours
-from simulator.worst.menu_texts import parse_entry
+from simulator.worst.menu import FixedEntry, about_alice, as_neighbours
+from simulator.worst.menu_parsing import parse_entry
 
 NAME = "worst_case"
 """What the rule is called in its file."""
 _RELATIONS = {str(relation): relation for relation in (ADD_REMOVE, REPLACE_ONE)}
 _LINE = 88
 
-Written = str | tuple[Sequence[float], Sequence[float]]
+ChallengeText = str | tuple[Sequence[float], Sequence[float]]
 """A menu entry in a file: its text, or the two rows of a table."""
 
 
-def writable(path: str | Path) -> Path:
+def new_python_file(path: str | Path) -> Path:
     """Return the path; raise InvalidInput unless a new Python file can be written there."""
     found = Path(path)
     if found.suffix != ".py":
@@ -64,7 +64,7 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def written(challenge: Challenge, relation: Relation) -> Written:
+def challenge_text(challenge: Challenge, relation: Relation) -> ChallengeText:
     """Write a challenge so that :func:`read` gives it back, to the bit.
 
     Raises NotApplicable for one that has no such text.
@@ -79,7 +79,7 @@ def written(challenge: Challenge, relation: Relation) -> Written:
     )
 
 
-def _candidates(mechanism: Any) -> list[Written]:
+def _candidates(mechanism: Any) -> list[ChallengeText]:
     if isinstance(mechanism, Table):
         return [(mechanism.on_0, mechanism.on_1)]
     if isinstance(mechanism, Gaussian):
@@ -99,14 +99,14 @@ def _candidates(mechanism: Any) -> list[Written]:
     return []
 
 
-def read(entry: Written, relation: Relation) -> Challenge:
+def read(entry: ChallengeText, relation: Relation) -> Challenge:
     """The challenge of a written menu entry, on neighbours under the relation.
 
     Raises InvalidInput for what is none.
     """
     if isinstance(entry, str):
         found = parse_entry(entry)
-        if not isinstance(found, Fixed):
+        if not isinstance(found, FixedEntry):
             raise InvalidInput(
                 f"a saved menu holds mechanisms with nothing left open, not {entry!r}"
             )
@@ -142,7 +142,7 @@ def relation_named(text: str) -> Relation:
     return _RELATIONS[text]
 
 
-def program(header: Sequence[str], values: Sequence[tuple[str, Any]]) -> str:
+def policy_program(header: Sequence[str], values: Sequence[tuple[str, Any]]) -> str:
     """The file: a header of comments, then ``Policy.read`` with the values by name."""
     lines = [f"# {line}".rstrip() for line in header]
     lines += ["", "from simulator.worst.policy import Policy", "", "policy = Policy.read("]

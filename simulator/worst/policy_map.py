@@ -6,16 +6,13 @@ Pictures are imported where one is drawn: matplotlib takes half a second.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simulator.foundations.errors import NotApplicable
-from simulator.worst.nodes import CLOSED
-from simulator.worst.sample_plays import Clock
-
-if TYPE_CHECKING:
-    from simulator.worst.policy import Policy
+from simulator.worst.game_graph import CLOSED
+from simulator.worst.policy import Policy
+from simulator.worst.sample_plays import Remaining
 
 CELLS = 400
 """Of a picture along either axis, at most."""
@@ -38,14 +35,14 @@ class PolicyMap:
     losses: np.ndarray
     left: np.ndarray
     moves: np.ndarray
-    clock: Clock
+    remaining: Remaining
 
 
 def policy_map(policy: Policy) -> PolicyMap:
     """Lay out the places that a policy reaches. Raises NotApplicable where it makes no move."""
-    clock = Clock.of(policy)
-    reached, _ = policy.chances.forward
-    first, end = policy.chances.spans
+    remaining = Remaining.of(policy)
+    reached, _ = policy.probabilities.forward
+    first, end = policy.probabilities.spans
     floor = LEFT_OUT * max(policy.value, 0.0)
     places, nodes, options, weights = [], [], [], []
     for node, (here, _) in enumerate(reached):
@@ -58,13 +55,13 @@ def policy_map(policy: Policy) -> PolicyMap:
     place = np.concatenate(places)
     if not place.size:
         raise NotApplicable("the policy makes no move, so there is nothing to draw")
-    row_edges, rows = _binned(clock.left[np.concatenate(nodes)])
+    row_edges, rows = _binned(remaining.left[np.concatenate(nodes)])
     column_edges, columns = _columns(place)
     tally = np.zeros((len(row_edges) - 1, len(column_edges) - 1, len(policy.menu)))
     np.add.at(tally, (rows, columns, np.concatenate(options)), np.concatenate(weights))
     moves = np.where(tally.max(axis=2) > 0.0, tally.argmax(axis=2), -1)
     loss = policy.grid.z[0] + policy.epsilon + column_edges * policy.grid.step
-    return PolicyMap(loss, row_edges, _filled(moves), clock)
+    return PolicyMap(loss, row_edges, _filled(moves), remaining)
 
 
 def _binned(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

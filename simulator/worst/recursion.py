@@ -24,8 +24,8 @@ import numpy as np
 from simulator.foundations.stages import in_stages
 from simulator.theory.bounds.range_recursion import best_in_cells
 from simulator.theory.outward import UNIT
-from simulator.worst.grid import Grid, Layout, Line, NearestLayout
-from simulator.worst.nodes import CLOSED, Arena
+from simulator.worst.game_graph import CLOSED, GameGraph
+from simulator.worst.grid import Grid, GridArray, Layout, NearestLayout
 
 UNDERFLOW = 1e-300
 
@@ -45,7 +45,7 @@ class Range:
     options: tuple[int, ...]
 
 
-def payoff(z: Line) -> Line:
+def payoff(z: GridArray) -> GridArray:
     """(1 - e^-z)_+, what the loss z past epsilon is worth at the end."""
     return np.maximum(0.0, -np.expm1(-np.maximum(z, 0.0)))
 
@@ -65,8 +65,8 @@ class Values:
     """
 
     grid: Grid
-    value: Line
-    won: Line | None
+    value: GridArray
+    won: GridArray | None
     rounding: float
     table: np.ndarray | None = None
 
@@ -98,17 +98,17 @@ class Values:
         return max(0.0, found - self.rounding * (value + won))
 
 
-def _beside(layouts: Sequence[Layout]) -> int:
+def _padding(layouts: Sequence[Layout]) -> int:
     return max(max(-low, high, 1) for low, high in (layout.reach for layout in layouts))
 
 
 def upper_values(
-    arena: Arena,
+    graph: GameGraph,
     grid: Grid,
     layouts: Sequence[Layout],
     ranges: Sequence[Range] = (),
     *,
-    thresholds: Line | None = None,
+    thresholds: GridArray | None = None,
     keep_table: bool = False,
 ) -> Values:
     """The start's values by the recursion with outward laws. See the module.
@@ -116,41 +116,43 @@ def upper_values(
     ``thresholds``, shape (nodes,), is what the loss is held against where the adversary stops in a
     node, in nats beyond the grid's zero; zero everywhere by default.
     """
-    table = _empty_table(arena, grid) if keep_table else None
-    sweep = upper_sweep(arena, grid, layouts, ranges, thresholds=thresholds, table=table)
+    table = _empty_table(graph, grid) if keep_table else None
+    sweep = upper_sweep(graph, grid, layouts, ranges, thresholds=thresholds, table=table)
     value = deque(sweep, maxlen=1).pop()
-    return Values(grid, value, None, upper_rounding(arena, layouts, ranges), table)
+    return Values(grid, value, None, upper_rounding(graph, layouts, ranges), table)
 
 
-def upper_rounding(arena: Arena, layouts: Sequence[Layout], ranges: Sequence[Range] = ()) -> float:
+def upper_rounding(
+    graph: GameGraph, layouts: Sequence[Layout], ranges: Sequence[Range] = ()
+) -> float:
     """The relative error of values after every round of the longest play."""
     terms = max(layout.terms for layout in layouts) + (12 if ranges else 0)
     each = (terms + 2) * float(np.finfo(layouts[0].weights.dtype).eps)
     each += max(layout.weight_error for layout in layouts)
-    return (int(arena.depth[arena.start]) + 1) * each + 16 * UNIT
+    return (int(graph.depth[graph.start]) + 1) * each + 16 * UNIT
 
 
 def upper_sweep(
-    arena: Arena,
+    graph: GameGraph,
     grid: Grid,
     layouts: Sequence[Layout],
     ranges: Sequence[Range] = (),
     *,
-    thresholds: Line | None = None,
+    thresholds: GridArray | None = None,
     table: np.ndarray | None = None,
-) -> Iterator[Line]:
+) -> Iterator[GridArray]:
     """Yield every node's values, the start's last; fill ``table`` with the best options."""
-    pad = max([_beside(layouts), *(r.cells for r in ranges)])
-    above = np.zeros(arena.nodes) if thresholds is None else thresholds
+    pad = max([_padding(layouts), *(r.cells for r in ranges)])
+    above = np.zeros(graph.nodes) if thresholds is None else thresholds
     kind = layouts[0].weights.dtype
-    kept = Kept(arena)
-    window = Windows(arena, grid, layouts, thresholds)
-    for node in in_stages(range(arena.nodes), "upper end"):
+    kept = LiveValues(graph)
+    window = Windows(graph, grid, layouts, thresholds)
+    for node in in_stages(range(graph.nodes), "upper end"):
         best = payoff(grid.z - above[node]).astype(kind)
         here = window[node]
         length = here.stop - here.start
-        for option in np.flatnonzero(arena.follow[node] >= 0).tolist():
-            after = int(arena.follow[node, option])
+        for option in np.flatnonzero(graph.follow[node] >= 0).tolist():
+            after = int(graph.follow[node, option])
             reached = layouts[option].mean(kept[after], pad + here.start, length)
             if table is None:
                 np.maximum(best[here], reached, out=best[here])
@@ -159,7 +161,7 @@ def upper_sweep(
                 best[here][better] = reached[better]
                 table[node, here][better] = option
         for free in ranges:
-            for after in {int(arena.follow[node, option]) for option in free.options} - {CLOSED}:
+            for after in {int(graph.follow[node, option]) for option in free.options} - {CLOSED}:
                 inside = best_in_cells(kept[after][::-1], free.cells, free.width)[::-1]
                 start = pad - free.cells
                 np.maximum(best, inside[start : start + grid.points], out=best)
@@ -168,7 +170,7 @@ def upper_sweep(
         yield best
 
 
-def extended(values: Line, grid: Grid, pad: int) -> Line:
+def extended(values: GridArray, grid: Grid, pad: int) -> GridArray:
     """Upper values with ``pad`` more on either side.
 
     To the left the value only falls; to the right it is below the chord in e^-z to 1 at e^-z = 0.
@@ -185,8 +187,8 @@ def _mass_of_1(layout: Layout, grid: Grid) -> float:
         return float(layout.weights @ np.exp(-steps))
 
 
-def _empty_table(arena: Arena, grid: Grid) -> np.ndarray:
-    return np.full((arena.nodes, grid.points), CLOSED, dtype=np.int16)
+def _empty_table(graph: GameGraph, grid: Grid) -> np.ndarray:
+    return np.full((graph.nodes, grid.points), CLOSED, dtype=np.int16)
 
 
 class Windows:
@@ -197,7 +199,7 @@ class Windows:
     """
 
     def __init__(
-        self, arena: Arena, grid: Grid, layouts: Sequence[Layout], thresholds: Line | None
+        self, graph: GameGraph, grid: Grid, layouts: Sequence[Layout], thresholds: GridArray | None
     ) -> None:
         self.grid = grid
         self.whole = thresholds is not None or any(
@@ -207,8 +209,8 @@ class Windows:
             or not abs(_mass_of_1(layout, grid) - 1.0) <= 1e-12
             for layout in layouts
         )
-        self.up = reaches(arena, np.array([layout.reach[1] for layout in layouts]))
-        self.down = reaches(arena, np.array([-layout.reach[0] for layout in layouts]))
+        self.up = largest_sums(graph, np.array([layout.reach[1] for layout in layouts]))
+        self.down = largest_sums(graph, np.array([-layout.reach[0] for layout in layouts]))
         self.zero = -grid.first - grid.offset / grid.step
 
     def __getitem__(self, node: int) -> slice:
@@ -219,44 +221,44 @@ class Windows:
         return slice(start, max(stop, start))
 
 
-def is_exact(arena: Arena, layouts: Sequence[Layout], grid: Grid) -> bool:
+def is_exact(graph: GameGraph, layouts: Sequence[Layout], grid: Grid) -> bool:
     """Whether upper values are lower ends too: every loss on the lattice, and all within the grid.
 
     To the left of a grid that is cut off, upper values are those of its first point.
     """
     if layouts[0].weights.dtype != np.longdouble:
         return False
-    up = reaches(arena, np.array([layout.reach[1] for layout in layouts]))[arena.start]
+    up = largest_sums(graph, np.array([layout.reach[1] for layout in layouts]))[graph.start]
     return bool(-grid.z[0] >= up * grid.step)
 
 
-def reaches(arena: Arena, amounts: Line) -> Line:
+def largest_sums(graph: GameGraph, amounts: GridArray) -> GridArray:
     """The largest sum, along any play from each node, of one amount for each option."""
-    reach = np.zeros(arena.nodes)
-    for node in range(arena.nodes):
-        follow = arena.follow[node]
+    reach = np.zeros(graph.nodes)
+    for node in range(graph.nodes):
+        follow = graph.follow[node]
         here = follow >= 0
         if here.any():
             reach[node] = float((amounts[here] + reach[follow[here]]).max())
     return reach
 
 
-class Kept:
+class LiveValues:
     """The values of the nodes that a later node still asks for."""
 
-    def __init__(self, arena: Arena) -> None:
-        self.arena = arena
-        self.uses = arena.uses
-        self.values: dict[int, Line] = {}
+    def __init__(self, graph: GameGraph) -> None:
+        self.graph = graph
+        self.uses = graph.uses
+        self.values: dict[int, GridArray] = {}
 
-    def __getitem__(self, node: int) -> Line:
+    def __getitem__(self, node: int) -> GridArray:
         return self.values[node]
 
-    def store(self, node: int, values: Line) -> None:
+    def store(self, node: int, values: GridArray) -> None:
         """Keep a node's values, and let go of those that only it asked for."""
         if self.uses[node]:
             self.values[node] = values
-        for after in self.arena.follow[node]:
+        for after in self.graph.follow[node]:
             if after >= 0:
                 self.uses[after] -= 1
                 if self.uses[after] == 0:
@@ -264,56 +266,56 @@ class Kept:
 
 
 def lower_values(
-    arena: Arena,
+    graph: GameGraph,
     grid: Grid,
     layouts: Sequence[NearestLayout],
     *,
-    thresholds: Line | None = None,
+    thresholds: GridArray | None = None,
     keep_table: bool = True,
 ) -> Values:
     """The start's values under the best policy that remembers grid points. See the module."""
-    table = _empty_table(arena, grid) if keep_table else None
-    sweep = lower_sweep(arena, grid, layouts, thresholds=thresholds, table=table)
+    table = _empty_table(graph, grid) if keep_table else None
+    sweep = lower_sweep(graph, grid, layouts, thresholds=thresholds, table=table)
     value, won = deque(sweep, maxlen=1).pop()
-    return Values(grid, value, won, lower_rounding(arena, layouts), table)
+    return Values(grid, value, won, lower_rounding(graph, layouts), table)
 
 
-def lower_rounding(arena: Arena, layouts: Sequence[NearestLayout]) -> float:
+def lower_rounding(graph: GameGraph, layouts: Sequence[NearestLayout]) -> float:
     """The error of a value after every round, relative to the chance of winning."""
     terms = max(layout.law.terms for layout in layouts)
-    return 2 * (int(arena.depth[arena.start]) + 1) * (terms + 64) * UNIT
+    return 2 * (int(graph.depth[graph.start]) + 1) * (terms + 64) * UNIT
 
 
 def lower_sweep(
-    arena: Arena,
+    graph: GameGraph,
     grid: Grid,
     layouts: Sequence[NearestLayout],
     *,
-    thresholds: Line | None = None,
+    thresholds: GridArray | None = None,
     table: np.ndarray | None = None,
-) -> Iterator[tuple[Line, Line]]:
+) -> Iterator[tuple[GridArray, GridArray]]:
     """Yield every node's values and e^-z times the chance of winning in experiment 1."""
-    pad = _beside([layout.law for layout in layouts])
-    above = np.zeros(arena.nodes) if thresholds is None else thresholds
+    pad = _padding([layout.law for layout in layouts])
+    above = np.zeros(graph.nodes) if thresholds is None else thresholds
     line = grid.outside(-pad, grid.points + 2 * pad)
-    kept = Kept(arena)
-    window = Windows(arena, grid, [layout.law for layout in layouts], thresholds)
+    kept = LiveValues(graph)
+    window = Windows(graph, grid, [layout.law for layout in layouts], thresholds)
     inner = slice(pad, pad + grid.points)
-    for node in in_stages(range(arena.nodes), "lower end"):
+    for node in in_stages(range(graph.nodes), "lower end"):
         z = line - above[node]
         both = np.stack((payoff(z), np.where(z > 0.0, np.exp(-np.maximum(z, 0.0)), 0.0)))
         here = window[node]
         start, length = pad + here.start, here.stop - here.start
         gain, won = both[:, start : start + length]
         chosen = np.full(length, CLOSED, dtype=np.int16)
-        for option in np.flatnonzero(arena.follow[node] >= 0).tolist():
-            value, value_won = kept[int(arena.follow[node, option])]
+        for option in np.flatnonzero(graph.follow[node] >= 0).tolist():
+            value, value_won = kept[int(graph.follow[node, option])]
             reached = layouts[option].value(value, value_won, start, length)
             better = reached >= gain
             np.copyto(gain, reached, where=better)
             chosen[better] = option
         for option in np.unique(chosen[chosen >= 0]).tolist():
-            reached = layouts[option].won(kept[int(arena.follow[node, option])][1], start, length)
+            reached = layouts[option].won(kept[int(graph.follow[node, option])][1], start, length)
             np.copyto(won, reached, where=chosen == option)
         if table is not None:
             table[node, here] = chosen

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.stages import stage
 from simulator.theory.pld import Bracket
-from simulator.worst.backward_pass import Pass
+from simulator.worst.grid_pass import GridPass
 
 MOST_LEVELS = 12
 GROWTH = 5.0
@@ -33,7 +33,7 @@ class Refined:
     """
 
     delta: Bracket
-    best: Pass
+    best: GridPass
     stopped: str
     seconds: float
 
@@ -44,7 +44,7 @@ def allowed(seconds: float) -> float:
 
 
 def refined(
-    run: Callable[[int, Pass | None], Pass],
+    run: Callable[[int, GridPass | None], GridPass],
     first: int,
     epsilon: float,
     *,
@@ -75,10 +75,10 @@ def refined(
 
 
 def _passes(
-    run: Callable[[int, Pass | None], Pass], first: int, start: float, seconds: float
-) -> Iterator[Pass]:
+    run: Callable[[int, GridPass | None], GridPass], first: int, start: float, seconds: float
+) -> Iterator[GridPass]:
     """Passes, as long as the next one is likely to end in time and can be run."""
-    last: Pass | None = None
+    last: GridPass | None = None
     for level in range(first, MOST_LEVELS):
         before = time.perf_counter()
         try:
@@ -99,7 +99,7 @@ def close(found: Bracket, tolerance: float) -> bool:
     return found.width <= tolerance * found.upper
 
 
-def _only_rounding(found: Bracket, before: float, best: Pass) -> bool:
+def _only_rounding(found: Bracket, before: float, best: GridPass) -> bool:
     """Whether a finer grid would not help: all is exact already, or no play seems to win.
 
     ``before`` is the upper end of the coarser grid.

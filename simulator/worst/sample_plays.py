@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +15,9 @@ from simulator.foundations.errors import NotApplicable
 from simulator.foundations.seeds import Pilot, Stream, generator
 from simulator.foundations.validation import whole
 from simulator.foundations.wording import count_of
+from simulator.worst.game_graph import CLOSED
 from simulator.worst.grid import nearest_place
-from simulator.worst.nodes import CLOSED
-
-if TYPE_CHECKING:
-    from simulator.worst.policy import Policy
+from simulator.worst.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class Round:
     Attributes
     ----------
     loss : so far, before the round.
-    left : of the clock, before the round. See :class:`Clock`.
+    left : of the clock, before the round. See :class:`Remaining`.
     option : what is asked, a place in the policy's menu.
     gained : the loss of the answer; infinite where the answer gives the database away.
     """
@@ -61,7 +58,7 @@ class Play:
 
 
 @dataclass(frozen=True, eq=False)
-class Clock:
+class Remaining:
     """What runs down as a policy plays.
 
     Attributes
@@ -74,7 +71,7 @@ class Clock:
     left: np.ndarray
 
     @classmethod
-    def of(cls, policy: Policy) -> Clock:
+    def of(cls, policy: Policy) -> Remaining:
         """A budget where every option always takes the same number of nodes, else rounds."""
         follow = policy.follow
         nodes = np.arange(len(follow))[:, None]
@@ -96,12 +93,12 @@ def play(policy: Policy, *, seed: int = 0, winning: bool = False) -> Play:
 
     Raises NotApplicable where no play wins, or where the probabilities do not fit into memory.
     """
-    chances = policy.chances
+    probabilities = policy.probabilities
     node, place = policy.start
-    if winning and not chances.win(node, place) > 0.0:
+    if winning and not probabilities.win(node, place) > 0.0:
         raise NotApplicable("no play of this policy wins, so there is none to show")
     draws = generator(whole("seed", seed, 0), 0, Stream.PILOT, Pilot.SHOWN + winning)
-    clock = Clock.of(policy)
+    remaining = Remaining.of(policy)
     answers = [_answers(policy, option) for option in range(len(policy.menu))]
     loss, rounds = 0.0, []
     points = policy.grid.points
@@ -111,20 +108,20 @@ def play(policy: Policy, *, seed: int = 0, winning: bool = False) -> Play:
         gains, shifts, weights = answers[option]
         if winning:
             weights = weights * [
-                1.0 if math.isinf(gain) else chances.win(after, place + shift)
+                1.0 if math.isinf(gain) else probabilities.win(after, place + shift)
                 for gain, shift in zip(gains, shifts)
             ]
         weights = weights / weights.sum()
         drawn = int(draws.choice(len(weights), p=weights))
-        rounds.append(Round(loss, float(clock.left[node]), option, gains[drawn]))
+        rounds.append(Round(loss, float(remaining.left[node]), option, gains[drawn]))
         loss += gains[drawn]
         if math.isinf(loss):
-            left = float(clock.left[after])
+            left = float(remaining.left[after])
             return Play(tuple(rounds), loss, left, policy.epsilon + policy.thresholds[after], True)
         node, place = after, place + shifts[drawn]
     beyond = float(policy.thresholds[node])
     won = place >= points or (place >= 0 and float(policy.grid.z[place]) > beyond)
-    return Play(tuple(rounds), loss, float(clock.left[node]), policy.epsilon + beyond, won)
+    return Play(tuple(rounds), loss, float(remaining.left[node]), policy.epsilon + beyond, won)
 
 
 def _answers(policy: Policy, option: int) -> tuple[list[float], list[int], np.ndarray]:

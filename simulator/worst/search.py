@@ -16,11 +16,11 @@ from simulator.foundations.validation import finite, nonnegative, positive
 from simulator.theory.filters.families import Filter
 from simulator.theory.laws.base import Floats
 from simulator.theory.pld import Bracket
-from simulator.worst.backward_pass import Pass, first_level, policy_of, run
-from simulator.worst.filter_nodes import OwnFilter
 from simulator.worst.game import Game
-from simulator.worst.menu_texts import entries
-from simulator.worst.non_adaptive import dominating_delta, in_advance
+from simulator.worst.grid_pass import GridPass, first_level, policy_of, run_pass
+from simulator.worst.menu_parsing import entries
+from simulator.worst.non_adaptive import best_non_adaptive, dominating_delta
+from simulator.worst.own_filter import OwnFilter, promise_of
 from simulator.worst.policy import Policy
 from simulator.worst.refining import allowed, close, refined
 
@@ -47,7 +47,7 @@ class WorstCase:
     tolerance: float
     seconds: float
     stopped: str
-    last: Pass = field(repr=False)
+    last: GridPass = field(repr=False)
 
     @property
     def reached(self) -> bool:
@@ -67,15 +67,15 @@ class WorstCase:
     def _in_advance(self) -> tuple[Bracket | None, str]:
         last = self.last
         try:
-            found = in_advance(
+            found = best_non_adaptive(
                 self.game.menu,
                 self.game.rounds,
                 self.game.filter,
                 self.epsilon,
                 relation=self.game.relation,
                 options=last.options,
-                layouts=last.spread,
-                near=last.layouts,
+                layouts=last.outward_layouts,
+                near=last.nearest_layouts,
                 grid=last.upper.grid,
             )
         except (InvalidInput, NotApplicable) as error:
@@ -122,10 +122,8 @@ class WorstCase:
     @property
     def promised(self) -> float | None:
         """The filter's delta where it promises one at this epsilon, else None."""
-        filter_ = self.game.filter
-        if filter_ is None or not hasattr(filter_, "epsilon") or not hasattr(filter_, "delta"):
-            return None
-        return float(filter_.delta) if self.epsilon >= float(filter_.epsilon) else None
+        promise = promise_of(self.game.filter)
+        return promise[1] if promise is not None and self.epsilon >= promise[0] else None
 
     @property
     def verdict(self) -> str | None:
@@ -136,6 +134,18 @@ class WorstCase:
         if self.delta.lower > promised:
             return "broken"
         return "sound" if self.delta.upper <= promised else "undecided"
+
+    @property
+    def verdict_reason(self) -> str:
+        """Why :attr:`verdict` is None, else the empty string."""
+        if self.promised is not None:
+            return ""
+        if self.game.filter is None:
+            return "there is no filter"
+        promise = promise_of(self.game.filter)
+        if promise is None:
+            return "the filter states no promise; give it the attributes epsilon and delta"
+        return f"the filter promises nothing below epsilon = {promise[0]:g}"
 
     @property
     def ratio(self) -> float | None:
@@ -177,8 +187,9 @@ def worst_case(
     epsilon = nonnegative("epsilon", finite("epsilon", epsilon))
     tolerance, seconds = positive("tolerance", tolerance), positive("seconds", seconds)
     game = Game(entries(menu, relation), rounds, filter, experiment, relation)
+    promise_of(filter)  # a promise that is no number is refused before the search
     found = refined(
-        lambda level, last: run(game, epsilon, level, last, allowed=allowed(seconds)),
+        lambda level, last: run_pass(game, epsilon, level, last, allowed=allowed(seconds)),
         first_level(game),
         epsilon,
         tolerance=tolerance,

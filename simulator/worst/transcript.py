@@ -10,15 +10,12 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simulator.foundations.wording import count_of
 from simulator.mechanisms import ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
-from simulator.worst.sample_plays import Clock, Play, Round, play
-
-if TYPE_CHECKING:
-    from simulator.worst.policy import Policy
+from simulator.worst.policy import Policy
+from simulator.worst.sample_plays import Play, Remaining, Round, play
 
 FIRST, LAST = 6, 8
 """How many lines are kept at either end of a long play."""
@@ -48,9 +45,9 @@ def transcript(policy: Policy, *, seed: int = 0) -> str:
 
     Raises NotApplicable where the probabilities do not fit into memory.
     """
-    clock = Clock.of(policy)
+    remaining = Remaining.of(policy)
     where = f"in experiment {policy.experiment}"
-    chance = policy.chances.win(*policy.start)
+    chance = policy.probabilities.win(*policy.start)
     titles = (
         f"A typical play {where}:",
         f"A play that wins {where}, as {_share(chance)}:",
@@ -61,13 +58,13 @@ def transcript(policy: Policy, *, seed: int = 0) -> str:
             parts.append(f"No play wins {where}.")
             break
         shown = play(policy, seed=seed, winning=winning)
-        parts += [title, *(f"  {line}" for line in told(policy, clock, shown)), ""]
+        parts += [title, *(f"  {line}" for line in play_lines(policy, remaining, shown)), ""]
     if not all(policy.law(option).is_discrete for option in range(len(policy.menu))):
         parts.append(f"(losses of continuous answers to the nearest {policy.grid.step:.3g})")
     return "\n".join(parts).rstrip("\n")
 
 
-def told(policy: Policy, clock: Clock, shown: Play) -> list[str]:
+def play_lines(policy: Policy, remaining: Remaining, shown: Play) -> list[str]:
     """The lines of one play."""
     runs = _runs(shown.rounds)
     kept = set(range(len(runs)))
@@ -80,9 +77,9 @@ def told(policy: Policy, clock: Clock, shown: Play) -> list[str]:
             skipped.append(run)
             continue
         if skipped:
-            rows.append(_between(policy, clock, skipped))
+            rows.append(_between(policy, remaining, skipped))
             skipped = []
-        rows.append(_row(policy, clock, run))
+        rows.append(_row(policy, remaining, run))
     widths = [max(len(row[i]) for row in rows) for i in range(3)] if rows else []
     lines = [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[3]])
@@ -92,7 +89,11 @@ def told(policy: Policy, clock: Clock, shown: Play) -> list[str]:
     lines.append(
         f"{'wins' if shown.won else 'loses'} after {count_of(len(shown.rounds), 'round')}: "
         f"loss {_loss(shown.loss)}, {beside} {shown.threshold:.6g}"
-        + (f"; {clock.words(shown.left)}" if shown.left > 0 and not math.isinf(shown.loss) else "")
+        + (
+            f"; {remaining.words(shown.left)}"
+            if shown.left > 0 and not math.isinf(shown.loss)
+            else ""
+        )
     )
     return lines
 
@@ -118,11 +119,11 @@ def _turning(runs: Sequence[Run]) -> set[int]:
     }
 
 
-def _row(policy: Policy, clock: Clock, run: Run) -> tuple[str, str, str, str]:
+def _row(policy: Policy, remaining: Remaining, run: Run) -> tuple[str, str, str, str]:
     first = run.rounds[0]
     asks = f"asks {policy.labels[run.option]}"
     if len(run.rounds) == 1:
-        told = f"{answer(policy, run.option, first.gained)}{_signed(first.gained)}"
+        play_lines = f"{answer(policy, run.option, first.gained)}{_signed(first.gained)}"
         name = f"round {run.begins}"
     else:
         counted = Counter(_signed(r.gained) for r in run.rounds)
@@ -133,19 +134,21 @@ def _row(policy: Policy, clock: Clock, run: Run) -> tuple[str, str, str, str]:
                 f"{gained} {'once' if times == 1 else f'{times} times'}"
                 for gained, times in counted.most_common()
             ]
-            told = f"{', '.join(parts)}, together {_signed(total)}"
+            play_lines = f"{', '.join(parts)}, together {_signed(total)}"
         else:
-            told = f"together {_signed(total)}"
-    return name, f"loss {_loss(first.loss)}, {clock.words(first.left)}", asks, told
+            play_lines = f"together {_signed(total)}"
+    return name, f"loss {_loss(first.loss)}, {remaining.words(first.left)}", asks, play_lines
 
 
-def _between(policy: Policy, clock: Clock, runs: Sequence[Run]) -> tuple[str, str, str, str]:
+def _between(
+    policy: Policy, remaining: Remaining, runs: Sequence[Run]
+) -> tuple[str, str, str, str]:
     rounds = [r for run in runs for r in run.rounds]
     often = Counter(r.option for r in rounds).most_common(1)[0][0]
     low, high = min(r.loss for r in rounds), max(r.loss for r in rounds)
     return (
         f"rounds {runs[0].begins} to {runs[-1].ends}",
-        f"loss {_loss(rounds[0].loss)}, {clock.words(rounds[0].left)}",
+        f"loss {_loss(rounds[0].loss)}, {remaining.words(rounds[0].left)}",
         f"{len({r.option for r in rounds})} different, most often {policy.labels[often]}",
         f"loss between {_loss(low)} and {_loss(high)}",
     )

@@ -10,7 +10,11 @@ import pytest
 from scipy.stats import binom
 
 from simulator.analysis.estimation import clopper_pearson
-from simulator.claims.cast import (
+from simulator.claims.ledger.chapter5.posteriors import largest_posterior_change
+from simulator.claims.ledger.chapter5.robustness import best_advantage
+from simulator.claims.ledger.roth2011.azuma import stops_once, swayed_effects
+from simulator.claims.ledger.roth2011.theorem_6_proof import steps_along
+from simulator.claims.ledger.shared.adversaries import (
     ALICE,
     WITH_ALICE,
     WITHOUT_ALICE,
@@ -19,8 +23,8 @@ from simulator.claims.cast import (
     respond_by_answer,
     switch_mechanisms,
 )
-from simulator.claims.enumeration import view_law, view_probabilities
-from simulator.claims.exact import (
+from simulator.claims.ledger.shared.enumerated_views import view_law, view_probabilities
+from simulator.claims.ledger.shared.exact_values import (
     all_events,
     largest_mean_loss,
     optimal_delta,
@@ -28,10 +32,6 @@ from simulator.claims.exact import (
     random_pairs,
     repeated,
 )
-from simulator.claims.ledger.chapter5.posteriors import largest_posterior_change
-from simulator.claims.ledger.chapter5.robustness import best_advantage
-from simulator.claims.ledger.roth2011.azuma import stops_once, swayed_effects
-from simulator.claims.ledger.roth2011.theorem_6_proof import steps_along
 from simulator.foundations.errors import Breach, NotApplicable
 from simulator.mechanisms import Laplace
 from simulator.theory.bounds.composition import Composition

@@ -18,9 +18,9 @@ from simulator import claims
 from simulator.analysis.estimation import tail_violation
 from simulator.claims import Claim, Fault, Finding, Verdict
 from simulator.claims.findings import decided, equal, statement, upper_bound
+from simulator.claims.ledger.sources import ROTH_2011, SOURCES
 from simulator.claims.registry import claim as register
 from simulator.claims.rendering import _sentences
-from simulator.claims.sources import ROTH_2011, SOURCES
 from simulator.foundations.errors import InvalidInput, Refusal
 
 

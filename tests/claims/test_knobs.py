@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simulator.claims import Verdict, claim, knobs_of, read_settings, sweep
-from simulator.claims.exact import chance_of_truth
+from simulator.claims.ledger.shared.exact_values import chance_of_truth
 from simulator.claims.ledger.theorems.composition import advanced_epsilon
 from simulator.data.databases import REPLACE_ONE
 from simulator.foundations.errors import InvalidInput
@@ -73,7 +73,7 @@ def test_texts_become_values_of_the_knob_s_type() -> None:
     ("id", "setting", "complaint"),
     [
         ("zhang2020-bob", "nenner=3", "no knob 'nenner'; it has denominator, rounds, log_delta"),
-        ("chapter5-reference-to-theorem", "x=3", "it has none at all"),
+        ("chapter5-reference-to-theorem", "x=3", "it has none"),
         ("zhang2020-bob", "denominator=0", "from 1 to 1e\\+09, not 0.0: the number below the line"),
         ("zhang2020-bob", "denominator=many", "must be a number, not 'many'"),
         ("zhang2020-bob", "denominator=nan", "must be a number"),

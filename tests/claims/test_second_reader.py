@@ -10,14 +10,14 @@ import pytest
 
 from simulator.claims import Claim, Fault, Finding, Verdict, all_claims, claim, knobs_of, own_sweep
 from simulator.claims.findings import statement, upper_bound
+from simulator.claims.ledger.parameters import CHOICES, MEANINGS
+from simulator.claims.ledger.sources import ROTH_2011
 from simulator.claims.ledger.zhang2020.multiparty import (
     advantage_of_a_row,
     coalition_view,
     response,
 )
-from simulator.claims.meanings import CHOICES, MEANINGS
 from simulator.claims.registry import find
-from simulator.claims.sources import ROTH_2011
 from simulator.foundations.errors import InvalidInput
 
 CLAIMS = all_claims()

@@ -10,7 +10,7 @@ import simulator.claims
 from simulator.analysis.plots import paper_figure
 from simulator.analysis.plots.sweeps import plot_sweep
 from simulator.claims import all_claims, claim, sweep
-from simulator.claims.picture import sweep_picture
+from simulator.claims.sweep_picture import sweep_picture
 from simulator.foundations.errors import InvalidInput
 
 DRAWS = {"default_rng": 0, "generator": 0, "random_pairs": 2, "play": 4, "random_views": 2}

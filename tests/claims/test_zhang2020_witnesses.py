@@ -22,7 +22,7 @@ from simulator.claims.ledger.zhang2020.reconstruction import furthest_apart
 from simulator.claims.ledger.zhang2020.selection import chosen, noisy_max_loss
 from simulator.claims.ledger.zhang2020.smooth import scaled_laplace_delta
 from simulator.claims.model import Verdict
-from simulator.claims.played import FALSE_ALARM, hoeffding_radius, mostly
+from simulator.claims.simulated_findings import FALSE_ALARM, hoeffding_radius, mostly
 from simulator.theory.laws import LaplaceLaw
 
 

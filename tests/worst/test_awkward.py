@@ -17,9 +17,9 @@ from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws import FiniteLaw, randomized_response
 from simulator.worst import Game, worst_case, worst_odometer
-from simulator.worst.backward_pass import first_level
-from simulator.worst.grid import Grid, nearest, on_lattice
-from simulator.worst.nodes import chain
+from simulator.worst.game_graph import chain_graph
+from simulator.worst.grid import Grid, lattice_layout, nearest_layout
+from simulator.worst.grid_pass import first_level
 from simulator.worst.recursion import Windows, lower_values, upper_values
 from tests.worst.brute_force import response, worst
 
@@ -143,8 +143,8 @@ def test_a_leak_in_experiment_1_alone_leaves_no_window() -> None:
     law = FiniteLaw.from_probabilities(
         [p, 1 - p, 0.0], [(1 - p) * (1 - leak), p * (1 - leak), leak]
     )
-    layout = on_lattice(law, 0.25)
-    assert Windows(chain(3, 1), Grid(0.25, -4, 9), [layout], None).whole
+    layout = lattice_layout(law, 0.25)
+    assert Windows(chain_graph(3, 1), Grid(0.25, -4, 9), [layout], None).whole
 
 
 class Ordered:
@@ -189,9 +189,12 @@ def test_values_that_no_later_node_needs_are_let_go_of() -> None:
     """2,000 nodes of 4,000 values of 16 bytes would be 130 MB."""
     tracemalloc.start()
     try:
-        upper_values(chain(2000, 1), Grid(0.1, -2000, 4001), [on_lattice(_RESPONSE, 0.1)])
+        upper_values(chain_graph(2000, 1), Grid(0.1, -2000, 4001), [lattice_layout(_RESPONSE, 0.1)])
         lower_values(
-            chain(2000, 1), Grid(0.1, -2000, 4001), [nearest(_RESPONSE, 0.1)], keep_table=False
+            chain_graph(2000, 1),
+            Grid(0.1, -2000, 4001),
+            [nearest_layout(_RESPONSE, 0.1)],
+            keep_table=False,
         )
         assert tracemalloc.get_traced_memory()[1] < 5e6
     finally:

@@ -30,8 +30,8 @@ class Hasty:
     @property
     def epsilon(self) -> float:
         """The reading."""
-        spread = 2 * self.squares * math.log(1 / self.delta)
-        return self.factor * math.sqrt(spread) + self.squares / 2
+        outward_layout = 2 * self.squares * math.log(1 / self.delta)
+        return self.factor * math.sqrt(outward_layout) + self.squares / 2
 
 
 def brute(epsilons: tuple[float, ...], rounds: int, odometer: Hasty | MixtureOdometer) -> float:

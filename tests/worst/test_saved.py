@@ -15,8 +15,8 @@ from simulator.mechanisms import Laplace
 from simulator.theory.filters.families import parse_filter
 from simulator.theory.laws import FiniteLaw
 from simulator.worst import Policy, worst_case
-from simulator.worst.menu_texts import parse_entry
-from simulator.worst.policy_files import packed, read, unpacked, written
+from simulator.worst.menu_parsing import parse_entry
+from simulator.worst.policy_files import challenge_text, packed, read, unpacked
 
 SKEWED = FiniteLaw.from_probabilities((0.7, 0.2, 0.1), (0.5, 0.2, 0.3))
 GAMES = {
@@ -75,7 +75,7 @@ def test_a_file_is_run_by_the_commands(dpcompose, tmp_path, relation):
 def test_every_mechanism_is_written_to_the_bit(entry, relation):
     challenge = read(entry, relation)
     assert relation.are_neighbours(*challenge[:2])
-    assert written(challenge, relation) == entry
+    assert challenge_text(challenge, relation) == entry
     assert challenge.mechanism == parse_entry(entry).challenge.mechanism
 
 
@@ -83,7 +83,7 @@ def test_every_sigma_is_kept():
     """The mu whose inverse is sigma need not be the inverse of sigma."""
     for mu in np.random.default_rng(1).uniform(0.01, 3.0, 300):
         challenge = read(f"gaussian:{float(mu)!r}", ADD_REMOVE)
-        assert read(written(challenge, ADD_REMOVE), ADD_REMOVE) == challenge
+        assert read(challenge_text(challenge, ADD_REMOVE), ADD_REMOVE) == challenge
 
 
 def test_a_mechanism_without_a_name_cannot_be_saved(tmp_path):

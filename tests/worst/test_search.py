@@ -11,9 +11,9 @@ import pytest
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw
 from simulator.worst import Game, worst_case
-from simulator.worst.backward_pass import run
-from simulator.worst.grid import Grid, nearest, spread
-from simulator.worst.nodes import chain
+from simulator.worst.game_graph import chain_graph
+from simulator.worst.grid import Grid, nearest_layout, outward_layout
+from simulator.worst.grid_pass import run_pass
 from simulator.worst.recursion import lower_values, upper_values
 from tests.worst.brute_force import response, worst
 
@@ -78,8 +78,8 @@ def test_a_finer_grid_only_tightens(law: LaplaceLaw | GaussianLaw) -> None:
     ends = []
     for step in (0.06, 0.03, 0.015):
         grid = Grid(step, -round(3 / step), round(6 / step))
-        upper = upper_values(chain(5, 1), grid, [spread(law, step)]).upper(0.6)
-        lower = lower_values(chain(5, 1), grid, [nearest(law, step)]).lower(0.6)
+        upper = upper_values(chain_graph(5, 1), grid, [outward_layout(law, step)]).upper(0.6)
+        lower = lower_values(chain_graph(5, 1), grid, [nearest_layout(law, step)]).lower(0.6)
         ends.append((lower, upper))
     widths = [upper - lower for lower, upper in ends]
     assert widths[0] > 2 * widths[1] > 4 * widths[2] > 0.0
@@ -93,8 +93,8 @@ def test_laws_laid_out_by_nearest_points_alone_are_no_upper_end() -> None:
     truth = worst([table], 0.3, rounds=4)
     step = 0.2
     grid = Grid(step, -40, 80, offset=-0.1)
-    wrong = upper_values(chain(4, 1), grid, [nearest(law, step).law]).upper(0.3)
-    right = upper_values(chain(4, 1), grid, [spread(law, step)]).upper(0.3)
+    wrong = upper_values(chain_graph(4, 1), grid, [nearest_layout(law, step).law]).upper(0.3)
+    right = upper_values(chain_graph(4, 1), grid, [outward_layout(law, step)]).upper(0.3)
     assert wrong < truth <= right
 
 
@@ -104,12 +104,12 @@ def test_a_lower_end_that_forgets_what_is_off_the_grid_is_above_the_truth() -> N
     truth = worst([table], 0.3, rounds=4)
     step = 0.28
     grid = Grid(step, -20, 40, offset=0.1)
-    layout = nearest(law, step)
+    layout = nearest_layout(law, step)
     careless = dataclasses.replace(
         layout, gained=np.zeros_like(layout.gained), tilted=layout.law.weights
     )
-    right = lower_values(chain(4, 1), grid, [layout]).lower(0.3)
-    wrong = lower_values(chain(4, 1), grid, [careless]).lower(0.3)
+    right = lower_values(chain_graph(4, 1), grid, [layout]).lower(0.3)
+    wrong = lower_values(chain_graph(4, 1), grid, [careless]).lower(0.3)
     assert right <= truth < wrong
 
 
@@ -124,9 +124,9 @@ def test_time_runs_out_with_the_ends_that_were_reached() -> None:
 
 def test_one_pass_serves_any_epsilon_off_the_grid() -> None:
     game = Game("laplace:0.3,randomized-response:0.25", 4)  # type: ignore[arg-type]
-    last = run(game, 0.5, 3)
+    last = run_pass(game, 0.5, 3)
     for epsilon in (0.1234, 0.77, 1.0):
-        ends, alone = last.delta(epsilon), run(game, epsilon, 4).delta(epsilon)
+        ends, alone = last.delta(epsilon), run_pass(game, epsilon, 4).delta(epsilon)
         assert ends.lower <= alone.upper
         assert alone.lower <= ends.upper
         assert ends.width < 0.05 * ends.upper
@@ -142,5 +142,5 @@ def test_beyond_the_largest_loss_nothing_is_left() -> None:
 def test_a_pass_that_would_take_far_too_long_is_not_begun() -> None:
     game = Game("laplace:0.3", 50)  # type: ignore[arg-type]
     with pytest.raises(NotApplicable, match=r"would take about .* s .* states by .* losses"):
-        run(game, 1.0, 3, allowed=1e-6)
-    assert run(game, 1.0, 3, allowed=30.0).delta(1.0).upper > 0.0
+        run_pass(game, 1.0, 3, allowed=1e-6)
+    assert run_pass(game, 1.0, 3, allowed=30.0).delta(1.0).upper > 0.0

@@ -1,4 +1,4 @@
-"""Chances and single plays of a policy, against its own play; and the words for them."""
+"""Probabilities and single plays of a policy, against its own play; and the words for them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.analysis.simulate import simulate
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.families import parse_filter
 from simulator.worst import worst_case
-from simulator.worst.sample_plays import Clock, play
+from simulator.worst.sample_plays import Remaining, play
 from simulator.worst.transcript import LONG, transcript
 
 
@@ -25,12 +25,12 @@ def test_chances_forward_and_backward_agree(experiment):
     policy = worst_case(
         "laplace:0.3,approx:0.2,1e-3", epsilon=0.4, rounds=4, experiment=experiment, tolerance=0.05
     ).policy
-    reached, ended = policy.chances.forward
+    reached, ended = policy.probabilities.forward
     np.testing.assert_allclose(ended.sum(axis=1), 1.0, rtol=1e-12)
-    assert policy.chances.win(*policy.start) == pytest.approx(ended[0, 1], rel=1e-12)
+    assert policy.probabilities.win(*policy.start) == pytest.approx(ended[0, 1], rel=1e-12)
     # from each node with so many rounds left, whatever comes before
     for node in range(1, len(reached)):
-        there = (reached[node][0] * policy.chances.winning[node]).sum()
+        there = (reached[node][0] * policy.probabilities.winning[node]).sum()
         assert there <= ended[0, 1] * (1 + 1e-12)
 
 
@@ -39,13 +39,13 @@ def test_a_chance_is_how_often_it_happens():
     policy = responses()
     result = simulate(policy.adversary, policy.family, policy.rounds, 100_000, seed=3)
     tail = result.tail(policy.epsilon, 0, confidence=1 - 1e-6)
-    assert tail.lower <= policy.chances.win(*policy.start) <= tail.upper
+    assert tail.lower <= policy.probabilities.win(*policy.start) <= tail.upper
     assert tail.upper - tail.lower < 0.03
 
 
 def test_winning_plays_win_and_follow_the_policy():
     policy = responses(epsilon=1.7)  # all but certain to lose
-    assert policy.chances.win(*policy.start) < 0.1
+    assert policy.probabilities.win(*policy.start) < 0.1
     for seed in range(20):
         shown = play(policy, seed=seed, winning=True)
         assert shown.won
@@ -62,7 +62,7 @@ def test_winning_plays_win_and_follow_the_policy():
 
 def test_a_winning_play_where_one_in_a_million_million_wins():
     policy = worst_case("randomized-response:0.1", epsilon=5.75, rounds=60).policy
-    assert 0 < policy.chances.win(*policy.start) < 1e-12
+    assert 0 < policy.probabilities.win(*policy.start) < 1e-12
     assert play(policy, winning=True).won
 
 
@@ -91,15 +91,15 @@ def test_an_infinite_loss_ends_a_play():
 
 
 def test_a_clock_counts_rounds_or_a_budget():
-    assert Clock.of(responses()).name == "rounds left"
+    assert Remaining.of(responses()).name == "rounds left"
     menu = "randomized-response:0.1..0.4"
     policy = worst_case(
         menu, epsilon=0.5, filter=parse_filter("zcdp:1,1e-3"), tolerance=0.5, seconds=1e-9
     ).policy
-    clock = Clock.of(policy)
-    assert clock.name == "budget left"
-    assert clock.left[policy.start[0]] == 1.0
-    assert clock.words(0.25) == "25% of the budget left"
+    remaining = Remaining.of(policy)
+    assert remaining.name == "budget left"
+    assert remaining.left[policy.start[0]] == 1.0
+    assert remaining.words(0.25) == "25% of the budget left"
 
 
 def test_a_long_play_is_short_to_read():
@@ -115,6 +115,6 @@ def test_a_long_play_is_short_to_read():
 
 def test_rounds_of_one_move_are_one_line():
     policy = worst_case("randomized-response:0.1", epsilon=0.05, rounds=5).policy
-    told = transcript(policy).splitlines()[5]
-    assert told.startswith("  rounds 1 to ")
-    assert "  loss 0, 5 rounds left  asks randomized-response:0.1  +0.1 " in told
+    play_lines = transcript(policy).splitlines()[5]
+    assert play_lines.startswith("  rounds 1 to ")
+    assert "  loss 0, 5 rounds left  asks randomized-response:0.1  +0.1 " in play_lines

@@ -12,8 +12,8 @@ import click
 
 from simulator import claims as ledger
 from simulator.claims import Claim, ClaimResult, Finding, Stretch, Verdict, read_settings
+from simulator.claims.registry import sources
 from simulator.claims.rendering import complaints_first, counts, how, slack_text
-from simulator.claims.sources import SOURCES
 from simulator.doors.cli import options
 from simulator.doors.cli.output import print_json, print_table, say, tell
 from simulator.foundations.errors import InvalidInput
@@ -31,7 +31,7 @@ VERDICTS = {
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option(
     "--source",
-    type=click.Choice([source.key for source in SOURCES]),
+    type=click.Choice([source.key for source in sources()]),
     help="The claims of this document only.",
 )
 @click.option("--place", metavar="TEXT", help="The claims whose place holds this text only.")
@@ -239,7 +239,7 @@ def sweep_of_its_own(listed: Sequence[Claim]) -> str:
 def draw(claim: Claim, knob: str, found: Sequence[Stretch], path: Path) -> None:
     """Draw a sweep into a file; the drawing is imported when there is something to draw."""
     from simulator.analysis.plots.style import save_as
-    from simulator.claims.picture import sweep_picture
+    from simulator.claims.sweep_picture import sweep_picture
 
     save_as(sweep_picture(claim, knob, found), path)
 
@@ -253,7 +253,7 @@ def chosen(ids: Sequence[str], source: str | None) -> tuple[Claim, ...]:
 
 def show(results: Sequence[ClaimResult], in_full: bool) -> None:
     """Print the table of each source, complaints first, then what should be printed instead."""
-    for source in SOURCES:
+    for source in sources():
         of_source = [result for result in results if result.claim.source is source]
         if of_source:
             print_table(

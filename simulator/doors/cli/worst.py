@@ -117,9 +117,9 @@ def worst(
     from simulator.analysis.policy_picture import draw
     from simulator.analysis.worst_played import played
     from simulator.theory.filters.families import parse_filter
-    from simulator.worst.description import header
-    from simulator.worst.menu_texts import parse_family, parse_menu
-    from simulator.worst.policy_files import NAME, writable
+    from simulator.worst.menu_parsing import parse_family, parse_menu
+    from simulator.worst.policy_files import NAME, new_python_file
+    from simulator.worst.policy_header import header
     from simulator.worst.search import worst_case
     from simulator.worst.transcript import transcript as told
 
@@ -130,7 +130,7 @@ def worst(
     if play is not None:
         whole("the trials of --play", play)
     whole("seed", seed, 0)
-    save_to = None if save is None else writable(save)
+    save_to = None if save is None else new_python_file(save)
     found = worst_case(
         parse_menu(menu_text) if menu_text is not None else parse_family(family_text or ""),
         epsilon=epsilon, rounds=rounds,
@@ -195,7 +195,7 @@ def plain(found: WorstCase, estimate: Estimate | None) -> dict[str, Any]:
         "seconds": found.seconds,
         "stopped": found.stopped,
         "step": found.last.step,
-        "states": found.last.arena.nodes,
+        "states": found.last.graph.nodes,
         "played": None
         if estimate is None
         else {**estimate_values(estimate), "agrees": agrees(estimate, found.delta)},
@@ -234,7 +234,7 @@ def show(found: WorstCase, estimate: Estimate | None) -> None:
     lines += [
         (
             "grid",
-            f"step {number(found.last.step)}, {count_of(found.last.arena.nodes, 'state')}, "
+            f"step {number(found.last.step)}, {count_of(found.last.graph.nodes, 'state')}, "
             f"{found.seconds:.2f} s",
         ),
         ("stopped", STOPPED[found.stopped]),

@@ -28,7 +28,7 @@ def astray(monkeypatch):
     """Record another verdict for a true claim."""
     right = claims.find("chapter5-lemma-1-7")
     wrong = replace(right, expected=claims.Verdict.FAILS)
-    monkeypatch.setitem(registry._LEDGER, right.id, wrong)
+    monkeypatch.setitem(registry._CLAIMS, right.id, wrong)
     return right.id
 
 

@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 from scipy.stats import binom, dlaplace
 
-from simulator.claims.exact import chance_of_truth
 from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.exact_values import chance_of_truth
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from simulator.claims.exact import random_pairs
 from simulator.claims.findings import at_most, number, statement, upper_bound
 from simulator.claims.ledger.chapter5.posteriors import (
     chosen_at_random,
@@ -14,6 +13,7 @@ from simulator.claims.ledger.chapter5.posteriors import (
     random_priors,
     with_default,
 )
+from simulator.claims.ledger.shared.exact_values import random_pairs
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
-from simulator.claims.exact import chance_of_truth, solution
 from simulator.claims.findings import equal, number, statement
+from simulator.claims.ledger.shared.exact_values import chance_of_truth, solution
 from simulator.claims.ledger.theorems.robustness import group_privacy, post_processing
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim

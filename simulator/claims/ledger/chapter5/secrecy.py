@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from simulator.analysis.estimation import tail_violation
-from simulator.claims.cast import Playing, play
-from simulator.claims.exact import random_pairs
 from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import Playing, play
+from simulator.claims.ledger.shared.exact_values import random_pairs
 from simulator.claims.ledger.theorems.robustness import post_processing
 from simulator.claims.model import Fault, Finding, Verdict
-from simulator.claims.played import worse_experiment
 from simulator.claims.registry import claim
+from simulator.claims.simulated_findings import worse_experiment
 from simulator.data.databases import REPLACE_ONE, Database
 from simulator.foundations.wording import count_of
 from simulator.mechanisms.published import NameAndShame

@@ -6,8 +6,13 @@ import math
 
 import numpy as np
 
-from simulator.claims.exact import chance_of_truth, optimal_epsilon, random_pairs, repeated
 from simulator.claims.findings import equal, follows, number, upper_bound
+from simulator.claims.ledger.shared.exact_values import (
+    chance_of_truth,
+    optimal_epsilon,
+    random_pairs,
+    repeated,
+)
 from simulator.claims.ledger.theorems.azuma import azuma_gives_delta, tails_stay_below
 from simulator.claims.ledger.theorems.composition import (
     advanced_composition,

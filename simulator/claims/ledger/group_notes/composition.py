@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from simulator.claims.exact import optimal_delta, optimal_epsilon, repeated
 from simulator.claims.findings import equal, number, statement
+from simulator.claims.ledger.shared.exact_values import optimal_delta, optimal_epsilon, repeated
 from simulator.claims.ledger.theorems.composition import (
     advanced_composition,
     advanced_epsilon,

@@ -8,11 +8,11 @@ from itertools import product
 
 import numpy as np
 
-from simulator.claims.exact import (
+from simulator.claims.findings import number, statement
+from simulator.claims.ledger.shared.exact_values import (
     all_events,
     random_pairs,
 )
-from simulator.claims.findings import number, statement
 from simulator.claims.ledger.theorems.divergences import (
     defined_on_every_event,
     divergence,

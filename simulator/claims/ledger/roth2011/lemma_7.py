@@ -6,8 +6,12 @@ import math
 
 import numpy as np
 
-from simulator.claims.exact import chance_of_truth, largest_mean_loss, random_pairs
 from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.exact_values import (
+    chance_of_truth,
+    largest_mean_loss,
+    random_pairs,
+)
 from simulator.claims.ledger.theorems.divergences import mean_loss
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 
 from simulator.analysis.estimation import tail_violation
-from simulator.claims.cast import play, press_when_ahead
-from simulator.claims.exact import optimal_epsilon
 from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import play, press_when_ahead
+from simulator.claims.ledger.shared.exact_values import optimal_epsilon
 from simulator.claims.ledger.theorems.composition import (
     advanced_composition,
     advanced_epsilon,
     range_of_delta,
 )
 from simulator.claims.model import Fault, Finding, Verdict
-from simulator.claims.played import worse_experiment
 from simulator.claims.registry import claim
+from simulator.claims.simulated_findings import worse_experiment
 from simulator.theory.bounds import bound
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.guarantees.families import ApproxDP, PureDP

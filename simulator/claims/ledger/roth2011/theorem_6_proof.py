@@ -10,7 +10,8 @@ import numpy as np
 
 from simulator.adversaries.contract import Challenge
 from simulator.analysis.result import Result
-from simulator.claims.cast import (
+from simulator.claims.findings import equal, number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import (
     ALICE,
     WITH_ALICE,
     WITHOUT_ALICE,
@@ -19,8 +20,7 @@ from simulator.claims.cast import (
     play,
     switch_mechanisms,
 )
-from simulator.claims.exact import largest_mean_loss
-from simulator.claims.findings import equal, number, statement, upper_bound
+from simulator.claims.ledger.shared.exact_values import largest_mean_loss
 from simulator.claims.ledger.theorems.composition import advanced_epsilon
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim

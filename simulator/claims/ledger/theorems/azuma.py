@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy.stats import binom
 
-from simulator.claims.exact import chance_of_truth
 from simulator.claims.findings import number, upper_bound
+from simulator.claims.ledger.shared.exact_values import chance_of_truth
 from simulator.claims.model import Finding
 from simulator.theory.bounds.concentration import azuma_tail
 

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simulator.claims.cast import leak_in_turn, respond_by_answer
-from simulator.claims.enumeration import view_law
-from simulator.claims.exact import (
+from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import leak_in_turn, respond_by_answer
+from simulator.claims.ledger.shared.enumerated_views import view_law
+from simulator.claims.ledger.shared.exact_values import (
     chance_of_truth,
     optimal_delta,
     optimal_epsilon,
     random_pairs,
     repeated,
 )
-from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.model import Finding
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.families import ApproxDP, PureDP

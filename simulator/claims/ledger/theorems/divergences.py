@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from simulator.claims.cast import (
+from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import (
     ALICE,
     WITH_ALICE,
     WITHOUT_ALICE,
@@ -16,9 +17,13 @@ from simulator.claims.cast import (
     Playing,
     challenges,
 )
-from simulator.claims.enumeration import view_law
-from simulator.claims.exact import all_events, chance_of_truth, largest_mean_loss, random_pairs
-from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.enumerated_views import view_law
+from simulator.claims.ledger.shared.exact_values import (
+    all_events,
+    chance_of_truth,
+    largest_mean_loss,
+    random_pairs,
+)
 from simulator.claims.model import Finding
 from simulator.data.databases import Database
 from simulator.data.queries import counting_scores

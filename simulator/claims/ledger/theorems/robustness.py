@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
-from simulator.claims.exact import chance_of_truth, random_pairs, solution
 from simulator.claims.findings import upper_bound
+from simulator.claims.ledger.shared.exact_values import chance_of_truth, random_pairs, solution
 from simulator.claims.model import Finding
 from simulator.foundations.wording import count_of
 from simulator.theory.laws import FiniteLaw

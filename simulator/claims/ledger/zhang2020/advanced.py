@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from simulator.claims.exact import optimal_delta, optimal_epsilon, repeated
 from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.exact_values import optimal_delta, optimal_epsilon, repeated
 from simulator.claims.ledger.theorems.composition import (
     advanced_composition,
     advanced_epsilon,

@@ -8,14 +8,20 @@ from itertools import product
 import numpy as np
 from scipy.stats import binom
 
-from simulator.claims.cast import ALICE, WITH_ALICE, WITHOUT_ALICE, challenges, play
-from simulator.claims.exact import chance_of_truth
 from simulator.claims.findings import equal, number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import (
+    ALICE,
+    WITH_ALICE,
+    WITHOUT_ALICE,
+    challenges,
+    play,
+)
+from simulator.claims.ledger.shared.exact_values import chance_of_truth
 from simulator.claims.ledger.theorems.divergences import tail_and_delta
 from simulator.claims.ledger.theorems.robustness import largest_loss
 from simulator.claims.model import Fault, Finding, Verdict
-from simulator.claims.played import hoeffding_radius, largest_loss_seen, simulated
 from simulator.claims.registry import claim
+from simulator.claims.simulated_findings import hoeffding_radius, largest_loss_seen, simulated
 from simulator.data.databases import Database
 from simulator.mechanisms import RandomizedResponse
 from simulator.mechanisms.published import NameAndShame

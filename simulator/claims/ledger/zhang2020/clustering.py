@@ -15,11 +15,11 @@ from simulator.adversaries.clustering import (
     private_lloyd,
 )
 from simulator.analysis.result import Result
-from simulator.claims.cast import play
 from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import play
 from simulator.claims.model import Finding, Verdict
-from simulator.claims.played import mostly, simulated
 from simulator.claims.registry import claim
+from simulator.claims.simulated_findings import mostly, simulated
 from simulator.data import datasets
 from simulator.data.databases import Database
 from simulator.theory import PureDP

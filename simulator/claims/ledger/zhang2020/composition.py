@@ -7,7 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from simulator.claims.cast import (
+from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import (
     ALICE,
     WITH_ALICE,
     WITHOUT_ALICE,
@@ -16,14 +17,13 @@ from simulator.claims.cast import (
     challenges,
     play,
 )
-from simulator.claims.exact import optimal_delta, repeated
-from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.exact_values import optimal_delta, repeated
 from simulator.claims.ledger.theorems.composition import budgets_add_up
 from simulator.claims.ledger.theorems.divergences import one_direction
 from simulator.claims.ledger.theorems.robustness import group_privacy, post_processing
 from simulator.claims.model import Finding, Verdict
-from simulator.claims.played import largest_loss_seen, seen_within
 from simulator.claims.registry import claim
+from simulator.claims.simulated_findings import largest_loss_seen, seen_within
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
 from simulator.data.queries import counting_query
 from simulator.foundations.wording import count_of

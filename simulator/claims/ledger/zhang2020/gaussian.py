@@ -9,8 +9,8 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import laplace, norm
 
-from simulator.claims.cast import ALICE, WITH_ALICE, WITHOUT_ALICE
 from simulator.claims.findings import equal, number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import ALICE, WITH_ALICE, WITHOUT_ALICE
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.data.databases import ADD_REMOVE

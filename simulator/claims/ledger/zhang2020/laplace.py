@@ -10,12 +10,12 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import laplace
 
-from simulator.claims.cast import challenges, play
 from simulator.claims.findings import equal, number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import challenges, play
 from simulator.claims.ledger.theorems.sensitivity import histogram_sensitivity
 from simulator.claims.model import Finding, Verdict
-from simulator.claims.played import largest_loss_seen
 from simulator.claims.registry import claim
+from simulator.claims.simulated_findings import largest_loss_seen
 from simulator.data.databases import REPLACE_ONE, Database
 from simulator.data.queries import function_query, histogram_query
 from simulator.mechanisms import Laplace

@@ -10,12 +10,17 @@ import numpy as np
 from scipy.stats import dlaplace
 
 from simulator.analysis.estimation import clopper_pearson
-from simulator.claims.cast import challenges, play
-from simulator.claims.exact import chance_of_truth, random_pairs
 from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import challenges, play
+from simulator.claims.ledger.shared.exact_values import chance_of_truth, random_pairs
 from simulator.claims.model import Finding, Verdict
-from simulator.claims.played import FALSE_ALARM, largest_loss_seen, seen_within, simulated
 from simulator.claims.registry import claim
+from simulator.claims.simulated_findings import (
+    FALSE_ALARM,
+    largest_loss_seen,
+    seen_within,
+    simulated,
+)
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
 from simulator.foundations.errors import Breach

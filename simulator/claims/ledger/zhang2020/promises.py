@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from itertools import combinations
 
-from simulator.claims.cast import challenges, play
 from simulator.claims.findings import equal, number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import challenges, play
 from simulator.claims.ledger.theorems.robustness import post_processing
 from simulator.claims.model import Fault, Finding, Verdict
-from simulator.claims.played import largest_loss_seen
 from simulator.claims.registry import claim
+from simulator.claims.simulated_findings import largest_loss_seen
 from simulator.data.databases import Database
 from simulator.data.queries import function_query
 from simulator.foundations.errors import Breach

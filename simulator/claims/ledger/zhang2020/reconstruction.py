@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from simulator.claims.cast import Adversary, Playing, play
 from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import Adversary, Playing, play
 from simulator.claims.model import Fault, Finding, Verdict
-from simulator.claims.played import FALSE_ALARM, mostly, simulated
 from simulator.claims.registry import claim
+from simulator.claims.simulated_findings import FALSE_ALARM, mostly, simulated
 from simulator.data.databases import Database
 from simulator.data.queries import counting_query
 from simulator.data.reconstruction import (

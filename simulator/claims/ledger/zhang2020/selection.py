@@ -8,11 +8,11 @@ from itertools import product
 
 import numpy as np
 
-from simulator.claims.cast import challenges, play
 from simulator.claims.findings import equal, number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import challenges, play
 from simulator.claims.model import Fault, Finding, Verdict
-from simulator.claims.played import largest_loss_seen
 from simulator.claims.registry import claim
+from simulator.claims.simulated_findings import largest_loss_seen
 from simulator.data.databases import Database
 from simulator.data.queries import counting_scores
 from simulator.mechanisms import Exponential, ReportNoisyMax

@@ -9,13 +9,13 @@ from itertools import product
 import numpy as np
 
 from simulator.analysis.estimation import violation
-from simulator.claims.cast import challenges, play
 from simulator.claims.findings import number, statement, upper_bound
+from simulator.claims.ledger.shared.adversaries import challenges, play
 from simulator.claims.ledger.zhang2020.sensitivity import D_1, D_2, TOP
 from simulator.claims.ledger.zhang2020.smooth import scaled_laplace_delta, smoothed
 from simulator.claims.model import Finding, Verdict
-from simulator.claims.played import worse_experiment
 from simulator.claims.registry import claim
+from simulator.claims.simulated_findings import worse_experiment
 from simulator.data import datasets
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.foundations.errors import BrokenPromise

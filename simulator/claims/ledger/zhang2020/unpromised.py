@@ -8,9 +8,9 @@ from collections import Counter
 import numpy as np
 from scipy.stats import dlaplace
 
-from simulator.claims.exact import random_pairs
 from simulator.claims.findings import number, statement, upper_bound
 from simulator.claims.ledger.chapter5.posteriors import first_attempt
+from simulator.claims.ledger.shared.exact_values import random_pairs
 from simulator.claims.ledger.theorems.divergences import advantage
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from simulator.foundations.wording import count_of
 from simulator.theory.filters.families import Filter
+from simulator.worst.game import Game
 from simulator.worst.policy_files import NAME
-
-if TYPE_CHECKING:
-    from simulator.worst.game import Game
-    from simulator.worst.search import WorstCase
+from simulator.worst.search import WorstCase
 
 
 def game_lines(game: Game) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Filters as games: what they admit, and what nobody can end."""
+"""Filters as games: what they admit, and games without an end."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from simulator.theory.filters.families import (
 from simulator.theory.filters.running_sums import budget_of
 from simulator.theory.guarantees.families import Guarantee, PureDP
 from simulator.worst import Game, worst_case
-from simulator.worst.backward_pass import grid_for, run
-from simulator.worst.filter_nodes import gate
-from simulator.worst.free_parameters import unit_of, upper_options
-from simulator.worst.grid import spread
-from simulator.worst.nodes import budgeted, chain, explored
+from simulator.worst.filter_graphs import filter_graphs
+from simulator.worst.free_parameters import budget_unit, cell_options
+from simulator.worst.game_graph import budget_graph, chain_graph, explored_graph
+from simulator.worst.grid import outward_layout
+from simulator.worst.grid_pass import grid_for, run_pass
 from simulator.worst.recursion import upper_values
 from tests.worst.brute_force import response, worst
 
@@ -155,8 +155,8 @@ class Growing(Endless):
         return True, state + 1
 
 
-def test_a_filter_that_admits_for_ever_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="admits a mechanism for ever"):
+def test_a_filter_without_end_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="admits some mechanism without end"):
         worst_case(MENU, filter=Endless(), epsilon=1.0)
     with pytest.raises(NotApplicable, match="more than 50000 states"):
         worst_case(MENU, filter=Growing(), epsilon=1.0)
@@ -179,22 +179,22 @@ def test_a_filter_that_cannot_account_is_named() -> None:
 def test_arenas_agree() -> None:
     """A budget of whole units, explored state by state and laid out at once."""
     costs = [2, 3]
-    laid_out = budgeted(costs, 11)
-    tried = explored(
+    laid_out = budget_graph(costs, 11)
+    tried = explored_graph(
         11, 2, lambda left, option: left - costs[option] if left >= costs[option] else None
     )
     assert laid_out.depth[laid_out.start] == tried.depth[tried.start] == 5
     assert tried.states[tried.start] == 11
-    assert chain(4, 3).depth.tolist() == [0, 1, 2, 3, 4]
-    limited = budgeted(costs, 11, rounds=3)
+    assert chain_graph(4, 3).depth.tolist() == [0, 1, 2, 3, 4]
+    limited = budget_graph(costs, 11, rounds=3)
     assert limited.depth[limited.start] == 3
 
 
 def test_possible_is_never_less_than_certain() -> None:
     game = Game("randomized-response:0.1..0.4", None, WhitehouseFilter(1.0, 1e-3))  # type: ignore[arg-type]
     options = game.options(0.05)
-    doors = gate(game.filter, options, None, 256, game.relation)
-    certain, possible = doors.certain, doors.possible
+    graphs = filter_graphs(game.filter, options, None, 256, game.relation)
+    certain, possible = graphs.certain, graphs.possible
     for menu in itertools.product(range(len(options)), repeat=3):
         here, there = certain.start, possible.start
         for option in menu:
@@ -209,7 +209,7 @@ def test_a_sound_filter_with_a_free_parameter_is_found_sound() -> None:
     game = Game("randomized-response:0.05..0.3", None, filter_)  # type: ignore[arg-type]
     last, uppers = None, []
     for level in range(4):
-        last = run(game, 1.0, level, last)
+        last = run_pass(game, 1.0, level, last)
         uppers.append(last.delta(1.0).upper)
     assert uppers[0] > uppers[1] > uppers[2] > uppers[3]
     assert uppers[2] < filter_.delta  # sound
@@ -224,15 +224,15 @@ def test_cells_that_paid_for_their_upper_end_would_fall_below() -> None:
     """The upper end of a free parameter can fail: priced fairly it is no bound."""
     filter_ = ZCDPFilter(2.0, 1e-2)
     game = Game("randomized-response:0.2..0.6", None, filter_)  # type: ignore[arg-type]
-    unit = unit_of(game, 0)
-    cells = upper_options(game, 0.05, unit, 0)
+    unit = budget_unit(game, 0)
+    cells = cell_options(game, 0.05, unit, 0)
     fair = [dataclasses.replace(cell, least=cell.guarantee) for cell in cells]
     ends = []
     for options in (cells, fair):
-        arena = gate(filter_, options, None, 0, game.relation, unit=unit).possible
-        layouts = [spread(option.law, 0.05) for option in options]
-        grid = grid_for(0.05, 0.4, arena, layouts, options)
-        ends.append(upper_values(arena, grid, layouts).upper(0.4))
+        graph = filter_graphs(filter_, options, None, 0, game.relation, unit=unit).possible
+        layouts = [outward_layout(option.law, 0.05) for option in options]
+        grid = grid_for(0.05, 0.4, graph, layouts, options)
+        ends.append(upper_values(graph, grid, layouts).upper(0.4))
     truth = worst_case(game.menu, filter=filter_, epsilon=0.4, seconds=4.0).delta.lower
     assert ends[1] < truth <= ends[0]
 
@@ -245,7 +245,7 @@ def test_nothing_is_lost_beyond_the_largest_loss() -> None:
 
 def test_the_largest_loss_of_a_range_is_its_width() -> None:
     """No option on the grid loses the whole width, but some t between them nearly does."""
-    last = run(Game("exponential:1", 2), 1.99, 0)  # type: ignore[arg-type]
+    last = run_pass(Game("exponential:1", 2), 1.99, 0)  # type: ignore[arg-type]
     assert last.largest == pytest.approx(2.0)
     assert last.delta(1.99).upper > 0.0
 
@@ -261,7 +261,7 @@ class Within(Growing):
 
 
 def test_a_parameter_that_the_filter_never_admits_is_left_out() -> None:
-    last = run(Game("randomized-response:0.25..0.8", None, Within()), 0.4, 1)  # type: ignore[arg-type]
+    last = run_pass(Game("randomized-response:0.25..0.8", None, Within()), 0.4, 1)  # type: ignore[arg-type]
     found = last.delta(0.4)
     alone = worst_case(
         ["randomized-response:0.25", "randomized-response:0.5"], filter=Within(), epsilon=0.4

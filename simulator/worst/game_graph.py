@@ -23,7 +23,7 @@ Admit = Callable[[Any, int], Hashable | None]
 
 
 @dataclass(frozen=True)
-class Arena:
+class GameGraph:
     """The nodes of a game.
 
     Attributes
@@ -61,14 +61,14 @@ class Arena:
         return np.bincount(self.follow[self.follow >= 0], minlength=self.nodes)
 
 
-def chain(rounds: int, options: int) -> Arena:
+def chain_graph(rounds: int, options: int) -> GameGraph:
     """Every option is open in each of ``rounds`` rounds."""
     _require_nodes(rounds + 1)
     follow = np.repeat(np.arange(-1, rounds, dtype=np.int32)[:, None], options, axis=1)
-    return Arena(follow)
+    return GameGraph(follow)
 
 
-def budgeted(costs: Sequence[int], capacity: int, rounds: int | None = None) -> Arena:
+def budget_graph(costs: Sequence[int], capacity: int, rounds: int | None = None) -> GameGraph:
     """Options that cost whole numbers of a budget; with ``rounds``, at most so many of them.
 
     Raises InvalidInput where an option costs nothing and no number of rounds ends the game.
@@ -80,22 +80,22 @@ def budgeted(costs: Sequence[int], capacity: int, rounds: int | None = None) -> 
         require_an_end(prices.min() > 0)
         _require_nodes(capacity + 1)
         left = np.arange(capacity + 1)[:, None] - prices
-        return Arena(np.where(left >= 0, left, CLOSED).astype(np.int32))
+        return GameGraph(np.where(left >= 0, left, CLOSED).astype(np.int32))
     _require_nodes((capacity + 1) * (rounds + 1))
     left = np.arange(capacity + 1)[:, None] - prices
     layer = np.where(left >= 0, left, CLOSED)
     width = capacity + 1
     layers = [np.full_like(layer, CLOSED)]
     layers += [np.where(layer >= 0, layer + i * width, CLOSED) for i in range(rounds)]
-    return Arena(np.concatenate(layers).astype(np.int32))
+    return GameGraph(np.concatenate(layers).astype(np.int32))
 
 
 def require_an_end(ends: bool) -> None:
     """Raise InvalidInput unless the game comes to an end."""
     if not ends:
         raise InvalidInput(
-            "the filter admits a mechanism for ever, so no round is the last; give a number of "
-            "rounds"
+            "the filter admits some mechanism without end (a round costs nothing, or less than the "
+            "search resolves), so no round is the last; give a number of rounds"
         )
 
 
@@ -107,13 +107,13 @@ def _require_nodes(nodes: int, most: int = MOST_NODES) -> None:
         )
 
 
-def explored(
+def explored_graph(
     initial: Hashable,
     options: int,
     admit: Admit,
     rounds: int | None = None,
     most: int = MOST_NODES,
-) -> Arena:
+) -> GameGraph:
     """Every state that a filter can be brought to, by trying all options in each.
 
     With ``rounds`` no more than so many options are admitted, and the same state after different
@@ -123,14 +123,14 @@ def explored(
     """
     if rounds is not None:
         try:
-            without = _explored(initial, options, admit, most)
+            without = _explored_graph(initial, options, admit, most)
             if without.depth[without.start] <= rounds:
                 return without
         except (InvalidInput, NotApplicable):
             pass
-        found = _explored((0, initial), options, _counted(admit, rounds), most)
-        return Arena(found.follow, tuple(inner for _, inner in found.states))
-    return _explored(initial, options, admit, most)
+        found = _explored_graph((0, initial), options, _counted(admit, rounds), most)
+        return GameGraph(found.follow, tuple(inner for _, inner in found.states))
+    return _explored_graph(initial, options, admit, most)
 
 
 def _counted(admit: Admit, rounds: int) -> Admit:
@@ -144,7 +144,7 @@ def _counted(admit: Admit, rounds: int) -> Admit:
     return within
 
 
-def _explored(initial: Hashable, options: int, admit: Admit, most: int) -> Arena:
+def _explored_graph(initial: Hashable, options: int, admit: Admit, most: int) -> GameGraph:
     places: dict[Hashable, int] = {initial: 0}
     states: list[Hashable] = [initial]
     ways: list[list[int]] = []
@@ -166,7 +166,7 @@ def _explored(initial: Hashable, options: int, admit: Admit, most: int) -> Arena
     rank[order] = np.arange(len(order))
     rank[CLOSED] = CLOSED
     follow = rank[np.array([ways[node] for node in order], dtype=np.int64)]
-    return Arena(follow, tuple(states[node] for node in order))
+    return GameGraph(follow, tuple(states[node] for node in order))
 
 
 def _sorted(ways: list[list[int]]) -> list[int]:

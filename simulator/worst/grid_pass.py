@@ -12,23 +12,30 @@ from simulator.foundations.errors import NotApplicable
 from simulator.foundations.ties import beyond
 from simulator.theory.laws.base import Floats
 from simulator.theory.pld import Bracket
-from simulator.worst.filter_nodes import Gate, gate
-from simulator.worst.free_parameters import unit_of, upper_options
+from simulator.worst.filter_graphs import filter_graphs
+from simulator.worst.free_parameters import budget_unit, cell_options
 from simulator.worst.game import Game
+from simulator.worst.game_graph import GameGraph
 from simulator.worst.grid import (
     Grid,
     Layout,
     NearestLayout,
-    nearest,
-    on_lattice,
+    lattice_layout,
+    nearest_layout,
+    outward_layout,
     require_size,
-    spread,
     support,
 )
-from simulator.worst.menu import AnyRange, Fixed, Open, Option
-from simulator.worst.nodes import Arena
+from simulator.worst.menu import BoundedRangeEntry, FixedEntry, FreeEntry, Option
 from simulator.worst.policy import Policy
-from simulator.worst.recursion import Range, Values, is_exact, lower_values, reaches, upper_values
+from simulator.worst.recursion import (
+    Range,
+    Values,
+    is_exact,
+    largest_sums,
+    lower_values,
+    upper_values,
+)
 
 MEMORY = 8e8
 """Bytes that one pass may take."""
@@ -43,7 +50,7 @@ FINEST = 60_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pass:
+class GridPass:
     """One pass over a grid: both ends of the whole curve.
 
     Attributes
@@ -53,7 +60,7 @@ class Pass:
     arena : the nodes of the lower end, which its policy lives on.
     upper, lower : the values of both ends.
     loss_error : how far the loss of a whole play lies from its points, at most.
-    layouts, spread : the options' laws on the grid, by nearest points and spread outward.
+    nearest_layouts, outward_layouts : the options' laws on the grid, for the lower and upper end.
     thresholds : of the lower end's nodes, for an odometer.
     largest : no play loses more, in nats; delta(epsilon) is 0 there and beyond, but for rounding as
         :mod:`simulator.foundations.ties` has it.
@@ -61,18 +68,18 @@ class Pass:
 
     step: float
     options: list[Option]
-    arena: Arena
+    graph: GameGraph
     upper: Values
     lower: Values
     loss_error: float
-    layouts: list[NearestLayout]
-    spread: list[Layout]
+    nearest_layouts: list[NearestLayout]
+    outward_layouts: list[Layout]
     thresholds: Floats | None = None
     largest: float = math.inf
 
     def delta(self, epsilon: float) -> Bracket:
         """Certified ends at one epsilon."""
-        rounds = int(self.arena.depth[self.arena.start])
+        rounds = int(self.graph.depth[self.graph.start])
         if self.largest <= beyond(epsilon, max(rounds, 1)):
             return Bracket(0.0, 0.0)
         lower = self.lower.lower(epsilon, self.loss_error if self.lower.won is None else 0.0)
@@ -80,21 +87,21 @@ class Pass:
         return Bracket(min(lower, upper), upper)
 
 
-def _reach(arena: Arena, amounts: Sequence[float]) -> float:
-    return float(reaches(arena, np.array(amounts, dtype=np.float64))[arena.start])
+def _largest_sum(graph: GameGraph, amounts: Sequence[float]) -> float:
+    return float(largest_sums(graph, np.array(amounts, dtype=np.float64))[graph.start])
 
 
 def grid_for(
-    step: float, epsilon: float, arena: Arena, layouts: list[Layout], options: list[Option]
+    step: float, epsilon: float, graph: GameGraph, layouts: list[Layout], options: list[Option]
 ) -> Grid:
     """Points for every loss that matters: all that can occur where these are few enough."""
-    up = _reach(arena, [layout.reach[1] for layout in layouts])
-    down = _reach(arena, [-layout.reach[0] for layout in layouts])
+    up = _largest_sum(graph, [layout.reach[1] for layout in layouts])
+    down = _largest_sum(graph, [-layout.reach[0] for layout in layouts])
     variances = [min(option.law.variance, 1e6) for option in options]
     if any(option.law.infinite_mass for option in options):
         low_high = [support(option.law) for option in options]
         variances = [max(a * a, b * b) for a, b in low_high]
-    margin = 12.0 * math.sqrt(_reach(arena, variances)) / step
+    margin = 12.0 * math.sqrt(_largest_sum(graph, variances)) / step
     start = epsilon / step
     if not start <= MOST_STEPS:
         raise NotApplicable(
@@ -119,11 +126,11 @@ def first_level(game: Game) -> int:
         return 0
     if game.priced_freely:
         return -2
-    ends = [support(entry.law) for entry in game.menu if isinstance(entry, Fixed)]
-    ends += [(0.0, max(entry.lengths)) for entry in game.menu if not isinstance(entry, Fixed)]
+    ends = [support(entry.law) for entry in game.menu if isinstance(entry, FixedEntry)]
+    ends += [(0.0, max(entry.lengths)) for entry in game.menu if not isinstance(entry, FixedEntry)]
     spans = np.array([max(high - low, abs(low), abs(high)) for low, high in ends])
-    many = np.array([not (isinstance(e, Fixed) and e.law.is_discrete) for e in game.menu])
-    wide = [min(e.law.variance, 1e6) for e in game.menu if isinstance(e, Fixed)]
+    many = np.array([not (isinstance(e, FixedEntry) and e.law.is_discrete) for e in game.menu])
+    wide = [min(e.law.variance, 1e6) for e in game.menu if isinstance(e, FixedEntry)]
     deviation = min(math.sqrt(max(wide, default=math.inf)), float(spans.max()))
     rounds, level = game.rounds or 1, 0
     while level > -60:
@@ -137,14 +144,14 @@ def first_level(game: Game) -> int:
     return level
 
 
-def run(
+def run_pass(
     game: Game,
     epsilon: float,
     level: int,
-    before: Pass | None = None,
+    before: GridPass | None = None,
     *,
     allowed: float = math.inf,
-) -> Pass:
+) -> GridPass:
     """Run one pass.
 
     Parameters
@@ -159,36 +166,38 @@ def run(
         return _free(game, epsilon, level, before, allowed)
     step = game.step(level)
     options = game.options(step)
-    doors: Gate = gate(game.filter, options, game.rounds, 256 * 2 ** max(level, 0), game.relation)
+    graphs = filter_graphs(
+        game.filter, options, game.rounds, 256 * 2 ** max(level, 0), game.relation
+    )
     exact = game.exact_step is not None
     laws = [option.law for option in options]
-    layouts = [on_lattice(law, step) if exact else spread(law, step) for law in laws]
-    near = [nearest(law, step) for law in laws]
-    grid = _fitting(step, epsilon, doors.possible, layouts, options, allowed=allowed)
-    keep = _kept(grid, doors.certain)
+    layouts = [lattice_layout(law, step) if exact else outward_layout(law, step) for law in laws]
+    near = [nearest_layout(law, step) for law in laws]
+    grid = _fitting(step, epsilon, graphs.possible, layouts, options, allowed=allowed)
+    keep = _kept(grid, graphs.certain)
     ranges = ranges_of(game, options, step)
     upper = upper_values(
-        doors.possible,
+        graphs.possible,
         grid,
         layouts,
         ranges,
-        keep_table=keep and exact and doors.possible is doors.certain,
+        keep_table=keep and exact and graphs.possible is graphs.certain,
     )
-    if doors.certain is doors.possible and is_exact(doors.possible, layouts, grid):
+    if graphs.certain is graphs.possible and is_exact(graphs.possible, layouts, grid):
         lower = upper
     else:
-        lower = lower_values(doors.certain, grid, near, keep_table=keep)
-    error = _loss_error(doors.possible, layouts)
-    return Pass(
+        lower = lower_values(graphs.certain, grid, near, keep_table=keep)
+    error = _loss_error(graphs.possible, layouts)
+    return GridPass(
         step=step,
         options=options,
-        arena=doors.certain,
+        graph=graphs.certain,
         upper=upper,
         lower=lower,
         loss_error=error,
-        layouts=near,
-        spread=layouts,
-        largest=_largest(doors.possible, layouts, ranges, step),
+        nearest_layouts=near,
+        outward_layouts=layouts,
+        largest=_largest(graphs.possible, layouts, ranges, step),
     )
 
 
@@ -196,14 +205,16 @@ FINE_ENOUGH = 2
 """The level of a free game's lower end: its parameters are so near that more gain little."""
 
 
-def _free(game: Game, epsilon: float, level: int, before: Pass | None, allowed: float) -> Pass:
+def _free(
+    game: Game, epsilon: float, level: int, before: GridPass | None, allowed: float
+) -> GridPass:
     """One pass of a game whose free parameters a filter charges for: each end on its own grid."""
-    unit = unit_of(game, level)
-    least = min(entry.low for entry in game.menu if isinstance(entry, Open))
+    unit = budget_unit(game, level)
+    least = min(entry.low for entry in game.menu if isinstance(entry, FreeEntry))
     fine = game.fitted(min(least / 4.0, game.coarsest) / 2.0 ** ((level + 1) // 2))
-    cells = upper_options(game, fine, unit, level)
-    possible = gate(game.filter, cells, game.rounds, 0, game.relation, unit=unit).possible
-    layouts = [spread(option.law, fine) for option in cells]
+    cells = cell_options(game, fine, unit, level)
+    possible = filter_graphs(game.filter, cells, game.rounds, 0, game.relation, unit=unit).possible
+    layouts = [outward_layout(option.law, fine) for option in cells]
     grid = _fitting(fine, epsilon, possible, layouts, cells, allowed=allowed)
     ranges = ranges_of(game, cells, fine)
     upper = upper_values(possible, grid, layouts, ranges)
@@ -213,20 +224,20 @@ def _free(game: Game, epsilon: float, level: int, before: Pass | None, allowed: 
     if before is not None and before.step == step and level not in range(1, FINE_ENOUGH + 1):
         return replace(before, upper=upper, loss_error=error, largest=largest)
     options = game.options(step)
-    near = [nearest(option.law, step) for option in options]
-    certain = gate(game.filter, options, game.rounds, 256 * 2**own, game.relation).certain
-    spreads = [spread(option.law, step) for option in options]
-    line = _fitting(step, epsilon, certain, spreads, options, allowed=allowed)
+    near = [nearest_layout(option.law, step) for option in options]
+    certain = filter_graphs(game.filter, options, game.rounds, 256 * 2**own, game.relation).certain
+    outward = [outward_layout(option.law, step) for option in options]
+    line = _fitting(step, epsilon, certain, outward, options, allowed=allowed)
     lower = lower_values(certain, line, near, keep_table=_kept(line, certain))
-    return Pass(
+    return GridPass(
         step=step,
         options=options,
-        arena=certain,
+        graph=certain,
         upper=upper,
         lower=lower,
         loss_error=error,
-        layouts=near,
-        spread=spreads,
+        nearest_layouts=near,
+        outward_layouts=outward,
         largest=largest,
     )
 
@@ -238,31 +249,33 @@ PACE = 3e8
 def _fitting(
     step: float,
     epsilon: float,
-    arena: Arena,
+    graph: GameGraph,
     layouts: list[Layout],
     options: list[Option],
     *,
     allowed: float,
 ) -> Grid:
     """The grid, if its values fit into memory and its sums into the time allowed."""
-    grid = grid_for(step, epsilon, arena, layouts, options)
-    require_size(grid.points, _alive(arena), MEMORY, "take a coarser tolerance or a smaller game")
-    asked = (arena.follow >= 0).sum(axis=0)
+    grid = grid_for(step, epsilon, graph, layouts, options)
+    require_size(grid.points, _alive(graph), MEMORY, "take a coarser tolerance or a smaller game")
+    asked = (graph.follow >= 0).sum(axis=0)
     terms = float(asked @ np.array([layout.terms for layout in layouts])) * grid.points
     if terms / PACE > allowed:
         raise NotApplicable(
-            f"the game would take about {terms / PACE:.0f} s ({arena.nodes} states by "
+            f"the game would take about {terms / PACE:.0f} s ({graph.nodes} states by "
             f"{grid.points} losses); allow more seconds, or take fewer rounds or mechanisms"
         )
     return grid
 
 
-def _kept(grid: Grid, arena: Arena) -> bool:
+def _kept(grid: Grid, graph: GameGraph) -> bool:
     """Whether the policy's table may be kept."""
-    return 2.0 * grid.points * arena.nodes <= MEMORY / 2
+    return 2.0 * grid.points * graph.nodes <= MEMORY / 2
 
 
-def _largest(arena: Arena, layouts: list[Layout], ranges: Sequence[Range], step: float) -> float:
+def _largest(
+    graph: GameGraph, layouts: list[Layout], ranges: Sequence[Range], step: float
+) -> float:
     """The largest loss of any play, in nats, as it is laid out."""
     if any(layout.infinite for layout in layouts):
         return math.inf
@@ -270,21 +283,21 @@ def _largest(arena: Arena, layouts: list[Layout], ranges: Sequence[Range], step:
     for free in ranges:  # losses up to the width itself, which no option on the grid has
         for option in free.options:
             tops[option] = free.cells
-    return _reach(arena, tops) * step
+    return _largest_sum(graph, tops) * step
 
 
-def _loss_error(arena: Arena, layouts: list[Layout]) -> float:
-    return int(arena.depth[arena.start]) * max(layout.loss_error for layout in layouts)
+def _loss_error(graph: GameGraph, layouts: list[Layout]) -> float:
+    return int(graph.depth[graph.start]) * max(layout.loss_error for layout in layouts)
 
 
-def _alive(arena: Arena) -> int:
+def _alive(graph: GameGraph) -> int:
     """How many nodes' values are held at once, at most."""
-    last = np.full(arena.nodes, -1, dtype=np.int64)
-    rows, columns = np.nonzero(arena.follow >= 0)
-    np.maximum.at(last, arena.follow[rows, columns], rows)
-    alive = np.zeros(arena.nodes + 2, dtype=np.int64)
-    np.add.at(alive, np.arange(arena.nodes), 1)
-    np.add.at(alive, np.maximum(last, np.arange(arena.nodes)) + 1, -1)
+    last = np.full(graph.nodes, -1, dtype=np.int64)
+    rows, columns = np.nonzero(graph.follow >= 0)
+    np.maximum.at(last, graph.follow[rows, columns], rows)
+    alive = np.zeros(graph.nodes + 2, dtype=np.int64)
+    np.add.at(alive, np.arange(graph.nodes), 1)
+    np.add.at(alive, np.maximum(last, np.arange(graph.nodes)) + 1, -1)
     return int(np.cumsum(alive).max())
 
 
@@ -292,7 +305,7 @@ def ranges_of(game: Game, options: list[Option], step: float) -> list[Range]:
     """What a menu leaves open between the losses on the grid."""
     found = []
     for place, entry in enumerate(game.menu):
-        if isinstance(entry, AnyRange):
+        if isinstance(entry, BoundedRangeEntry):
             own = tuple(i for i, option in enumerate(options) if option.entry == place)
             # where the step does not divide the width, a wider range holds it
             cells = math.ceil(entry.width / step - 1e-9)
@@ -300,7 +313,7 @@ def ranges_of(game: Game, options: list[Option], step: float) -> list[Range]:
     return found
 
 
-def policy_of(last: Pass, epsilon: float, game: Game) -> Policy:
+def policy_of(last: GridPass, epsilon: float, game: Game) -> Policy:
     """The policy of a pass's lower end, begun at -epsilon.
 
     Raises NotApplicable where it was too large to be kept.
@@ -320,9 +333,8 @@ def policy_of(last: Pass, epsilon: float, game: Game) -> Policy:
         experiment=game.experiment,
         epsilon=epsilon,
         grid=last.lower.grid,
-        follow=last.arena.follow[:, used],
+        follow=last.graph.follow[:, used],
         table=renumbered[table],
-        states=last.arena.states,
-        layouts=tuple(last.layouts[i] for i in used),
-        thresholds=np.zeros(last.arena.nodes) if last.thresholds is None else last.thresholds,
+        layouts=tuple(last.nearest_layouts[i] for i in used),
+        thresholds=np.zeros(last.graph.nodes) if last.thresholds is None else last.thresholds,
     )

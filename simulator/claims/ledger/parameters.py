@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.claims.knobs import Knob
+
 #: Of a parameter's name: its meaning, and the least and largest value of a number.
 MEANINGS: dict[str, tuple[str, float, float]] = {
     "agree": ("share of patients in whom smoking and disease agree", 0.0, 1.0),
@@ -158,3 +164,34 @@ CHOICES: dict[str, str] = {
     "trusted": "whether the curator is told the true bits",
     "values": "the values of the database, ascending",
 }
+
+#: Whole numbers of things of which every combination is listed: two more take long enough.
+LISTED = frozenset({
+    "n", "s", "m", "bits", "nodes", "cells", "parties", "outcomes", "dimensions", "databases",
+    "top", "rounds", "answers",
+})  # fmt: skip
+#: Whole numbers of things that are played one by one.
+PLAYED = frozenset({"trials", "rounds"})
+_MORE = 5.0  # times the default takes some five seconds at most
+_SHORT = 12  # larger defaults are computed, not listed
+
+
+def knobs(parameters: Mapping[str, Any]) -> dict[str, Knob]:
+    """Return a check's parameters as knobs, by name."""
+    played = "trials" in parameters
+    return {name: _knob(name, value, played) for name, value in parameters.items()}
+
+
+def _knob(name: str, default: Any, played: bool) -> Knob:
+    if isinstance(default, bool) or not isinstance(default, int | float | None):
+        return Knob(name, default, CHOICES.get(name, "see the check"))
+    meaning, low, high = MEANINGS.get(name, ("see the check", -math.inf, math.inf))
+    if isinstance(default, int):
+        if name == "people":  # a linear program of so many rows, or a law of so many answers
+            high = max(300.0, default)
+        if name == "pairs" or (played and name in PLAYED):  # each takes its time
+            high = min(high, _MORE * default)
+        if name in LISTED and default <= _SHORT:
+            high = min(high, default + 2)
+            meaning += " (all combinations are listed)"
+    return Knob(name, default, meaning, low, high)

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.sweeps import plot_sweep
-from simulator.claims.knobs import Stretch
 from simulator.claims.model import Claim
+from simulator.claims.sweeps import Stretch
 
 
 def sweep_picture(claim: Claim, knob: str, stretches: Sequence[Stretch]) -> Figure:

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simulator.foundations.errors import NotApplicable
+from simulator.worst.game_graph import CLOSED
 from simulator.worst.grid import FEW, NearestLayout
-from simulator.worst.nodes import CLOSED
-
-if TYPE_CHECKING:
-    from simulator.worst.policy import Policy
+from simulator.worst.policy_table import PolicyTable
 
 MEMORY = 8e8
 """Bytes that the probabilities of one policy may take."""
 
 
-def masses(layout: NearestLayout, step: float) -> tuple[np.ndarray, np.ndarray]:
+def finite_masses(layout: NearestLayout, step: float) -> tuple[np.ndarray, np.ndarray]:
     """Finite losses by grid point in both experiments, two arrays of shape (shifts,)."""
     shifts = layout.law.first + np.arange(len(layout.law.weights))
     return (
@@ -30,13 +27,13 @@ def masses(layout: NearestLayout, step: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
+class PolicyProbabilities:
     """The policy's play by probability; experiment 0 is the one that was searched.
 
     Raises NotApplicable where the probabilities do not fit into memory.
     """
 
-    policy: Policy
+    policy: PolicyTable
 
     @cached_property
     def spans(self) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +83,7 @@ class Chances:
         reached = [np.zeros((2, max(b - a, 0))) for a, b in zip(first, end)]
         reached[policy.start[0]][:] = 1.0
         ended = np.zeros((2, 2))
-        laws = [masses(layout, policy.grid.step) for layout in policy.layouts]
+        laws = [finite_masses(layout, policy.grid.step) for layout in policy.layouts]
         for node in range(len(first) - 1, -1, -1):
             here, row = reached[node], policy.table[node]
             over = row[first[node] : end[node]] == CLOSED

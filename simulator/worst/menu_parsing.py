@@ -38,7 +38,14 @@ from simulator.theory.laws import (
     PrivacyLossLaw,
     randomized_response,
 )
-from simulator.worst.menu import AnyRange, Entry, Fixed, Open, about_alice, as_neighbours
+from simulator.worst.menu import (
+    BoundedRangeEntry,
+    Entry,
+    FixedEntry,
+    FreeEntry,
+    about_alice,
+    as_neighbours,
+)
 
 
 def _gaussian(mu: float) -> Gaussian:
@@ -82,9 +89,9 @@ def parse_entry(text: str) -> Entry:
         mechanism = LeakyRandomizedResponse(ALICE, epsilon, delta)
         promise = ApproxDP(epsilon, delta)
         law = randomized_response(epsilon, delta)
-        return Fixed(text.strip(), law, promise, about_alice(mechanism))
+        return FixedEntry(text.strip(), law, promise, about_alice(mechanism))
     if word == "exponential":
-        return AnyRange(text.strip(), positive("the range", *_one(values, text)))
+        return BoundedRangeEntry(text.strip(), positive("the range", *_one(values, text)))
     law_of, promise_of, mechanism_of = _ONE_NUMBER[word]
 
     def challenge_of(parameter: float) -> Challenge:
@@ -93,11 +100,11 @@ def parse_entry(text: str) -> Entry:
     low, dots, high = values.partition("..")
     if dots:
         ends = (*_one(low, text), *_one(high, text))
-        return Open(
+        return FreeEntry(
             text.strip(), *ends, law_of=law_of, promise_of=promise_of, challenge_of=challenge_of
         )
     number = positive("a menu entry's parameter", *_one(values, text))
-    return Fixed(text.strip(), law_of(number), promise_of(number), challenge_of(number))
+    return FixedEntry(text.strip(), law_of(number), promise_of(number), challenge_of(number))
 
 
 def _one(text: str, word: str) -> list[float]:
@@ -157,7 +164,7 @@ def entry_of(
                 f"a law with a continuous part is played by its mechanism: give that, not {item!r}"
             )
         table = Table.of_law(ALICE, item)
-        return Fixed("table", item, table.guarantee(relation), about_alice(table))
+        return FixedEntry("table", item, table.guarantee(relation), about_alice(table))
     if isinstance(item, ScalarMechanism):
         item = about_alice(item)
     if isinstance(item, tuple) and len(item) == 3:
@@ -180,7 +187,7 @@ def _of_challenge(challenge: Challenge, relation: Relation) -> Entry:
         free = mechanism.parameter
         if mechanism.parameter_name != "epsilon":
             raise NotApplicable(f"a free {mechanism.parameter_name} cannot be searched; name mu")
-        return Open(
+        return FreeEntry(
             type(mechanism).__name__,
             free.low,
             free.high,
@@ -189,7 +196,7 @@ def _of_challenge(challenge: Challenge, relation: Relation) -> Entry:
             challenge_of=lambda e: challenge._replace(mechanism=mechanism.with_parameter(e)),
         )
     law = mechanism.law(*ends, relation)
-    return Fixed(type(mechanism).__name__, law, mechanism.guarantee(relation), challenge)
+    return FixedEntry(type(mechanism).__name__, law, mechanism.guarantee(relation), challenge)
 
 
 def entries(menu: str | Iterable[Any], relation: Relation = ADD_REMOVE) -> tuple[Entry, ...]:

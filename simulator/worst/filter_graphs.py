@@ -1,11 +1,11 @@
-"""What a filter lets an adversary ask, as the nodes of a game."""
+"""The graphs of a game under a filter: what the filter certainly admits, and what it may admit."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,15 @@ from simulator.theory.filters.running_sums import Budget, budget_of
 from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.loss_lattice import common_step
+from simulator.worst.game_graph import (
+    GameGraph,
+    budget_graph,
+    chain_graph,
+    explored_graph,
+    require_an_end,
+)
 from simulator.worst.menu import Option
-from simulator.worst.nodes import Arena, budgeted, chain, explored, require_an_end
+from simulator.worst.own_filter import OwnFilter, Transitions
 
 FEW_NODES = 50_000
 FEW_SUMS = 2_000
@@ -26,40 +33,22 @@ _MARGIN = 1e-11
 """Relative: rounding of a filter's own arithmetic, which depends on the order of the rounds."""
 
 
-@runtime_checkable
-class OwnFilter(Protocol):
-    """A filter of a user's: a state that starts at ``initial``, and a rule.
-
-    ``admit(state, guarantee)`` returns whether a round with that guarantee may run, and the state
-    after it. States are hashable, and finitely many are ever reached; or a state is one number that
-    grows as budget is spent, which the attribute ``monotone = True`` states: a larger state never
-    admits what a smaller one refuses.
-    """
-
-    @property
-    def initial(self) -> Any:
-        """The state before the first round."""
-
-    def admit(self, state: Any, guarantee: Guarantee) -> tuple[bool, Any]:
-        """Whether the round may run, and the state after it."""
-
-
 @dataclass(frozen=True)
-class Gate:
+class FilterGraphs:
     """The two arenas of a filter: what it certainly admits, and what it may admit."""
 
-    certain: Arena
-    possible: Arena
+    certain: GameGraph
+    possible: GameGraph
 
     @classmethod
-    def of(cls, certain: Arena, possible: Arena) -> Gate:
+    def of(cls, certain: GameGraph, possible: GameGraph) -> FilterGraphs:
         """The two arenas, which are one where they are equal: then the two ends may meet."""
         if np.array_equal(certain.follow, possible.follow):
             return cls(certain, certain)
         return cls(certain, possible)
 
 
-def gate(
+def filter_graphs(
     filter_: Filter | OwnFilter | None,
     options: Sequence[Option],
     rounds: int | None,
@@ -67,7 +56,7 @@ def gate(
     relation: Relation,
     *,
     unit: float | None = None,
-) -> Gate:
+) -> FilterGraphs:
     """Lay out a game's nodes.
 
     Parameters
@@ -83,19 +72,19 @@ def gate(
     """
     if filter_ is None:
         require_rounds(rounds)
-        arena = chain(int(rounds or 0), len(options))
-        return Gate(arena, arena)
+        graph = chain_graph(int(rounds or 0), len(options))
+        return FilterGraphs(graph, graph)
     if not isinstance(filter_, Filter):
         return _own(filter_, options, rounds, resolution, unit)
     if not filter_.prices_vary:
-        arena = _stepped(filter_, options, rounds, relation)
-        return Gate(arena, arena)
+        graph = _stepped(filter_, options, rounds, relation)
+        return FilterGraphs(graph, graph)
     fixed = all(option.guarantee == option.least for option in options)
     if fixed and len(options) <= 8:
         try:
             certain = _stepped(filter_, options, rounds, relation, 1.0 + _MARGIN)
             possible = _stepped(filter_, options, rounds, relation, 1.0 - _MARGIN)
-            return Gate.of(certain, possible)
+            return FilterGraphs.of(certain, possible)
         except NotApplicable:
             pass
     return _by_budget(filter_, options, rounds, resolution, unit)
@@ -129,7 +118,7 @@ def _stepped(
     rounds: int | None,
     relation: Relation,
     scale: float = 1.0,
-) -> Arena:
+) -> GameGraph:
     """Every state that the filter's own step reaches.
 
     Where its sums round, with costs ``scale`` times true; a rule that is no sum is taken as it is.
@@ -155,7 +144,7 @@ def _stepped(
         admitted, after = step(known[key], *prices[option])
         return rounded(after) if admitted else None
 
-    return explored(rounded(initial), len(options), admit, rounds, FEW_NODES)
+    return explored_graph(rounded(initial), len(options), admit, rounds, FEW_NODES)
 
 
 def _own(
@@ -164,61 +153,134 @@ def _own(
     rounds: int | None,
     resolution: int,
     unit: float | None = None,
-) -> Gate:
-    if not isinstance(filter_, OwnFilter):
-        raise InvalidInput(
-            f"a filter has a state `initial` and a method admit(state, guarantee), {filter_!r} "
-            "has not"
-        )
+) -> FilterGraphs:
+    transitions = Transitions(filter_)
+    priced_alike = all(option.guarantee == option.least for option in options)
+    try:
+        if transitions.monotone:
+            return _own_sum(transitions, options, rounds, resolution, unit)
+        if unit is not None or not priced_alike:
+            raise NotApplicable(FREE_NEEDS_A_SUM)
+        found = _own_states(transitions, options, rounds, FEW_NODES)
+        return FilterGraphs(found, found)
+    finally:  # a broken contract explains any other error
+        transitions.check()
 
-    monotone = bool(getattr(filter_, "monotone", False))
 
-    def asked(state: Any, guarantee: Guarantee) -> Any:
-        return _asked(filter_, state, guarantee, monotone)
+def _own_states(
+    transitions: Transitions, options: Sequence[Option], rounds: int | None, most: int
+) -> GameGraph:
+    """The filter's own states, to the last bit."""
 
-    only_possible = unit is not None
-    if unit is None and monotone:
-        unit = _unit(filter_, options, resolution)
+    def admit(state: Any, option: int) -> Any:
+        return transitions.after(state, options[option].guarantee)
 
-    def arena(up: bool) -> Arena:
-        def admit(state: Any, option: int) -> Hashable | None:
-            guarantee = options[option].guarantee if up else options[option].least
-            after = asked(state, guarantee)
-            if after is None or unit is None:
-                return after
-            exact = after / unit
-            count = round(exact)
-            if abs(exact - count) > 1e-9:
-                count = math.ceil(exact) if up else math.floor(exact)
-            # the filter's own sum has rounded once per round, one way or the other
-            error = 2 * UNIT * (abs(count) + 1)
-            return count * unit * (1.0 + error if up else 1.0 - error)
+    return explored_graph(transitions.initial, len(options), admit, rounds, most)
 
-        return explored(filter_.initial, len(options), admit, rounds, FEW_NODES)
 
-    def as_summed() -> Arena:
-        """The filter's own states, which are exact, where these are few."""
-        return explored(
-            filter_.initial,
-            len(options),
-            lambda state, option: asked(state, options[option].guarantee),
-            rounds,
-            FEW_SUMS,
-        )
-
-    if unit is None and any(option.guarantee != option.least for option in options):
-        raise NotApplicable(FREE_NEEDS_A_SUM)
-    if only_possible:
-        possible = arena(up=False)
-        return Gate(possible, possible)
-    if unit is not None and all(option.guarantee == option.least for option in options):
+def _own_sum(
+    transitions: Transitions,
+    options: Sequence[Option],
+    rounds: int | None,
+    resolution: int,
+    unit: float | None,
+) -> FilterGraphs:
+    """The graphs of a monotone filter: its own states where they are few, else whole units."""
+    if unit is not None:
+        possible = _in_units(transitions, options, rounds, Units(transitions.initial, unit))
+        return FilterGraphs(possible, possible)
+    units = _units(transitions, options, rounds, resolution)
+    if all(option.guarantee == option.least for option in options):
         try:
-            own = as_summed()
-            return Gate(own, own)
+            own = _own_states(transitions, options, rounds, FEW_SUMS)
+            return FilterGraphs(own, own)
         except NotApplicable:
             pass
-    certain = arena(up=True)
-    return Gate.of(certain, certain if unit is None else arena(up=False))
+    certain = _in_units(transitions, options, rounds, units, up=True)
+    return FilterGraphs.of(certain, _in_units(transitions, options, rounds, units))
+
+
+def _in_units(
+    transitions: Transitions,
+    options: Sequence[Option],
+    rounds: int | None,
+    units: Units,
+    *,
+    up: bool = False,
+) -> GameGraph:
+    """States in whole units from the first one: each at least the true state (up), or at most."""
+
+    def admit(count: Any, option: int) -> int | None:
+        guarantee = options[option].guarantee if up else options[option].least
+        after = transitions.after(units.state(count, up), guarantee)
+        return None if after is None else units.count(after, up)
+
+    return explored_graph(0, len(options), admit, rounds, FEW_NODES)
+
+
+@dataclass(frozen=True)
+class Units:
+    """A monotone filter's states in whole units from its first one, rounding included.
+
+    ``state(count, up)`` lies ``slack(count)`` units beside the count: above it or below it. The
+    slack grows by more in a round than what the sum of that round can be off.
+
+    Attributes
+    ----------
+    mismatch : how far a round's cost lies from a whole number of units, where it counts as one.
+    """
+
+    initial: float
+    unit: float
+    mismatch: float = 0.0
+
+    def slack(self, count: int) -> float:
+        """In units."""
+        largest = count + 1 + abs(self.initial) / self.unit
+        return count * (self.mismatch + 2.0 * UNIT * largest)
+
+    def state(self, count: int, up: bool) -> float:
+        """The state that stands for a count."""
+        slack = self.slack(count)
+        return float(self.initial + self.unit * (count + slack if up else count - slack))
+
+    def count(self, state: float, up: bool) -> int:
+        """The least count whose state is not below ``state`` (up), else the largest not above."""
+        count = max(round((state - self.initial) / self.unit), 0)
+        if up:
+            while self.state(count, up) < state:
+                count += 1
+            while count > 0 and self.state(count - 1, up) >= state:
+                count -= 1
+        else:
+            while count > 0 and self.state(count, up) > state:
+                count -= 1
+            while self.state(count + 1, up) <= state:
+                count += 1
+        return count
+
+
+def _units(
+    transitions: Transitions, options: Sequence[Option], rounds: int | None, resolution: int
+) -> Units:
+    """The units of a monotone filter's states: common to all costs of a first round, or fine ones.
+
+    Raises InvalidInput where a round costs nothing and no number of rounds ends the game.
+    """
+    initial = float(transitions.initial)
+    promises = {g for option in options for g in (option.guarantee, option.least)}
+    reached = [transitions.after(transitions.initial, guarantee) for guarantee in promises]
+    costs = np.array([float(after) - initial for after in reached if after is not None])
+    if rounds is None:
+        require_an_end(bool((costs > 0.0).all()))
+    costs = costs[costs > 0.0]
+    if not costs.size:
+        return Units(initial, 1.0)
+    common = common_step(costs)
+    if common is not None and common >= costs.min() / 64:
+        off = np.abs(costs / common - np.rint(costs / common)).max()
+        return Units(initial, common, float(off))
+    return Units(initial, float(costs.min()) * 64 / max(resolution, 64))
 
 
 def cost_of(filter_: Filter | OwnFilter, guarantee: Guarantee, largest: Guarantee) -> float:
@@ -231,7 +293,7 @@ def cost_of(filter_: Filter | OwnFilter, guarantee: Guarantee, largest: Guarante
         return budget_of(filter_, filter_.price(largest)[0]).cost(filter_.price(guarantee)[0])
     if not getattr(filter_, "monotone", False):
         raise NotApplicable(FREE_NEEDS_A_SUM)
-    after = _asked(filter_, filter_.initial, guarantee, True)
+    after = Transitions(filter_).after(filter_.initial, guarantee)
     return math.inf if after is None else float(after) - float(filter_.initial)
 
 
@@ -241,53 +303,13 @@ FREE_NEEDS_A_SUM = (
 )
 
 
-def _asked(filter_: OwnFilter, state: Any, guarantee: Guarantee, monotone: bool) -> Any:
-    """The state after a round, None where it is refused; raises InvalidInput for a broken rule."""
-    answer = filter_.admit(state, guarantee)
-    if not (isinstance(answer, tuple) and len(answer) == 2):
-        raise InvalidInput(
-            f"a filter's admit returns (whether the round may run, the state), not {answer!r}"
-        )
-    admitted, after = answer
-    if not admitted:
-        return None
-    if after is None or not isinstance(after, Hashable):
-        raise InvalidInput(f"a filter's states are hashable and not None, {after!r} is not")
-    if monotone:
-        real = isinstance(after, int | float | np.number)
-        if not (real and math.isfinite(after) and after >= state):  # type: ignore[arg-type]
-            raise InvalidInput(
-                f"a monotone filter's state is a finite number that grows, not {state!r} and "
-                f"then {after!r}"
-            )
-    return after
-
-
-def _unit(filter_: OwnFilter, options: Sequence[Option], resolution: int) -> float:
-    """The unit on which a state that is a number is kept: a common one of all costs, or a fine one.
-
-    Raises InvalidInput where a round costs nothing.
-    """
-    costs = []
-    for option in options:
-        for guarantee in (option.guarantee, option.least):
-            after = _asked(filter_, filter_.initial, guarantee, monotone=True)
-            if after is not None:
-                costs.append(float(after) - float(filter_.initial))
-    require_an_end(min(costs, default=1.0) > 0.0)
-    common = common_step(np.array(costs)) if costs else 1.0
-    if common is not None and common >= min(costs, default=1.0) / 64:
-        return common
-    return min(costs) * 64 / max(resolution, 64)
-
-
 def _by_budget(
     filter_: Filter,
     options: Sequence[Option],
     rounds: int | None,
     resolution: int,
     unit: float | None = None,
-) -> Gate:
+) -> FilterGraphs:
     """A filter that keeps one sum, its costs in whole units: rounded up, and rounded down."""
     prices = [(filter_.price(option.guarantee), filter_.price(option.least)) for option in options]
     if any(leak > 0.0 for pair in prices for _, leak in pair):
@@ -298,18 +320,19 @@ def _by_budget(
     budget: Budget = budget_of(filter_, max(pair[0][0] for pair in prices))
     played = [budget.cost(pair[0][0]) for pair in prices]
     least = [budget.cost(pair[1][0]) for pair in prices]
-    require_an_end(min(least) > 0.0)
+    if rounds is None:
+        require_an_end(min(least) > 0.0)
     common = common_step(np.array(played + least))
     only_possible = unit is not None
     if unit is None and common is not None and budget.possible / common <= 8 * resolution:
         unit = common
     elif unit is None:
-        unit = min(budget.possible / resolution, min(least))
+        unit = min([budget.possible / resolution, *(cost for cost in least if cost > 0.0)])
     up = [math.ceil(cost / unit * (1.0 - 1e-12) - 1e-9) for cost in played]
     down = [math.floor(cost / unit * (1.0 + 1e-12) + 1e-9) for cost in least]
     # a cost that is a whole number but for rounding is not rounded down: room for all of them
-    possible = budgeted(down, math.floor(budget.possible / unit + 1e-3), rounds)
+    possible = budget_graph(down, math.floor(budget.possible / unit + 1e-3), rounds)
     if only_possible:
-        return Gate(possible, possible)
-    certain = budgeted(up, math.floor(budget.certain / unit + 1e-9), rounds)
-    return Gate.of(certain, possible)
+        return FilterGraphs(possible, possible)
+    certain = budget_graph(up, math.floor(budget.certain / unit + 1e-9), rounds)
+    return FilterGraphs.of(certain, possible)
