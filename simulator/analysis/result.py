@@ -31,10 +31,11 @@ from simulator.analysis.rare.leaks import (
     refuse_if_leaks_matter,
     unsampled_leak,
 )
-from simulator.engine.block import covering_engine, total_psi_bound, weight_exponent
+from simulator.engine.block import covering_engine
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
 from simulator.engine.outcomes.weighted_sample import WeightedSample
 from simulator.engine.sampling import Covering
+from simulator.engine.weight_bounds import total_psi_bound, weight_exponent
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.ties import require_told_apart
 from simulator.foundations.validation import experiment_number, finite, open_probability, point

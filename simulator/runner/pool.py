@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from typing import Any
 
 import joblib
-from joblib.externals.loky.process_executor import TerminatedWorkerError
+from joblib.externals.loky import BrokenProcessPool
 
 from simulator.engine.block import Outcome, Specification, prepared_engine
 from simulator.engine.outcomes.tally import Tally
@@ -24,7 +24,7 @@ from simulator.runner.clusters.dask_cluster import DaskCluster
 from simulator.runner.clusters.ray_cluster import RayCluster
 from simulator.runner.gathering import Key
 from simulator.runner.interruption import shielded
-from simulator.runner.lifetime import bound_to_this_process, in_a_process_of_a_program
+from simulator.runner.lifetime import bound_to_this_process, stop_idle_workers
 from simulator.runner.memory import WORKER_BYTES, affordable
 from simulator.runner.worker import Player
 
@@ -137,7 +137,7 @@ def pool_outcomes(
                 for outcome in played:
                     del left[outcome.experiment, outcome.block]
                     yield outcome
-        except TerminatedWorkerError:
+        except BrokenProcessPool:
             for key in [key for key in left if key in in_flight]:
                 yield alone(play, key, jobs)
                 del left[key]
@@ -147,7 +147,7 @@ def alone(play: Player, key: Key, jobs: int) -> Outcome | Tally:
     """Play one block in a worker of its own; raise WorkerLost when it dies."""
     try:
         (outcome,) = parallel(play, [key], jobs, {})
-    except TerminatedWorkerError:
+    except BrokenProcessPool:
         raise died_twice(key) from None
     return outcome
 
@@ -176,7 +176,6 @@ def parallel(
     processes = jobs > 1 and not getattr(backend, "supports_sharedmem", False)
     if processes:
         play.pickled  # noqa: B018 (raises here, and not from inside of a pool)
-        in_a_process_of_a_program()
 
     # Threads may be faster than what is done with their blocks, and joblib hands out the next one
     # whether the last was taken or not: they wait, lest the memory fill with finished blocks.
@@ -206,6 +205,8 @@ def parallel(
     with contextlib.ExitStack() as ending:
         with shielded() if processes else contextlib.nullcontext():
             finished = pool(tasks())
+            if own and jobs > 1:
+                ending.callback(stop_idle_workers)
             ending.callback(stop, finished)
             ending.callback(room.release, len(keys))
         for outcome in finished:

@@ -9,7 +9,8 @@ from typing import Any
 
 import cloudpickle
 
-from simulator.engine.block import Outcome, Specification, play_block, play_interpreted
+from simulator.engine.block import Outcome, Specification, play_block
+from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.outcomes.tally import Tally
 from simulator.engine.reproducibility import doubt
 from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput

@@ -12,8 +12,9 @@ from scipy import stats
 import simulator.engine.block
 from simulator import Laplace, PureDP
 from simulator.adversaries import Rule
-from simulator.engine.block import Specification, engine_for, play_block, play_interpreted
+from simulator.engine.block import Specification, engine_for, play_block
 from simulator.engine.compiled.plain_kernel import Engine
+from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.specification import Played
 from simulator.theory import ApproxDP
 from tests.helpers.games import (

@@ -11,13 +11,13 @@ from simulator import Database, Laplace, PureDP, RandomizedResponse, counting_qu
 from simulator.adversaries import Rule
 from simulator.analysis.rare.leaks import covers, unsampled_leak
 from simulator.data import ADD_REMOVE, counting_scores
-from simulator.engine.block import total_psi_bound
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import psi_bound, tilt_of, width_of
 from simulator.engine.interpreted.interpreter import MAX_PREPARED, Prepared
 from simulator.engine.sampling import Covering, Steered, Tilted
 from simulator.engine.specification import Specification
+from simulator.engine.weight_bounds import total_psi_bound
 from simulator.errors import Breach, InvalidInput, NotApplicable, Refusal
 from simulator.mechanisms import Exponential, Free, LeakyRandomizedResponse, Scalars
 from simulator.theory import ApproxDP, BoundedRange, Composition, bound

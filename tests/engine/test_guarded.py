@@ -8,13 +8,7 @@ import pytest
 import simulator.engine.block
 from simulator import Gaussian, Laplace, RandomizedResponse
 from simulator.adversaries import Rule
-from simulator.engine.block import (
-    play_block,
-    psi_bound_at,
-    tilted_engine_for,
-    total_psi_bound,
-    weight_exponent,
-)
+from simulator.engine.block import play_block, tilted_engine_for
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.engine.interpreted.interpreter import (
     Prepared,
@@ -25,6 +19,7 @@ from simulator.engine.interpreted.interpreter import (
 )
 from simulator.engine.sampling import Covering, Guarded, Steered, Tilted
 from simulator.engine.specification import Played, Specification
+from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound, weight_exponent
 from simulator.errors import InvalidInput
 from simulator.theory import ApproxDP
 from simulator.theory.filters.families import SumFilter, WhitehouseFilter

@@ -9,8 +9,9 @@ from scipy import stats
 from simulator.adversaries.contract import Rule
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.queries import counting_query, counting_scores
-from simulator.engine.block import Specification, play_interpreted
+from simulator.engine.block import Specification
 from simulator.engine.compiled.plain_kernel import Engine
+from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.views.views import replay
 from simulator.foundations.errors import Breach, BrokenPromise
 from simulator.mechanisms import (

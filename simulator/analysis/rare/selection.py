@@ -16,9 +16,9 @@ from simulator.analysis.rare.covering import cover, cover_delta
 from simulator.analysis.rare.pilot import TRIALS, log_weighted_mean, pilot_tilt, relative_error
 from simulator.analysis.rare.rehearsal import plain, rehearse
 from simulator.analysis.rare.steering import aim, steer
-from simulator.engine.block import psi_bound_at, total_psi_bound
 from simulator.engine.sampling import Covering, Guarded, RoundByRound, Sampling, Steered, Tilted
 from simulator.engine.specification import Specification
+from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound
 from simulator.foundations.errors import NotApplicable, Refusal
 from simulator.foundations.seeds import Pilot
 

@@ -25,8 +25,12 @@ from simulator.engine.compiled.compiling import (
     unowned,
 )
 from simulator.engine.compiled.menu import Menu
+from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.promises import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE, at, fault
+from simulator.engine.specification import Specification
+from simulator.engine.views.views import View
 from simulator.foundations.errors import Breach
+from simulator.foundations.seeds import Stream, generator, record
 from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
 
@@ -202,6 +206,27 @@ class Engine:
             np.zeros((0, rounds)) if answers is None else answers,
         )
         raise_if_ended_early(menu, ended, first_trial, math.inf if b else -math.inf)
+
+    def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
+        """Play one block of experiment ``b``."""
+        s = specification
+        coins = generator(s.seed, s.task, Stream.COINS, block)
+        noise = generator(s.seed, s.task, Stream.mechanism(b), block)
+        first = block * s.block_size
+        losses = np.empty(s.trials_in(block))
+        trace = np.zeros((3, s.rounds)) if s.trace else None
+        views = []
+        kept = s.views_in(block)
+        for t in range(kept):  # one at a time, to record where the coins stood
+            state = record(coins)
+            answers = np.empty((1, s.rounds))
+            self.play(
+                b, coins, noise, losses[t : t + 1], s.rounds,
+                trace=trace, answers=answers, first_trial=first + t,
+            )  # fmt: skip
+            views.append(View(b, first + t, state, tuple(answers[0].tolist())))
+        self.play(b, coins, noise, losses[kept:], s.rounds, trace=trace, first_trial=first + kept)
+        return Outcome(b, block, losses, trace, tuple(views))
 
 
 Ending = tuple[int, int, int, int, float, float, float]

@@ -26,6 +26,7 @@ from simulator.engine.compiled.compiling import (
 )
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import gate, raise_if_ended_early
+from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.promises import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE
 from simulator.engine.sampling import (
     Guarded,
@@ -34,7 +35,10 @@ from simulator.engine.sampling import (
     phase_of,
     require_digits,
 )
+from simulator.engine.specification import Specification
+from simulator.engine.views.views import View
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.seeds import Stream, generator, record
 from simulator.mechanisms import Scalars
 from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
@@ -255,6 +259,35 @@ class TiltedEngine:
             np.zeros((0, rounds, 4)) if path is None else path,
         )
         raise_if_ended_early(menu, ended, first_trial, -math.inf)
+
+    def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
+        """Play one block of experiment ``b`` under the specification's sampling."""
+        s = specification
+        assert isinstance(s.sampling, RoundByRound)
+        coins = generator(s.seed, s.task, Stream.COINS, block)
+        noise = generator(s.seed, s.task, Stream.mechanism(b), block)
+        first = block * s.block_size
+        signed = np.empty(s.trials_in(block))
+        log_weights = np.empty_like(signed)
+        views = []
+        kept = s.views_in(block)
+        for t in range(kept):  # one at a time, to record where the coins stood
+            state = record(coins)
+            answers = np.empty((1, s.rounds))
+            one = slice(t, t + 1)
+            self.play(
+                b, s.sampling, s.rounds, coins, noise,
+                losses=signed[one], log_weights=log_weights[one], answers=answers,
+                first_trial=first + t,
+            )  # fmt: skip
+            views.append(View(b, first + t, state, tuple(answers[0].tolist())))
+        rest = slice(kept, None)
+        self.play(
+            b, s.sampling, s.rounds, coins, noise,
+            losses=signed[rest], log_weights=log_weights[rest], first_trial=first + kept,
+        )  # fmt: skip
+        losses = -signed if b else signed
+        return Outcome(b, block, losses, None, tuple(views), log_weights=log_weights)
 
 
 def tilt_table(menu: Menu, sampling: RoundByRound) -> np.ndarray:

@@ -26,6 +26,10 @@ from simulator.engine.compiled.compiling import dispatch, numba_compile, numba_i
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.enumerated.enumeration import automaton_of
 from simulator.engine.enumerated.moments import Moments
+from simulator.engine.outcomes.outcome import Outcome
+from simulator.engine.sampling import Covering
+from simulator.engine.specification import Specification
+from simulator.foundations.seeds import Stream, generator
 from simulator.foundations.uninterrupted import aside
 from simulator.mechanisms import Scalars
 from simulator.theory.filters.families import Filter
@@ -156,3 +160,14 @@ class CoveringEngine:
             aside(lambda: self._kernel(*prepared, np.random.default_rng(0), signed[:0]))
             self._compiled = True
         self._kernel(*prepared, noise, signed)
+
+    def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
+        """Play one block of experiment ``b`` under the specification's covering measure."""
+        s = specification
+        assert isinstance(s.sampling, Covering)
+        theta = s.sampling.theta
+        noise = generator(s.seed, s.task, Stream.mechanism(b), block)
+        signed = np.empty(s.trials_in(block))
+        self.play(theta, noise, signed)
+        log_weights = self.moments.log_moment(theta) - theta * signed
+        return Outcome(b, block, losses=-signed if b else signed, log_weights=log_weights)
