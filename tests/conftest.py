@@ -1,11 +1,11 @@
 """How many examples hypothesis tries, and whether it tries new ones.
 
-By day the examples of a test are a function of its code, so that a commit passes or fails for
-everybody alike. ``make nightly`` tries a hundred times as many, others each time; those that fail are
+By day the examples of a test are a function of its code, so that a commit passes or fails on every
+machine alike. ``make nightly`` tries a hundred times as many, others each time; those that fail are
 kept in ``.hypothesis`` and tried first the next time.
 
-A shell that puts the tests into the background lets them ignore Ctrl-C, and so their commands: here
-it is heard.
+A shell that starts the tests in the background makes them ignore Ctrl-C, and with them the commands
+that they run: the default is put back.
 """
 
 import signal

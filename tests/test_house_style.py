@@ -1,9 +1,11 @@
-"""What every module of the package keeps to, read off its syntax tree.
+"""What every module of the package keeps to, read off its text and its syntax tree.
 
-No function takes more than five positional arguments, and no class name is defined twice.
+No function takes more than five positional arguments, no class name is defined twice, no module has
+more than 400 lines or uses a private name of another library, and some words are not used.
 """
 
 import ast
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -14,9 +16,9 @@ import simulator
 PACKAGE = Path(simulator.__file__).parent
 MOST = 5
 KERNELS = {
-    "play/plain_kernel.py": {"kernel"},
-    "play/tilted_kernel.py": {"kernel"},
-    "play/covering.py": {"kernel", "draw", "no_draw"},
+    "engine/compiled/plain_kernel.py": {"kernel"},
+    "engine/compiled/tilted_kernel.py": {"kernel"},
+    "engine/enumerated/covering.py": {"kernel", "draw", "no_draw"},
 }
 """Functions that numba compiles and calls by position."""
 
@@ -85,6 +87,127 @@ def test_no_class_name_is_defined_twice():
         if isinstance(node, ast.ClassDef)
     )
     assert [name for name, times in names.items() if times > 1] == []
+
+
+LINES = 400
+
+
+def test_no_module_has_more_than_400_lines():
+    lengths = {
+        path: len((PACKAGE / path).read_text(encoding="utf-8").splitlines()) for path in trees()
+    }
+    assert {path: length for path, length in lengths.items() if length > LINES} == {}
+
+
+PRIVATE = ("core", "externals")
+"""Packages within numba and joblib that are not public, though no underscore says so."""
+
+DOCUMENTED = {"os._exit", "sys._getframe"}
+"""Names of the standard library's manual that begin with an underscore."""
+
+GATED = set()
+"""Modules that may use private names, behind a look at the version and with a public fallback."""
+
+STILL_PRIVATE = {
+    "engine/interpreted/scalar_draws.py",
+    "identity/code.py",
+    "identity/values.py",
+    "runner/lifetime.py",
+    "runner/pool.py",
+}
+"""Modules that use private names without either; this list only shrinks."""
+
+
+def private_names(tree):
+    """The private names of other libraries that a module imports, or reads off what it imports."""
+    ours, found = {}, []
+
+    def is_private(dotted):
+        return any(
+            part in PRIVATE or (part.startswith("_") and not part.endswith("__"))
+            for part in dotted.split(".")[1:]
+        )
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                ours[alias.asname or top] = alias.name if alias.asname else top
+                found.append(alias.name)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            for alias in node.names:
+                ours[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                found.append(f"{node.module}.{alias.name}")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            top, _, rest = ast.unparse(node).partition(".")
+            if top in ours and re.fullmatch(r"[\w.]+", rest):
+                found.append(f"{ours[top]}.{rest}")
+    return {
+        name
+        for name in found
+        if not name.startswith(("simulator", "__future__"))
+        and name not in DOCUMENTED
+        and is_private(name)
+    }
+
+
+def test_no_private_name_of_another_library_is_used():
+    found = {path: private_names(tree) for path, tree in trees().items()}
+    excepted = GATED | STILL_PRIVATE
+    assert {path: found[path] for path in found if found[path] and path not in excepted} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from numba.core import types", {"numba.core.types"}),
+        ("import numpy as np\nnp.random._pickle", {"numpy.random._pickle"}),
+        ("import joblib\njoblib.externals", {"joblib.externals"}),
+        ("import sys\nsys._current_frames()", {"sys._current_frames"}),
+        ("from simulator.runner import _tasks\nimport numba\nnumba.__version__", set()),
+    ],
+)
+def test_private_names_are_found(source, found):
+    assert private_names(ast.parse(source)) == found
+
+
+BANNED = re.compile(
+    r"(?<![a-z])(asked|told|foretells?|foretold|lest|dearer|anybody(?:'s)?|for ever|of the house"
+    r"|by (?:its|his) word|of no use)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Idioms, and words that treat code as a person: not in names, comments, docstrings or messages."""
+
+
+def banned_words():
+    """How often each banned word stands in the package."""
+    texts = (path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
+    return Counter(word.lower() for text in texts for word in BANNED.findall(text))
+
+
+STILL_USED = {
+    "asked": 274,
+    "told": 63,
+    "anybody's": 13,
+    "anybody": 5,
+    "for ever": 5,
+    "of no use": 3,
+    "foretells": 1,
+    "dearer": 1,
+    "by its word": 1,
+    "lest": 1,
+}
+"""How often they still stand in the package; these numbers only shrink."""
+
+
+def test_no_banned_word_is_used():
+    assert {word: n for word, n in banned_words().items() if n > STILL_USED.get(word, 0)} == {}
+
+
+def test_banned_words_are_found_in_names_and_prose():
+    text = "what_is_asked, told: the Told, as foretold; toldo, tasked, lasted"
+    assert BANNED.findall(text) == ["asked", "told", "Told", "foretold"]
 
 
 FIELDS = "".join(f"    x{i}: int\n" for i in range(6))

@@ -123,6 +123,7 @@ def estimate_of_log_mean(
     limits: tuple[float, float],
     confidence: float,
     method: str,
+    *,
     guess: tuple[float, float] | None = None,
     no_guess: str = "",
 ) -> Estimate:
