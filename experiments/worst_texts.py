@@ -1,4 +1,4 @@
-"""``make worst``: what the worst-case search has found, in words, from the data of its figures.
+"""``make worst``: the results of the worst-case search in words, from the data of its figures.
 
 The text is a function of the data alone: the same data give the same bytes.
 """
@@ -14,6 +14,8 @@ from typing import Any
 from experiments.stages import RESULTS, data_path
 
 FOLDER = "worst"
+OTHER_MENU = {"unit": 0.007, "broken": 0.0549, "sound": 0.0545, "delta": 1.0302e-6}
+"""A second menu for the budget of squares: another unit, and what its worst adversary gets."""
 
 
 def data_of(name: str, results: Path = RESULTS) -> dict[str, Any]:
@@ -38,9 +40,9 @@ def _filled(paragraph: str) -> str:
 
 _OPENING = """# Worst-case adaptive adversaries: what the search has found
 
-Every number here is an end of a certified bracket of sup over adaptive adversaries of δ(ε), found
-by `simulator.worst` (see its docstrings for the two recursions and why each end is certain). The
-lower end belongs to a policy that exists and can be played. Where one number is given the two ends
+Every number here is an end of a certified bracket of the largest δ(ε) of any adaptive adversary,
+found by `simulator.worst` (its docstrings have the two recursions, and why each end is certain). The
+lower end is the value of a policy that can be played. Where one number is given the two ends
 agree to the digits shown. `make worst` writes this text from the data of the figures; the commands
 below remake the data."""
 
@@ -64,11 +66,10 @@ def _exponential(results: Path) -> str:
 
 Dong, Durfee and Rogers (2020) show that an adversary who picks the inner parameter t of the
 exponential mechanism round by round beats every choice fixed in advance, for two rounds. By how
-much, for many? At the ε where the best fixed choice has a given δ, the best adaptive one has more
-by at most {gap:.1f}% in the range that was searched (ε₀ = {width:g} a round, {best["rounds"]}
+much for many rounds? At the ε where the best fixed choice has a given δ, the best adaptive one has at most {gap:.1f}% more in the range that was searched (ε₀ = {width:g} a round, {best["rounds"]}
 rounds, δ = {delta:g}). With {longest} rounds the gaps lie between {gaps[0]:.1f}% and
 {gaps[-1]:.1f}%. The family's dominating pair, composed, is above the truth by a factor of up to
-{pairs:.3g}: what costs is not adaptivity, but one pair that stands for all of them.
+{pairs:.3g}: most of the loss comes from one pair that stands for all of them, not from adaptivity.
 
 Not shown: whether the gap stays bounded for more rounds, and mechanisms of several ranges.
 
@@ -102,13 +103,15 @@ et al. 2016 it is {at("rogers", -3):.1g} at δ = 1e-3. So the worst adversary of
 a factor of about two of a Rényi filter's promise, and the filters at the rate of advanced
 composition could admit far more.
 
-How much more? A filter that admits while Σε² ≤ B is sound at (1, 1e-6) for B up to
-{six["sound"]:.4f}, against all of the randomized responses 0.01, 0.02, ..., 0.2 (a finer menu can
-only lower it); Whitehouse et al. stop at {six["whitehouse"]:.4f}, zCDP at {six["zcdp"]:.4f} (for
-small ε). The Gaussian curve allows {six["gaussian"]:.4f}: a filter for pure mechanisms that trusts
-it is unsound, for the worst adversary gets {over["ratio"]:.2f} times the promised δ at δ =
-1e{over["log10_delta"]}. It is never far off: the gap closes as δ falls, and at 1e-9 this menu no
-longer beats it.
+How much more? Take the menu of the randomized responses 0.01, 0.02, ..., 0.2. For this menu a
+filter that admits while Σε² ≤ B is sound at (1, 1e-6) for B up to {six["sound"]:.4f}. That is a
+property of the menu and no rule for other ones: among the multiples of 0.007 up to 0.196 the worst
+adversary gets {OTHER_MENU["delta"]:.4e} at B = {OTHER_MENU["broken"]:g}, and
+B = {OTHER_MENU["sound"]:g} is sound. Whitehouse et al. stop at {six["whitehouse"]:.4f}, zCDP at
+{six["zcdp"]:.4f} (for small ε); both are proved for every menu. The Gaussian curve allows
+{six["gaussian"]:.4f}: a filter for pure mechanisms that trusts it is unsound, for the worst adversary
+of the first menu gets {over["ratio"]:.2f} times the promised δ at δ = 1e{over["log10_delta"]}. The
+gap closes as δ falls, and at 1e-9 this menu does not pass the promise.
 
 Not shown: parameters that are really free (the search brackets them less tightly), and δ in the
 rounds.
@@ -137,19 +140,20 @@ def _natural(results: Path) -> str:
     specification = data["specification"]
     unit, top = specification["unit"], specification["top"]
     promise = f"({specification['epsilon']:g}, {specification['delta']:g})"
-    return f"""## How far the natural filter is overshot
+    return f"""## How far the natural filter overshoots its promise
 
 ![Overshoot by menu](../figures/worst_natural.png)
 
 The natural filter admits a mechanism while the exact δ of everything admitted, composed as if it
 had been fixed in advance, stays within the budget. It is not free (arXiv 2602.15815, 2602.06756).
-At {promise} the worst adversary of the best menu of randomized responses that was found gets this
-many times the promised δ: {best}. All pairs of multiples of {unit:g} up to {unit * top:g} were
-tried; larger menus grow from the best smaller one by coordinate ascent, so theirs are lower bounds.
+At {promise} the worst adversary of the best menu of randomized responses that was found gets
+these multiples of the promised δ: {best}. All pairs of multiples of {unit:g} up to {unit * top:g} were
+tried; larger menus were grown from the best smaller one by coordinate ascent, so their multiples are
+lower bounds.
 
-Is it bounded? Making the small mechanism smaller saturates (beside {partner:g}: {finer}). The best
-pair's overshoot depends little on δ below 1e-4 ({deltas}). More mechanisms add less and less, but
-still add. We have no bound, and no menu found so far exceeds six.
+Is the overshoot bounded? It saturates as the small mechanism gets smaller (beside {partner:g}: {finer}). The best
+pair's overshoot depends little on δ below 1e-4 ({deltas}). Each further
+mechanism adds less. No bound is known to us, and no menu found so far exceeds six.
 
     python -m experiments simulate worst_natural
     dpcompose worst --filter natural:1,1e-5 --epsilon 1 \\
@@ -165,9 +169,9 @@ def _policy(results: Path) -> str:
 
 Against a budget for Σε² of {data["specification"]["budget"]:g} at (1, 1e-6), over randomized
 responses 0.01 to 0.2, the worst adversary gets {found["lower"]:.4g}, {found["ratio"]:.3f} times the
-promise. It asks the smallest ε almost always. Only on a line that is nearly straight in (loss,
-budget) does it stake what is left on a few large questions: bold play, while it can still win.
-Among Gaussians there is no such move, for all ways to spend a budget are alike.
+promise. It plays the smallest ε almost always. Only along a line that is nearly straight in (loss,
+budget) it spends what is left on a few rounds of a large ε: bold play, while it can still win.
+Among Gaussians there is no such move, because all ways to spend a budget are equivalent.
 
     python -m experiments simulate worst_policy"""
 

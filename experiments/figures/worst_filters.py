@@ -1,4 +1,4 @@
-"""How much of their promise privacy filters leave unused, and the largest budget that is sound."""
+"""How much of their promise filters leave unused, and the largest budget sound for one menu."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def slack(specification: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def budgets(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """For each delta the largest sum of squares that no adversary turns into more.
+    """For each delta the largest budget for the sum of squares that is sound for one menu.
 
+    The menu is every multiple of the unit up to the top; another menu can break the same budget.
     One sweep values every budget: what is left in a node is the budget of a game that begins there.
-    The menu is every multiple of the unit up to the top.
     """
     unit, epsilon = specification["budget_unit"], specification["budget_epsilon"]
     multiples = range(1, round(specification["budget_top"] / unit) + 1)
@@ -153,7 +153,8 @@ def draw(data: Mapping[str, Any]) -> Figure:
         x = [10.0 ** row["log10_delta"] for row in rows]
         right.plot(x, [row["gaussian"] for row in rows], label="Gaussian curve (unsound)",
                    **promised(2))  # fmt: skip
-        right.plot(x, [row["sound"] for row in rows], label="largest that is sound", **measured(0))
+        right.plot(x, [row["sound"] for row in rows], label="largest sound for this menu",
+                   **measured(0))  # fmt: skip
         right.plot(x, [row["zcdp"] for row in rows], label="zCDP", **promised(1))
         right.plot(x, [row["whitehouse"] for row in rows], label="Whitehouse et al.", **promised(0))
         right.set_xscale("log")

@@ -8,6 +8,10 @@ import pytest
 
 from experiments import stages, worst_texts
 from simulator.theory.pld.response_atoms import mixed_atoms
+from simulator.worst import Game, entries
+from simulator.worst.game_graph import budget_graph
+from simulator.worst.grid import Grid, lattice_layout
+from simulator.worst.recursion import Values, upper_sweep
 from tests.worst.brute_force import response, worst
 
 
@@ -67,3 +71,16 @@ def test_budgets_are_in_the_order_that_is_known():
         for row in committed("worst_filters")["budgets"]["overshoot"]
     }
     assert over[-6] > 1.2 > 1.0 > over[-10]
+
+
+def test_a_budget_of_squares_is_sound_for_its_own_menu_only():
+    """The other menu of the text, searched here: what the first menu keeps, it breaks."""
+    unit, multiples = worst_texts.OTHER_MENU["unit"], range(1, 29)
+    menu = entries([f"randomized-response:{unit * j:.10g}" for j in multiples])
+    layouts = [lattice_layout(option.law, unit) for option in Game(menu, rounds=1).options(unit)]
+    broken, sound = (int(worst_texts.OTHER_MENU[b] / unit**2) for b in ("broken", "sound"))
+    graph = budget_graph([j * j for j in multiples], broken)
+    grid = Grid(unit, -2286, 4572, -1.0 + round(1.0 / unit) * unit)
+    curve = [Values(grid, v, None, 0.0).upper(1.0) for v in upper_sweep(graph, grid, layouts)]
+    assert curve[broken] == pytest.approx(worst_texts.OTHER_MENU["delta"], rel=1e-4)
+    assert curve[sound] <= 1e-6 < curve[broken]
