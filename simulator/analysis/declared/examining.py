@@ -6,12 +6,11 @@ event E
     E0[min(1, e^-L); E] = E1[min(1, e^L); E],
 
 for both are the mass of min(P0, P1) on E; and conversely, if that holds for all events, L is
-the loss. Both weights lie in [0, 1], so for an event chosen from earlier draws the difference of
-one draw of each database is bounded, with mean 0, and a gambler who bets on its sign holds a
-nonnegative martingale: by Ville's inequality his wealth reaches 1/alpha with probability at most
-alpha (Shafer 2021, "Testing by betting"; Podkopaev and Ramdas 2023, "Sequential predictive
-two-sample and independence testing"). Three more gamblers share the stake: one on the bits of
-floats, where honest rounding is allowed for, and two on E0[e^-L] <= 1 and E1[e^L] <= 1.
+the loss. So draws are kept with these weights as probabilities, see :class:`Overlap`: what is kept
+on database 0 has the law of what is kept on database 1, and as much is kept. That is a claim of
+(0, 0)-differential privacy, which bets as in an audit hold against the draws, each on an event that
+was chosen from earlier draws. Three gamblers share the stake: one bets on how much is kept, one on
+events, and one on the bits of floats, where the rounding of honest noise is allowed for.
 
 Where the mechanism has an exact law of its loss, the losses of the draws are held against it by
 the Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant, valid for every law.
@@ -20,16 +19,16 @@ the Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant, valid for eve
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from simulator.adversaries.contract import Challenge
-from simulator.analysis.declared.columns import ColumnBlock, Tabulator
-from simulator.analysis.declared.events import ROUNDING, SLACK, Both, Gap, Within, widest_gap
+from simulator.analysis.declared.betting import SPARE, EventBets, MassBets, evidence
+from simulator.analysis.declared.overlap import ROUNDING, Draw, Noise, Overlap
 from simulator.analysis.declared.verdict import Contradiction, FalseLikelihood
+from simulator.analysis.evidence.events import Event
+from simulator.analysis.evidence.float_features import each_bit, each_digit
 from simulator.data.databases import Relation
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.seeds import Stream, generator
@@ -44,63 +43,12 @@ FALSE_ALARM = 1e-6
 """The probability with which some true likelihood of a play is contradicted."""
 
 FIRST = 512
-LARGEST_BET = 0.5
-SHRINKAGE = 2.5
-"""Standard errors taken off a gap for the luck of having chosen it."""
+"""Draws of each database before the first bet."""
+SLACK = 0.5
+"""By how much the probability of an event of the bits of floats may differ: honest noise rounds
+differently beside different values (Mironov 2012)."""
 POINTS = 32
 """Losses at which an exact law is compared."""
-
-Draw = Callable[[int, np.random.Generator], Any]
-Noise = tuple[np.random.Generator, np.random.Generator]
-
-
-class Drawn:
-    """Draws of both databases with their declared losses, and the columns made of them.
-
-    Attributes
-    ----------
-    losses : of the draws on each database, shape (draws,).
-    blocks : their columns, a tuple of blocks for each database; none before the first draw.
-    """
-
-    def __init__(self, draw: Draw, loss: Callable[[Any], float], noise: Noise) -> None:
-        self.draw, self.loss, self.noise = draw, loss, noise
-        self.losses: Both = (np.empty(0), np.empty(0))
-        self.blocks: tuple[tuple[ColumnBlock, ...], ...] = ()
-        self.tabulator: Tabulator | None = None
-
-    def more(self, n: int) -> tuple[tuple[ColumnBlock, ...], ...]:
-        """Draw ``n`` more answers on each database; return the columns of these alone."""
-        answers = [[self.draw(b, self.noise[b]) for _ in range(n)] for b in (0, 1)]
-        losses = [np.array([self.loss(a) for a in each], dtype=float) for each in answers]
-        if self.tabulator is None:
-            self.tabulator = Tabulator([*answers[0], *answers[1]])
-        new = tuple(self.tabulator.blocks(answers[b], losses[b]) for b in (0, 1))
-        self.losses = (
-            np.concatenate([self.losses[0], losses[0]]),
-            np.concatenate([self.losses[1], losses[1]]),
-        )
-        self.blocks = tuple(map(joined, self.blocks, new)) if self.blocks else new
-        return new
-
-    @property
-    def size(self) -> int:
-        """How many draws of each database there are."""
-        return len(self.losses[0])
-
-    def weights(self, start: int = 0) -> Both:
-        """min(1, e^-L) of the draws on database 0, min(1, e^L) of those on 1."""
-        first, second = (losses[start:] for losses in self.losses)
-        return np.exp(-np.maximum(first, 0.0)), np.exp(np.minimum(second, 0.0))
-
-
-def joined(
-    first: tuple[ColumnBlock, ...], second: tuple[ColumnBlock, ...]
-) -> tuple[ColumnBlock, ...]:
-    """Blocks of the same columns, one below the other."""
-    return tuple(
-        replace(a, table=np.concatenate([a.table, b.table])) for a, b in zip(first, second)
-    )
 
 
 def examine(
@@ -129,7 +77,7 @@ def examine(
     whole("draws", draws, 1)
     alpha = open_probability("false_alarm", false_alarm) / 2.0
     pair = mechanism.pair(database_0, database_1, relation)
-    drawn = Drawn(pair.sample if draw is None else draw, pair.loss, noise)
+    drawn = Overlap(pair.sample if draw is None else draw, pair.loss, noise)
     found = against_events(drawn, draws, alpha)
     if found is None:
         found = against_law(drawn, law_of(challenge, relation), alpha)
@@ -147,105 +95,63 @@ Found = tuple[str, str, float, float]
 """An event, and two numbers: in words, and themselves."""
 
 
-def against_events(drawn: Drawn, draws: int, alpha: float) -> Found | None:
+def against_events(drawn: Overlap, draws: int, alpha: float) -> Found | None:
     """Bet, batch by batch, on what the batches before showed; stop when it is clear."""
-    logs = np.zeros(4)
-    chosen: list[Gap | None] = [None, None]
+    aim = (SPARE - math.log(alpha)) / draws
+    mass = MassBets()
+    gamblers = [EventBets(each_digit, 0.0, aim), EventBets(each_bit, SLACK, aim)]
     while drawn.size < draws:
-        start = drawn.size
-        means = [mean_bet(drawn, b) for b in (0, 1)] if start else []
-        if start:
-            chosen = [widest_gap(drawn.blocks, drawn.weights(), rough) for rough in (False, True)]
-        new = drawn.more(min(draws - start, max(FIRST, start)))
+        start, before = drawn.size, drawn.kept.copy()
+        kept = drawn.more(min(draws - start, max(FIRST, start)))
         if (found := impossible(drawn)) is not None:
             return found
-        if not start:
-            continue
-        weights = drawn.weights(start)
-        for i, gap in enumerate(chosen):
-            if gap is not None:
-                logs[i] += settled(gap, new, weights)
-        for b, bet in enumerate(means):
-            signed = drawn.losses[b][start:] * (1 if b else -1)
-            logs[2 + b] += float(np.log1p(bet * np.expm1(np.minimum(signed, 700.0))).sum())
-        if np.logaddexp.reduce(logs) - math.log(len(logs)) >= -math.log(alpha):
-            best = int(np.argmax(logs))
-            gap = chosen[best] if best < 2 else None
-            return told_of_event(drawn, gap.event) if gap else told_of_mean(drawn, best - 2)
+        if start:
+            logs = [mass.bet(drawn, before, start), *(each.bet(kept) for each in gamblers)]
+            if evidence(logs) >= -math.log(alpha):
+                best = int(np.argmax(logs))
+                event = gamblers[best - 1].event() if best else None
+                return of_mass(drawn) if event is None else of_event(event)
+        if drawn.size < draws:
+            for each in gamblers:
+                each.learn(kept)
     return None
 
 
-def settled(gap: Gap, blocks: tuple[tuple[ColumnBlock, ...], ...], weights: Both) -> float:
-    """The log-wealth that a bet on an event gains on new draws; 0 where it is worth none."""
-    event = gap.event
-    allowed = SLACK if event.rough else 0.0
-    first, second = (event.holds(each) * w for each, w in zip(blocks, weights))
-    gains = event.sign * (first - second) - allowed * (weights[0] + weights[1]) / 2.0
-    mean = abs(gap.mean) - SHRINKAGE * math.sqrt(gap.square / gap.pairs)
-    if event.rough:
-        mean -= allowed * float(weights[0].mean() + weights[1].mean()) / 2.0
-    bet = min(max(mean, 0.0) / max(gap.square, 1e-300), LARGEST_BET)
-    return float(np.log1p(bet * gains).sum())
-
-
-def mean_bet(drawn: Drawn, b: int) -> float:
-    """The share to bet on E0[e^-L] > 1, or on E1[e^L] > 1, by the draws so far."""
-    gains = np.expm1(np.minimum(drawn.losses[b] * (1 if b else -1), 300.0))
-    square = float(np.mean(gains**2))
-    mean = float(gains.mean()) - SHRINKAGE * math.sqrt(square / len(gains))
-    return min(max(mean, 0.0) / max(square, 1e-300), LARGEST_BET)
-
-
-def impossible(drawn: Drawn) -> Found | None:
+def impossible(drawn: Overlap) -> Found | None:
     """An answer to which its own database gives likelihood 0, or a loss that is no number."""
     for b, sign in ((0, -1.0), (1, 1.0)):
         losses = drawn.losses[b]
         if np.isnan(losses).any():
             event = f"the answers drawn on database {b} that have no loss"
-            return (
-                event,
-                "{first} of them, and {second} by the likelihood",
-                count(np.isnan(losses)),
-                0.0,
-            )
+            numbers = "{first} of them, and {second} by the likelihood"
+            return event, numbers, float(np.mean(np.isnan(losses))), 0.0
         never = losses == sign * np.inf
         if never.any():
             event = f"the answers on database {b} whose loss is {sign * np.inf}"
             numbers = "{first} of the draws are such, with probability {second} by the likelihood"
-            return event, numbers, count(never), 0.0
+            return event, numbers, float(np.mean(never)), 0.0
     return None
 
 
-def count(which: np.ndarray) -> float:
-    """The share of the draws that are such."""
-    return float(np.mean(which))
-
-
-def told_of_event(drawn: Drawn, event: Within) -> Found:
-    """An event and the two masses that it has."""
-    first, second = (
-        float(np.mean(event.holds(each) * w)) for each, w in zip(drawn.blocks, drawn.weights())
-    )
+def of_event(event: Event) -> Found:
+    """An event, and its share of the overlap by the draws on each database."""
     numbers = (
-        "min(P0, P1) has {first} of it by the draws on database 0 and {second} by those on "
-        "database 1, which the likelihood makes equal"
+        "it has the share {first} of min(P0, P1) by the draws on database 0 and {second} by those "
+        "on database 1, which the likelihood makes equal"
     )
     if event.rough:
-        numbers += f" but for {SLACK:g} of their sum"
-    return f"the event that {event}", numbers, first, second
+        numbers += f" but for {SLACK:g}"
+    return f"the event that {event.words}", numbers, event.probability_0, event.probability_1
 
 
-def told_of_mean(drawn: Drawn, b: int) -> Found:
-    """The mean of the likelihood ratio, which is at most 1."""
-    name = "E1[e^L]" if b else "E0[e^-L]"
-    with np.errstate(over="ignore"):
-        mean = float(np.mean(np.exp(drawn.losses[b] * (1 if b else -1))))
-    return (
-        "over all answers",
-        f"{name} is {{first}} by its draws, and at most {{second}}",
-        mean,
-        1.0,
+def of_mass(drawn: Overlap) -> Found:
+    """The mass of the overlap by the draws on each database."""
+    numbers = (
+        "min(P0, P1) has the mass {first} by the draws on database 0 and {second} by those on "
+        "database 1, which the likelihood makes equal"
     )
+    first, second = (float(kept) / drawn.size for kept in drawn.kept)
+    return "over all answers", numbers, first, second
 
 
 def law_of(challenge: Challenge, relation: Relation) -> PrivacyLossLaw | None:
@@ -256,7 +162,7 @@ def law_of(challenge: Challenge, relation: Relation) -> PrivacyLossLaw | None:
         return None
 
 
-def against_law(drawn: Drawn, law: PrivacyLossLaw | None, alpha: float) -> Found | None:
+def against_law(drawn: Overlap, law: PrivacyLossLaw | None, alpha: float) -> Found | None:
     """The loss at which the draws leave the band around an exact law, if any, of both databases."""
     if law is None:
         return None

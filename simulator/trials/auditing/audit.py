@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from simulator.analysis.evidence.answers import Answers, settled, shown
+from simulator.analysis.evidence.columns import read
+from simulator.analysis.evidence.float_features import bit_features, digit_features
+from simulator.analysis.evidence.training_draws import ReaderOf
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import (
     nonnegative,
@@ -19,14 +23,11 @@ from simulator.foundations.validation import (
     whole,
 )
 from simulator.theory.guarantees.families import Guarantee
-from simulator.trials.auditing.answer_columns import read
-from simulator.trials.auditing.answers import Answers, settled, shown
 from simulator.trials.auditing.defaults import CONFIDENCE, SAMPLES
 from simulator.trials.auditing.patterns import Neighbours, patterns
 from simulator.trials.auditing.result import AuditResult
 from simulator.trials.auditing.searching import Search
 from simulator.trials.auditing.sources import AnswerSource, Recorded, Sampler
-from simulator.trials.auditing.training_draws import ReaderOf
 
 CURVE_DELTA = 1e-5
 """At which delta the epsilon of a claim that is a curve is bounded, unless another is asked for."""
@@ -99,7 +100,7 @@ def audit(
         delta=delta,
         epsilon=epsilon,
         seconds=point("seconds", seconds),
-        reader_of=partial(read, bits=bits),
+        reader_of=reader_for(bits),
         stop_early=stop_early,
     )
     try:
@@ -134,10 +135,15 @@ def audit_answers(
         delta=delta,
         epsilon=epsilon,
         seconds=math.inf,
-        reader_of=reader_of or partial(read, bits=bits),
+        reader_of=reader_of or reader_for(bits),
         stop_early=stop_early,
     )
     return search.run(0)
+
+
+def reader_for(bits: bool) -> ReaderOf:
+    """Makes readers that look at every bit of a float, or at twelve significant digits alone."""
+    return partial(read, features=bit_features if bits else digit_features)
 
 
 def prepared(

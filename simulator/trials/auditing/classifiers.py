@@ -10,20 +10,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from simulator.trials.auditing.answer_columns import AnswerReader
-from simulator.trials.auditing.answers import Answers
+from simulator.analysis.evidence.answers import Answers
+from simulator.analysis.evidence.columns import AnswerReader
+from simulator.analysis.evidence.scores import Binned, Score, single_scores
 from simulator.trials.auditing.pooled_features import PooledCounts
-from simulator.trials.auditing.scores import Binned, Column, Kinds, Score, bin_counts
 
+THOROUGH = 4096
+"""Draws per input from which the slower classifiers are worth their time; half are learned from."""
 FEW_ROWS = 50_000
 """Rows per input that the slower classifiers learn from."""
-DIGITS_READ = 262_144
-"""Numbers per input of which the digits are looked at: what they leak is plain, they are slow."""
 MANY_ROWS = 400_000
 FEW_PARTS = 4
 """Parts up to which trees look at the digits of numbers too; that takes its time."""
@@ -50,6 +50,11 @@ def regressed(table_0: np.ndarray, table_1: np.ndarray) -> tuple[np.ndarray, np.
 class Linear:
     """A weighted sum of an answer's parts."""
 
+    cost: ClassVar[float] = 2.0
+    handicap: ClassVar[float] = 0.01
+    quick: ClassVar[bool] = False
+    slow: ClassVar[bool] = False
+
     columns: tuple[int, ...]
     centre: np.ndarray
     weights: np.ndarray
@@ -75,9 +80,19 @@ class Linear:
 class Counted:
     """A weighted sum of how many parts of an answer fall where, see :class:`PooledCounts`."""
 
+    cost: ClassVar[float] = 3.0
+    handicap: ClassVar[float] = 0.03
+    quick: ClassVar[bool] = False
+    slow: ClassVar[bool] = False
+
     features: PooledCounts
     centre: np.ndarray
     weights: np.ndarray
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """See :class:`Score`."""
+        return tuple(range(self.features.width))
 
     @classmethod
     def learn(cls, features: PooledCounts, x_0: np.ndarray, x_1: np.ndarray) -> Counted:
@@ -104,9 +119,19 @@ def finite(table: np.ndarray) -> np.ndarray:
 class Sum:
     """A weighted sum of binned log ratios: what noise that is independent by part calls for."""
 
+    cost: ClassVar[float] = 4.0
+    handicap: ClassVar[float] = 0.05
+    quick: ClassVar[bool] = False
+    slow: ClassVar[bool] = True
+
     parts: tuple[Binned, ...]
     weights: np.ndarray
     text: str = "a sum of scores of the answer's parts"
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """See :class:`Score`."""
+        return tuple(part.column for part in self.parts)
 
     @classmethod
     def learn(cls, parts: Sequence[Binned], x_0: np.ndarray, x_1: np.ndarray) -> Sum:
@@ -137,6 +162,11 @@ class Sum:
 @dataclass(frozen=True)
 class Trees:
     """Gradient-boosted trees on all columns: for what shows in several of them together."""
+
+    cost: ClassVar[float] = 5.0
+    handicap: ClassVar[float] = 0.07
+    quick: ClassVar[bool] = False
+    slow: ClassVar[bool] = True
 
     model: Any
     columns: tuple[int, ...]
@@ -182,31 +212,14 @@ def learn(
     answers_1: Answers,
     *,
     inputs: tuple[Any, Any] | None,
-    thorough: bool,
 ) -> list[Score]:
-    """All scores that these answers suggest; ``thorough`` adds the slow ones.
+    """All scores that these answers suggest, the slow ones from THOROUGH / 2 answers on.
 
     ``inputs`` are the two inputs, where they are known: parts of an answer for which they agree are
     looked at together.
     """
-    scores: list[Score] = []
-    kinds = Kinds.learn(reader, answers_0, answers_1)
-    if kinds is not None:
-        scores.append(kinds)
-    x_0, x_1 = table_of(reader, answers_0), table_of(reader, answers_1)
-    few = digit_rows(reader)
-    most = [few if i in reader.digits else None for i in range(len(reader.names))]
-    binned = [Binned.learn(reader, i, x_0[:rows, i], x_1[:rows, i]) for i, rows in enumerate(most)]
-    order = np.argsort(
-        [-_told_apart(b, x_0[:rows], x_1[:rows]) for b, rows in zip(binned, most)], kind="stable"
-    )
-    for i in order[:4]:
-        scores.append(binned[i])
-        if i not in reader.labels:
-            scores.append(Column(int(i), reader.names[i]))
-    if 0 not in order[:4] and 0 not in reader.labels:
-        scores.append(Column(0, reader.names[0]))
-    if not (thorough and len(x_0) and len(x_1)):
+    scores, binned, (x_0, x_1) = single_scores(reader, answers_0, answers_1)
+    if min(len(x_0), len(x_1)) < THOROUGH // 2:
         return scores
     if reader.width > 1:
         scores.append(Linear.learn(range(min(reader.width, MOST_REGRESSED)), x_0, x_1))
@@ -220,29 +233,3 @@ def learn(
         digits = reader.digits if reader.width > FEW_PARTS else frozenset()
         scores.append(Trees.learn(x_0, x_1, digits))
     return scores
-
-
-def table_of(reader: AnswerReader, answers: Answers) -> np.ndarray:
-    """All columns of the answers, those of digits for the first ones only: they are slow."""
-    smooth = [i for i in range(len(reader.names)) if i not in reader.digits]
-    few = digit_rows(reader)
-    if not reader.digits or len(answers) <= few:
-        return reader.columns(answers)
-    table = np.full((len(answers), len(reader.names)), np.nan)
-    table[:, smooth] = reader.columns(answers, smooth)
-    digits = sorted(reader.digits)
-    table[:few, digits] = reader.columns(answers[:few], digits)
-    return table
-
-
-def digit_rows(reader: AnswerReader) -> int:
-    """Answers per input of which the digits are looked at."""
-    return max(DIGITS_READ // max(reader.width, 4), 1024)
-
-
-def _told_apart(score: Binned, x_0: np.ndarray, x_1: np.ndarray) -> float:
-    """How far a column alone tells the inputs apart: a sum of squared, studentised differences."""
-    counts = [bin_counts(x[:, score.column], score.edges).astype(float) for x in (x_0, x_1)]
-    rate = counts[0].sum() / max(counts[1].sum(), 1.0)
-    gap = counts[0] - rate * counts[1]
-    return float(np.sum(gap**2 / (counts[0] + rate**2 * counts[1] + 1.0)) / len(gap))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
+from simulator.analysis.evidence.answers import Answers
+from simulator.analysis.evidence.float_features import bit_features, digit_features
+from simulator.analysis.evidence.training_draws import ReaderOf
 from simulator.analysis.result import Result
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.specification import Specification
@@ -19,7 +21,7 @@ from simulator.trials.auditing.audit import audit_answers, prepared
 from simulator.trials.auditing.defaults import CONFIDENCE
 from simulator.trials.auditing.result import AuditResult
 from simulator.trials.auditing.view_columns import ViewReader
-from simulator.trials.auditing.view_sources import Asked, PlayedViews, played_views
+from simulator.trials.auditing.view_sources import ChallengeNumbers, PlayedViews, played_views
 
 SAMPLES = 100_000
 
@@ -44,8 +46,8 @@ def audit_composition(
 ) -> AuditResult:
     """Put a whole interaction on trial for the guarantee that is claimed for its views.
 
-    Nothing is asked of the mechanisms but answers: black boxes, interactive ones, mechanisms of
-    this package, whose likelihoods are not looked at. Both experiments are played in blocks, and
+    Only the answers of the mechanisms are used, never a likelihood, so black boxes and interactive
+    mechanisms will do. Both experiments are played in blocks, and
     the views are audited as they come, see :func:`simulator.trials.auditing.audit`.
 
     Parameters
@@ -72,7 +74,7 @@ def audit_composition(
         delta=delta,
         epsilon=epsilon,
         seconds=seconds,
-        reader_of=partial(ViewReader, asked=source.asked.words, bits=bits),
+        reader_of=views_reader(source.challenges, bits),
         stop_early=stop_early,
     )
     return search.run(specification.seed)
@@ -102,9 +104,19 @@ def audit_views(
         )
     if s.sampling is not None:
         raise InvalidInput("an audit needs views of plain play: simulate without sampling")
-    asked = Asked()
-    tables = [played_views(kept, s, asked) for kept in views]
+    challenges = ChallengeNumbers()
+    tables = [played_views(kept, s, challenges) for kept in views]
     return audit_answers(
         *tables, claimed=claimed, confidence=confidence, delta=delta, epsilon=epsilon,
-        reader_of=partial(ViewReader, asked=asked.words, bits=bits), stop_early=stop_early,
+        reader_of=views_reader(challenges, bits), stop_early=stop_early,
     )  # fmt: skip
+
+
+def views_reader(challenges: ChallengeNumbers, bits: bool) -> ReaderOf:
+    """Makes readers of played views that look at every bit of a float, or at digits alone."""
+    features = bit_features if bits else digit_features
+
+    def reader_of(views_0: Answers, views_1: Answers) -> ViewReader:
+        return ViewReader(views_0, views_1, challenges=challenges.words, features=features)
+
+    return reader_of

@@ -15,8 +15,8 @@ import scipy
 
 from simulator.analysis.estimation.intervals import proportion_lower, proportion_upper
 from simulator.analysis.estimation.paired_ratio import log_ratio_lower
+from simulator.analysis.evidence.events import Batch, Candidates, Event
 from simulator.foundations.seeds import Stream, generator
-from simulator.trials.auditing.events import Batch, Candidates, Event
 
 LEAST_HITS = 10.0
 NEARLY_ALWAYS = 0.8

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from simulator.analysis.evidence.events import Event
 from simulator.theory.guarantees.families import Guarantee
-from simulator.trials.auditing.events import Event
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+from simulator.analysis.evidence.answers import Answers, shown
+from simulator.analysis.evidence.columns import read
+from simulator.analysis.evidence.events import Batch, Candidates, Event
+from simulator.analysis.evidence.training_draws import Pool, ReaderOf
+from simulator.analysis.evidence.wagers import Nulls, estimate
 from simulator.foundations.stages import stage
 from simulator.theory.guarantees.families import Guarantee
-from simulator.trials.auditing.answer_columns import read
-from simulator.trials.auditing.answers import Answers, shown
-from simulator.trials.auditing.events import Batch, Candidates, Event
+from simulator.trials.auditing.against_claim import AgainstClaim, delta_grid, epsilon_grid
+from simulator.trials.auditing.classifiers import learn
 from simulator.trials.auditing.fixed_size_tests import (
     DISTRUST,
     NEARLY_ALWAYS,
@@ -24,8 +29,6 @@ from simulator.trials.auditing.fixed_size_tests import (
 )
 from simulator.trials.auditing.result import AuditResult
 from simulator.trials.auditing.sources import AnswerSource
-from simulator.trials.auditing.training_draws import Pool, ReaderOf
-from simulator.trials.auditing.wagers import AgainstClaim, Nulls, delta_grid, epsilon_grid, estimate
 
 FIRST = 2048
 LARGEST = 131_072
@@ -119,7 +122,7 @@ class Search:
     def _pair(self) -> tuple[int, Pool]:
         """The most promising pair, and what was drawn of it: found by successive halving."""
         left = {
-            pair: Pool(self.reader_of, self.source.inputs(pair))
+            pair: Pool(self.reader_of, partial(learn, inputs=self.source.inputs(pair)))
             for pair in range(len(self.source.names))
         }
         if len(left) == 1:

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from simulator.analysis.evidence.answers import Answers, category, settled, shown
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import Raised
-from simulator.trials.auditing.answers import Answers, category, settled, shown
 
 TASK = 12
 """The task of an audit's generators, see :mod:`simulator.foundations.seeds`."""

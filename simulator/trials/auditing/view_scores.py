@@ -1,4 +1,4 @@
-"""What one round's answer says about b, given what was asked: a number to be added up."""
+"""What the answer of one round says about b, given its challenge: a number to be added up."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from simulator.trials.auditing.answer_columns import AnswerReader, read
-from simulator.trials.auditing.scores import bin_counts, bin_of, cut
+from simulator.analysis.evidence.answers import as_records
+from simulator.analysis.evidence.columns import AnswerReader, read
+from simulator.analysis.evidence.float_features import FeaturesAt
+from simulator.analysis.evidence.scores import Binned, bin_counts, bin_of, cut
 
 COARSENESS = (2, 4, 8, 16, 32, 64)
 """Numbers of bins to choose from, by what they say about answers that they were not made of."""
@@ -23,21 +25,23 @@ _LOOKED_AT = 256
 
 @dataclass(frozen=True)
 class RoundScore:
-    """ln of the ratio of an answer's frequencies in the two experiments, by bins of one column.
+    """ln of the ratio of an answer's frequencies in the two experiments, by ``bins`` of a column.
 
-    Attributes
-    ----------
-    reader, column : which column of the answer.
-    edges, ratios : of the bins, shapes (m,) and (m + 2,); the last is that of NaN.
+    A sum over rounds adds these ratios up, so each is of shares, not of counts.
     """
 
     reader: AnswerReader
-    column: int
-    edges: np.ndarray
-    ratios: np.ndarray
+    bins: Binned
+
+    @property
+    def rough(self) -> bool:
+        """Whether its column is one that the rounding of honest noise moves."""
+        return self.bins.column in self.reader.rough
 
     @classmethod
-    def learn(cls, answers_0: list[Any], answers_1: list[Any], bits: bool) -> RoundScore | None:
+    def learn(
+        cls, answers_0: list[Any], answers_1: list[Any], features: FeaturesAt
+    ) -> RoundScore | None:
         """From answers to one challenge in both experiments; None from too few.
 
         The column and its bins are chosen on one half by what they say about the other half; the
@@ -46,7 +50,7 @@ class RoundScore:
         answers = answers_0[:MOST_ANSWERS], answers_1[:MOST_ANSWERS]
         if min(map(len, answers)) < LEAST_ANSWERS:
             return None
-        reader = read(*answers, bits=bits)
+        reader = read(as_records(answers[0]), as_records(answers[1]), features)
         tables = [columns_of(reader, each) for each in answers]
         best, chosen = 0.0, None
         for column in range(len(reader.names)):
@@ -65,12 +69,11 @@ class RoundScore:
             return None
         column, edges = chosen
         ratios = log_ratio([table[:, column] for table in tables], edges)
-        return cls(reader, column, edges, ratios)
+        return cls(reader, Binned(column, reader.names[column], edges, ratios))
 
     def of(self, answers: list[Any]) -> np.ndarray:
         """The score of each answer, shape (n,)."""
-        column = columns_of(self.reader, answers, [self.column])[:, 0]
-        return self.ratios[bin_of(column, self.edges)]
+        return self.bins.of_column(columns_of(self.reader, answers, [self.bins.column])[:, 0])
 
 
 def columns_of(
@@ -84,9 +87,9 @@ def columns_of(
     except TypeError:  # not hashable
         few = False
     if not few:
-        return reader.columns(answers, only)
+        return reader.columns(as_records(answers), only)
     places = {kind: i for i, kind in enumerate(first)}
-    table = reader.columns([answer for _, answer in first], only)
+    table = reader.columns(as_records([answer for _, answer in first]), only)
     return table[[places[kind] for kind in kinds]]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from simulator.analysis.evidence.answers import category, settled_one, shown
 from simulator.engine.interpreted.interpreter import key_of
 from simulator.engine.specification import Specification
 from simulator.engine.views.views import View, asked_in
@@ -16,7 +17,6 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
 from simulator.mechanisms import Ask, Handle, Raised
 from simulator.runner.pool import outcomes
-from simulator.trials.auditing.answers import category, settled, shown
 from simulator.trials.auditing.view_columns import rounds_type
 
 MOST_ALIKE = 16
@@ -27,7 +27,7 @@ TRANSCRIBED = 6
 """Rounds at either end of a view that a transcript shows."""
 
 
-class Asked:
+class ChallengeNumbers:
     """Numbers for challenges, equal ones for equal challenges, and words for each."""
 
     def __init__(self) -> None:
@@ -60,11 +60,12 @@ class Asked:
         return self.numbers[key]
 
 
-def played_views(views: Iterable[View], specification: Specification, asked: Asked) -> np.ndarray:
-    """Views with what was asked in each round, as an array of :func:`rounds_type`.
+def played_views(
+    views: Iterable[View], specification: Specification, numbers: ChallengeNumbers
+) -> np.ndarray:
+    """Views with the challenge of each round, as an array of :func:`rounds_type`.
 
-    The adversary is replayed on its coins and the answers. Raises Breach where it does otherwise
-    than it did when it was played.
+    The adversary is replayed on its coins and the answers. Raises Breach where the replay differs.
     """
     s = specification
     kept = list(views)
@@ -73,22 +74,22 @@ def played_views(views: Iterable[View], specification: Specification, asked: Ask
         labels: list[int] = []
         opened: list[int] = []
         for challenge, answer in zip(asked_in(view, s.adversary), view.answers):
-            labels.append(asked.number(challenge, opened))
+            labels.append(numbers.number(challenge, opened))
             if isinstance(answer, Handle):
                 opened.append(labels[-1])
-        table["asked"][i] = labels
-        read = map(looked_into, view.answers)
+        table["challenge"][i] = labels
+        read = map(settled_answer, view.answers)
         table["answer"][i] = np.fromiter(read, dtype=object, count=s.rounds)
     return table
 
 
-def looked_into(answer: Any) -> Any:
-    """An answer as numbers, texts and tuples, whatever it says of itself; a handle is nobody's."""
-    return answer if type(answer) in (float, Handle) else settled([answer])[0]
+def settled_answer(answer: Any) -> Any:
+    """An answer as numbers, texts and tuples; a handle of an interactive mechanism as it is."""
+    return answer if type(answer) in (float, Handle) else settled_one(answer)
 
 
 class PlayedViews:
-    """Plays both experiments block by block, as many trials as are asked for.
+    """Plays both experiments block by block, as many trials as needed.
 
     See :class:`~simulator.trials.auditing.sources.AnswerSource`. ``jobs`` as for simulate.
     """
@@ -99,7 +100,7 @@ class PlayedViews:
             specification, block_size=block, keep_views=specification.trials
         )
         self.jobs = jobs
-        self.asked = Asked()
+        self.challenges = ChallengeNumbers()
         self.names = [f"experiments 0 and 1 of {specification.name}"]
         self.left: list[list[np.ndarray]] = [[], []]
         self.next_block = [0, 0]
@@ -123,7 +124,7 @@ class PlayedViews:
                 found = sorted(played, key=lambda outcome: outcome.block)
             for outcome in found:
                 self.doubts += [outcome.doubt] if outcome.doubt else []
-                self.left[b].append(played_views(outcome.views, s, self.asked))
+                self.left[b].append(played_views(outcome.views, s, self.challenges))
         views = np.concatenate(self.left[b])
         self.left[b] = [views[n:]]
         if self.all_raised:
@@ -131,10 +132,10 @@ class PlayedViews:
         return views[:n]
 
     def transcript(self, view: np.void) -> list[str]:
-        """What was asked in each round, and what was answered; a long view without its middle."""
+        """The challenge and the answer of each round; a long view without its middle."""
         lines = [
-            f"round {i}: {self.asked.words[label]} answered {shown(answer)}"
-            for i, (label, answer) in enumerate(zip(view["asked"], view["answer"]), 1)
+            f"round {i}: {self.challenges.words[label]} answered {shown(answer)}"
+            for i, (label, answer) in enumerate(zip(view["challenge"], view["answer"]), 1)
         ]
         if len(lines) <= 2 * TRANSCRIBED:
             return lines

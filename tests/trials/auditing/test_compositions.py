@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from simulator import Database, Laplace, PureDP, counting_query, simulate
+from simulator.analysis.evidence.float_features import digit_features
 from simulator.errors import InvalidInput
 from simulator.mechanisms import BlackBox, Interactive
 from simulator.theory import ApproxDP, SumFilter
 from simulator.trials import audit_composition, audit_views
 from simulator.trials.auditing.view_scores import RoundScore
-from simulator.trials.auditing.view_sources import MOST_ALIKE, Asked
+from simulator.trials.auditing.view_sources import MOST_ALIKE, ChallengeNumbers
 
 EVERYONE = Database({"alice": 1, "others": 3})
 WITHOUT = EVERYONE.remove("alice")
@@ -63,12 +64,12 @@ def test_a_view_s_event_has_the_frequencies_that_are_counted_in_other_views():
     adversary = always(BlackBox(respond(0.5), PureDP(0.5)))
     found = trial(adversary, 4, PureDP(0.5)).event
     result = simulate(adversary, PureDP(0.5), 4, 4000, seed=99, jobs=1)
-    asked = Asked()
+    numbers = ChallengeNumbers()
     from simulator.trials.auditing.view_sources import played_views
 
     for b, hits in ((0, found.probability_0), (1, found.probability_1)):
         views = [view for view in result.views if view.experiment == b]
-        share = found.holds(played_views(views, result.specification, asked)).mean()
+        share = found.holds(played_views(views, result.specification, numbers)).mean()
         assert share == pytest.approx(hits, abs=0.04)  # five standard errors
 
 
@@ -91,12 +92,12 @@ def test_a_new_function_in_every_round_is_the_same_mechanism_to_the_audit():
             yield WITHOUT, EVERYONE, BlackBox(respond(0.8), PureDP(0.8))
 
     assert trial(adversary, 5, PureDP(1.0)).violated
-    asked = Asked()
-    numbers = {
-        asked.number((WITHOUT, EVERYONE, BlackBox(respond(0.8), PureDP(0.8))), [])
+    numbers = ChallengeNumbers()
+    known = {
+        numbers.number((WITHOUT, EVERYONE, BlackBox(respond(0.8), PureDP(0.8))), [])
         for _ in range(3 * MOST_ALIKE)
     }
-    assert len(numbers) == MOST_ALIKE + 1
+    assert len(known) == MOST_ALIKE + 1
 
 
 def test_coins_that_choose_the_challenge_are_no_evidence():
@@ -272,11 +273,11 @@ def test_bad_input_is_one_line():
 def test_a_score_is_near_the_log_ratio_and_says_nothing_where_there_is_nothing():
     rng = np.random.default_rng(5)
     first, second = (rng.laplace(v, 2.0, 20_000).tolist() for v in (0.0, 1.0))
-    score = RoundScore.learn(first, second, bits=False)
+    score = RoundScore.learn(first, second, digit_features)
     points = np.array([-4.0, -1.0, 2.0, 5.0])
     true = (np.abs(points - 1.0) - np.abs(points)) / 2.0
     assert score.of(points.tolist()) == pytest.approx(true, abs=0.2)
     same = [rng.laplace(0.0, 2.0, 20_000).tolist() for _ in range(2)]
-    none = RoundScore.learn(*same, bits=False)
+    none = RoundScore.learn(*same, digit_features)
     assert none is None or np.abs(none.of(points.tolist())).max() < 0.1
-    assert RoundScore.learn(first[:5], second[:5], bits=False) is None
+    assert RoundScore.learn(first[:5], second[:5], digit_features) is None

@@ -7,12 +7,12 @@ of frequencies by interval, and that by answer.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from simulator.trials.auditing.answer_columns import AnswerReader
-from simulator.trials.auditing.answers import Answers
+from simulator.analysis.evidence.answers import Answers
+from simulator.analysis.evidence.columns import AnswerReader
 
 BINS = 64
 REPEATS = 5
@@ -20,8 +20,32 @@ REPEATS = 5
 MOST_EXAMPLES = 4096
 
 
+SLOW_ROWS = 65_536
+"""Rows per input on which the slowest scores are evaluated to choose among their events."""
+DIGITS_READ = 262_144
+"""Numbers per input of which the digits are looked at: what they leak is plain, they are slow."""
+
+
 class Score(Protocol):
-    """A function of an answer."""
+    """A function of an answer.
+
+    Attributes
+    ----------
+    cost : evidence, in nats, by which it must beat a simpler score to be preferred to it.
+    handicap : the same as a share of what is won per draw: a slower score must win more.
+    quick : whether it costs hardly any time.
+    slow : whether it is evaluated on SLOW_ROWS answers alone to choose among its events.
+    columns : the columns of the reader that it looks at.
+    """
+
+    cost: ClassVar[float]
+    handicap: ClassVar[float]
+    quick: ClassVar[bool]
+    slow: ClassVar[bool]
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """See above."""
 
     def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
         """The score of each answer, shape (n,); NaN where it has none."""
@@ -34,8 +58,18 @@ class Score(Protocol):
 class Column:
     """A column as it is."""
 
+    cost: ClassVar[float] = 0.0
+    handicap: ClassVar[float] = 0.0
+    quick: ClassVar[bool] = True
+    slow: ClassVar[bool] = False
+
     column: int
     text: str
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """See :class:`Score`."""
+        return (self.column,)
 
     def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
         """See :class:`Score`."""
@@ -50,11 +84,21 @@ class Column:
 class Binned:
     """The log ratio of the two inputs' frequencies, by bins of a column; a NaN has its own bin."""
 
+    cost: ClassVar[float] = 3.0
+    handicap: ClassVar[float] = 0.03
+    quick: ClassVar[bool] = False
+    slow: ClassVar[bool] = False
+
     column: int
     text: str
     edges: np.ndarray
     ratios: np.ndarray
     labels: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """See :class:`Score`."""
+        return (self.column,)
 
     @classmethod
     def learn(cls, reader: AnswerReader, column: int, x_0: np.ndarray, x_1: np.ndarray) -> Binned:
@@ -143,9 +187,19 @@ class Kinds:
     known : keys of answers, ascending; ``ratios`` has one more entry, for all others.
     """
 
+    cost: ClassVar[float] = 1.0
+    handicap: ClassVar[float] = 0.01
+    quick: ClassVar[bool] = True
+    slow: ClassVar[bool] = False
+
     known: np.ndarray
     ratios: np.ndarray
     examples: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """See :class:`Score`."""
+        return ()
 
     @classmethod
     def learn(cls, reader: AnswerReader, answers_0: Answers, answers_1: Answers) -> Kinds | None:
@@ -193,3 +247,59 @@ def _place(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
     """The place of each key among the known ones, or their number."""
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     return np.where(known[places] == keys, places, len(known))
+
+
+def single_scores(
+    reader: AnswerReader, answers_0: Answers, answers_1: Answers
+) -> tuple[list[Score], list[Binned], tuple[np.ndarray, np.ndarray]]:
+    """The scores of single columns that these answers suggest, and what they were made of.
+
+    Returns
+    -------
+    Scores of answers that repeat and of the columns that differ most; the bins of every column;
+    the tables of both inputs.
+    """
+    scores: list[Score] = []
+    kinds = Kinds.learn(reader, answers_0, answers_1)
+    if kinds is not None:
+        scores.append(kinds)
+    x_0, x_1 = table_of(reader, answers_0), table_of(reader, answers_1)
+    few = digit_rows(reader)
+    most = [few if i in reader.digits else None for i in range(len(reader.names))]
+    binned = [Binned.learn(reader, i, x_0[:rows, i], x_1[:rows, i]) for i, rows in enumerate(most)]
+    order = np.argsort(
+        [-_difference(b, x_0[:rows], x_1[:rows]) for b, rows in zip(binned, most)], kind="stable"
+    )
+    for i in order[:4]:
+        scores.append(binned[i])
+        if i not in reader.labels:
+            scores.append(Column(int(i), reader.names[i]))
+    if 0 not in order[:4] and 0 not in reader.labels:
+        scores.append(Column(0, reader.names[0]))
+    return scores, binned, (x_0, x_1)
+
+
+def table_of(reader: AnswerReader, answers: Answers) -> np.ndarray:
+    """All columns of the answers, those of digits for the first ones only: they are slow."""
+    smooth = [i for i in range(len(reader.names)) if i not in reader.digits]
+    few = digit_rows(reader)
+    if not reader.digits or len(answers) <= few:
+        return reader.columns(answers)
+    table = np.full((len(answers), len(reader.names)), np.nan)
+    table[:, smooth] = reader.columns(answers, smooth)
+    digits = sorted(reader.digits)
+    table[:few, digits] = reader.columns(answers[:few], digits)
+    return table
+
+
+def digit_rows(reader: AnswerReader) -> int:
+    """Answers per input of which the digits are looked at."""
+    return max(DIGITS_READ // max(reader.width, 4), 1024)
+
+
+def _difference(score: Binned, x_0: np.ndarray, x_1: np.ndarray) -> float:
+    """How far a column alone tells the inputs apart: a sum of squared, studentised differences."""
+    counts = [bin_counts(x[:, score.column], score.edges).astype(float) for x in (x_0, x_1)]
+    rate = counts[0].sum() / max(counts[1].sum(), 1.0)
+    gap = counts[0] - rate * counts[1]
+    return float(np.sum(gap**2 / (counts[0] + rate**2 * counts[1] + 1.0)) / len(gap))

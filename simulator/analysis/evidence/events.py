@@ -8,22 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from simulator.trials.auditing.answer_columns import AnswerReader
-from simulator.trials.auditing.answers import Answers, settled
-from simulator.trials.auditing.classifiers import Counted, Linear, Sum, Trees, digit_rows
-from simulator.trials.auditing.scores import Binned, Column, Kinds, Score
+from simulator.analysis.evidence.answers import Answers, settled
+from simulator.analysis.evidence.columns import AnswerReader
+from simulator.analysis.evidence.scores import SLOW_ROWS, Binned, Column, Score, digit_rows
 
 _LEVELS = np.concatenate(
     [np.geomspace(1e-5, 0.02, 14), np.linspace(0.03, 0.97, 48), 1.0 - np.geomspace(0.02, 1e-5, 14)]
 )
-SLOW_ROWS = 65_536
-"""Rows per input on which the slowest scores are evaluated to choose among their events."""
-_COST = {Column: 0.0, Binned: 3.0, Kinds: 1.0, Linear: 2.0, Counted: 3.0, Sum: 4.0, Trees: 5.0}
-"""Evidence, in nats, by which a score must beat a simpler one to be preferred to it."""
-_HANDICAP = {
-    Column: 0.0, Binned: 0.03, Kinds: 0.01, Linear: 0.01, Counted: 0.03, Sum: 0.05, Trees: 0.07
-}  # fmt: skip
-"""The same as a share of what is won per draw: the slower score is not worth its time for less."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +36,11 @@ class Event:
     hits_0: int
     hits_1: int
     draws: int
+
+    @property
+    def rough(self) -> bool:
+        """Whether it looks at what the rounding of honest floating-point noise moves."""
+        return bool(self.reader.rough.intersection(self.score.columns))
 
     def with_counts(self, hits_0: int, hits_1: int, draws: int) -> Event:
         """The same event, counted elsewhere."""
@@ -129,7 +125,7 @@ class Candidates:
                 columns[3].append(hits)
                 columns[4].append(np.full(len(thresholds), self._cost(score)))
                 columns[5].append(np.full(len(thresholds), len(values[0])))
-                columns[6].append(np.full(len(thresholds), _HANDICAP.get(type(score), 0.03)))
+                columns[6].append(np.full(len(thresholds), score.handicap))
         self.score, self.side = (np.concatenate(part) for part in columns[:2])
         self.threshold = np.concatenate(columns[2])
         self.hits = np.concatenate(columns[3]).astype(np.int64)
@@ -139,18 +135,28 @@ class Candidates:
 
     def _cost(self, score: Score) -> float:
         derived = isinstance(score, Column) and score.column in self.reader.digits
-        return _COST.get(type(score), 4.0) + (1.5 if derived else 0.0)
+        return score.cost + (1.5 if derived else 0.0)
 
     def _rows(self, score: Score) -> int | None:
         """Answers per input on which a score is evaluated to choose among its events."""
         if isinstance(score, Column | Binned) and score.column in self.reader.digits:
             return digit_rows(self.reader)
-        return SLOW_ROWS if isinstance(score, Trees | Sum) else None
+        return SLOW_ROWS if score.slow else None
 
     def cheap(self, some: Sequence[int]) -> np.ndarray:
         """The events that have the score of some of them, or need no learned one, by number."""
-        quick = [i for i, score in enumerate(self.scores) if isinstance(score, Column | Kinds)]
+        quick = [i for i, score in enumerate(self.scores) if score.quick]
         return np.flatnonzero(np.isin(self.score, [*quick, *self.score[list(some)]]))
+
+    def smooth(self) -> np.ndarray:
+        """The events that no rounding of honest floating-point noise moves, by number."""
+        rough = self.reader.rough
+        some = [i for i, score in enumerate(self.scores) if not rough.intersection(score.columns)]
+        return np.flatnonzero(np.isin(self.score, some))
+
+    def rough(self) -> np.ndarray:
+        """The other events, by number."""
+        return np.setdiff1d(np.arange(len(self.score)), self.smooth())
 
     def beside(self, chosen: np.ndarray) -> np.ndarray:
         """The chosen events and all others of their scores, by number."""

@@ -1,4 +1,4 @@
-"""Draws that events are learned from, and the search for the pair of inputs to draw on."""
+"""Draws that events are learned from."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from simulator.trials.auditing.answer_columns import AnswerReader
-from simulator.trials.auditing.answers import Answers
-from simulator.trials.auditing.classifiers import learn
-from simulator.trials.auditing.events import Candidates, Event
-
-THOROUGH = 4096
-"""Draws per input from which the slower classifiers are worth their time."""
+from simulator.analysis.evidence.answers import Answers
+from simulator.analysis.evidence.columns import AnswerReader
+from simulator.analysis.evidence.events import Candidates, Event
+from simulator.analysis.evidence.scores import Score
 
 ReaderOf = Callable[[Answers, Answers], AnswerReader]
+Learn = Callable[[AnswerReader, Answers, Answers], list[Score]]
+"""Makes scores from answers on both inputs."""
 
 
 class Pool:
@@ -24,11 +23,11 @@ class Pool:
     Parameters
     ----------
     reader_of : makes a reader of the answers to learn from.
-    inputs : the two inputs, where they are known.
+    learn : makes scores of them.
     """
 
-    def __init__(self, reader_of: ReaderOf, inputs: tuple[Any, Any] | None) -> None:
-        self.reader_of, self.inputs = reader_of, inputs
+    def __init__(self, reader_of: ReaderOf, learn: Learn) -> None:
+        self.reader_of, self.learn = reader_of, learn
         self.learned: tuple[list[Answers], list[Answers]] = ([], [])
         self.held_out: tuple[list[Answers], list[Answers]] = ([], [])
         self.size = 0
@@ -55,8 +54,7 @@ class Pool:
         learned = joined(self.learned[0]), joined(self.learned[1])
         held_out = joined(self.held_out[0]), joined(self.held_out[1])
         reader = self.reader_of(*learned)
-        scores = learn(reader, *learned, inputs=self.inputs, thorough=self.size >= THOROUGH)
-        return Candidates(reader, scores).measure(learned, held_out)
+        return Candidates(reader, self.learn(reader, *learned)).measure(learned, held_out)
 
 
 def joined(parts: list[Answers]) -> Answers:

@@ -16,6 +16,8 @@ from simulator.foundations.digits import SIGNIFICANT, significant
 _MANTISSA = np.uint64((1 << 52) - 1)
 _HIDDEN = np.uint64(1 << 52)
 Feature = Callable[[np.ndarray], np.ndarray]
+FeaturesAt = Callable[[float], dict[str, Feature]]
+"""The features to look at, given the magnitude of a typical number."""
 
 DECIMALS = 16
 MODULI = (2, 3, 5, 7, 10, 16, 256)
@@ -70,6 +72,42 @@ WHOLE_FEATURES: dict[str, Feature] = {f"{{}} modulo {m}": _modulo(m) for m in MO
 """Of the digits of whole numbers."""
 
 
+BITS = 52
+
+
+def each_bit(magnitude: float) -> dict[str, Feature]:
+    """Every bit of the mantissa, and how many zero bits end it: all of them rough."""
+    del magnitude
+
+    def bit(i: int) -> Feature:
+        return lambda x: ((_bits(x) >> np.uint64(i)) & np.uint64(1)).astype(float)
+
+    trailing = "trailing zero bits of {}"
+    single = {f"bit {i} of the mantissa of {{}}": bit(i) for i in range(BITS)}
+    return {trailing: BIT_FEATURES[trailing], **single}
+
+
+def bit_features(magnitude: float) -> dict[str, Feature]:
+    """See :data:`BIT_FEATURES`."""
+    del magnitude
+    return BIT_FEATURES
+
+
+def each_digit(magnitude: float) -> dict[str, Feature]:
+    """Every one of the first twelve significant decimal digits, and how many zeros end them."""
+
+    def digit(d: int) -> Feature:
+        def of(x: np.ndarray) -> np.ndarray:
+            whole, usable = significant(x, magnitude)
+            with np.errstate(invalid="ignore"):
+                return np.where(usable, whole // 10.0**d % 10.0, np.nan)
+
+        return of
+
+    names = {f"digit {SIGNIFICANT - d} of {{}}": digit(d) for d in range(SIGNIFICANT)}
+    return digit_features(magnitude) | names
+
+
 def digit_features(magnitude: float) -> dict[str, Feature]:
     """Of the decimal digits of floats, to twelve significant ones at ``magnitude``.
 
@@ -118,3 +156,7 @@ def _parity(mantissa: np.ndarray) -> np.ndarray:
     for shift in (32, 16, 8, 4, 2, 1):
         value ^= value >> np.uint64(shift)
     return (value & np.uint64(1)).astype(float)
+
+
+ROUGH = (frozenset(BIT_FEATURES) | frozenset(each_bit(1.0))) - {"sign bit of {}", "{} modulo 1"}
+"""The features whose law the rounding of an honest sum moves."""

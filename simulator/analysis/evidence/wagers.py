@@ -1,4 +1,4 @@
-"""The running evidence of an audit: against the claim, and against a grid of weaker ones.
+"""Running evidence against nulls, from bets on events before their draws are seen.
 
 For each null, the pair (epsilon, delta), several wagers run side by side: on events of different
 probabilities, and more or less boldly. Their mean is a wager as well, so nothing is paid for the
@@ -13,8 +13,7 @@ import numpy as np
 import scipy
 
 from simulator.analysis.estimation.contrast import Bettor, rough_growth
-from simulator.theory.guarantees.families import Guarantee
-from simulator.trials.auditing.events import Candidates
+from simulator.analysis.evidence.events import Candidates
 
 LEAST = np.array([0.2, 0.02, 0.002, 0.0])
 """The least probability of an event on the input that it favours, by slot."""
@@ -26,20 +25,6 @@ STYLES = 2
 _DISTRUST = 2.0
 """How many squared standard errors of an estimated gap are taken for the luck of choosing it."""
 _ANCHORS = 12
-
-
-def claim_points(claimed: Guarantee) -> tuple[np.ndarray, np.ndarray]:
-    """Points (epsilon, delta) of the claim to hold draws against: its corner, or its curve."""
-    epsilon = getattr(claimed, "epsilon", None)
-    if claimed.kind in ("pure", "approx") and epsilon is not None:
-        return np.array([float(epsilon)]), np.array([float(getattr(claimed, "delta", 0.0))])
-    top = 1.0
-    while claimed.hockey_stick(top) > 1e-9 and top < 600.0:
-        top *= 2.0
-    points = np.concatenate([np.linspace(0.0, 1.0, 21)[:-1], np.linspace(1.0, 2.0, 5)]) * top / 2.0
-    deltas = np.array([claimed.hockey_stick(float(e)) for e in points])
-    useful = deltas < 1.0
-    return points[useful], deltas[useful]
 
 
 class Nulls:
@@ -115,7 +100,7 @@ class Nulls:
         bettor = Bettor(q0, q1, self.epsilon[null], self.delta[null])
         rate = bettor.rate
         new_0, new_1 = hits[event][rows, favours], hits[event][rows, 1 - favours]
-        trust = np.maximum(0.0, 1.0 - _DISTRUST / np.maximum(2.0 * seen * rate, 1e-9))
+        trust = trusted(seen, rate)
         aimed = np.sqrt(aim / np.maximum(rate, 1e-300))
         for i, boldness in enumerate((trust, np.minimum(aimed, 1.0))):
             wager = bettor.odds(boldness)
@@ -140,48 +125,11 @@ class Nulls:
         return np.unique(np.minimum(np.concatenate([near, far]), last))
 
 
-class AgainstClaim:
-    """Evidence against the claim itself: each slot bets on its most doubtful point and event."""
-
-    def __init__(self, claimed: Guarantee) -> None:
-        self.points = Nulls(*claim_points(claimed))
-        self.best = -math.inf
-
-    def choose(self, candidates: Candidates, within: np.ndarray | None = None) -> None:
-        """Choose event and point for each slot."""
-        points = self.points
-        points.choose(candidates, within)
-        keep = np.argmax(points.worth, axis=1)
-        event = points.event[np.arange(len(keep)), keep]
-        points.event[:] = -1
-        points.event[np.arange(len(keep)), keep] = event
-
-    def bet(self, candidates: Candidates, hits: np.ndarray, draws: int, aim: float) -> None:
-        """See :meth:`Nulls.bet`."""
-        self.points.bet(candidates, hits, draws, aim)
-        self.best = max(self.best, self.evidence())
-
-    def evidence(self) -> float:
-        """Ln of the evidence: in a slot one point is bet on at a time, so its points add up."""
-        mixed = scipy.special.logsumexp(self.points.log.sum(axis=2), axis=0) - math.log(STYLES)
-        return float(scipy.special.logsumexp(mixed + SHARES[:, 0]))
+def trusted(seen: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """How far to bet on an estimate from ``seen`` pairs of draws, between 0 and 1."""
+    return np.maximum(0.0, 1.0 - _DISTRUST / np.maximum(2.0 * seen * rate, 1e-9))
 
 
 def estimate(hits: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """Probabilities, shape (m, 2), away from 0 and 1 by half a draw."""
     return (hits + 0.5) / (draws + 1.0)[:, None]
-
-
-def epsilon_grid(claimed: float) -> np.ndarray:
-    """Epsilons to exclude, ascending from 0, finest up to twice the claimed one."""
-    low = max(claimed, 0.05)
-    return np.unique(
-        np.concatenate([np.linspace(0.0, 2.0 * low, 801), np.geomspace(2.0 * low, 40.0, 200)])
-    )
-
-
-def delta_grid(claimed: float) -> np.ndarray:
-    """Deltas to exclude, ascending."""
-    near = claimed * np.linspace(0.5, 2.0, 61) if claimed > 0 else np.zeros(1)
-    grid = np.unique(np.concatenate([[0.0], np.geomspace(1e-7, 0.999, 240), near]))
-    return grid[grid < 1.0]

@@ -1,8 +1,8 @@
 """Answers of a black box: anything at all, brought into a form that can be looked at.
 
-An answer that is handed over may be changed later, so what is kept is a copy of its own: numbers,
-texts and nested tuples of them. What a Python object is made of is part of the answer, its type and
-its attributes included; what cannot be looked into, such as a generator, is refused in one line.
+The caller may change an answer later, so a copy is kept: numbers, texts and nested tuples of them.
+Type and attributes of a Python object are part of the answer; what cannot be read, such as a
+generator, is refused in one line.
 """
 
 from __future__ import annotations
@@ -22,15 +22,25 @@ from simulator.mechanisms import Raised
 Answers = np.ndarray | list[Any]
 """Answers to one input: an array whose first axis counts them, or a list of anything."""
 
+
+class Items(tuple[Any, ...]):
+    """The keys and values of a dict in turn: key, value, key, value."""
+
+    __slots__ = ()
+
+
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-"""Where an object lies in memory tells nothing of a mechanism."""
+"""The address of an object in memory is no part of an answer."""
 
 _PLAIN = frozenset({float, int, bool, str, bytes, type(None), Raised})
 _CLOSED = (
     types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FunctionType,
     types.ModuleType, memoryview,
 )  # fmt: skip
-#: How to read what a number, text or sequence is, whatever its own type says that it is.
+_FIELDS: dict[type, str] = {float: "f8", int: "i8", bool: "?"}
+_NUMPY = frozenset({np.float64, np.int64, np.bool_})
+"""Of numpy's numbers those that are Python's own in a dict."""
+#: The value of a number, text or sequence of a derived class, read by the base class.
 _EXACT: dict[type, Callable[[Any], Any]] = {
     int: int.__pos__,
     float: float.__pos__,
@@ -46,7 +56,7 @@ _EXACT: dict[type, Callable[[Any], Any]] = {
 }
 DEEPEST = 64
 MOST_PARTS = 300_000
-"""Of one answer: what holds a thing twice, that holds another twice, and so on, has too many."""
+"""Of one answer: nested references to one object can multiply without end."""
 _LONGEST = 4096
 """Bits of a whole number beyond which its last digits, its length and its hash stand for it."""
 
@@ -57,7 +67,30 @@ def settled(answers: Answers) -> Answers:
         return _array(answers)
     if all(type(answer) in _PLAIN and type(answer) is not int for answer in answers):
         return list(answers)
-    return [_Reading().own(answer) for answer in answers]
+    return as_records([settled_one(answer) for answer in answers])
+
+
+def settled_one(answer: Any) -> Any:
+    """A copy of one answer in which nothing can change; raises InvalidInput."""
+    return _Reading().own(answer)
+
+
+def as_records(answers: list[Any]) -> Answers:
+    """Settled dicts of numbers under the same keys as an array with a field per key; else as is."""
+    first = answers[0] if answers else None
+    if type(first) is not Items or not first:
+        return answers
+    keys, types = first[::2], tuple(map(type, first[1::2]))
+    named = all(type(key) is str and key for key in keys)
+    if not named or not all(each in _FIELDS for each in types):
+        return answers
+    for answer in answers:
+        if type(answer) is not Items or answer[::2] != keys:
+            return answers
+        if tuple(map(type, answer[1::2])) != types:
+            return answers
+    fields = [(key, _FIELDS[each]) for key, each in zip(keys, types)]
+    return np.array([answer[1::2] for answer in answers], dtype=fields)
 
 
 def _array(answers: np.ndarray) -> Answers:
@@ -120,6 +153,8 @@ class _Reading:
     def _held(self, answer: Any) -> Any:
         kind = type(answer)
         if isinstance(answer, np.generic):
+            if answer.dtype.names:
+                return self.own(dict(zip(answer.dtype.names, answer.item())))
             if answer.dtype.kind == "f" and answer.dtype.itemsize > 8:
                 high = np.float64(answer)
                 with np.errstate(invalid="ignore"):
@@ -134,7 +169,8 @@ class _Reading:
         if kind is complex:
             return "complex", answer.real, answer.imag
         if kind is dict:
-            return "dict", *self._each(part for pair in answer.items() for part in pair)
+            items = [part for pair in answer.items() for part in pair]
+            return Items(self._each(x.item() if type(x) in _NUMPY else x for x in items))
         if kind in (set, frozenset):  # in no order that tells of more than its members
             return kind.__name__, *sorted(self._each(answer), key=lambda x: repr(category(x)))
         if kind in (tuple, list):
@@ -194,13 +230,21 @@ def _slots(kind: type) -> Sequence[str]:
     ]
 
 
+def items_of(record: np.void) -> Items:
+    """The settled dict that a row of an array with fields stands for."""
+    names = record.dtype.names or ()
+    return Items(part for pair in zip(names, record.item()) for part in pair)
+
+
 def category(answer: Any) -> Hashable:
     """Something hashable that is equal for equal answers of one kind: 1, 1.0 and True differ."""
     if isinstance(answer, np.ndarray):
         return str(answer.dtype), answer.shape, answer.tobytes()
+    if isinstance(answer, np.void) and answer.dtype.names:
+        return category(items_of(answer))  # equal to that of the same dict outside an array
     if isinstance(answer, np.generic):
         return str(answer.dtype), answer.tobytes()
-    if type(answer) in (tuple, list):
+    if type(answer) in (tuple, list, Items):
         return type(answer).__name__, tuple(category(part) for part in answer)
     return type(answer).__name__, repr(answer)
 
@@ -209,10 +253,48 @@ def shown(value: Any, most: int = 60) -> str:
     """A value in one short line."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
+    elif isinstance(value, np.void) and value.dtype.names:
+        value = items_of(value)
     elif isinstance(value, np.generic):
         value = value.item()
+    if type(value) is Items:
+        value = dict(zip(value[::2], value[1::2]))
     try:
         text = " ".join(repr(value).split())
     except Exception as error:
         text = f"{type(value).__name__} whose repr raises {type(error).__name__}"
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def leaves(answer: Any) -> list[Any]:
+    """The leaves of a settled answer in order; the keys of a dict are leaves."""
+    found: list[Any] = []
+    stack = [answer]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, np.void) and item.dtype.names:
+            item = items_of(item)
+        elif isinstance(item, np.ndarray):
+            item = item.tolist() if item.ndim else item.item()
+        if isinstance(item, tuple | list):
+            stack.extend(reversed(item))
+        else:
+            found.append(item)
+    return found
+
+
+def places(answer: Any, name: str = "answer") -> list[str]:
+    """The name of each leaf, as answer[1]['who']; of a key, "key 0 of answer[1]"."""
+    if isinstance(answer, np.void) and answer.dtype.names:
+        answer = items_of(answer)
+    elif isinstance(answer, np.ndarray):
+        answer = answer.tolist()
+    if type(answer) is Items:
+        found = []
+        for i, (key, value) in enumerate(zip(answer[::2], answer[1::2])):
+            found += [f"key {i} of {name}"] * len(leaves(key))
+            found += places(value, f"{name}[{shown(key, 30)}]")
+        return found
+    if isinstance(answer, tuple | list):
+        return [place for i, part in enumerate(answer) for place in places(part, f"{name}[{i}]")]
+    return [name]

@@ -1,0 +1,85 @@
+"""From answers of any kind to a table of numbers that events can be learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from simulator.analysis.evidence.answers import Answers
+from simulator.analysis.evidence.float_features import FeaturesAt, bit_features
+from simulator.analysis.evidence.irregular import AnyAnswers
+from simulator.analysis.evidence.numeric import Look, Numbers, as_numbers, paths_of
+
+WIDEST = 1024
+"""Length of a vector that is still looked at by coordinate."""
+
+
+class AnswerReader(Protocol):
+    """What turns answers into columns."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the columns."""
+
+    @property
+    def width(self) -> int:
+        """How many columns, the first ones, are an answer's parts; 0 where answers vary."""
+
+    @property
+    def digits(self) -> frozenset[int]:
+        """The columns that look at the digits or bits of floats."""
+
+    @property
+    def rough(self) -> frozenset[int]:
+        """Those whose law the rounding of honest floating-point noise moves (Mironov 2012)."""
+
+    @property
+    def labels(self) -> Mapping[int, Sequence[str]]:
+        """Of a column whose numbers are codes, what each code stands for."""
+
+    @property
+    def learned(self) -> frozenset[int]:
+        """The columns that were learned: what they say of the answers they know is too much."""
+
+    def show(self, answer: Any) -> str:
+        """An answer in a few words."""
+
+    def columns(self, answers: Answers, only: Sequence[int] | None = None) -> np.ndarray:
+        """Float array of shape (n, number of columns), or of the columns ``only``."""
+
+    def keys(self, answers: Answers) -> np.ndarray:
+        """For each answer a number that is equal for equal answers, uint64 of shape (n,)."""
+
+
+def read(
+    answers_0: Answers, answers_1: Answers, features: FeaturesAt = bit_features
+) -> AnswerReader:
+    """A reader that suits these answers; later ones may still be of any other kind.
+
+    ``features`` are those of floats to look at: all bits by default, or ``digit_features``.
+    """
+    numbers_0, numbers_1 = as_numbers(answers_0), as_numbers(answers_1)
+    alike = kind_of(answers_0) == kind_of(answers_1)
+    if alike and numbers_0 is not None and numbers_1 is not None:
+        width = numbers_0.shape[1]
+        if width == numbers_1.shape[1] and width <= WIDEST:
+            look = Look.at(np.vstack([numbers_0, numbers_1]), features)
+            return Numbers(width, look, paths_of(answers_0))
+    return AnyAnswers.of(answers_0, answers_1, features)
+
+
+def kind_of(answers: Answers) -> str:
+    """The type of the answers: 1 and 1.0 are not the same answer."""
+    if isinstance(answers, np.ndarray):
+        return str(answers.dtype)
+    if not answers:
+        return ""
+    first = answers[0]
+    if isinstance(first, np.ndarray):
+        return f"{first.dtype}{first.shape}"
+    try:
+        return f"{type(first).__name__}{np.shape(first)}"
+    except ValueError:
+        return type(first).__name__

@@ -1,0 +1,68 @@
+"""The evidence against a claim, and the grids of weaker claims that give the bounds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy
+
+from simulator.analysis.evidence.events import Candidates
+from simulator.analysis.evidence.wagers import SHARES, STYLES, Nulls
+from simulator.theory.guarantees.families import Guarantee
+
+
+def claim_points(claimed: Guarantee) -> tuple[np.ndarray, np.ndarray]:
+    """Points (epsilon, delta) of the claim to hold draws against: its corner, or its curve."""
+    epsilon = getattr(claimed, "epsilon", None)
+    if claimed.kind in ("pure", "approx") and epsilon is not None:
+        return np.array([float(epsilon)]), np.array([float(getattr(claimed, "delta", 0.0))])
+    top = 1.0
+    while claimed.hockey_stick(top) > 1e-9 and top < 600.0:
+        top *= 2.0
+    points = np.concatenate([np.linspace(0.0, 1.0, 21)[:-1], np.linspace(1.0, 2.0, 5)]) * top / 2.0
+    deltas = np.array([claimed.hockey_stick(float(e)) for e in points])
+    useful = deltas < 1.0
+    return points[useful], deltas[useful]
+
+
+class AgainstClaim:
+    """Evidence against the claim itself: each slot bets on its most doubtful point and event."""
+
+    def __init__(self, claimed: Guarantee) -> None:
+        self.points = Nulls(*claim_points(claimed))
+        self.best = -math.inf
+
+    def choose(self, candidates: Candidates, within: np.ndarray | None = None) -> None:
+        """Choose event and point for each slot."""
+        points = self.points
+        points.choose(candidates, within)
+        keep = np.argmax(points.worth, axis=1)
+        event = points.event[np.arange(len(keep)), keep]
+        points.event[:] = -1
+        points.event[np.arange(len(keep)), keep] = event
+
+    def bet(self, candidates: Candidates, hits: np.ndarray, draws: int, aim: float) -> None:
+        """See :meth:`Nulls.bet`."""
+        self.points.bet(candidates, hits, draws, aim)
+        self.best = max(self.best, self.evidence())
+
+    def evidence(self) -> float:
+        """Ln of the evidence: in a slot one point is bet on at a time, so its points add up."""
+        mixed = scipy.special.logsumexp(self.points.log.sum(axis=2), axis=0) - math.log(STYLES)
+        return float(scipy.special.logsumexp(mixed + SHARES[:, 0]))
+
+
+def epsilon_grid(claimed: float) -> np.ndarray:
+    """Epsilons to exclude, ascending from 0, finest up to twice the claimed one."""
+    low = max(claimed, 0.05)
+    return np.unique(
+        np.concatenate([np.linspace(0.0, 2.0 * low, 801), np.geomspace(2.0 * low, 40.0, 200)])
+    )
+
+
+def delta_grid(claimed: float) -> np.ndarray:
+    """Deltas to exclude, ascending."""
+    near = claimed * np.linspace(0.5, 2.0, 61) if claimed > 0 else np.zeros(1)
+    grid = np.unique(np.concatenate([[0.0], np.geomspace(1e-7, 0.999, 240), near]))
+    return grid[grid < 1.0]
