@@ -16,14 +16,15 @@ from importlib.util import find_spec
 from typing import Any
 
 from experiments.benchmarks.measure import Line, alternately, command_seconds, seconds
-from simulator.theory.laws import (
+from simulator.theory import (
     GaussianLaw,
     LaplaceLaw,
     PoissonSubsampledLaw,
     PrivacyLossLaw,
+    compose_laws,
     randomized_response,
 )
-from simulator.theory.pld import Bracket, compose_laws
+from simulator.theory.bracket import Bracket
 
 DELTA = 1e-6
 GRID = 1e-4

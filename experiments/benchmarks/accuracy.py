@@ -51,8 +51,8 @@ def _error(k: int, epsilon0: Any, epsilon: Any, delta: Any) -> Any:
 
 PROGRAM = """
 import json, resource, sys, time
-from simulator.theory.laws import LaplaceLaw
-from simulator.theory.pld import compose_laws
+from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.theory.pld.distribution import compose_laws
 start = time.process_time()
 found = compose_laws({rounds}).epsilon({delta})
 seconds = time.process_time() - start

@@ -12,8 +12,7 @@ from typing import Any
 from experiments.benchmarks import adversaries
 from experiments.benchmarks.engine import ROUNDS, TRIALS, play
 from experiments.benchmarks.measure import Line, alternately
-from simulator.theory.laws import LaplaceLaw
-from simulator.theory.pld import compose_laws
+from simulator.theory import LaplaceLaw, compose_laws
 
 PEERS = {
     "opendp": "opendp",

@@ -21,10 +21,8 @@ from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.engine.enumerated.covering import CoveringEngine
 from simulator.engine.sampling import Tilted
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
-from simulator.theory import Composition, GaussianDP, bound
+from simulator.theory import Composition, GaussianDP, LaplaceLaw, bound, compose_laws
 from simulator.theory.guarantees.families import Guarantee
-from simulator.theory.laws import LaplaceLaw
-from simulator.theory.pld import compose_laws
 
 TRIALS = 100_000
 

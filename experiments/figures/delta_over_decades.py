@@ -13,9 +13,7 @@ from simulator import PureDP
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.named import plot_named
 from simulator.analysis.plots.style import promised
-from simulator.theory import Composition, bounds_for
-from simulator.theory.laws import LaplaceLaw
-from simulator.theory.pld import compose_laws
+from simulator.theory import Composition, LaplaceLaw, bounds_for, compose_laws
 
 TITLE = "delta(epsilon) over thirty decades, all bounds and the exact curves"
 

@@ -13,9 +13,7 @@ from experiments.drawing.names import label
 from simulator import PureDP
 from simulator.analysis.plots import legend, paper_figure, plot_epsilon_against_rounds
 from simulator.analysis.plots.named import plot_named
-from simulator.theory import Composition, bound, bounds_for
-from simulator.theory.laws import LaplaceLaw
-from simulator.theory.pld import compose_laws
+from simulator.theory import Composition, LaplaceLaw, bound, bounds_for, compose_laws
 
 TITLE = "epsilon(delta) against the number of rounds, from 1 to 10,000"
 

@@ -12,9 +12,7 @@ from scipy.optimize import brentq
 
 from experiments.drawing.names import label
 from simulator.analysis.plots import paper_figure
-from simulator.theory import calibrate
-from simulator.theory.laws import LaplaceLaw
-from simulator.theory.pld import compose_laws
+from simulator.theory import LaplaceLaw, calibrate, compose_laws
 
 TITLE = "the epsilon that each of Bob's 10,000 databases may spend, under every bound"
 

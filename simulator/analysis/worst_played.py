@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator.analysis.estimation import Estimate
 from simulator.analysis.rare import estimate_rare
-from simulator.theory.pld import Bracket
+from simulator.theory.bracket import Bracket
 from simulator.worst.policy import Policy
 
 

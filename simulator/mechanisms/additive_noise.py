@@ -21,9 +21,12 @@ from simulator.mechanisms.noise_mixture import (
     mixture_row,
 )
 from simulator.mechanisms.values import NO_LOSS, check_query, real, whole_number
-from simulator.theory import laws
 from simulator.theory.guarantees.families import ApproxDP, DiscreteGaussianDP, Guarantee, PureDP
-from simulator.theory.laws import GaussianLaw, LaplaceLaw, PrivacyLossLaw, TruncatedNoiseLaw
+from simulator.theory.laws import discrete
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.theory.laws.truncated import TruncatedNoiseLaw
 
 
 class AdditiveNoise(ScalarMechanism):
@@ -96,8 +99,8 @@ class DiscreteGaussian(AdditiveNoise):
         return super().row(value_0, value_1, relation)
 
     def law_of_shift(self, shift: float, relation: Relation) -> PrivacyLossLaw:
-        """See :func:`simulator.theory.laws.discrete_gaussian`."""
-        return laws.discrete_gaussian(self.sigma, round(shift))
+        """See :func:`simulator.theory.laws.discrete.discrete_gaussian`."""
+        return discrete.discrete_gaussian(self.sigma, round(shift))
 
 
 @dataclass(frozen=True)
@@ -132,10 +135,10 @@ class Staircase(AdditiveNoise):
         return Noise(STAIRCASE, self.query.sensitivity(relation), self.epsilon, self.share)
 
     def law_of_shift(self, shift: float, relation: Relation) -> PrivacyLossLaw:
-        """See :func:`simulator.theory.laws.staircase`; known at the whole sensitivity."""
+        """See :func:`simulator.theory.laws.discrete.staircase`; known at the whole sensitivity."""
         if shift != self.query.sensitivity(relation):
             raise NotApplicable("the staircase's law is known at a shift by the whole sensitivity")
-        return laws.staircase(self.epsilon, self.share)
+        return discrete.staircase(self.epsilon, self.share)
 
 
 @dataclass(frozen=True)
@@ -175,6 +178,6 @@ class TruncatedNoise(AdditiveNoise):
         return Noise(shape, self.scale, reach=self.reach)
 
     def law_of_shift(self, shift: float, relation: Relation) -> PrivacyLossLaw:
-        """See :class:`simulator.theory.laws.TruncatedNoiseLaw`."""
+        """See :class:`simulator.theory.TruncatedNoiseLaw`."""
         kind = GaussianLaw if self.kind == "gaussian" else LaplaceLaw
         return TruncatedNoiseLaw(kind(shift / self.scale), self.reach / shift)

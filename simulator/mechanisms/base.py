@@ -22,7 +22,7 @@ from simulator.data.queries import Query, exceeded
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.foundations.validation import positive
 from simulator.theory.guarantees.families import Guarantee
-from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
 
 Numbers = Sequence[float]
 """Floats: a tuple in the interpreter, a float64 array in a compiled kernel."""

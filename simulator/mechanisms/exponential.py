@@ -14,7 +14,8 @@ from simulator.mechanisms import finite
 from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
 from simulator.mechanisms.values import candidates, check_query
 from simulator.theory.guarantees.families import BoundedRange
-from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.finite import FiniteLaw
 
 # row: n, scores on database 0, scores on database 1, sensitivity
 # params: as a finite table

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms.base import Numbers, ScalarMechanism, Scalars
-from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.finite import FiniteLaw
 
 # row: n, then P0 and P1 of the n outcomes
 # params: n, cumulated P0, cumulated P1, losses, P0

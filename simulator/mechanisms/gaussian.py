@@ -22,7 +22,8 @@ from simulator.mechanisms.base import (
 )
 from simulator.mechanisms.values import NO_LOSS, checked_vectors, refuse_scores
 from simulator.theory.guarantees.families import GaussianDP
-from simulator.theory.laws import GaussianLaw, PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.gaussian import GaussianLaw
 
 # params: value 0, value 1, sigma, middle of the values, slope of the loss
 # tilted: psi, mean

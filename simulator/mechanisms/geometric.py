@@ -19,9 +19,9 @@ from simulator.mechanisms.base import (
     largest,
 )
 from simulator.mechanisms.values import NO_LOSS, check_query, whole_number
-from simulator.theory import laws
 from simulator.theory.guarantees.families import PureDP
-from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.laws import discrete
+from simulator.theory.laws.base import PrivacyLossLaw
 
 # params: value 0, value 1, rate epsilon/sensitivity, middle, half distance, slope of the loss
 # tilted: psi, P(at or before value 0), P(before value 1), kappa * rate, distance
@@ -219,4 +219,4 @@ class Geometric(ScalarMechanism):
         """The finite law on the losses (n - 2j) epsilon/sensitivity, j = 0..n."""
         distance = round(abs(float(self.query(database_0)) - float(self.query(database_1))))
         rate = self.fixed_parameter() / self.query.sensitivity(relation)
-        return laws.discrete_laplace(rate, distance) if distance else NO_LOSS
+        return discrete.discrete_laplace(rate, distance) if distance else NO_LOSS

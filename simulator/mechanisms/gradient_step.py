@@ -16,8 +16,9 @@ from simulator.mechanisms.base import Mechanism, Pair
 from simulator.mechanisms.sampled import PoissonSubsampled, require_relation
 from simulator.mechanisms.values import NO_LOSS
 from simulator.theory.guarantees.families import SubsampledGaussianDP
-from simulator.theory.laws import GaussianLaw, PoissonSubsampledLaw, PrivacyLossLaw
-from simulator.theory.laws.subsampled import check_rate
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.subsampled import PoissonSubsampledLaw, check_rate
 
 _FAR = 30.0
 

@@ -13,8 +13,10 @@ from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.geometric import Geometric
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.noise_mixture import GEOMETRIC, LAPLACE, NORMAL, Noise
-from simulator.theory import laws
-from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.discrete import discrete_laplace
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.laplace import LaplaceLaw
 
 
 def has_noise(mechanism: ScalarMechanism) -> bool:
@@ -58,7 +60,7 @@ def shift_law(mechanism: ScalarMechanism, shift: float, relation: Relation) -> P
     if isinstance(mechanism, AdditiveNoise):
         return mechanism.law_of_shift(shift, relation)
     if noise.shape == NORMAL:
-        return laws.GaussianLaw(shift / noise.scale)
+        return GaussianLaw(shift / noise.scale)
     if noise.shape == LAPLACE:
-        return laws.LaplaceLaw(shift / noise.scale)
-    return laws.discrete_laplace(1.0 / noise.scale, round(shift))
+        return LaplaceLaw(shift / noise.scale)
+    return discrete_laplace(1.0 / noise.scale, round(shift))

@@ -22,7 +22,8 @@ from simulator.mechanisms.base import (
 )
 from simulator.mechanisms.values import NO_LOSS, checked_vectors, refuse_scores
 from simulator.theory.guarantees.families import PureDP
-from simulator.theory.laws import LaplaceLaw, PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.laplace import LaplaceLaw
 
 # params: value 0, value 1, scale b, middle of the values, half their distance, slope of the loss
 

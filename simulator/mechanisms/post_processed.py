@@ -27,7 +27,7 @@ from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.quadrature import laplace_cdf
 from simulator.mechanisms.tilted import outcomes_of
 from simulator.theory.guarantees.families import Guarantee
-from simulator.theory.laws import FiniteLaw
+from simulator.theory.laws.finite import FiniteLaw
 
 Vector = NDArray[np.float64]
 

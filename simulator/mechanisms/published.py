@@ -16,7 +16,7 @@ from simulator.foundations.validation import open_probability, whole
 from simulator.foundations.wording import count_of
 from simulator.mechanisms.base import Mechanism
 from simulator.theory.guarantees.families import ApproxDP
-from simulator.theory.laws import FiniteLaw
+from simulator.theory.laws.finite import FiniteLaw
 
 Counts = NDArray[np.int64]
 

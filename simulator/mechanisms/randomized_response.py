@@ -20,9 +20,9 @@ from simulator.mechanisms.base import (
     largest,
 )
 from simulator.mechanisms.values import NO_LOSS, check_query, real
-from simulator.theory import laws
 from simulator.theory.guarantees.families import PureDP
-from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.laws import extremal
+from simulator.theory.laws.base import PrivacyLossLaw
 
 # params: bit 0, bit 1, probability of the truth, loss of answer 1, probability of the lie
 # tilted: psi, probability of answer 1
@@ -115,7 +115,7 @@ class RandomizedResponse(ScalarMechanism):
         """Losses +-epsilon, or no loss where the two bits agree."""
         if self.query(database_0) == self.query(database_1):
             return NO_LOSS
-        return laws.randomized_response(self.fixed_parameter())
+        return extremal.randomized_response(self.fixed_parameter())
 
 
 def bits(mechanism: str, value_0: Any, value_1: Any) -> tuple[float, float]:

@@ -36,13 +36,13 @@ from simulator.theory.guarantees.families import (
     SubsampledGaussianDP,
 )
 from simulator.theory.guarantees.transforms import subsampled
-from simulator.theory.laws import (
-    FiniteLaw,
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.laws.subsampled import (
     PoissonSubsampledLaw,
-    PrivacyLossLaw,
     SampledWithoutReplacementLaw,
+    check_rate,
 )
-from simulator.theory.laws.subsampled import check_rate
 
 _MOST_SAMPLES, _MOST_SUMS = 4096, 1 << 20
 

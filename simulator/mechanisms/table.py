@@ -15,7 +15,8 @@ from simulator.mechanisms.finite import FiniteMechanism, table_row
 from simulator.mechanisms.randomized_response import bits
 from simulator.mechanisms.values import check_query
 from simulator.theory.guarantees.families import ApproxDP
-from simulator.theory.laws import FiniteLaw, PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.finite import FiniteLaw
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from simulator.mechanisms.base import Mechanism, Pair
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.values import check_query
 from simulator.theory.guarantees.families import PureDP
-from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
 
 
 @dataclass(frozen=True)

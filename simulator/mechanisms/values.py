@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from simulator.data.databases import Database, Relation
 from simulator.data.queries import Query, exceeded
 from simulator.foundations.errors import Breach, InvalidInput
-from simulator.theory.laws import FiniteLaw
+from simulator.theory.laws.finite import FiniteLaw
 
 NO_LOSS = FiniteLaw(np.zeros(1), np.zeros(1))
 """The law of a challenge that tells nothing: both databases are answered alike."""

@@ -3,15 +3,10 @@
 Imports nothing of the simulation.
 """
 
-from simulator.theory.answers import Answer
-from simulator.theory.bounds import (
-    Bound,
-    BoundOnComposition,
-    all_bounds,
-    bound,
-    bounds_for,
-    tail_bounds,
-)
+import warnings
+from typing import Any
+
+from simulator.theory.bounds.base import Bound, BoundOnComposition
 from simulator.theory.bounds.calibration import Rung, calibrate, corollary_3_21
 from simulator.theory.bounds.certified_calibration import (
     Calibrated,
@@ -28,6 +23,8 @@ from simulator.theory.bounds.concentration import (
     freedman_tail,
     hoeffding_tail,
 )
+from simulator.theory.bounds.registry import all_bounds, bound, bounds_for, tail_bounds
+from simulator.theory.bracket import Bracket
 from simulator.theory.filters.families import (
     FILTERS,
     Filter,
@@ -66,26 +63,23 @@ from simulator.theory.guarantees.transforms import (
     shuffled,
     subsampled,
 )
-from simulator.theory.laws import (
-    FiniteLaw,
-    GaussianLaw,
-    GaussianMixtureLaw,
-    LaplaceLaw,
-    MixedLaw,
-    PoissonSubsampledLaw,
-    PrivacyLossLaw,
-    SampledWithoutReplacementLaw,
-    TruncatedNoiseLaw,
-    bounded_range_law,
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.discrete import (
     discrete_gaussian,
     discrete_laplace,
-    randomized_response,
     rounded_gaussian,
     rounded_laplace,
-    shuffled_law,
     staircase,
 )
-from simulator.theory.pld import PLD, Bracket, compose_laws, discretise
+from simulator.theory.laws.extremal import bounded_range_law, randomized_response
+from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.gaussian_mixture import GaussianMixtureLaw
+from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.theory.laws.shuffled import shuffled_law
+from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
+from simulator.theory.laws.truncated import TruncatedNoiseLaw
+from simulator.theory.pld.distribution import PLD, compose_laws
 from simulator.theory.pld.trade_off import GaussianTradeOff, PiecewiseTradeOff, TradeOff
 
 __all__ = [
@@ -94,7 +88,6 @@ __all__ = [
     "PLD",
     "TRANSFORMS",
     "ZCDP",
-    "Answer",
     "ApproxDP",
     "Bound",
     "BoundOnComposition",
@@ -112,7 +105,6 @@ __all__ = [
     "GaussianTradeOff",
     "Guarantee",
     "LaplaceLaw",
-    "MixedLaw",
     "MixtureOdometer",
     "NaturalFilter",
     "ParameterScale",
@@ -150,7 +142,6 @@ __all__ = [
     "corollary_3_21",
     "discrete_gaussian",
     "discrete_laplace",
-    "discretise",
     "freedman_deviation",
     "freedman_tail",
     "group",
@@ -168,3 +159,15 @@ __all__ = [
     "subsampled",
     "tail_bounds",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The old name of :class:`Bracket`, with a warning, for one version."""
+    if name == "Answer":
+        warnings.warn(
+            "simulator.theory.Answer is now Bracket(lower, upper, value)",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return Bracket
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fractions import Fraction
+
+from simulator.theory.bracket import Bracket
 
 UNIT = 2.0**-53
 """Half the distance of 1 to the next double: the relative error of one operation."""
 
 _SMALLEST_NORMAL = sys.float_info.min  # a number below it has fewer digits, or none
-
-_SMALL = 1e-9  # a number below it is resolved to the rounding of this
 
 
 def above(value: float) -> float:
@@ -30,48 +30,16 @@ def not_lost(value: float) -> float:
     return value if value >= _SMALLEST_NORMAL else above(value)
 
 
-def sum_bracket(terms: Iterable[tuple[float, int]]) -> tuple[float, float]:
-    """The nearest doubles below and above the exact sum of value * count, equal where it is one."""
+def sum_bracket(terms: Iterable[tuple[float, int]]) -> Bracket:
+    """The doubles around the exact sum of value * count, one of them where it is a double."""
     pairs = list(terms)
     infinite = next((value for value, _ in pairs if math.isinf(value)), None)
     if infinite is not None:
-        return infinite, infinite
+        return Bracket(infinite, infinite)
     exact = sum((Fraction(value) * count for value, count in pairs), Fraction(0))
     nearest = float(exact)
     if Fraction(nearest) == exact:
-        return nearest, nearest
-    return (nearest, above(nearest)) if Fraction(nearest) < exact else (below(nearest), nearest)
-
-
-def walk_outward(
-    start: float, sign: int, low: float, high: float, *, certified: Callable[[float], bool]
-) -> float:
-    """First point, walking from ``start`` in growing steps, where ``certified`` holds.
-
-    ``sign`` is +1 to walk up, -1 to walk down; ``high`` or ``low`` where no point before it is.
-    """
-    step = 2 * math.ulp(max(abs(start), _SMALL))
-    point = start
-    while point < high if sign > 0 else point > low:
-        if certified(point):
-            return point
-        point = start + sign * step
-        step *= 3
-    return high if sign > 0 else low
-
-
-def epsilon_bracket(
-    deltas: Callable[[float], tuple[float, float]], delta: float, *, start: float, top: float
-) -> tuple[float, float]:
-    """Ends that hold the least epsilon in [0, top] whose delta is at most ``delta``.
-
-    ``deltas`` gives certain ends of a falling curve; ``start`` is a guess of its root, and the
-    curve is at most ``delta`` at ``top``.
-    """
-    start = min(max(start, 0.0), top)
-    high = walk_outward(start, +1, 0.0, top, certified=lambda e: deltas(e)[1] <= delta)
-    low = walk_outward(start, -1, 0.0, top, certified=lambda e: deltas(e)[0] > delta)
-    if low == 0.0 or high == 0.0:  # walking down ends there, certain or not
-        low = 0.0
-        high = 0.0 if deltas(0.0)[1] <= delta else high
-    return low, max(low, high)
+        return Bracket(nearest, nearest)
+    if Fraction(nearest) < exact:
+        return Bracket(nearest, above(nearest))
+    return Bracket(below(nearest), nearest)

@@ -12,7 +12,7 @@ from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import experiment_number, whole
 from simulator.theory.filters.families import Filter
-from simulator.theory.pld.loss_lattice import common_step
+from simulator.theory.lattice import common_step
 from simulator.worst.grid import lattice_step
 from simulator.worst.menu import BoundedRangeEntry, Entry, FixedEntry, FreeEntry, Option
 from simulator.worst.menu_parsing import entries

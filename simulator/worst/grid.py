@@ -1,8 +1,8 @@
 """The line of losses, cut into points one step apart, and one round's law laid out on it.
 
 Let x = e^-z for the loss z past epsilon. The value of a game is convex in x and a mean of it over
-one round's loss, so two ways of moving the law onto the grid err on a known side (the same ones as
-in :mod:`simulator.theory.pld.discretise`):
+one round's loss, so two ways of moving the law onto the grid err on a known side (see
+:mod:`simulator.theory.pld.grid_laws`):
 
 - spreading each piece between the grid points around it, so that its masses in both experiments
   stay, never lowers the value: :func:`outward_layout`;
@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.lattice import common_step
+from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.outward import UNIT
-from simulator.theory.pld.loss_lattice import common_step
 
 GridArray = NDArray[Any]
 """Numbers on a grid: float64, or more digits than that where all losses lie on the grid."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.ties import beyond
+from simulator.theory.bracket import Bracket
 from simulator.theory.laws.base import Floats
-from simulator.theory.pld import Bracket
 from simulator.worst.filter_graphs import filter_graphs
 from simulator.worst.free_parameters import budget_unit, cell_options
 from simulator.worst.game import Game

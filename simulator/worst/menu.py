@@ -24,10 +24,8 @@ from simulator.theory.guarantees.families import (
     BoundedRange,
     Guarantee,
 )
-from simulator.theory.laws import (
-    PrivacyLossLaw,
-    bounded_range_law,
-)
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.extremal import bounded_range_law
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,12 +32,10 @@ from simulator.theory.guarantees.families import (
     PureDP,
     parse_guarantee,
 )
-from simulator.theory.laws import (
-    GaussianLaw,
-    LaplaceLaw,
-    PrivacyLossLaw,
-    randomized_response,
-)
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.extremal import randomized_response
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.worst.menu import (
     BoundedRangeEntry,
     Entry,

@@ -15,10 +15,11 @@ import numpy as np
 from simulator.data.databases import Relation
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds.bounded_range import non_adaptive_ends
+from simulator.theory.bracket import Bracket
 from simulator.theory.filters.families import Filter
 from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
-from simulator.theory.pld import Bracket, compose_laws
+from simulator.theory.pld.distribution import compose_laws
 from simulator.worst.filter_graphs import price_of
 from simulator.worst.game_graph import CLOSED, GameGraph, chain_graph, explored_graph
 from simulator.worst.grid import Grid, Layout, NearestLayout
@@ -60,7 +61,7 @@ def best_non_adaptive(
     NotApplicable where they are too many, or not finitely many.
     """
     if len(menu) == 1 and isinstance(menu[0], BoundedRangeEntry) and filter_ is None:
-        return Bracket(*non_adaptive_ends(menu[0].width, int(rounds or 0), epsilon))
+        return non_adaptive_ends(menu[0].width, int(rounds or 0), epsilon)
     if filter_ is None:
         best = dominant_entry(menu)
         if best is not None:

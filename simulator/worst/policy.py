@@ -23,7 +23,7 @@ from simulator.foundations.validation import experiment_number
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
 from simulator.mechanisms.base import ScalarPair
 from simulator.theory.guarantees.families import ApproxDP, Guarantee
-from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.worst.grid import Grid, nearest_layout, nearest_place
 from simulator.worst.menu import as_neighbours
 from simulator.worst.policy_files import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.stages import stage
-from simulator.theory.pld import Bracket
+from simulator.theory.bracket import Bracket
 from simulator.worst.grid_pass import GridPass
 
 MOST_LEVELS = 12

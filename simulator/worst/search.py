@@ -13,9 +13,9 @@ from simulator.adversaries.contract import Rule
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import finite, nonnegative, positive
+from simulator.theory.bracket import Bracket
 from simulator.theory.filters.families import Filter
 from simulator.theory.laws.base import Floats
-from simulator.theory.pld import Bracket
 from simulator.worst.game import Game
 from simulator.worst.grid_pass import GridPass, first_level, policy_of, run_pass
 from simulator.worst.menu_parsing import entries

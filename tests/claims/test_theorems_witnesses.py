@@ -12,7 +12,7 @@ from simulator.claims.ledger.roth2011.divergence import approximate_divergence
 from simulator.claims.ledger.theorems.composition import advanced_epsilon, random_views
 from simulator.claims.ledger.theorems.divergences import divergence
 from simulator.claims.ledger.theorems.robustness import largest_loss, largest_ratio
-from simulator.theory.laws import FiniteLaw
+from simulator.theory import FiniteLaw
 
 
 @pytest.mark.parametrize(("people", "epsilon"), [(1, 0.3), (4, 0.5), (9, 0.1)])

@@ -23,7 +23,7 @@ from simulator.claims.ledger.zhang2020.selection import chosen, noisy_max_loss
 from simulator.claims.ledger.zhang2020.smooth import scaled_laplace_delta
 from simulator.claims.model import Verdict
 from simulator.claims.simulated_findings import FALSE_ALARM, hoeffding_radius, mostly
-from simulator.theory.laws import LaplaceLaw
+from simulator.theory import LaplaceLaw
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])

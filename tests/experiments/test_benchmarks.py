@@ -12,8 +12,7 @@ from experiments.benchmarks.__main__ import MODULES, chosen, main, shown
 from experiments.benchmarks.measure import Line, alternately
 from simulator.data import ADD_REMOVE
 from simulator.engine.compiled.plain_kernel import Engine
-from simulator.theory.laws import LaplaceLaw
-from simulator.theory.pld import compose_laws
+from simulator.theory import LaplaceLaw, compose_laws
 
 
 @pytest.mark.parametrize(

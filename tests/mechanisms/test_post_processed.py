@@ -20,7 +20,7 @@ from simulator.mechanisms import (
 from simulator.mechanisms.above_threshold import AboveThreshold
 from simulator.mechanisms.lloyd_step import LloydStep
 from simulator.mechanisms.post_processed import Cells, PostProcessed, Recoded
-from simulator.theory.laws import FiniteLaw
+from simulator.theory import FiniteLaw
 from tests.helpers.mechanism_cases import ALICE, CASES, EVERYONE, OTHERS, chi_square, draws
 
 EPSILONS = np.linspace(-1, 2, 13)

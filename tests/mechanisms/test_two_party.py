@@ -6,8 +6,8 @@ from simulator.data.databases import REPLACE_ONE, Database
 from simulator.data.queries import counting_query
 from simulator.foundations.errors import Breach, InvalidInput
 from simulator.mechanisms.two_party import TwoPartyCount
+from simulator.theory import LaplaceLaw
 from simulator.theory.guarantees.families import PureDP
-from simulator.theory.laws import LaplaceLaw
 from tests.helpers.mechanism_cases import draws
 
 

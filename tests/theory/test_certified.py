@@ -20,7 +20,7 @@ from simulator.theory import (
     PureDP,
     RenyiDP,
 )
-from simulator.theory.bounds.certified import certified_epsilon
+from simulator.theory.bounds.certified_epsilon import certified_epsilon
 
 
 def gaussian_epsilon(mu, delta):

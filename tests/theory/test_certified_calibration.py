@@ -17,7 +17,7 @@ from simulator.theory import (
 )
 from simulator.theory.bounds import certified_calibration
 from simulator.theory.bounds.certified_calibration import ParameterScale, calibrate_certified
-from simulator.theory.events.unknown import OpenAccount, scale_of
+from simulator.theory.events.open_account import OpenAccount, scale_of
 from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 
 SIGMA, RATE, EPSILON, ROUNDS = map(scale_of, ("sigma", "rate", "epsilon", "count"))

@@ -27,7 +27,7 @@ from simulator.theory import (
     parse_guarantee,
     randomized_response,
 )
-from simulator.theory.bounds.certified import certified_epsilon
+from simulator.theory.bounds.certified_epsilon import certified_epsilon
 from simulator.theory.guarantees import dominated
 
 CASES = [(1.0, 0.01), (0.5, 0.3), (4.0, 1e-4)]

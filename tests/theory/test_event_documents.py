@@ -10,8 +10,8 @@ import pytest
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import PureDP, RenyiDP, events
 from simulator.theory.events import Account
+from simulator.theory.events.open_account import OpenAccount
 from simulator.theory.events.stored import EVENTS
-from simulator.theory.events.unknown import OpenAccount
 
 EVERYTHING = events.compose(
     events.self_compose(events.subsampled(events.gaussian(0.1 + 0.2), 1 / 3), 7),

@@ -5,15 +5,16 @@ import math
 import mpmath
 import pytest
 
-from simulator.theory.laws import (
+from simulator.theory import (
+    PLD,
     GaussianLaw,
     LaplaceLaw,
     PoissonSubsampledLaw,
     SampledWithoutReplacementLaw,
     TruncatedNoiseLaw,
+    compose_laws,
     discrete_gaussian,
 )
-from simulator.theory.pld import PLD, compose_laws
 
 EPSILONS = [-700.0, -13.8, -4.0, -1.0, -1e-9, 0.0, 1e-6, 0.1, 1.0, 4.0, 5.0, 8.0, 13.8, 50.0, 700.0]
 RATES = [1e-12, 0.01, 0.5, 0.87, 0.9, 0.999, 1 - 1e-12]

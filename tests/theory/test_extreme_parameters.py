@@ -10,13 +10,16 @@ from simulator.theory import (
     ApproxDP,
     BoundedRange,
     Composition,
+    GaussianLaw,
+    LaplaceLaw,
     PureDP,
     bound,
     bounds_for,
+    compose_laws,
+    randomized_response,
 )
-from simulator.theory.laws import GaussianLaw, LaplaceLaw, randomized_response
+from simulator.theory.bracket import Bracket
 from simulator.theory.laws.gaussian_curve import gaussian_epsilon
-from simulator.theory.pld import Bracket, compose_laws
 
 
 @pytest.fixture(autouse=True)

@@ -11,16 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.theory.laws import GaussianLaw, LaplaceLaw
-from simulator.theory.pld import compose_laws
+from simulator.theory import GaussianLaw, LaplaceLaw, compose_laws
 from simulator.theory.pld.composition_query import CompositionQuery
+from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.laplace_lattice import LaplaceLatticeTail
-from simulator.theory.pld.rounds import Parts
 from tests.helpers.exploring import examples
 
 
 def rounds_of(epsilons):
-    return Parts.of([(LaplaceLaw(epsilon), 1) for epsilon in epsilons])
+    return CountedLaws.of([(LaplaceLaw(epsilon), 1) for epsilon in epsilons])
 
 
 def exact_delta(epsilons, target):
@@ -122,10 +121,10 @@ def test_masses_sum_to_one():
 
 
 def test_there_is_none_of_other_rounds():
-    assert LaplaceLatticeTail.of(Parts.of([(LaplaceLaw(0.1), 3)])) is None
+    assert LaplaceLatticeTail.of(CountedLaws.of([(LaplaceLaw(0.1), 3)])) is None
     assert LaplaceLatticeTail.of(rounds_of([0.1, 0.1 * math.pi])) is None
     assert LaplaceLatticeTail.of(rounds_of([0.1 * i for i in range(1, 66)])) is None
     assert LaplaceLatticeTail.of(rounds_of([2.5, 5.0])) is None
-    mixed = Parts.of([(LaplaceLaw(0.1), 3), (LaplaceLaw(0.2), 1), (GaussianLaw(0.1), 3)])
+    mixed = CountedLaws.of([(LaplaceLaw(0.1), 3), (LaplaceLaw(0.2), 1), (GaussianLaw(0.1), 3)])
     assert LaplaceLatticeTail.of(mixed) is None
     assert LaplaceLatticeTail.of(rounds_of(np.array([0.1, 0.2]))) is not None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.laws import (
+from simulator.theory import (
     FiniteLaw,
     GaussianLaw,
     LaplaceLaw,

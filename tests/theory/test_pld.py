@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.laws import (
+from simulator.theory import (
+    PLD,
     FiniteLaw,
     GaussianLaw,
     LaplaceLaw,
     bounded_range_law,
+    compose_laws,
     randomized_response,
 )
-from simulator.theory.pld import PLD, Bracket, compose_laws
+from simulator.theory.bracket import Bracket
 from tests.helpers.exploring import examples
 
 PUBLISHED = {
@@ -302,7 +304,6 @@ def test_a_mechanism_one_permille_off_is_told_apart():
         lambda: PLD.from_law(LaplaceLaw(0.1)).self_compose(1.5),
         lambda: compose_laws([(LaplaceLaw(0.1), -3)]),
         lambda: PLD.from_law(LaplaceLaw(0.1), tolerance=0.0),
-        lambda: PLD.from_law(LaplaceLaw(0.1), step=0.0),
         lambda: Bracket(1.0, 0.0),
         lambda: Bracket(0.0, 1.0).meet(Bracket(2.0, 3.0)),
     ],

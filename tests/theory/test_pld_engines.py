@@ -8,14 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.signal import fftconvolve
 
-from simulator.foundations.errors import InvalidInput
-from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw, randomized_response
-from simulator.theory.pld import PLD, compose_laws, discretise
-from simulator.theory.pld.direct import enumerate_sums
-from simulator.theory.pld.inversion import SmoothedTail, choose_window
+from simulator.theory import (
+    LaplaceLaw,
+    compose_laws,
+    randomized_response,
+)
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.enumerated_sums import enumerate_sums
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
-from simulator.theory.pld.rounds import Parts
-from simulator.theory.pld.saddle import Saddles
+from simulator.theory.pld.saddle_points import Saddles
+from simulator.theory.pld.smoothed_tail import SmoothedTail, choose_window
 from tests.helpers.exploring import examples
 
 
@@ -29,7 +31,7 @@ def smoothed(parts, epsilon, smoothing):
 @given(st.floats(0.1, 0.95), st.integers(20, 60))
 @examples(20)
 def test_smoothed_bracket_contains_the_lattice_answer(share, rounds):
-    parts = Parts.of([(randomized_response(0.2), rounds), (randomized_response(0.3), 10)])
+    parts = CountedLaws.of([(randomized_response(0.2), rounds), (randomized_response(0.3), 10)])
     epsilon = share * parts.support[1]
     lattice = LossLattice.of(parts)
     assert lattice is not None
@@ -41,7 +43,7 @@ def test_smoothed_bracket_contains_the_lattice_answer(share, rounds):
 
 
 def test_the_smoothing_gap_shrinks_with_its_square():
-    parts = Parts.of([(LaplaceLaw(0.1), 200)])
+    parts = CountedLaws.of([(LaplaceLaw(0.1), 200)])
     gaps = []
     for smoothing in (4e-3, 2e-3, 1e-3):
         value = smoothed(parts, 6.0, smoothing).at(6.0)
@@ -52,7 +54,7 @@ def test_the_smoothing_gap_shrinks_with_its_square():
 
 def test_an_untilted_fft_loses_the_tail_and_its_bracket_says_so():
     law, rounds, epsilon = randomized_response(0.1), 1000, 30.0
-    parts = Parts.of([(law, rounds)])
+    parts = CountedLaws.of([(law, rounds)])
     lattice = LossLattice.of(parts)
     tilted = LossLatticeTail.make(parts, lattice, Saddles.of(parts).theta_at(epsilon)).at(epsilon)
     assert tilted.upper - tilted.lower <= 1e-8 * tilted.upper
@@ -71,7 +73,7 @@ def test_an_untilted_fft_loses_the_tail_and_its_bracket_says_so():
 
 
 def test_a_lattice_engine_that_forgets_its_rounding_is_caught():
-    parts = Parts.of([(randomized_response(0.1), 1000)])
+    parts = CountedLaws.of([(randomized_response(0.1), 1000)])
     lattice = LossLattice.of(parts)
     exact = LossLatticeTail.make(parts, lattice, Saddles.of(parts).theta_at(30.0)).at(30.0)
     careless = dataclasses.replace(LossLatticeTail.make(parts, lattice, 0.0), noise=0.0).at(30.0)
@@ -79,7 +81,7 @@ def test_a_lattice_engine_that_forgets_its_rounding_is_caught():
 
 
 def test_a_window_too_short_widens_the_bracket_rather_than_move_it():
-    parts = Parts.of([(LaplaceLaw(0.1), 200)])
+    parts = CountedLaws.of([(LaplaceLaw(0.1), 200)])
     saddles = Saddles.of(parts)
     theta = saddles.theta_at(6.0)
     good = choose_window(parts, 6.0, theta, 1e-3, saddles.log_value_at(6.0))
@@ -92,12 +94,12 @@ def test_a_window_too_short_widens_the_bracket_rather_than_move_it():
 
 def test_lattice_is_found_only_where_there_is_one():
     def lattice(*epsilons):
-        return LossLattice.of(Parts.of([(randomized_response(e), 3) for e in epsilons]))
+        return LossLattice.of(CountedLaws.of([(randomized_response(e), 3) for e in epsilons]))
 
     assert lattice(0.1).points == 4
     assert lattice(0.1, 0.2, 0.7).step == pytest.approx(0.2)
     assert lattice(0.1, 0.1 * np.sqrt(2)) is None
-    assert LossLattice.of(Parts.of([(LaplaceLaw(0.1), 3)])) is None
+    assert LossLattice.of(CountedLaws.of([(LaplaceLaw(0.1), 3)])) is None
     assert lattice(0.1).mismatch < 1e-14
 
 
@@ -109,62 +111,9 @@ def test_flat_stretches_between_wide_atoms_do_not_widen_the_answer(epsilon0, rou
 
 
 def test_enumeration_agrees_with_the_lattice():
-    parts = Parts.of([(randomized_response(0.2), 5), (randomized_response(0.3, 1e-3), 4)])
+    parts = CountedLaws.of([(randomized_response(0.2), 5), (randomized_response(0.3, 1e-3), 4)])
     law = enumerate_sums(parts)
     tail = LossLatticeTail.make(parts, LossLattice.of(parts), 1.0)
     for epsilon in (0.05, 0.9, 2.1):
         value = tail.at(epsilon)
         assert value.lower - 1e-15 <= law.delta(epsilon) <= value.upper + 1e-15
-
-
-@pytest.mark.parametrize(
-    "law", [LaplaceLaw(0.3), GaussianLaw(0.4), randomized_response(0.3)], ids=str
-)
-def test_discretised_laws_sandwich_the_law_and_close_in_second_order(law):
-    gaps = []
-    for step in (0.06, 0.03):  # both hold the atoms
-        pair = discretise(law, step)
-        for epsilon in (0.0, 0.03, 0.11, 0.25):
-            exact = law.delta(epsilon)
-            assert pair.optimistic.delta(epsilon) <= exact * (1 + 1e-11) + 1e-15
-            assert pair.pessimistic.delta(epsilon) >= exact * (1 - 1e-11) - 1e-15
-        for finite in (pair.optimistic, pair.pessimistic):
-            assert np.exp(finite.log_mgf(0.0)) + finite.infinite_mass == pytest.approx(1)
-            assert np.exp(finite.log_mgf(-1.0)) + finite.dual_infinite_mass == pytest.approx(1)
-        spread = pair.pessimistic.log_mgf(1.0) - pair.optimistic.log_mgf(1.0)
-        gaps.append(float(spread))
-    if not law.is_discrete:
-        assert gaps[0] / gaps[1] == pytest.approx(4, rel=0.05)
-
-
-@pytest.mark.parametrize("law", [LaplaceLaw(0.1), GaussianLaw(0.1)], ids=str)
-def test_composed_discretisation_contains_the_exact_bracket_and_nests(law):
-    exact = compose_laws([(law, 30)]).epsilon(1e-8)
-    coarse, fine = (
-        PLD.from_law(law, step=0.1 / cells, tolerance=1e-5).self_compose(30).epsilon(1e-8)
-        for cells in (3, 12)
-    )
-    assert coarse.lower <= fine.lower <= exact.upper
-    assert exact.lower <= fine.upper <= coarse.upper
-    assert fine.width <= 0.3 * coarse.width
-
-
-def test_a_discretisation_that_rounds_the_wrong_way_is_caught():
-    law = LaplaceLaw(0.1)
-    pair = discretise(law, 0.01)
-    shifted = FiniteLaw(pair.pessimistic.losses - 0.01, pair.pessimistic.log_masses)
-    exact = compose_laws([(law, 30)]).epsilon(1e-8)
-    assert compose_laws([(shifted, 30)]).epsilon(1e-8).upper < exact.lower
-
-
-def test_a_grid_that_would_not_fit_memory_is_refused_with_its_size():
-    with pytest.raises(
-        InvalidInput, match=r"takes 2e\+12 cells \(3.2e\+05 GB\).*at least 4\.77e-08"
-    ):
-        discretise(LaplaceLaw(0.1), 1e-13)
-
-
-def test_the_worst_atoms_are_exact_on_a_grid_that_holds_them():
-    pair = discretise(randomized_response(0.1), 0.1)
-    np.testing.assert_allclose(pair.pessimistic.losses[[0, -1]], [-0.1, 0.1], rtol=1e-15)
-    assert pair.pessimistic.delta(0.05) == pytest.approx(randomized_response(0.1).delta(0.05))

@@ -23,6 +23,7 @@ from simulator.theory import (
     shuffled,
     shuffled_law,
 )
+from simulator.theory.bracket import Bracket
 from simulator.theory.laws import clones, shuffled_responses
 from simulator.theory.laws.clones import ClonePair
 
@@ -82,7 +83,7 @@ def neighbours(outputs, reports):
 )
 def test_the_clone_bound_is_above_every_pair_of_shuffled_responses(outputs, reports):
     randomizer = responses(outputs)
-    bounds = [ClonePair(LOCAL, reports).delta_bracket(math.log(ratio))[1] for ratio in RATIOS]
+    bounds = [ClonePair(LOCAL, reports).delta_bracket(math.log(ratio)).upper for ratio in RATIOS]
     for zero, one in neighbours(outputs, reports):
         laws = histograms(randomizer, zero), histograms(randomizer, one)
         for first, second in (laws, laws[::-1]):
@@ -92,7 +93,7 @@ def test_the_clone_bound_is_above_every_pair_of_shuffled_responses(outputs, repo
 
 def test_with_twice_as_many_clones_it_would_not_be():
     reports, ratio = 8, RATIOS[-1]
-    doubled = ClonePair(LOCAL, reports, clones=2.0 / ODDS).delta_bracket(math.log(ratio))[1]
+    doubled = ClonePair(LOCAL, reports, clones=2.0 / ODDS).delta_bracket(math.log(ratio)).upper
     laws = [histograms(responses(2), (x, *[0] * (reports - 1))) for x in (0, 1)]
     assert max(exact_delta(*laws, ratio), exact_delta(*laws[::-1], ratio)) > doubled * 1.1
 
@@ -166,11 +167,11 @@ def test_blocks_of_clones_enclose_what_all_of_them_give(monkeypatch):
 def test_epsilon_inverts_delta_and_no_clone_hides_a_lone_report():
     pair = ClonePair(2.0, 40)
     low, high = pair.epsilon_bracket(1e-3)
-    assert pair.delta_bracket(high)[1] <= 1e-3 < pair.delta_bracket(low)[0]
+    assert pair.delta_bracket(high).upper <= 1e-3 < pair.delta_bracket(low).lower
     assert high - low < 1e-10
     alone = bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(PureDP(2.0), 1))
-    assert ClonePair(2.0, 1).epsilon_bracket(1e-3)[1] == pytest.approx(alone.epsilon(1e-3).value)
-    assert ClonePair(2.0, 40).epsilon_bracket(0.9) == (0.0, 0.0)
+    assert ClonePair(2.0, 1).epsilon_bracket(1e-3).upper == pytest.approx(alone.epsilon(1e-3).value)
+    assert ClonePair(2.0, 40).epsilon_bracket(0.9) == Bracket(0.0, 0.0)
 
 
 @pytest.mark.parametrize("reports", [3, 8, 40])
@@ -290,7 +291,7 @@ def test_the_guarantee_is_a_family_like_the_others():
     assert not family.implies(PureDP(0.9))
     assert all(family.admits(kept) for kept in (ShuffledDP(0.9, 1001), PureDP(0.0)))
     assert not any(family.admits(other) for other in (ShuffledDP(1.0, 999), PureDP(0.5)))
-    assert family.hockey_stick(0.1) == ClonePair(1.0, 1000).delta_bracket(0.1)[1]
+    assert family.hockey_stick(0.1) == ClonePair(1.0, 1000).delta_bracket(0.1).upper
     assert family.hockey_stick(1.0) == 0.0
     assert family.renyi(2.0) == PureDP(1.0).renyi(2.0)
 

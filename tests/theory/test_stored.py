@@ -3,17 +3,15 @@
 import json
 import math
 
-import numpy as np
 import pytest
 
-from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.errors import InvalidInput
 from simulator.theory import (
     PLD,
     Bracket,
     GaussianLaw,
     GaussianMixtureLaw,
     LaplaceLaw,
-    MixedLaw,
     PoissonSubsampledLaw,
     SampledWithoutReplacementLaw,
     TruncatedNoiseLaw,
@@ -31,24 +29,6 @@ ROUNDS = [
     (LaplaceLaw(0.1), 2),
     (GaussianLaw(math.pi), 1),
 ]
-
-
-def uniform_and_tilted():
-    """A law known by its distribution functions alone: y uniform on [0, 1], or as e^-y there."""
-    scale = -math.expm1(-1.0)
-    low = math.log(scale)  # the loss is y + ln scale
-
-    def inside(loss):
-        return np.clip(np.asarray(loss) - low, 0.0, 1.0)
-
-    return MixedLaw(
-        low,
-        low + 1.0,
-        cdf0=inside,
-        sf0=lambda x: 1.0 - inside(x),
-        cdf1=lambda x: -np.expm1(-inside(x)) / scale,
-        sf1=lambda x: (np.exp(-inside(x)) - math.exp(-1.0)) / scale,
-    )
 
 
 LAWS_OF_ALL_KINDS = [
@@ -81,19 +61,6 @@ def test_the_order_of_the_rounds_in_a_document_does_not_matter():
     document = json.loads(pld.to_json())
     document["rounds"].reverse()
     assert PLD.from_json(json.dumps(document)) == pld
-
-
-def test_both_sides_of_a_discretised_law_are_kept():
-    pld = PLD.from_law(uniform_and_tilted(), step=0.1).self_compose(2)
-    assert pld.optimistic != pld.pessimistic
-    again = PLD.from_json(pld.to_json())
-    assert again == pld
-    assert again.delta(0.7) == pld.delta(0.7)
-
-
-def test_a_law_made_of_functions_is_refused_by_name():
-    with pytest.raises(NotApplicable, match="MixedLaw cannot be written"):
-        LAWS.write(uniform_and_tilted())
 
 
 @pytest.mark.parametrize("ends", [(0.1, 0.2), (0.0, math.inf), (-math.inf, 5e-324), (1.0, 1.0)])

@@ -6,7 +6,7 @@ import pytest
 
 from simulator.foundations.errors import InvalidInput
 from simulator.theory import GaussianLaw, compose_laws
-from simulator.theory.bounds.certified import certified_epsilon
+from simulator.theory.bounds.certified_epsilon import certified_epsilon
 from simulator.theory.laws.normal_cells import normal_cells
 from tests.helpers.laws import subsampled_gaussian
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw, randomized_response
-from simulator.theory.pld import compose_laws
+from simulator.theory import FiniteLaw, GaussianLaw, LaplaceLaw, compose_laws, randomized_response
 from simulator.theory.pld.trade_off import GaussianTradeOff, PiecewiseTradeOff, from_pld
 from tests.helpers.exploring import examples
 

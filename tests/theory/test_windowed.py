@@ -7,15 +7,21 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from simulator.theory import GaussianLaw, LaplaceLaw, PoissonSubsampledLaw, compose_laws
-from simulator.theory.laws import FiniteLaw, randomized_response
+from simulator.theory import (
+    FiniteLaw,
+    GaussianLaw,
+    LaplaceLaw,
+    PoissonSubsampledLaw,
+    compose_laws,
+    randomized_response,
+)
 from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 from simulator.theory.pld import grid_laws, windowed
-from simulator.theory.pld.certified_tail import upper_end
+from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.grid_laws import GridLaw, enclosing_grid_laws, loss_range, round_step
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
-from simulator.theory.pld.rounds import Parts
-from simulator.theory.pld.saddle import Saddles
+from simulator.theory.pld.saddle_points import Saddles
+from simulator.theory.pld.tail_inverse import upper_end
 from simulator.theory.pld.windowed import LossWindow, WindowedTail
 from simulator.theory.pld.windowed_query import WindowedQuery
 from tests.helpers.laws import subsampled_gaussian
@@ -89,7 +95,7 @@ def test_thirty_rounds_are_what_is_simulated(law):
 @pytest.mark.parametrize("delta", [0.1, 1e-6, 1e-12, 1e-30])
 def test_gaussians_on_the_grid_are_gaussian(delta):
     # The engine does not know that their sum has a closed form.
-    found = WindowedQuery(Parts.of([(GaussianLaw(0.3), 40)]), 1e-6).epsilon(delta)
+    found = WindowedQuery(CountedLaws.of([(GaussianLaw(0.3), 40)]), 1e-6).epsilon(delta)
     exact = gaussian_epsilon(0.3 * np.sqrt(40), delta)
     assert found.lower <= exact <= found.upper
     assert found.width <= 1e-6 * found.upper
@@ -141,7 +147,7 @@ def lattice_law(law, step):
 def honest_and_short(theta, length):
     """Two hundred responses of 1/8: engine on the whole support, and on a window."""
     law = randomized_response(0.125)
-    parts = Parts.of([(law, 200)])
+    parts = CountedLaws.of([(law, 200)])
     whole = LossLatticeTail.make(parts, LossLattice.of(parts), theta)
     weights = np.exp(law.log_masses + theta * law.losses - law.log_mgf(theta))
     centre = 200 * float(weights @ law.losses)
@@ -152,7 +158,7 @@ def honest_and_short(theta, length):
 
 def test_the_window_agrees_with_the_whole_lattice():
     for epsilon in (3.0, 6.05, 9.3):
-        theta = Saddles.of(Parts.of([(randomized_response(0.125), 200)])).theta_at(epsilon)
+        theta = Saddles.of(CountedLaws.of([(randomized_response(0.125), 200)])).theta_at(epsilon)
         whole, windowed_tail = honest_and_short(theta, 24.0)
         exact, found = whole.at(epsilon), windowed_tail.at(epsilon)
         assert found.lower <= exact.upper
@@ -174,7 +180,7 @@ def test_a_window_too_short_widens_the_bracket_and_does_not_move_it(monkeypatch)
 def test_rounding_that_is_forgotten_is_caught():
     # Without a tilt the tail at 1e-30 is all rounding.
     laws = [(lattice_law(randomized_response(0.125), 0.125), 200)]
-    parts = Parts.of([(randomized_response(0.125), 200)])
+    parts = CountedLaws.of([(randomized_response(0.125), 200)])
     exact = LossLatticeTail.make(parts, LossLattice.of(parts), Saddles.of(parts).theta_at(18.0)).at(
         18.0
     )
@@ -234,7 +240,7 @@ def test_steps_make_exact_grids():
 
 def test_an_upper_end_that_is_sought_from_far_off_is_found():
     law = BOTH[1]
-    query = WindowedQuery(Parts.of([(law, 50)]), 1e-4)
+    query = WindowedQuery(CountedLaws.of([(law, 50)]), 1e-4)
     found = query.epsilon(1e-5)
     _, upper = enclosing_grid_laws(law, round_step(1e-3), loss_range(law, 1e-12))
     plan = query._plan(found.midpoint, query._saddles, 1e-3)

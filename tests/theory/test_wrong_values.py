@@ -7,7 +7,7 @@ import pytest
 from simulator.foundations.errors import InvalidInput
 from simulator.theory import SumFilter, events
 from simulator.theory.events import Account
-from simulator.theory.events.unknown import OpenAccount
+from simulator.theory.events.open_account import OpenAccount
 
 
 @pytest.mark.parametrize(

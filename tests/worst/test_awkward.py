@@ -12,10 +12,10 @@ from simulator.adversaries.contract import Challenge
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import RandomizedResponse
+from simulator.theory import FiniteLaw, randomized_response
 from simulator.theory.bounds.range_recursion import enclosed_curve
 from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
-from simulator.theory.laws import FiniteLaw, randomized_response
 from simulator.worst import Game, worst_case, worst_odometer
 from simulator.worst.game_graph import chain_graph
 from simulator.worst.grid import Grid, lattice_layout, nearest_layout

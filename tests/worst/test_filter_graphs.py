@@ -18,7 +18,7 @@ from simulator.theory.filters.families import (
     WhitehouseFilter,
     ZCDPFilter,
 )
-from simulator.theory.filters.running_sums import budget_of
+from simulator.theory.filters.sum_budgets import budget_of
 from simulator.theory.guarantees.families import Guarantee, PureDP
 from simulator.worst import Game, worst_case
 from simulator.worst.filter_graphs import filter_graphs

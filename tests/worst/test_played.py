@@ -11,6 +11,7 @@ from simulator.analysis.rare import estimate_rare
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.compiled.plain_kernel import Engine
+from simulator.theory import FiniteLaw
 from simulator.theory.filters.families import (
     RenyiFilter,
     RogersFilter,
@@ -18,7 +19,6 @@ from simulator.theory.filters.families import (
     WhitehouseFilter,
     ZCDPFilter,
 )
-from simulator.theory.laws import FiniteLaw
 from simulator.worst import worst_case
 
 SKEWED = FiniteLaw.from_probabilities((0.7, 0.2, 0.1), (0.5, 0.2, 0.3))

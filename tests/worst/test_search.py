@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.laws import FiniteLaw, GaussianLaw, LaplaceLaw
+from simulator.theory import FiniteLaw, GaussianLaw, LaplaceLaw
 from simulator.worst import Game, worst_case
 from simulator.worst.game_graph import chain_graph
 from simulator.worst.grid import Grid, nearest_layout, outward_layout

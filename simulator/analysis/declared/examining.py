@@ -35,7 +35,7 @@ from simulator.foundations.seeds import Stream, generator
 from simulator.foundations.stages import in_stages
 from simulator.foundations.validation import open_probability, whole
 from simulator.mechanisms import Free, ScalarMechanism
-from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
 
 DRAWS = 1 << 14
 """Draws of each database, at most."""

@@ -23,7 +23,7 @@ from simulator.theory.bounds.certified_calibration import (
     calibrate_certified,
 )
 from simulator.theory.bounds.comparison import LARGEST_PARAMETER, MECHANISMS
-from simulator.theory.events.unknown import OpenAccount, scale_of
+from simulator.theory.events.open_account import OpenAccount, scale_of
 from simulator.theory.guarantees.families import BoundedRange, GaussianDP, Guarantee, PureDP
 
 FAMILIES: dict[str, type[Guarantee]] = {

@@ -17,7 +17,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
-    from simulator.theory.pld import Bracket
+    from simulator.theory.bracket import Bracket
 
 _results: list[TextIO] = []
 """Where the results of the commands that are running go, the innermost last."""

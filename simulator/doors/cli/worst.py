@@ -16,7 +16,7 @@ from simulator.foundations.wording import count_of
 
 if TYPE_CHECKING:
     from simulator.analysis.estimation import Estimate
-    from simulator.theory.pld import Bracket
+    from simulator.theory.bracket import Bracket
     from simulator.worst.search import WorstCase
 
 STOPPED = {

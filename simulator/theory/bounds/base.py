@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.validation import nonnegative
-from simulator.theory.answers import Answer, Kind
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.round_deltas import ONE_LEAK, LeakRule
+from simulator.theory.bracket import Bracket, Kind
 from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.outward import below, sum_bracket
 from simulator.theory.parameters import SMALLEST_DELTA, delta_of_question
@@ -27,11 +27,11 @@ class Bound(ABC):
     """One theorem on adaptive composition.
 
     A subclass states its class attributes and, for the rounds that do not leak outright,
-    ``_why_not``, ``_delta`` and ``_epsilon``; the per-round deltas are accounted for here.
-    The ends of an answer are certain: what a formula loses to rounding is added to them by
-    ``_delta_ends`` and ``_epsilon_ends``, by default with the margins below, which are wider than
-    the few operations of any formula here lose. An exact bound overrides both. A bound with a
-    certified interval of its own overrides ``_delta_answer`` and ``_epsilon_answer``.
+    ``_why_not``, and either its formulas ``_delta`` and ``_epsilon`` or the brackets
+    ``_delta_answer`` and ``_epsilon_answer``; the per-round deltas are accounted for here.
+    The ends of an answer are certain. What a formula loses to rounding is added by ``_delta_ends``
+    and ``_epsilon_ends``, by default with the margins below: they are wider than the error of the
+    few operations of any formula here. An exact formula overrides both.
     """
 
     name: ClassVar[str]
@@ -56,39 +56,39 @@ class Bound(ABC):
     @abstractmethod
     def _why_not(self, core: Composition) -> str | None: ...
 
-    @abstractmethod
-    def _delta(self, core: Composition, epsilon: float) -> float: ...
+    def _delta(self, core: Composition, epsilon: float) -> float:
+        return self._delta_answer(core, epsilon).value
 
-    @abstractmethod
-    def _epsilon(self, core: Composition, delta: float) -> float: ...
+    def _epsilon(self, core: Composition, delta: float) -> float:
+        return self._epsilon_answer(core, delta).value
 
-    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
+    def _delta_answer(self, core: Composition, epsilon: float) -> Bracket:
         value = min(1.0, max(0.0, self._delta(core, epsilon)))
         if self.kind == "approximation":
-            return Answer(value, 0.0, 1.0)
+            return Bracket(0.0, 1.0, value)
         lower, upper = self._delta_ends(core, epsilon)
-        _, largest = largest_loss(core)
+        largest = largest_loss(core).upper
         if value == 0.0 and math.isfinite(largest):  # delta(E) <= 1 - e^(E - largest loss)
             upper = min(upper, max(0.0, -math.expm1(min(0.0, epsilon - largest)) * _UP))
-        return Answer.of_ends(self.kind, value, (lower, upper), ceiling=1.0)
+        return Bracket.stated(self.kind, value, (lower, upper), ceiling=1.0)
 
-    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
+    def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
         value = max(0.0, self._epsilon(core, delta))
         if self.kind == "approximation":
-            return Answer(value, 0.0, math.inf)
+            return Bracket(0.0, math.inf, value)
         ends = self._epsilon_ends(core, delta)
-        return Answer.of_ends(self.kind, value, ends, ceiling=math.inf)
+        return Bracket.stated(self.kind, value, ends, ceiling=math.inf)
 
-    def _delta_ends(self, core: Composition, epsilon: float) -> tuple[float, float]:
+    def _delta_ends(self, core: Composition, epsilon: float) -> Bracket:
         """Ends around the delta, at an epsilon moved by more than the formula rounds it."""
         wider, narrower = epsilon / _UP, epsilon * _UP
         upper = self._delta(core, wider) * _DELTA_UP + _UNDERFLOW
-        return self._delta(core, narrower) / _DELTA_UP - _UNDERFLOW, upper
+        return Bracket(self._delta(core, narrower) / _DELTA_UP - _UNDERFLOW, upper)
 
-    def _epsilon_ends(self, core: Composition, delta: float) -> tuple[float, float]:
+    def _epsilon_ends(self, core: Composition, delta: float) -> Bracket:
         """Ends around the formula's epsilon."""
         value = self._epsilon(core, delta)
-        return value / _UP, value * _UP
+        return Bracket(value / _UP, value * _UP)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class BoundOnComposition:
         """Paper and theorem."""
         return self.bound.source
 
-    def delta(self, epsilon: float) -> Answer:
+    def delta(self, epsilon: float) -> Bracket:
         """The delta at an epsilon >= 0 (infinity allowed). Raises InvalidInput otherwise."""
         epsilon = nonnegative("epsilon", epsilon)
         core = self.bound._delta_answer(self.composition.core, epsilon)
@@ -124,9 +124,9 @@ class BoundOnComposition:
             lower, upper = lower / _UP, upper * _UP
         if core.lower <= 0.0:
             lower = 0.0
-        return Answer(value, min(lower, value), min(1.0, max(upper, value)))
+        return Bracket(min(lower, value), min(1.0, max(upper, value)), value)
 
-    def epsilon(self, delta: float) -> Answer:
+    def epsilon(self, delta: float) -> Bracket:
         """Least epsilon >= 0 at a delta in [0, 1).
 
         Raises InvalidInput on another delta and below 1e-300, and NotApplicable where no epsilon
@@ -148,18 +148,18 @@ class BoundOnComposition:
                 (delta + leaks) * (_UP - 1.0),
             )
             less, more = allowed - margin, min(allowed + margin, below(1.0))
-            upper = largest_loss(core)[1]
+            upper = largest_loss(core).upper
             if less >= SMALLEST_DELTA:
                 upper = self.bound._epsilon_answer(core, less).upper
             lower = self.bound._epsilon_answer(core, more).lower
-            return Answer(answer.value, min(lower, answer.lower), max(upper, answer.upper))
-        low, high = largest_loss(core)
-        if self.bound.kind == "approximation" or not math.isfinite(high):
+            return Bracket(min(lower, answer.lower), max(upper, answer.upper), answer.value)
+        largest = largest_loss(core)
+        if self.bound.kind == "approximation" or not math.isfinite(largest.upper):
             raise NotApplicable(f"{self.name}: no finite epsilon holds at delta {delta!r}")
-        return Answer.of_ends(self.kind, core.total(pure_epsilon), (low, high), ceiling=math.inf)
+        return Bracket.stated(self.kind, core.total(pure_epsilon), largest, ceiling=math.inf)
 
 
-def largest_loss(core: Composition) -> tuple[float, float]:
+def largest_loss(core: Composition) -> Bracket:
     """The doubles around the sum of the pure epsilons, infinite where a loss is unbounded."""
     return sum_bracket((guarantee.pure_epsilon, count) for guarantee, count in core)
 

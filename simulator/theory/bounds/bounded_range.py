@@ -10,7 +10,6 @@ import numpy as np
 import scipy
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.answers import Answer
 from simulator.theory.bounds.base import Bound, largest_loss, needs_squares, pure_epsilon
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.concentration import azuma_deviation, azuma_tail
@@ -22,10 +21,11 @@ from simulator.theory.bounds.range_recursion import (
     cells_per_width,
     enclosed_curve,
 )
+from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.families import BoundedRange
-from simulator.theory.outward import UNIT, epsilon_bracket
+from simulator.theory.inverse import certain_inverse, falling_root
+from simulator.theory.outward import UNIT
 from simulator.theory.pld.response_atoms import LossAtoms, log_binomial, log_binomial_error
-from simulator.theory.roots import falling_root
 
 
 def needs_range(core: Composition) -> str | None:
@@ -95,26 +95,20 @@ class BoundedRangeAdaptive(Bound):
         curve = enclosed_curve(width, rounds, cells, offset)
         return curve, (rounds + 1) * cells + steps
 
-    def _delta(self, core: Composition, epsilon: float) -> float:
-        return self._delta_answer(core, epsilon).upper
-
-    def _epsilon(self, core: Composition, delta: float) -> float:
-        return self._epsilon_answer(core, delta).upper
-
-    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
+    def _delta_answer(self, core: Composition, epsilon: float) -> Bracket:
         if epsilon >= core.total(pure_epsilon):
-            return Answer(0.0, 0.0, 0.0)
+            return Bracket(0.0, 0.0)
         curve, here = self._curve(core, epsilon)
         upper = float(curve.upper[here])
-        return Answer(upper, min(float(curve.lower[here]), upper), upper)
+        return Bracket(min(float(curve.lower[here]), upper), upper)
 
-    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
+    def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
         if delta <= 2.0 * UNDERFLOW:
             raise NotApplicable(f"{self.name}: delta {delta!r} is below double precision's reach")
         if core.total(pure_epsilon) == 0.0:
-            return Answer(0.0, 0.0, 0.0)
+            return Bracket(0.0, 0.0)
         low, high = (max(0.0, end) for end in self._curve(core, 0.0)[0].invert(delta))
-        return Answer(high, low, high)
+        return Bracket(low, high)
 
 
 class BoundedRangeNonAdaptive(Bound):
@@ -142,19 +136,18 @@ class BoundedRangeNonAdaptive(Bound):
             return 0.0
         return non_adaptive_delta(width, rounds, epsilon)
 
-    def _delta_ends(self, core: Composition, epsilon: float) -> tuple[float, float]:
+    def _delta_ends(self, core: Composition, epsilon: float) -> Bracket:
         ((guarantee, rounds),) = core.parts
-        return _certain_delta(guarantee.range_width, rounds, epsilon), 1.0
+        return Bracket(_certain_delta(guarantee.range_width, rounds, epsilon), 1.0)
 
-    def _epsilon_ends(self, core: Composition, delta: float) -> tuple[float, float]:
-        _, largest = largest_loss(core)
-        lower, _ = epsilon_bracket(
-            lambda epsilon: (self._delta_ends(core, epsilon)[0], 1.0),
+    def _epsilon_ends(self, core: Composition, delta: float) -> Bracket:
+        found = certain_inverse(
+            lambda epsilon: self._delta_ends(core, epsilon),
             delta,
             start=self._epsilon(core, delta),
-            top=largest,
+            top=largest_loss(core).upper,
         )
-        return lower, math.inf
+        return Bracket(found.lower, math.inf)
 
     def _epsilon(self, core: Composition, delta: float) -> float:
         ((guarantee, rounds),) = core.parts
@@ -173,7 +166,7 @@ def non_adaptive_delta(width: float, rounds: int, epsilon: float) -> float:
     return _best_candidate(width, rounds, epsilon)[0]
 
 
-def non_adaptive_ends(width: float, rounds: int, epsilon: float) -> tuple[float, float]:
+def non_adaptive_ends(width: float, rounds: int, epsilon: float) -> Bracket:
     """Certain ends of the largest delta(epsilon) over all k + 1 candidates, epsilon >= 0.
 
     Raises NotApplicable for more than 2000 rounds.
@@ -187,7 +180,7 @@ def non_adaptive_ends(width: float, rounds: int, epsilon: float) -> tuple[float,
         if atoms is not None and epsilon < rounds * width:
             low, high = atoms.delta_bracket(epsilon)
             lower, upper = max(lower, low), max(upper, high)
-    return lower, upper
+    return Bracket(lower, upper)
 
 
 def _certain_delta(width: float, rounds: int, epsilon: float) -> float:
@@ -195,7 +188,7 @@ def _certain_delta(width: float, rounds: int, epsilon: float) -> float:
     if epsilon >= rounds * width:
         return 0.0
     atoms = _best_candidate(width, rounds, epsilon)[1]
-    return 0.0 if atoms is None else atoms.delta_bracket(epsilon)[0]
+    return 0.0 if atoms is None else atoms.delta_bracket(epsilon).lower
 
 
 @lru_cache(maxsize=256)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.validation import open_probability
-from simulator.theory.answers import Kind
-from simulator.theory.bounds import Bound, all_bounds, bound
+from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.registry import all_bounds, bound
+from simulator.theory.bracket import Kind
 from simulator.theory.guarantees.families import Guarantee, PureDP
 from simulator.theory.parameters import positive
 

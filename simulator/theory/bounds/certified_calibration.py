@@ -14,9 +14,10 @@ from dataclasses import KW_ONLY, dataclass, field
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.stages import stage
 from simulator.foundations.validation import open_probability, whole
-from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.bracket import Bracket
+from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.parameters import SMALLEST_DELTA, positive
-from simulator.theory.pld import Bracket, compose_laws
+from simulator.theory.pld.distribution import compose_laws
 
 Rounds = Sequence[tuple[PrivacyLossLaw, int]]
 
@@ -213,7 +214,7 @@ class _Search:
         """Ends of epsilon in the worse direction."""
         laws = list(self.rounds(self.scale.candidate(index)))
         one, other = (self._one_way(laws, way, _TOLERANCES[2:]) for way in (False, True))
-        return Bracket(max(one.lower, other.lower), max(one.upper, other.upper))
+        return Bracket.largest((one, other))
 
     def _one_way(
         self, laws: Rounds, exchanged: bool, tolerances: Sequence[float] = _TOLERANCES

@@ -16,9 +16,10 @@ from dataclasses import KW_ONLY, dataclass
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.stages import in_stages
 from simulator.foundations.validation import finite, nonnegative
-from simulator.theory.answers import Answer, Kind
-from simulator.theory.bounds import Bound, BoundOnComposition, all_bounds
+from simulator.theory.bounds.base import Bound, BoundOnComposition
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.registry import all_bounds
+from simulator.theory.bracket import Bracket, Kind
 from simulator.theory.guarantees.families import (
     ApproxDP,
     BoundedRange,
@@ -29,15 +30,13 @@ from simulator.theory.guarantees.families import (
     SubsampledDP,
     SubsampledGaussianDP,
 )
-from simulator.theory.laws import (
-    GaussianLaw,
-    LaplaceLaw,
-    PoissonSubsampledLaw,
-    PrivacyLossLaw,
-    randomized_response,
-)
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.extremal import randomized_response
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.theory.laws.subsampled import PoissonSubsampledLaw
 from simulator.theory.parameters import delta_of_question
-from simulator.theory.pld import PLD, Bracket, compose_laws
+from simulator.theory.pld.distribution import PLD, compose_laws
 
 TOLERANCE = 1e-8
 """Relative width that the exact rows aim at: some seconds at most, whatever the rounds."""
@@ -145,7 +144,7 @@ class Row:
 
     name: str
     kind: Kind
-    answer: Answer
+    answer: Bracket
     source: str
     seconds: float
 
@@ -163,7 +162,7 @@ class EpsilonAt:
     def __post_init__(self) -> None:
         delta_of_question(self.delta)
 
-    def theorem(self, bound: BoundOnComposition) -> Answer:
+    def theorem(self, bound: BoundOnComposition) -> Bracket:
         """What a bound says."""
         return bound.epsilon(self.delta)
 
@@ -192,7 +191,7 @@ class DeltaAt:
     def __post_init__(self) -> None:
         nonnegative("epsilon", finite("epsilon", self.epsilon))
 
-    def theorem(self, bound: BoundOnComposition) -> Answer:
+    def theorem(self, bound: BoundOnComposition) -> Bracket:
         """What a bound says."""
         return bound.delta(self.epsilon)
 
@@ -230,7 +229,7 @@ def theorem_row(question: Question, bound: Bound, composition: Composition, atta
         raise NotApplicable(f"{bound.name}: the mechanism is not the worst of its family")
     answer, kind = question.theorem(bound.on(composition)), bound.kind
     if kind in ("exact", "upper") and not attained:
-        kind, answer = "upper", Answer(answer.upper, 0.0, answer.upper)
+        kind, answer = "upper", Bracket(0.0, answer.upper)
     return Row(bound.name, kind, answer, bound.source, time.perf_counter() - start)
 
 
@@ -245,14 +244,12 @@ def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | No
     if both:
         exchanged = [(law.reversed(), count) for law, count in rounds]
         found.append(question.truth(exchanged, aim))
-    upper = max(bracket.upper for bracket in found)
-    lower = max(bracket.lower for bracket in found)
-    if tolerance is not None and upper - lower > tolerance * upper:
+    answer = Bracket.largest(found)
+    if tolerance is not None and answer.width > tolerance * answer.upper:
         raise InvalidInput(
             f"doubles do not certify tolerance={tolerance:g} here, but a relative width of "
-            f"{(upper - lower) / upper:.2g}"
+            f"{answer.width / answer.upper:.2g}"
         )
-    answer = Answer(upper, lower, upper)
     return Row(TRUTH, "exact", answer, _TRUTH_SOURCE, time.perf_counter() - start)
 
 

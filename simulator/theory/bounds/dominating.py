@@ -8,13 +8,13 @@ from functools import lru_cache
 from typing import ClassVar
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.answers import Answer, Kind
 from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.bracket import Bracket, Kind
 from simulator.theory.guarantees.dominated import DominatedFamily
 from simulator.theory.guarantees.families import Guarantee
-from simulator.theory.laws import PrivacyLossLaw
-from simulator.theory.pld import PLD, Bracket, compose_laws
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.pld.distribution import PLD, compose_laws
 
 _TOLERANCE = 1e-6
 _SOURCE = "Zhu, Dong and Wang 2022, Theorem 10"
@@ -38,30 +38,24 @@ class DominatingPairs(Bound):
     def _composed(self, core: Composition) -> tuple[PLD, ...]:
         return (_composition(core, _worst),)
 
-    def _delta(self, core: Composition, epsilon: float) -> float:
-        return self._delta_answer(core, epsilon).value
-
-    def _epsilon(self, core: Composition, delta: float) -> float:
-        return self._epsilon_answer(core, delta).value
-
-    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
+    def _delta_answer(self, core: Composition, epsilon: float) -> Bracket:
         if math.isinf(epsilon):
-            lost = max(one.pessimistic.infinite_mass for one in self._composed(core))
-            return Answer.of_ends(self.kind, lost, (lost, lost), ceiling=1.0)
+            lost = max(one.laws.infinite_mass for one in self._composed(core))
+            return Bracket.stated(self.kind, lost, (lost, lost), ceiling=1.0)
         found = [one.delta(epsilon) for one in self._composed(core)]
         return self._answer(found, ceiling=1.0)
 
-    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
+    def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
         found = [one.epsilon(delta) for one in self._composed(core)]
         if any(math.isinf(bracket.upper) for bracket in found):
             raise NotApplicable(f"{self.name}: no finite epsilon is certified at delta {delta!r}")
         return self._answer(found, ceiling=math.inf)
 
-    def _answer(self, found: list[Bracket], ceiling: float) -> Answer:
+    def _answer(self, found: list[Bracket], ceiling: float) -> Bracket:
         """The larger of several."""
-        lower, upper = max(one.lower for one in found), max(one.upper for one in found)
-        value = lower if self.kind == "lower" else upper
-        return Answer.of_ends(self.kind, value, (lower, upper), ceiling=ceiling)
+        largest = Bracket.largest(found)
+        value = largest.lower if self.kind == "lower" else largest.upper
+        return Bracket.stated(self.kind, value, largest, ceiling=ceiling)
 
 
 class BothDirections(DominatingPairs):

@@ -6,6 +6,7 @@ import math
 
 from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.families import ZCDP, GaussianDP, Guarantee, PureDP
 from simulator.theory.laws.gaussian_curve import (
     gaussian_delta,
@@ -41,12 +42,12 @@ class _ByMu(Bound):
     def _epsilon(self, core: Composition, delta: float) -> float:
         return gaussian_epsilon(self._mu(core), delta)
 
-    def _delta_ends(self, core: Composition, epsilon: float) -> tuple[float, float]:
+    def _delta_ends(self, core: Composition, epsilon: float) -> Bracket:
         if math.isinf(epsilon):
-            return 0.0, 0.0
+            return Bracket(0.0, 0.0)
         return gaussian_delta_bracket(self._mu(core), epsilon)
 
-    def _epsilon_ends(self, core: Composition, delta: float) -> tuple[float, float]:
+    def _epsilon_ends(self, core: Composition, delta: float) -> Bracket:
         return gaussian_epsilon_bracket(self._mu(core), delta)
 
 

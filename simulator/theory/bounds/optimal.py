@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.answers import Answer
 from simulator.theory.bounds.base import Bound, largest_loss
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.families import PureDP
 from simulator.theory.pld.response_atoms import LossAtoms, mixed_atoms, repeated_atoms
 from simulator.theory.pld.response_lattice import ResponseCounts, enclosing_atoms, lattice_step
@@ -53,11 +53,11 @@ class OptimalHomogeneous(Bound):
     def _epsilon(self, core: Composition, delta: float) -> float:
         return self._atoms(core).epsilon(delta)
 
-    def _delta_ends(self, core: Composition, epsilon: float) -> tuple[float, float]:
+    def _delta_ends(self, core: Composition, epsilon: float) -> Bracket:
         return self._atoms(core).delta_bracket(epsilon)
 
-    def _epsilon_ends(self, core: Composition, delta: float) -> tuple[float, float]:
-        return self._atoms(core).epsilon_bracket(delta, largest_loss(core)[1])
+    def _epsilon_ends(self, core: Composition, delta: float) -> Bracket:
+        return self._atoms(core).epsilon_bracket(delta, largest_loss(core).upper)
 
 
 class OptimalHeterogeneous(OptimalHomogeneous):
@@ -103,24 +103,18 @@ class RoundedHeterogeneous(Bound):
         assert step is not None  # the condition was checked
         return enclosing_atoms(parts, step)
 
-    def _delta(self, core: Composition, epsilon: float) -> float:
-        return self._delta_answer(core, epsilon).upper
-
-    def _epsilon(self, core: Composition, delta: float) -> float:
-        return self._epsilon_answer(core, delta).upper
-
-    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
-        if epsilon >= largest_loss(core)[1]:
-            return Answer(0.0, 0.0, 0.0)
+    def _delta_answer(self, core: Composition, epsilon: float) -> Bracket:
+        if epsilon >= largest_loss(core).upper:
+            return Bracket(0.0, 0.0)
         below, above = self._enclosing(core)
-        upper = min(1.0, above.delta_bracket(epsilon)[1] + _UNDERFLOW)
-        return Answer(upper, min(below.delta_bracket(epsilon)[0], upper), upper)
+        upper = min(1.0, above.delta_bracket(epsilon).upper + _UNDERFLOW)
+        return Bracket(min(below.delta_bracket(epsilon).lower, upper), upper)
 
-    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
+    def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
         if delta <= 2.0 * _UNDERFLOW:
             raise NotApplicable(f"{self.name}: delta {delta!r} is below double precision's reach")
         below, above = self._enclosing(core)
-        _, largest = largest_loss(core)
+        largest = largest_loss(core).upper
         reach = max(largest, *(float(atoms.losses[0]) * (1.0 + 1e-9) for atoms in (below, above)))
-        upper = min(largest, above.epsilon_bracket(delta - _UNDERFLOW, reach)[1])
-        return Answer(upper, min(below.epsilon_bracket(delta, reach)[0], upper), upper)
+        upper = min(largest, above.epsilon_bracket(delta - _UNDERFLOW, reach).upper)
+        return Bracket(min(below.epsilon_bracket(delta, reach).lower, upper), upper)

@@ -26,6 +26,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from simulator.theory.bracket import Bracket
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.response_atoms import Floats
 
@@ -51,8 +52,8 @@ class EnclosedCurve:
     lower: Floats
     upper: Floats
 
-    def invert(self, delta: float) -> tuple[float, float]:
-        """Ends of an interval that holds the epsilon where the curve comes down to ``delta``.
+    def invert(self, delta: float) -> Bracket:
+        """Bracket of the epsilon where the curve comes down to ``delta``.
 
         Above, the chord of the upper ends; below, the extension of the line from the upper end on
         the left to the lower end at the last point that is certainly above: both by convexity in
@@ -60,15 +61,15 @@ class EnclosedCurve:
         """
         right = int(np.argmax(self.upper <= delta))
         if right == 0:  # below delta everywhere
-            return -math.inf, -math.inf
+            return Bracket(-math.inf, -math.inf)
         step = float(self.epsilons[1] - self.epsilons[0])
         rounding = 2.0**-48 * max(abs(float(self.epsilons[right])), step)
         high = self._crossing(right, float(self.upper[right]), delta) + rounding
         left = int(np.argmax(self.lower < delta)) - 1
         if left < 1:
-            return -math.inf, high
+            return Bracket(-math.inf, high)
         low = self._crossing(left, float(self.lower[left]), delta) - rounding
-        return min(low, float(self.epsilons[left + 1]), high), high
+        return Bracket(min(low, float(self.epsilons[left + 1]), high), high)
 
     def _crossing(self, point: int, value: float, delta: float) -> float:
         """Where the line from the upper end before ``point`` to ``value`` there meets ``delta``."""

@@ -6,15 +6,16 @@ import math
 
 import numpy as np
 
-from simulator.theory.answers import Answer
 from simulator.theory.bounds.base import Bound, largest_loss, needs_reach
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.families import ShuffledDP
 from simulator.theory.laws import clones, shuffled_responses
 from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.laws.shuffled_responses import response_delta, response_epsilon
 from simulator.theory.outward import UNIT
 from simulator.theory.parameters import SMALLEST_DELTA
-from simulator.theory.pld import PLD, compose_laws
+from simulator.theory.pld.distribution import PLD, compose_laws
 
 _TOLERANCE = 1e-5
 _SMALLEST = 1e-9  # of a smaller epsilon the losses lose their digits
@@ -61,19 +62,7 @@ class ClonesClosedForm(Bound):
         return clones.closed_form_epsilon(shuffle.epsilon, shuffle.reports, delta)
 
 
-class _Enclosed(Bound):
-    """A bound that is one certified end of a curve."""
-
-    costly = True
-
-    def _delta(self, core: Composition, epsilon: float) -> float:
-        return self._delta_answer(core, epsilon).value
-
-    def _epsilon(self, core: Composition, delta: float) -> float:
-        return self._epsilon_answer(core, delta).value
-
-
-class ClonesNumerical(_Enclosed):
+class ClonesNumerical(Bound):
     """The curve of C ~ Bin(n - 1, exp(-e)) clones, summed; over several rounds composed."""
 
     name = "clones-numerical"
@@ -81,74 +70,76 @@ class ClonesNumerical(_Enclosed):
         "Feldman, McMillan and Talwar 2021, Section 3; Zhu, Dong and Wang 2022, Theorem 10, "
         "for several rounds"
     )
+    costly = True
 
     def _why_not(self, core: Composition) -> str | None:
         return _why_not_shuffles(core, clones.MOST_REPORTS)
 
-    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
+    def _delta_answer(self, core: Composition, epsilon: float) -> Bracket:
         rounds = _shuffles(core)
-        if epsilon >= largest_loss(core)[1]:
-            return Answer(0.0, 0.0, 0.0)
+        if epsilon >= largest_loss(core).upper:
+            return Bracket(0.0, 0.0)
         if core.rounds == 1:
             upper = rounds[0][0].pair.delta(epsilon)
         else:
             composed, wrong = _dominating(rounds)
             moved = composed.delta(max(0.0, epsilon - 2.0 * wrong)).upper
             upper = min(1.0, moved * math.exp(wrong))
-        return Answer(upper, 0.0, upper)
+        return Bracket(0.0, upper)
 
-    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
-        rounds, (_, largest) = _shuffles(core), largest_loss(core)
+    def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
+        rounds, largest = _shuffles(core), largest_loss(core).upper
         if largest == 0.0:
-            return Answer(0.0, 0.0, 0.0)
+            return Bracket(0.0, 0.0)
         if core.rounds == 1:
-            upper = rounds[0][0].pair.epsilon_bracket(delta)[1]
+            upper = rounds[0][0].pair.epsilon_bracket(delta).upper
         else:
             composed, wrong = _dominating(rounds)
             asked = max(delta * math.exp(-wrong), SMALLEST_DELTA)
             upper = composed.epsilon(asked).upper + 2.0 * wrong if asked < delta else largest
         upper = min(upper, largest)
-        return Answer(upper, 0.0, upper)
+        return Bracket(0.0, upper)
 
 
-class ShuffledResponses(_Enclosed):
+class ShuffledResponses(Bound):
     """Binary randomized response, shuffled: counted exactly, it keeps the guarantee."""
 
     name = "shuffled-randomized-response"
     source = "the histogram of shuffled binary responses, counted exactly"
     kind = "lower"
+    costly = True
 
     def _why_not(self, core: Composition) -> str | None:
         return _why_not_shuffles(core, shuffled_responses.MOST_REPORTS)
 
-    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
+    def _delta_answer(self, core: Composition, epsilon: float) -> Bracket:
         rounds = _shuffles(core)
-        if not rounds or epsilon >= largest_loss(core)[0]:
-            return Answer(0.0, 0.0, 1.0)
+        if not rounds or epsilon >= largest_loss(core).lower:
+            return Bracket(0.0, 1.0, 0.0)
         if core.rounds == 1:
             (shuffle, _) = rounds[0]
-            lower = shuffled_responses.response_delta(shuffle.epsilon, shuffle.reports, epsilon)[0]
+            lower = response_delta(shuffle.epsilon, shuffle.reports, epsilon).lower
         else:
             composed, wrong = _revealed(rounds)
             moved = epsilon + 2.0 * wrong
             lower = max(
                 one.delta(moved).lower * math.exp(-wrong) for one in (composed, composed.reversed())
             )
-        return Answer(lower, lower, 1.0)
+        return Bracket(lower, 1.0, lower)
 
-    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
+    def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
         rounds = _shuffles(core)
         if not rounds:
-            return Answer(0.0, 0.0, math.inf)
+            return Bracket(0.0, math.inf, 0.0)
         if core.rounds == 1:
             (shuffle, _) = rounds[0]
-            lower = shuffled_responses.response_epsilon(shuffle.epsilon, shuffle.reports, delta)[0]
+            lower = response_epsilon(shuffle.epsilon, shuffle.reports, delta).lower
         else:
             composed, wrong = _revealed(rounds)
             asked = min(delta * math.exp(wrong), 1.0 - UNIT)
             found = (one.epsilon(asked).lower for one in (composed, composed.reversed()))
             lower = max(0.0, max(found) - 2.0 * wrong)
-        return Answer(lower, lower, math.inf)
+        return Bracket(lower, math.inf, lower)
 
 
 def _dominating(rounds: list[tuple[ShuffledDP, int]]) -> tuple[PLD, float]:

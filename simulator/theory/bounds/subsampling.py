@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from simulator.theory.answers import Answer
 from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.optimal import (
@@ -10,6 +9,7 @@ from simulator.theory.bounds.optimal import (
     OptimalHomogeneous,
     RoundedHeterogeneous,
 )
+from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.families import PureDP, SubsampledDP
 
 
@@ -41,20 +41,14 @@ class AmplifiedBySampling(Bound):
             return f"{core.rounds} rounds are too many to compose"
         return None
 
-    def _delta(self, core: Composition, epsilon: float) -> float:
-        return self._delta_answer(core, epsilon).value
-
-    def _epsilon(self, core: Composition, delta: float) -> float:
-        return self._epsilon_answer(core, delta).value
-
-    def _delta_answer(self, core: Composition, epsilon: float) -> Answer:
+    def _delta_answer(self, core: Composition, epsilon: float) -> Bracket:
         optimal, rounds = self._amplified(core)
         assert optimal is not None  # the condition was checked
         answer = optimal._delta_answer(rounds, epsilon)
-        return Answer(answer.value, 0.0, answer.upper)
+        return Bracket(0.0, answer.upper, answer.value)
 
-    def _epsilon_answer(self, core: Composition, delta: float) -> Answer:
+    def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
         optimal, rounds = self._amplified(core)
         assert optimal is not None  # the condition was checked
         answer = optimal._epsilon_answer(rounds, delta)
-        return Answer(answer.value, 0.0, answer.upper)
+        return Bracket(0.0, answer.upper, answer.value)

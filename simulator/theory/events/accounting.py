@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.theory.answers import Answer
-from simulator.theory.bounds import Bound, all_bounds
+from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.comparison import (
     LARGEST_PARAMETER,
     SAMPLED_SPREAD,
@@ -27,6 +26,8 @@ from simulator.theory.bounds.comparison import (
     true_row,
 )
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.registry import all_bounds
+from simulator.theory.bracket import Bracket
 from simulator.theory.events.leaves import NothingEvent, PromiseEvent
 from simulator.theory.events.stored import EVENTS
 from simulator.theory.events.tree import (
@@ -41,8 +42,8 @@ from simulator.theory.events.tree import (
     compose,
 )
 from simulator.theory.guarantees.families import Guarantee, parse_guarantee
-from simulator.theory.laws import PrivacyLossLaw
-from simulator.theory.pld import PLD, Bracket, compose_laws
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.pld.distribution import PLD, compose_laws
 from simulator.theory.stored import members_of, written
 
 _TOLERANCE = 1e-6
@@ -134,8 +135,8 @@ class Account:
         return self._worse([pld.delta(epsilon) for pld in self.directions(tolerance)])
 
     def _worse(self, found: list[Bracket]) -> Bracket:
-        lower = max(bracket.lower for bracket in found) if self.exact else 0.0
-        return Bracket(lower, max(bracket.upper for bracket in found))
+        largest = Bracket.largest(found)
+        return largest if self.exact else Bracket(0.0, largest.upper)
 
     def to_json(self) -> str:
         """One line of JSON, from which :meth:`from_json` makes an equal account."""
@@ -195,7 +196,7 @@ class Account:
         row = true_row(question, self.laws, len(self.directions()) > 1, tolerance)
         if self.exact:
             return row
-        answer = Answer(row.answer.upper, 0.0, row.answer.upper)
+        answer = Bracket(0.0, row.answer.upper)
         source = "laws that dominate every mechanism of the promises, composed numerically"
         return Row(TRUTH, "upper", answer, source, row.seconds)
 

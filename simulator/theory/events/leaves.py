@@ -19,12 +19,10 @@ from simulator.theory.guarantees.families import (
     PureDP,
     parse_guarantee,
 )
-from simulator.theory.laws import (
-    FiniteLaw,
-    GaussianLaw,
-    LaplaceLaw,
-    randomized_response,
-)
+from simulator.theory.laws.extremal import randomized_response
+from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, nonnegative, positive, several
 

@@ -9,13 +9,13 @@ from simulator.foundations.validation import flag
 from simulator.theory.events.leaves import ROUNDED_UP, GaussianEvent, keeping
 from simulator.theory.events.tree import EventRounds, Leaf, ratio_up
 from simulator.theory.guarantees.families import DiscreteGaussianDP, GaussianDP, PureDP
-from simulator.theory.laws import (
-    GaussianMixtureLaw,
+from simulator.theory.laws.discrete import (
     discrete_laplace,
     rounded_gaussian,
     rounded_laplace,
     staircase,
 )
+from simulator.theory.laws.gaussian_mixture import GaussianMixtureLaw
 from simulator.theory.parameters import several
 
 

@@ -26,12 +26,9 @@ from simulator.theory.guarantees.families import (
     SubsampledGaussianDP,
 )
 from simulator.theory.guarantees.transforms import subsampled as subsampled_guarantee
-from simulator.theory.laws import (
-    GaussianLaw,
-    PoissonSubsampledLaw,
-    PrivacyLossLaw,
-    SampledWithoutReplacementLaw,
-)
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
 from simulator.theory.outward import above, below
 
 Sampling = Literal["poisson", "without_replacement"]

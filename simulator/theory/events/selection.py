@@ -19,6 +19,7 @@ from simulator.theory.events.tree import (
 )
 from simulator.theory.guarantees.families import Guarantee, PureDP, RenyiDP
 from simulator.theory.guarantees.renyi_divergence import renyi_to_delta
+from simulator.theory.inverse import crossing
 from simulator.theory.outward import below
 from simulator.theory.parameters import LARGEST
 
@@ -129,13 +130,12 @@ def _gamma(mean: float, shape: float) -> float:
         return below(1.0 / mean)
     if _mean(_LEAST_GAMMA, shape) < mean:
         raise InvalidInput(f"no law of shape {shape!r} and mean {mean!r} is computed here")
-    from scipy.optimize import brentq
-
     low, high = math.log(_LEAST_GAMMA), math.log1p(-1e-9)
     if _mean(math.exp(high), shape) >= mean:
         return math.exp(2.0 * high)
-    root = brentq(lambda log: math.log(_mean(math.exp(log), shape) / mean), low, high, xtol=1e-13)
-    gamma = math.exp(root)
+    gamma = math.exp(
+        crossing(lambda log: math.log(_mean(math.exp(log), shape) / mean), low, high, xtol=1e-13)
+    )
     while _mean(gamma, shape) < mean:
         gamma *= 1.0 - 1e-12
     return gamma * (1.0 - 1e-9)

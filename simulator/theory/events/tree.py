@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.guarantees.families import Guarantee
-from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.outward import above
 from simulator.theory.parameters import count, several
 

@@ -27,6 +27,7 @@ from simulator.theory.filters.rules import (
 )
 from simulator.theory.guarantees.families import Guarantee, PureDP
 from simulator.theory.guarantees.renyi_divergence import pure_renyi, renyi_to_epsilon
+from simulator.theory.inverse import crossing
 
 
 class SumFilter(Filter):
@@ -94,9 +95,7 @@ def _inverse(cost: Callable[[float], float], target: float) -> float:
     low = high / 2.0
     while low > 0.0 and cost(low) > target:
         low, high = low / 2.0, low
-    return float(
-        scipy.optimize.brentq(lambda x: cost(x) - target, low, high, xtol=1e-300, disp=False)
-    )
+    return crossing(lambda x: cost(x) - target, low, high, xtol=1e-300)
 
 
 def _equivalent_epsilon(cost: Callable[[float], float], target: float) -> float:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.foundations.validation import probability_below_one
 from simulator.theory.guarantees.families import Guarantee
-from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.parameters import positive
 
 State = tuple[float, ...]

@@ -15,19 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.theory.bracket import Bracket
 from simulator.theory.filters.interface import Accounted, Filter, Price, State
 from simulator.theory.filters.rules import AS_STORED
 from simulator.theory.guarantees.families import GaussianDP, Guarantee
-from simulator.theory.laws import (
-    FiniteLaw,
-    GaussianLaw,
-    LaplaceLaw,
-    PrivacyLossLaw,
-    randomized_response,
-)
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.extremal import randomized_response
+from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_delta_bracket
+from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.outward import sum_bracket
-from simulator.theory.pld import Bracket, compose_laws
+from simulator.theory.pld.distribution import compose_laws
 from simulator.theory.pld.response_atoms import mixed_atoms, repeated_atoms
 
 Parts = tuple[tuple[PrivacyLossLaw, int], ...]
@@ -180,7 +179,7 @@ def _keeps_one_way(parts: Parts, epsilon: float, limit: float) -> bool:
             return _responses_delta(listed, epsilon) <= limit
     if all(isinstance(law, GaussianLaw) for law, _ in parts):
         mu = math.sqrt(math.fsum(n * law.variance for law, n in parts))
-        return gaussian_delta_bracket(mu, epsilon)[1] <= limit
+        return gaussian_delta_bracket(mu, epsilon).upper <= limit
     found = Bracket(0.0, 1.0)
     for tolerance in TOLERANCES:
         found = found.meet(compose_laws(parts, tolerance).delta(epsilon))
@@ -198,10 +197,10 @@ def _responses_delta(parts: list[tuple[Price, int]], epsilon: float) -> float:
         if response > 0.0:
             counts[response] = counts.get(response, 0) + count
     groups = tuple(counts.items())
-    if sum_bracket(groups)[1] <= epsilon * AS_STORED:  # no finite loss is beyond epsilon
+    if sum_bracket(groups).upper <= epsilon * AS_STORED:  # no finite loss is beyond epsilon
         return lost * (1.0 + 1e-14)
     atoms = repeated_atoms(*groups[0]) if len(groups) == 1 else mixed_atoms(groups)
-    return (lost + kept * atoms.delta_bracket(epsilon)[1]) * (1.0 + 1e-14)
+    return (lost + kept * atoms.delta_bracket(epsilon).upper) * (1.0 + 1e-14)
 
 
 @lru_cache(maxsize=4096)

@@ -13,13 +13,10 @@ from simulator.theory.guarantees.dominated import DominatedFamily, law_renyi
 from simulator.theory.guarantees.interface import Guarantee, within
 from simulator.theory.guarantees.pure import PureDP, pure_delta
 from simulator.theory.guarantees.renyi_divergence import check_order
-from simulator.theory.laws import (
-    PoissonSubsampledLaw,
-    PrivacyLossLaw,
-    SampledWithoutReplacementLaw,
-    randomized_response,
-)
+from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.clones import LARGEST_LOCAL, ClonePair
+from simulator.theory.laws.extremal import randomized_response
+from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
 from simulator.theory.outward import UNIT, not_lost
 from simulator.theory.parameters import count, nonnegative
 

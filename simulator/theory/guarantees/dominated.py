@@ -16,15 +16,17 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite
 from simulator.theory.guarantees.interface import Guarantee, within
 from simulator.theory.guarantees.renyi_divergence import check_order, pure_renyi
-from simulator.theory.laws import (
-    GaussianLaw,
-    LaplaceLaw,
-    PrivacyLossLaw,
-    SampledWithoutReplacementLaw,
-    discrete_gaussian,
-)
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.discrete import discrete_gaussian
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.laws.stored import LAWS
-from simulator.theory.laws.subsampled import PoissonSubsampledLaw, check_rate, mixed_loss
+from simulator.theory.laws.subsampled import (
+    PoissonSubsampledLaw,
+    SampledWithoutReplacementLaw,
+    check_rate,
+    mixed_loss,
+)
 from simulator.theory.outward import UNIT, not_lost
 from simulator.theory.parameters import positive
 from simulator.theory.pld.grid_laws import enclosing_grid_laws, round_step

@@ -28,7 +28,9 @@ from simulator.theory.guarantees.renyi_divergence import (
     pure_renyi,
     renyi_to_delta,
 )
-from simulator.theory.laws import GaussianLaw, PrivacyLossLaw, randomized_response
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.extremal import randomized_response
+from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.theory.outward import UNIT
 from simulator.theory.parameters import nonnegative

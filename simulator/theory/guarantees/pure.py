@@ -10,7 +10,8 @@ import scipy
 
 from simulator.theory.guarantees.interface import Guarantee, within
 from simulator.theory.guarantees.renyi_divergence import pure_renyi
-from simulator.theory.laws import PrivacyLossLaw, randomized_response
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.outward import not_lost
 from simulator.theory.parameters import nonnegative
 

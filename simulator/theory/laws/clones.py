@@ -30,13 +30,14 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 
 import numpy as np
-import scipy
 
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.validation import nonnegative
+from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.pure import pure_delta
+from simulator.theory.inverse import falling_root, walk_outward
 from simulator.theory.laws.finite import FiniteLaw
-from simulator.theory.outward import UNIT, walk_outward
+from simulator.theory.outward import UNIT
 from simulator.theory.parameters import count, positive
 from simulator.theory.pld.response_atoms import Floats, log_binomial, log_binomial_error
 
@@ -84,11 +85,11 @@ class ClonePair:
             return -self.epsilon, math.log(-math.expm1(-self.epsilon))
         return math.log(self.clones), math.log1p(-self.clones)
 
-    def delta_bracket(self, epsilon: float) -> tuple[float, float]:
-        """Ends that certainly hold the curve at epsilon >= 0."""
+    def delta_bracket(self, epsilon: float) -> Bracket:
+        """Bracket of the curve at epsilon >= 0."""
         epsilon = nonnegative("epsilon", epsilon)
         if epsilon >= self.epsilon:
-            return 0.0, 0.0
+            return Bracket(0.0, 0.0)
         tau = math.tanh(epsilon / 2.0) / math.tanh(self.epsilon / 2.0)
         factor = (1.0 + math.exp(epsilon)) * math.tanh(self.epsilon / 2.0)
         first, weights, errors, whole = _clones(self.reports - 1, *self._log_share)
@@ -105,19 +106,21 @@ class ClonePair:
         above = factor * math.fsum(high * upper) * (1.0 + slack)
         above += 0.0 if whole else _CUT * factor
         alone = pure_delta(self.epsilon, epsilon) * (1.0 + slack)  # without any clone
-        return max(0.0, below - _UNDERFLOW), min(alone, above) + _UNDERFLOW
+        return Bracket(max(0.0, below - _UNDERFLOW), min(alone, above) + _UNDERFLOW)
 
     def delta(self, epsilon: float) -> float:
         """Upper end of the curve at epsilon >= 0."""
-        return self.delta_bracket(epsilon)[1]
+        return self.delta_bracket(epsilon).upper
 
-    def epsilon_bracket(self, delta: float) -> tuple[float, float]:
-        """Ends that certainly hold the least epsilon whose delta is at most 0 < delta < 1."""
-        ends = partial(_remembered, self)
-        low, high = self._root(0, delta), self._root(1, delta)
-        high = walk_outward(high, +1, 0.0, self.epsilon, certified=lambda e: ends(e)[1] <= delta)
-        low = walk_outward(low, -1, 0.0, self.epsilon, certified=lambda e: ends(e)[0] > delta)
-        return low, max(low, high)
+    def epsilon_bracket(self, delta: float) -> Bracket:
+        """Bracket of the least epsilon whose delta is at most 0 < delta < 1."""
+        ends, top = partial(_remembered, self), self.epsilon
+        inside = top * (1.0 - 1e-12)
+        low = falling_root(lambda e: ends(e).lower, delta, inside)
+        high = falling_root(lambda e: ends(e).upper, delta, inside)
+        high = walk_outward(high, +1, 0.0, top, certified=lambda e: ends(e).upper <= delta)
+        low = walk_outward(low, -1, 0.0, top, certified=lambda e: ends(e).lower > delta)
+        return Bracket(low, max(low, high))
 
     @cached_property
     def dominating(self) -> tuple[FiniteLaw, float]:
@@ -156,21 +159,9 @@ class ClonePair:
                 wrong = max(wrong, float(off[seen].max()) + float(errors[block].max()))
         return grid.law(lost), wrong + _HAIR * grid.step + UNIT * (64.0 + weights.size)
 
-    def _root(self, end: int, delta: float) -> float:
-        """About where the lower (0) or the upper end (1) of the curve comes down to ``delta``."""
-
-        def excess(epsilon: float) -> float:
-            return math.log(_remembered(self, epsilon)[end] + 1e-305) - math.log(delta)
-
-        if excess(0.0) <= 0.0:
-            return 0.0
-        if excess(top := self.epsilon * (1.0 - 1e-12)) >= 0.0:
-            return self.epsilon
-        return float(scipy.optimize.brentq(excess, 0.0, top, xtol=1e-13 * self.epsilon, rtol=1e-13))
-
 
 @lru_cache(maxsize=256)
-def _remembered(pair: ClonePair, epsilon: float) -> tuple[float, float]:
+def _remembered(pair: ClonePair, epsilon: float) -> Bracket:
     return pair.delta_bracket(epsilon)
 
 

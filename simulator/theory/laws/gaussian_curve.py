@@ -8,7 +8,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from simulator.theory.outward import epsilon_bracket
+from simulator.theory.bracket import Bracket
+from simulator.theory.inverse import certain_inverse, falling_root
 
 Floats = NDArray[np.float64]
 
@@ -44,18 +45,9 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """Least epsilon >= 0 with ``gaussian_delta(mu, epsilon) <= delta``, for 0 < delta < 1."""
-    if gaussian_delta(mu, 0.0) <= delta:
-        return 0.0
-    high = gaussian_epsilon_ceiling(mu, delta)
-    if gaussian_delta(mu, high) > delta:
-        return high  # floats near mu^2 / 2 are spaced more widely than mu: nothing finer to find
-
-    def excess(epsilon: float) -> float:
-        return math.log(max(gaussian_delta(mu, epsilon), 5e-324)) - math.log(delta)
-
-    return float(
-        scipy.optimize.brentq(excess, 0.0, high, xtol=1e-15 * max(high, 1e-300), rtol=1e-14)
-    )
+    # Where mu^2/2 is large its doubles may be spaced more widely than mu: then it is the ceiling.
+    ceiling = gaussian_epsilon_ceiling(mu, delta)
+    return falling_root(lambda epsilon: gaussian_delta(mu, epsilon), delta, ceiling)
 
 
 def gaussian_epsilon_ceiling(mu: float, delta: float) -> float:
@@ -63,22 +55,22 @@ def gaussian_epsilon_ceiling(mu: float, delta: float) -> float:
     return mu * mu / 2.0 + mu * math.sqrt(2.0 * math.log(1.0 / delta))
 
 
-def gaussian_delta_bracket(mu: float, epsilon: float) -> tuple[float, float]:
-    """Ends that certainly hold the curve at epsilon >= 0, mu being known to eight units.
+def gaussian_delta_bracket(mu: float, epsilon: float) -> Bracket:
+    """Bracket of the curve at epsilon >= 0, mu being known to eight units.
 
     The curve grows with mu and falls with epsilon, so moving both covers what is rounded before
     the Mills ratios; those and the density keep their relative accuracy.
     """
     lower = gaussian_delta(mu / _UP, epsilon * _UP) / _CURVE_UP - _UNDERFLOW
     upper = gaussian_delta(mu * _UP, epsilon / _UP) * _CURVE_UP + _UNDERFLOW
-    return max(0.0, lower), min(1.0, upper)
+    return Bracket(max(0.0, lower), min(1.0, upper))
 
 
-def gaussian_epsilon_bracket(mu: float, delta: float) -> tuple[float, float]:
-    """Ends that certainly hold the inverse, for 1e-300 <= delta < 1."""
+def gaussian_epsilon_bracket(mu: float, delta: float) -> Bracket:
+    """Bracket of the inverse, for 1e-300 <= delta < 1."""
     if mu == 0.0:
-        return 0.0, 0.0
-    return epsilon_bracket(
+        return Bracket(0.0, 0.0)
+    return certain_inverse(
         lambda epsilon: gaussian_delta_bracket(mu, epsilon),
         delta,
         start=gaussian_epsilon(mu, delta),

@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from simulator.foundations.errors import NotApplicable
+from simulator.theory.bracket import Bracket
 from simulator.theory.outward import UNIT
 from simulator.theory.parameters import count, positive
 from simulator.theory.pld.response_atoms import Floats, LossAtoms, log_responses
@@ -76,26 +77,26 @@ def response_atoms(epsilon: float, reports: int, ones: int) -> LossAtoms:
     )
 
 
-def response_delta(epsilon: float, reports: int, asked: float) -> tuple[float, float]:
-    """Ends of the largest delta(``asked``) of the pairs tried."""
-    if asked >= epsilon:
-        return 0.0, 0.0
-    ends = [
-        response_atoms(epsilon, reports, ones).delta_bracket(asked) for ones in pairs_tried(reports)
-    ]
-    return max(low for low, _ in ends), max(high for _, high in ends) + _LOST
+def response_delta(local: float, reports: int, epsilon: float) -> Bracket:
+    """Bracket of the largest delta(``epsilon``) of the pairs tried; ``local`` is of one report."""
+    if epsilon >= local:
+        return Bracket(0.0, 0.0)
+    found = Bracket.largest(
+        response_atoms(local, reports, ones).delta_bracket(epsilon) for ones in pairs_tried(reports)
+    )
+    return Bracket(found.lower, found.upper + _LOST)
 
 
-def response_epsilon(epsilon: float, reports: int, delta: float) -> tuple[float, float]:
-    """Ends of the largest epsilon(``delta``) of the pairs tried, delta being 1e-280 at least."""
+def response_epsilon(local: float, reports: int, delta: float) -> Bracket:
+    """Bracket of the largest epsilon(``delta``) of the pairs tried; delta is at least 1e-280."""
     if delta <= 10.0 * _LOST:
         raise NotApplicable(f"delta {delta!r} is below the reach of the binomial sums")
     low = high = 0.0
     for ones in pairs_tried(reports):
-        atoms = response_atoms(epsilon, reports, ones)
-        low = max(low, atoms.epsilon_bracket(delta, epsilon)[0])
-        high = max(high, atoms.epsilon_bracket(delta - _LOST, epsilon)[1])
-    return low, high
+        atoms = response_atoms(local, reports, ones)
+        low = max(low, atoms.epsilon_bracket(delta, local).lower)
+        high = max(high, atoms.epsilon_bracket(delta - _LOST, local).upper)
+    return Bracket(low, high)
 
 
 def _untruthful(epsilon: float, people: int) -> tuple[Floats, float]:

@@ -48,4 +48,4 @@ LAWS = Vocabulary(
     },
     check=_check_masses,
 )
-"""Every law that is a value; a MixedLaw is made of functions, and stored as its discretisations."""
+"""Every law of the privacy loss."""

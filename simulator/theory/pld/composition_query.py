@@ -13,10 +13,14 @@ from functools import cached_property
 import numpy as np
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.pld.bracket import Bracket
-from simulator.theory.pld.certified_tail import OneRound, Tail, invert
-from simulator.theory.pld.direct import ROUNDING, enumerate_sums
-from simulator.theory.pld.inversion import (
+from simulator.theory.bracket import Bracket
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.enumerated_sums import ROUNDING, enumerate_sums
+from simulator.theory.pld.laplace_lattice import LaplaceLatticeTail
+from simulator.theory.pld.lattice_line_tail import LatticeLineTail, snapped
+from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
+from simulator.theory.pld.saddle_points import Saddles
+from simulator.theory.pld.smoothed_tail import (
     Extent,
     SmoothedTail,
     choose_line,
@@ -25,11 +29,8 @@ from simulator.theory.pld.inversion import (
     most_points,
     points_needed,
 )
-from simulator.theory.pld.laplace_lattice import LaplaceLatticeTail
-from simulator.theory.pld.lattice_line import LatticeLineTail, snapped
-from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
-from simulator.theory.pld.rounds import Parts
-from simulator.theory.pld.saddle import Saddles
+from simulator.theory.pld.tail import OneRound, Tail
+from simulator.theory.pld.tail_inverse import invert
 
 #: Above this estimate of delta, 1 - delta is the smaller number and is integrated instead.
 _LARGE = float(np.log(0.3))
@@ -53,36 +54,27 @@ _FINEST_LINE = 3e-10
 class CompositionQuery:
     """One composition, asked many times; its tables are made once."""
 
-    parts: Parts
+    parts: CountedLaws
     tolerance: float
 
     def delta(self, epsilon: float) -> Bracket:
-        """Bracket of the hockey-stick divergence, certified; epsilon is finite.
+        """Bracket of delta at an epsilon >= 0 below the largest finite loss.
 
         Raises NotApplicable where the total loss is too widely or too narrowly spread.
         """
-        if epsilon < 0:
-            # delta(E) of (P0, P1) = 1 - e^E + e^E delta(-E) of (P1, P0).
-            dual, factor = self._dual.delta(-epsilon), float(np.exp(epsilon))
-            rest = -float(np.expm1(epsilon))
-            return _widened(rest + factor * dual.lower, rest + factor * dual.upper)
-        if epsilon >= self.parts.support[1]:
-            return _widened(self.parts.infinite_mass, self.parts.infinite_mass)
         found, finer = Bracket(0.0, 1.0), 1.0
         for _ in range(_ATTEMPTS):
             tail, last = self._tail(epsilon, finer, for_delta=True)
             value, before = tail.at(epsilon), found.width
-            found = found.meet(Bracket(value.lower, value.upper))
+            found = found.meet(value)
             if last or self._settled(found, before):
                 break
             finer *= self._finer(found)
         return found
 
     def epsilon(self, delta: float) -> Bracket:
-        """Certified bracket of the least epsilon >= 0 with delta(epsilon) <= delta."""
+        """Bracket of the least epsilon >= 0 at a ``delta`` of at least the infinite mass."""
         lost, top = self.parts.infinite_mass, self.parts.support[1]
-        if delta < lost * (1 - 1e-13):
-            return Bracket(np.inf, np.inf)
         # Whether the infinite mass alone exceeds delta is not settled within its rounding.
         ceiling = top if delta >= lost * (1 + 1e-13) else np.inf
         if top <= 0:
@@ -117,10 +109,6 @@ class CompositionQuery:
         """How much less to smooth, for widths fall with its square."""
         excess = found.width / (self.tolerance * found.upper) if math.isfinite(found.upper) else 1e9
         return min(max(1.1 * math.sqrt(excess), 1.5), _REFINE)
-
-    @cached_property
-    def _dual(self) -> CompositionQuery:
-        return CompositionQuery(self.parts.reversed(), self.tolerance)
 
     @cached_property
     def _direct(self) -> Tail | None:
@@ -257,8 +245,3 @@ def _inside(root: Bracket, top: float) -> float:
     if (root.lower > 0) == (root.upper < top):
         return root.midpoint if np.isfinite(root.upper) else root.lower
     return root.lower if root.lower > 0 else root.upper
-
-
-def _widened(lower: float, upper: float) -> Bracket:
-    """A bracket with room for the rounding of the last few operations."""
-    return Bracket(max(lower * (1 - 1e-14), 0.0), min(upper * (1 + 1e-14), 1.0))

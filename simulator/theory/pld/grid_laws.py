@@ -2,7 +2,8 @@
 
 As a function of y = exp(E), delta is convex, and on a grid of losses it is piecewise linear with
 kinks at the grid's y. UPPER: the chords of the law's own curve; each cell's mass goes to its two
-ends, keeping its masses under P0 and P1 (see :mod:`simulator.theory.pld.discretise`). LOWER: the
+ends, keeping its masses under P0 and P1 (Doroshenko, Ghazi,
+Kamath, Kumar and Manurangsi 2022, seen from its atoms). LOWER: the
 same chords, lowered at every grid point by the most that they rise above the curve in either cell
 beside it; each chord is then below the curve, and both laws differ from the truth in second order
 of the step. A curve that is lower for one round is lower for any composition, since
@@ -15,15 +16,15 @@ lie on the grid, where they cost nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.theory.lattice import common_step
 from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.outward import UNIT
-from simulator.theory.pld.loss_lattice import common_step
 
 _STEP_BITS = 20
 #: An atom so many roundings from a point of the grid is on it; the slack is many times more.
@@ -95,28 +96,6 @@ def round_step(step: float) -> float:
     """The greatest step of 20 binary digits that is not above this one."""
     mantissa, exponent = math.frexp(step)
     return math.ldexp(math.floor(math.ldexp(mantissa, _STEP_BITS)), exponent - _STEP_BITS)
-
-
-def loss_range(law: PrivacyLossLaw, tail_mass: float) -> tuple[float, float]:
-    """Losses outside of which P0 has at most ``tail_mass`` on either side, infinity not counted."""
-    low, high = law.support
-    if not np.isfinite(high):
-        high = _quantile(lambda x: law.sf(x) - law.infinite_mass, tail_mass)
-    if not np.isfinite(low):
-        low = -_quantile(lambda x: law.cdf(-x), tail_mass)
-    return low, high
-
-
-def _quantile(tail: Callable[[float], float], tail_mass: float) -> float:
-    """A positive x, within a percent of the least, with tail(x) <= tail_mass."""
-    high = 1e-9
-    while tail(high) > tail_mass:
-        high *= 2
-    low = high / 2
-    while high > 1.01 * low:
-        middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle) > tail_mass else (low, middle)
-    return high
 
 
 def enclosing_grid_laws(

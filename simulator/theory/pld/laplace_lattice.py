@@ -26,13 +26,13 @@ from functools import cache, cached_property
 
 import numpy as np
 
+from simulator.theory.lattice import common_step
 from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT, above, below
-from simulator.theory.pld.certified_tail import TailValue
-from simulator.theory.pld.loss_lattice import common_step
-from simulator.theory.pld.rounds import Parts
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.pairwise_sums import dot
 from simulator.theory.pld.splines import next_splines
-from simulator.theory.pld.sums import dot
+from simulator.theory.pld.tail import SlopedBracket
 
 _LARGEST_STEP = 2.0
 _MOST_ROUNDS = 64
@@ -52,7 +52,7 @@ class LaplaceLatticeTail:
     reach: float = math.inf
 
     @classmethod
-    def of(cls, parts: Parts) -> LaplaceLatticeTail | None:
+    def of(cls, parts: CountedLaws) -> LaplaceLatticeTail | None:
         """Of Laplace rounds with several parameters; None for others, and where it is much work."""
         batch = parts.laplaces
         if parts.others or batch.epsilons.size < 2 or parts.rounds > _MOST_ROUNDS:
@@ -71,10 +71,10 @@ class LaplaceLatticeTail:
         first, second = (SplineCurve(end, table, error) for end in ends)
         return cls(first, second)
 
-    def at(self, epsilon: float) -> TailValue:
+    def at(self, epsilon: float) -> SlopedBracket:
         """Certified bracket of delta(epsilon)."""
         least, most = self.lower.at(epsilon), self.upper.at(epsilon)
-        return TailValue(least.lower, most.upper, most.slope)
+        return SlopedBracket(least.lower, most.upper, slope=most.slope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ class SplineCurve:
         mass[:-1, 1:] = self._density(0, self._points - 1, nodes) * weights
         return x, mass
 
-    def at(self, epsilon: float) -> TailValue:
+    def at(self, epsilon: float) -> SlopedBracket:
         """Certified bracket of delta(epsilon), and its slope."""
         place = epsilon / self.step + (self._points - 1) / 2
         cell = math.floor(min(max(place, -1.0), float(self._points)))
@@ -157,8 +157,7 @@ class SplineCurve:
         moved += _QUADRATURE * min(max(top - epsilon, 0.0), 1.0)
         noise = value * (self.error + UNIT * (64 + math.log2(mass.size + 2)))
         noise = (noise + nearly * moved) * (1 + 1e-9) + _LOST
-        upper = min(value + noise, 1.0)
-        return TailValue(min(max(value - noise, 0.0), upper), upper, value - total)
+        return SlopedBracket.of_delta(value - noise, value + noise, value - total)
 
 
 def _nodes(rounds: int) -> int:

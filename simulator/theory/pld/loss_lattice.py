@@ -16,13 +16,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from simulator.theory.lattice import MAX_POINTS, common_step
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
-from simulator.theory.pld.certified_tail import TailValue
-from simulator.theory.pld.rounds import Parts
-from simulator.theory.pld.sums import dot, norm
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.pairwise_sums import dot, norm
+from simulator.theory.pld.tail import TINY, SlopedBracket
 
 _UNIT = float(np.finfo(float).eps)
-MAX_POINTS = 1 << 22
 #: Logarithm below which the product's transform is taken for zero: that is far below rounding.
 _UNSEEN = -90.0
 #: Laws with at most this many atoms are transformed term by term: more accurate than an FFT.
@@ -43,7 +43,7 @@ class LossLattice:
     mismatch: float
 
     @classmethod
-    def of(cls, parts: Parts) -> LossLattice | None:
+    def of(cls, parts: CountedLaws) -> LossLattice | None:
         """The coarsest common lattice; None where there is none of manageable size."""
         if not all(law.is_discrete and law.atom_losses.size for law, _ in parts.items):
             return None
@@ -62,29 +62,11 @@ class LossLattice:
         return cls(base, step, points, offsets, mismatch)
 
 
-def common_step(rises: Floats) -> float | None:
-    """Greatest step of which all rises are multiples up to rounding (Euclid, on the residues)."""
-    rises = rises[rises > 0]
-    if rises.size == 0:
-        return 1.0
-    tolerance = 1e-12 * float(rises.max())
-    step = float(rises.min())
-    for _ in range(60):
-        residue = np.abs(rises - np.rint(rises / step) * step)
-        if (residue <= tolerance).all():
-            counts = np.rint(rises / step)
-            return float(counts @ rises / (counts @ counts))
-        step = float(residue[residue > tolerance].min())
-        if rises.max() / step > MAX_POINTS:
-            return None
-    return None
-
-
 @dataclass(frozen=True)
 class LossLatticeTail:
     """The tilted law of the total loss on its lattice, ready to be summed at any epsilon."""
 
-    parts: Parts
+    parts: CountedLaws
     lattice: LossLattice
     theta: float
     _: KW_ONLY
@@ -93,7 +75,7 @@ class LossLatticeTail:
     noise: float
 
     @classmethod
-    def make(cls, parts: Parts, lattice: LossLattice, theta: float) -> LossLatticeTail:
+    def make(cls, parts: CountedLaws, lattice: LossLattice, theta: float) -> LossLatticeTail:
         """Compose at tilt ``theta`` >= 0."""
         length = scipy.fft.next_fast_len(lattice.points, real=True)
         factors, log_scale = [], 0.0
@@ -112,13 +94,11 @@ class LossLatticeTail:
         """Beyond a few decay lengths another tilt would serve better."""
         return 2 / max(self.theta, 1e-3)
 
-    def at(self, epsilon: float) -> TailValue:
+    def at(self, epsilon: float) -> SlopedBracket:
         """Certified bracket of delta(epsilon), with the infinite mass."""
         above, slope = self._sum(epsilon - self.lattice.mismatch, +1)
         below, _ = self._sum(epsilon + self.lattice.mismatch, -1)
-        lost = self.parts.infinite_mass
-        lower = min(max(below + lost * (1 - 1e-14), 0.0), 1.0)
-        return TailValue(lower, max(lower, min(above + lost * (1 + 1e-14) + 1e-307, 1.0)), slope)
+        return SlopedBracket.of_delta(below, above + TINY, slope, lost=self.parts.infinite_mass)
 
     def _sum(self, epsilon: float, sign: int) -> tuple[float, float]:
         """Sum of the lattice law, delta at epsilon, moved up or down by its rounding; its slope."""

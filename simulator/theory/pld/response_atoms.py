@@ -17,7 +17,9 @@ import scipy
 from numpy.typing import NDArray
 
 from simulator.foundations.ties import beyond
-from simulator.theory.outward import UNIT, above, below, epsilon_bracket
+from simulator.theory.bracket import Bracket
+from simulator.theory.inverse import certain_inverse
+from simulator.theory.outward import UNIT, above, below
 
 Floats = NDArray[np.float64]
 
@@ -64,15 +66,14 @@ class LossAtoms:
         """Hockey-stick divergence at epsilon >= 0."""
         return math.exp(self.log_delta(epsilon))
 
-    def delta_bracket(self, epsilon: float) -> tuple[float, float]:
-        """Ends that certainly hold the curve at epsilon >= 0."""
-        return self._summed(above(epsilon + self.loss_error), -1), self._summed(
-            below(epsilon - self.loss_error), +1
-        )
+    def delta_bracket(self, epsilon: float) -> Bracket:
+        """Bracket of the curve at epsilon >= 0."""
+        lower = self._summed(above(epsilon + self.loss_error), -1)
+        return Bracket(lower, self._summed(below(epsilon - self.loss_error), +1))
 
-    def epsilon_bracket(self, delta: float, top: float) -> tuple[float, float]:
-        """Ends that certainly hold the inverse at 1e-300 <= delta < 1; no loss is above ``top``."""
-        return epsilon_bracket(self.delta_bracket, delta, start=self.epsilon(delta), top=top)
+    def epsilon_bracket(self, delta: float, top: float) -> Bracket:
+        """Bracket of the inverse at 1e-300 <= delta < 1; no loss is above ``top``."""
+        return certain_inverse(self.delta_bracket, delta, start=self.epsilon(delta), top=top)
 
     def _summed(self, epsilon: float, sign: int) -> float:
         """Sum of the atoms' terms at epsilon, moved up or down by its own rounding."""

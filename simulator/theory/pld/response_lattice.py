@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
+from simulator.theory.lattice import common_step
 from simulator.theory.outward import UNIT, above, below
 from simulator.theory.pld.response_atoms import Floats, LossAtoms, log_responses
 
@@ -34,15 +34,10 @@ def lattice_step(parts: ResponseCounts) -> float | None:
     if cells < _LEAST_CELLS + 2 * rounds:
         return None
     span = 2.0 * math.fsum(count * epsilon for epsilon, count in parts)
-    common = _common_divisor([epsilon for epsilon, _ in parts])
-    return common if span <= common * cells else span / (cells - 2 * rounds)
-
-
-def _common_divisor(epsilons: list[float]) -> float:
-    """Greatest number of which all are whole multiples as written in decimals."""
-    written = [Fraction(repr(epsilon)).limit_denominator(10**9) for epsilon in epsilons]
-    scale = math.lcm(*(value.denominator for value in written))
-    return math.gcd(*(int(value * scale) for value in written)) / scale
+    common = common_step(np.array([epsilon for epsilon, _ in parts]))
+    if common is not None and span <= common * cells:
+        return common
+    return span / (cells - 2 * rounds)
 
 
 @lru_cache(maxsize=4)

@@ -20,8 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, nonnegative, point
-from simulator.theory.laws import FiniteLaw, GaussianLaw, PrivacyLossLaw
-from simulator.theory.pld import PLD
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.pld.distribution import PLD
 
 Floats = NDArray[np.float64]
 

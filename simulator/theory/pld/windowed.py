@@ -27,10 +27,10 @@ import scipy
 
 from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
-from simulator.theory.pld.certified_tail import TailValue
 from simulator.theory.pld.grid_laws import GridLaw
 from simulator.theory.pld.loss_lattice import circular_product
-from simulator.theory.pld.sums import dot, norm
+from simulator.theory.pld.pairwise_sums import dot, norm
+from simulator.theory.pld.tail import TINY, SlopedBracket
 
 #: Error of every mass, relative to itself, that need not be an absolute one.
 _RELATIVE = 1e-13
@@ -134,13 +134,13 @@ class WindowedTail:
         """Beyond a few decay lengths another tilt would serve better."""
         return 2 / max(self.theta, 1e-3)
 
-    def at(self, epsilon: float) -> TailValue:
+    def at(self, epsilon: float) -> SlopedBracket:
         """Certified bracket of the grid laws' delta(epsilon), with the infinite mass."""
         high, slope = self._sum(epsilon - self.slack, +1)
         low, _ = self._sum(epsilon + self.slack, -1)
-        lost = self.infinite_mass
-        lower = min(max(low + lost * (1 - 1e-12), 0.0), 1.0)
-        return TailValue(lower, max(lower, min(high + lost * (1 + 1e-12) + 1e-307, 1.0)), slope)
+        return SlopedBracket.of_delta(
+            low, high + TINY, slope, lost=self.infinite_mass, relative=1e-12
+        )
 
     @cached_property
     def _table(self) -> tuple[int, Floats, Floats]:

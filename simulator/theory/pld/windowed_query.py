@@ -17,12 +17,13 @@ from functools import cached_property
 import numpy as np
 
 from simulator.foundations.errors import NotApplicable
+from simulator.theory.bracket import Bracket
 from simulator.theory.laws.base import Floats
-from simulator.theory.pld.bracket import Bracket
-from simulator.theory.pld.certified_tail import lower_end, upper_end
-from simulator.theory.pld.grid_laws import enclosing_grid_laws, fitted_step, loss_range
-from simulator.theory.pld.rounds import Parts
-from simulator.theory.pld.saddle import Saddles
+from simulator.theory.laws.quantile import loss_range
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.grid_laws import enclosing_grid_laws, fitted_step
+from simulator.theory.pld.saddle_points import Saddles
+from simulator.theory.pld.tail_inverse import lower_end, upper_end
 from simulator.theory.pld.windowed import LossWindow, WindowedTail, log_largest_weight
 
 MAX_POINTS = 1 << 22
@@ -49,19 +50,11 @@ class Plan:
 class WindowedQuery:
     """One composition, asked many times; brackets are certified at any tolerance."""
 
-    parts: Parts
+    parts: CountedLaws
     tolerance: float
 
     def delta(self, epsilon: float) -> Bracket:
-        """Bracket of the hockey-stick divergence, certified; epsilon is finite."""
-        if epsilon < 0:
-            # delta(E) of (P0, P1) = 1 - e^E + e^E delta(-E) of (P1, P0).
-            dual, factor = self._dual.delta(-epsilon), math.exp(epsilon)
-            rest = -math.expm1(epsilon)
-            return _widened(rest + factor * dual.lower, rest + factor * dual.upper)
-        lost = self.parts.infinite_mass
-        if epsilon >= self.parts.support[1]:
-            return _widened(lost, lost)
+        """Bracket of delta at an epsilon >= 0 below the largest finite loss."""
         saddles = self._refine(lambda table: epsilon)
         estimate = min(max(math.exp(saddles.log_value_at(epsilon)), 1e-300), 0.5)
 
@@ -75,10 +68,8 @@ class WindowedQuery:
         return self._narrowed(ask, Bracket(0.0, 1.0), plan=plan, delta=estimate, step=step)
 
     def epsilon(self, delta: float) -> Bracket:
-        """Certified bracket of the least epsilon >= 0 with delta(epsilon) <= delta."""
+        """Bracket of the least epsilon >= 0 at a ``delta`` of at least the infinite mass."""
         lost, top = self.parts.infinite_mass, self.parts.support[1]
-        if delta < lost * (1 - 1e-13):
-            return Bracket(math.inf, math.inf)
         finite_part = max(delta - lost, 1e-300)
         saddles = self._refine(lambda table: table.epsilon_at(math.log(finite_part)))
         centre = min(max(saddles.epsilon_at(math.log(finite_part)), 0.0), top)
@@ -187,12 +178,3 @@ class WindowedQuery:
     @cached_property
     def _saddles(self) -> Saddles:
         return Saddles.of(self.parts, thetas=_THETAS)
-
-    @cached_property
-    def _dual(self) -> WindowedQuery:
-        return WindowedQuery(self.parts.reversed(), self.tolerance)
-
-
-def _widened(lower: float, upper: float) -> Bracket:
-    """A bracket with room for the rounding of the last few operations."""
-    return Bracket(max(lower * (1 - 1e-14), 0.0), min(upper * (1 + 1e-14), 1.0))

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from simulator.foundations.errors import NotApplicable
 from simulator.theory import (
     PLD,
-    Answer,
     ApproxDP,
     BoundOnComposition,
     Bracket,
@@ -79,7 +78,7 @@ class Truth:
         return self._of(lambda pld: pld.delta(epsilon), lambda bound: bound.delta(epsilon))
 
     def _of(
-        self, ask: Callable[[PLD], Bracket], theorem: Callable[[BoundOnComposition], Answer]
+        self, ask: Callable[[PLD], Bracket], theorem: Callable[[BoundOnComposition], Bracket]
     ) -> Bracket:
         """The larger of the directions, and what the exact theorems say besides."""
         sides = [ask(pld) for pld in self._directions]
@@ -88,7 +87,7 @@ class Truth:
             found = found.meet(Bracket(answer.lower, answer.upper))
         return found
 
-    def _exact(self, theorem: Callable[[BoundOnComposition], Answer]) -> Iterator[Answer]:
+    def _exact(self, theorem: Callable[[BoundOnComposition], Bracket]) -> Iterator[Bracket]:
         """What the exact theorems say, where every round is of a family they cover."""
         if not self.events or not all(e.kind in _RESPONSES for e in self.events):
             return

@@ -8,9 +8,9 @@ from typing import Any
 
 from simulator.foundations.errors import BrokenPromise, InvalidInput
 from simulator.foundations.validation import finite, open_probability
-from simulator.theory.bounds.certified import Rounds, certified_epsilon
+from simulator.theory.bounds.certified_epsilon import Rounds, certified_epsilon
+from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.families import Guarantee, parse_guarantee
-from simulator.theory.pld import Bracket
 from simulator.trials import auditing
 from simulator.trials.auditing.audit import chosen_pairs
 from simulator.trials.auditing.spending import LEAST, confidence

@@ -20,8 +20,7 @@ from simulator.analysis import Tilted
 from simulator.analysis.estimation import tail, tail_violation, weighted_tail
 from simulator.analysis.rare import enumerate_states, estimate_rare
 from simulator.engine.specification import Specification
-from simulator.theory import ApproxDP
-from simulator.theory.laws import FiniteLaw, randomized_response
+from simulator.theory import ApproxDP, FiniteLaw, randomized_response
 from simulator.theory.pld.response_atoms import mixed_atoms, repeated_atoms
 from tests.helpers.games import ALICE, on_alice, press
 from tests.helpers.interval_coverage import narrow

@@ -15,7 +15,7 @@ from simulator.analysis.verification import PROMISES, closest, usual_bounds, ver
 from simulator.errors import Breach, InvalidInput
 from simulator.foundations.errors import BrokenPromise
 from simulator.theory import BoundOnComposition, Composition, GaussianDP, bound, parse_guarantee
-from simulator.theory.answers import Answer
+from simulator.theory.bracket import Bracket
 
 FAMILY = PureDP(0.2)
 SETTINGS = {"seed": 3, "jobs": 1, "false_alarm": 1e-6}
@@ -84,7 +84,7 @@ class Halved(BoundOnComposition):
 
     def epsilon(self, delta):
         honest = super().epsilon(delta)
-        return Answer(honest.value / 2, honest.lower / 2, honest.upper / 2)
+        return Bracket(honest.lower / 2, honest.upper / 2, honest.value / 2)
 
     def delta(self, epsilon):
         return super().delta(2.0 * epsilon)

@@ -23,7 +23,7 @@ from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.queries import counting_query, function_query, histogram_query
 from simulator.mechanisms import Geometric, Laplace
 from simulator.theory.guarantees.families import PureDP
-from simulator.theory.laws import LaplaceLaw
+from simulator.theory.laws.laplace import LaplaceLaw
 
 Two = tuple[float, float]
 

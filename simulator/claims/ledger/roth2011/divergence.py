@@ -21,7 +21,8 @@ from simulator.claims.ledger.theorems.divergences import (
 )
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
-from simulator.theory.laws import FiniteLaw, randomized_response
+from simulator.theory.laws.extremal import randomized_response
+from simulator.theory.laws.finite import FiniteLaw
 
 Law = np.ndarray
 

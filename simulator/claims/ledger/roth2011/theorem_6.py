@@ -16,8 +16,8 @@ from simulator.claims.ledger.theorems.composition import (
 from simulator.claims.model import Fault, Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.claims.simulated_findings import worse_experiment
-from simulator.theory.bounds import bound
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.registry import bound
 from simulator.theory.guarantees.families import ApproxDP, PureDP
 
 claim(

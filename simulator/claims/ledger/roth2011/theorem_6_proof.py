@@ -27,7 +27,7 @@ from simulator.claims.registry import claim
 from simulator.foundations.wording import count_of
 from simulator.mechanisms import RandomizedResponse
 from simulator.theory.guarantees.families import PureDP
-from simulator.theory.laws import LaplaceLaw
+from simulator.theory.laws.laplace import LaplaceLaw
 
 
 @dataclass(frozen=True)

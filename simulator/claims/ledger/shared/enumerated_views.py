@@ -16,7 +16,7 @@ from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import NotApplicable
 from simulator.mechanisms import Exponential, FiniteMechanism, Mechanism, RandomizedResponse
 from simulator.theory.guarantees.families import Guarantee
-from simulator.theory.laws import FiniteLaw
+from simulator.theory.laws.finite import FiniteLaw
 
 Coinless = Callable[[Any], Any]
 

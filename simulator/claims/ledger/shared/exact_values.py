@@ -10,8 +10,9 @@ import numpy as np
 from scipy.optimize import linprog
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.bounds import BoundOnComposition, bound
+from simulator.theory.bounds.base import BoundOnComposition
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.registry import bound
 from simulator.theory.guarantees.families import ApproxDP, PureDP
 
 

@@ -30,7 +30,10 @@ from simulator.data.queries import counting_scores
 from simulator.mechanisms import Exponential
 from simulator.mechanisms.table import Table
 from simulator.theory.guarantees.families import ApproxDP
-from simulator.theory.laws import FiniteLaw, GaussianLaw, PrivacyLossLaw, randomized_response
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.extremal import randomized_response
+from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.laws.gaussian import GaussianLaw
 
 _MOST_ROUNDS = 9  # of which every view can be listed
 

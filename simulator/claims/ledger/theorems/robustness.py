@@ -11,7 +11,7 @@ from simulator.claims.findings import upper_bound
 from simulator.claims.ledger.shared.exact_values import chance_of_truth, random_pairs, solution
 from simulator.claims.model import Finding
 from simulator.foundations.wording import count_of
-from simulator.theory.laws import FiniteLaw
+from simulator.theory.laws.finite import FiniteLaw
 
 
 def largest_ratio(people: int, epsilon: float) -> float:

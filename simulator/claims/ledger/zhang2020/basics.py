@@ -26,7 +26,8 @@ from simulator.data.databases import Database
 from simulator.mechanisms import RandomizedResponse
 from simulator.mechanisms.published import NameAndShame
 from simulator.theory import ApproxDP, PureDP
-from simulator.theory.laws import FiniteLaw, randomized_response
+from simulator.theory.laws.extremal import randomized_response
+from simulator.theory.laws.finite import FiniteLaw
 
 
 @claim(

@@ -29,7 +29,7 @@ from simulator.data.queries import counting_query
 from simulator.foundations.wording import count_of
 from simulator.mechanisms import Laplace, RandomizedResponse
 from simulator.theory import PureDP
-from simulator.theory.laws import LaplaceLaw
+from simulator.theory.laws.laplace import LaplaceLaw
 
 claim(
     "zhang2020-post-processing",

@@ -16,7 +16,9 @@ from simulator.data.queries import function_query
 from simulator.foundations.errors import Breach
 from simulator.mechanisms import Laplace
 from simulator.theory import PureDP
-from simulator.theory.laws import FiniteLaw, LaplaceLaw, randomized_response
+from simulator.theory.laws.extremal import randomized_response
+from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.laws.laplace import LaplaceLaw
 
 claim(
     "zhang2020-economic-view",

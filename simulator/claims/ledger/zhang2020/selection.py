@@ -18,7 +18,7 @@ from simulator.data.queries import counting_scores
 from simulator.mechanisms import Exponential, ReportNoisyMax
 from simulator.mechanisms.noisy_max import largest_index_law
 from simulator.theory import PureDP
-from simulator.theory.laws import FiniteLaw
+from simulator.theory.laws.finite import FiniteLaw
 
 FLU_WINS = Database({"flu": 5, "none": 2})
 

@@ -15,7 +15,8 @@ from simulator.claims.ledger.theorems.divergences import advantage
 from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.data import datasets
-from simulator.theory.laws import FiniteLaw, randomized_response
+from simulator.theory.laws.extremal import randomized_response
+from simulator.theory.laws.finite import FiniteLaw
 
 claim(
     "zhang2020-secrets-may-be-inferred",

@@ -1,67 +1,19 @@
-"""What a composition engine answers at one epsilon, and how delta(epsilon) is inverted."""
+"""Inverting the certified curve delta(epsilon) of a composition engine."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-import scipy
 
-from simulator.theory.laws.base import PrivacyLossLaw
-from simulator.theory.outward import walk_outward
-from simulator.theory.pld.bracket import Bracket
-
-
-@dataclass(frozen=True)
-class TailValue:
-    """Certified lower <= delta(epsilon) <= upper, and the slope d delta/d epsilon (a guide)."""
-
-    lower: float
-    upper: float
-    slope: float
-
+from simulator.theory.bracket import Bracket
+from simulator.theory.inverse import crossing, walk_outward
+from simulator.theory.pld.tail import SlopedBracket, Tail
 
 #: Steps of Newton's method, and the share of the bracket's width that the last may have.
 _NEWTON = 7
 _CLOSE = 0.05
-
-
-class Tail(Protocol):
-    """delta as a certified function of epsilon, accurate near the epsilon it was made for."""
-
-    @property
-    def reach(self) -> float:
-        """How far a search may step at once."""
-        ...
-
-    def at(self, epsilon: float) -> TailValue:
-        """Bracket of delta(epsilon); valid at every epsilon."""
-        ...
-
-
-@dataclass(frozen=True)
-class OneRound:
-    """A law whose delta needs no composition: its own, widened by its rounding.
-
-    ``slack`` bounds the rounding of its losses.
-    """
-
-    law: PrivacyLossLaw
-    slack: float = 0.0
-    reach: float = math.inf
-
-    def at(self, epsilon: float) -> TailValue:
-        """Bracket of the law's own delta."""
-        # An ulp of epsilon is what a far tail feels most.
-        shift = 1e-15 * abs(epsilon) + self.slack
-        relative = 1e-12 + 2 * self.slack
-        lower = self.law.delta(epsilon + shift) * (1 - relative)
-        upper = self.law.delta(epsilon - shift) * (1 + relative) + 1e-307
-        slope = -math.exp(min(epsilon, 700.0)) * self.law.sf(epsilon, under=1)
-        return TailValue(lower, min(max(upper, lower), 1.0), slope)
 
 
 def invert(tail: Tail, delta: float, start: float, low: float, high: float) -> Bracket:
@@ -128,7 +80,7 @@ def _search(  # the interval is a guide only: nothing found here is trusted befo
     low: float,
     high: float,
     *,
-    end: Callable[[TailValue], float],
+    end: Callable[[SlopedBracket], float],
 ) -> float:
     """Newton on ln delta until the answer is between two points seen, then Brent's method.
 
@@ -154,9 +106,7 @@ def _search(  # the interval is a guide only: nothing found here is trusted befo
             resolution = max(2 * float(np.spacing(abs(high))), 1e-13 * min(tail.reach, 1e-3))
             if high - low <= resolution or excess(low) * excess(high) >= 0:
                 return high
-            return float(
-                scipy.optimize.brentq(excess, low, high, xtol=resolution, rtol=1e-15, disp=False)
-            )
+            return crossing(excess, low, high, xtol=resolution, rtol=1e-15)
         if not (low <= target <= high and math.isfinite(target)):  # as where the slope is 0
             target = low + (high - low) / 2 if math.isfinite(high) else 2 * abs(epsilon) + 1
             target = min(max(target, epsilon - tail.reach), epsilon + tail.reach)

@@ -9,7 +9,7 @@ i omega, theta > 0, and y in (0, h] the distance from E up to the next point of 
            / ((1 - exp(-zh))(1 - exp(-(1 + z)h))).
 
 The trapezoidal rule with spacing 2 pi/W, W a multiple of h, adds exp(theta n W) delta(E + nW) as in
-:mod:`simulator.theory.pld.inversion`. Where many laws are multiplied, few points of the line
+:mod:`simulator.theory.pld.smoothed_tail`. Where many laws are multiplied, few points of the line
 matter; the FFT of :mod:`simulator.theory.pld.loss_lattice` takes all, but has less rounding.
 
 The second factor of K is at most h in modulus, and abs(1 - exp(-w)) >= c abs(w) where the imaginary
@@ -26,31 +26,31 @@ import numpy as np
 from simulator.theory.laws.base import PrivacyLossLaw, RealOrComplex
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.outward import UNIT
-from simulator.theory.pld.certified_tail import TailValue
-from simulator.theory.pld.inversion import Folding, Window
-from simulator.theory.pld.line import Sampled, Scale, sample
+from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.loss_lattice import LossLattice
-from simulator.theory.pld.rounds import Parts
-from simulator.theory.pld.sums import dot
+from simulator.theory.pld.pairwise_sums import dot
+from simulator.theory.pld.smoothed_tail import Folding, Window
+from simulator.theory.pld.tail import TINY, SlopedBracket
+from simulator.theory.pld.transform_on_line import Sampled, Scale, sample
 
 _FULL = 700.0
 
 
-def snapped(parts: Parts, lattice: LossLattice) -> Parts:
+def snapped(parts: CountedLaws, lattice: LossLattice) -> CountedLaws:
     """The laws with their losses on the lattice, but for rounding."""
     items: list[tuple[PrivacyLossLaw, int]] = []
     for (law, count), offsets in zip(parts.items, lattice.offsets):
         losses = law.atom_losses[0] + lattice.step * offsets
         on_it = FiniteLaw(losses, law.atom_log_masses, law.infinite_mass, law.dual_infinite_mass)
         items.append((on_it, count))
-    return Parts(tuple(items))
+    return CountedLaws(tuple(items))
 
 
 @dataclass(frozen=True)
 class LatticeLineTail:
     """One line of integration over a period of the transform."""
 
-    parts: Parts
+    parts: CountedLaws
     lattice: LossLattice
     theta: float
     _: KW_ONLY
@@ -63,7 +63,7 @@ class LatticeLineTail:
     @classmethod
     def make(
         cls,
-        parts: Parts,
+        parts: CountedLaws,
         lattice: LossLattice,
         epsilon: float,
         *,
@@ -98,13 +98,11 @@ class LatticeLineTail:
         """Beyond a few decay lengths the terms would no longer be centred."""
         return 2 / self.theta
 
-    def at(self, epsilon: float) -> TailValue:
+    def at(self, epsilon: float) -> SlopedBracket:
         """Certified bracket of delta(epsilon), with the infinite mass."""
         high, slope = self._sum(epsilon - self.lattice.mismatch, +1)
         low, _ = self._sum(epsilon + self.lattice.mismatch, -1)
-        lost = self.parts.infinite_mass
-        lower = min(max(low + lost * (1 - 1e-14), 0.0), 1.0)
-        return TailValue(lower, max(lower, min(high + lost * (1 + 1e-14) + 1e-307, 1.0)), slope)
+        return SlopedBracket.of_delta(low, high + TINY, slope, lost=self.parts.infinite_mass)
 
     def _sum(self, epsilon: float, sign: int) -> tuple[float, float]:
         """The lattice law's delta, moved up or down by all that is uncertain in it; its slope."""

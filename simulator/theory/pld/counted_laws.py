@@ -12,20 +12,20 @@ from simulator.foundations.errors import InvalidInput
 from simulator.theory.laws.base import PrivacyLossLaw, RealOrComplex
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.outward import sum_bracket
-from simulator.theory.pld.laplaces import LaplaceBatch
+from simulator.theory.pld.laplace_batch import LaplaceBatch
 
 #: Of so many laws at most.
 _LOOKED_AT = 32
 
 
 @dataclass(frozen=True)
-class Parts:
+class CountedLaws:
     """Distinct laws with the number of rounds each is used; the order does not matter."""
 
     items: tuple[tuple[PrivacyLossLaw, int], ...]
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[PrivacyLossLaw, int]]) -> Parts:
+    def of(cls, pairs: Iterable[tuple[PrivacyLossLaw, int]]) -> CountedLaws:
         """Merge equal laws, in a canonical order, so that composition commutes to the last bit."""
         counts: dict[PrivacyLossLaw, int] = {}
         for law, count in pairs:
@@ -51,9 +51,10 @@ class Parts:
     @cached_property
     def support(self) -> tuple[float, float]:
         """Least and greatest finite total loss, rounded outward."""
-        low, _ = sum_bracket((law.support[0], count) for law, count in self.items)
-        _, high = sum_bracket((law.support[1], count) for law, count in self.items)
-        return low - self.loss_error, high + self.loss_error
+        low, high = (
+            sum_bracket((law.support[side], count) for law, count in self.items) for side in (0, 1)
+        )
+        return low.lower - self.loss_error, high.upper + self.loss_error
 
     @cached_property
     def spread(self) -> float:
@@ -74,9 +75,9 @@ class Parts:
         sizes = sorted((max(law.atom_losses.size, 1) for law, _ in self.others), reverse=True)
         return sum(sizes[:_LOOKED_AT]) + min(self.laplaces.counts.size, _LOOKED_AT)
 
-    def reversed(self) -> Parts:
+    def reversed(self) -> CountedLaws:
         """The exchanged pairs."""
-        return Parts.of((law.reversed(), count) for law, count in self.items)
+        return CountedLaws.of((law.reversed(), count) for law, count in self.items)
 
     @cached_property
     def laplaces(self) -> LaplaceBatch:
@@ -89,13 +90,13 @@ class Parts:
         return tuple((law, n) for law, n in self.items if not isinstance(law, LaplaceLaw))
 
     @cached_property
-    def gist(self) -> Parts:
+    def gist(self) -> CountedLaws:
         """Few laws with nearly the same transform, to steer by."""
         few = self.laplaces.gist()
         if few is self.laplaces:
             return self
         likened = ((LaplaceLaw(float(e)), int(n)) for e, n in zip(few.epsilons, few.counts))
-        return Parts((*likened, *self.others))
+        return CountedLaws((*likened, *self.others))
 
     def log_mgf(self, z: RealOrComplex) -> RealOrComplex:
         """Sum of count * psi(z); shape of z."""

@@ -7,7 +7,7 @@ from math import comb, prod
 import numpy as np
 
 from simulator.theory.laws.finite import FiniteLaw, merge_losses
-from simulator.theory.pld.rounds import Parts
+from simulator.theory.pld.counted_laws import CountedLaws
 
 ROUNDING = 1e-15
 _MAX_SUMS = 1 << 16
@@ -15,7 +15,7 @@ _MAX_SUMS = 1 << 16
 _MAX_ROUNDS = 64
 
 
-def enumerate_sums(parts: Parts) -> FiniteLaw | None:
+def enumerate_sums(parts: CountedLaws) -> FiniteLaw | None:
     """The composed law itself, or None where it is not finite or has too many losses.
 
     Sums that agree up to ROUNDING times the largest are one: each round may move a loss by that.

@@ -8,17 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.theory.laws import GaussianLaw, LaplaceLaw, bounded_range_law, randomized_response
-from simulator.theory.pld import compose_laws, inversion
+from simulator.theory import (
+    GaussianLaw,
+    LaplaceLaw,
+    bounded_range_law,
+    compose_laws,
+    randomized_response,
+)
+from simulator.theory.pld import smoothed_tail
 from simulator.theory.pld.composition_query import CompositionQuery
-from simulator.theory.pld.inversion import SmoothedTail, choose_window
-from simulator.theory.pld.laplaces import LaplaceBatch, multiplied_ratios
-from simulator.theory.pld.line import Scale, log_decay, sample
-from simulator.theory.pld.rounds import Parts
-from simulator.theory.pld.saddle import Saddles
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.laplace_batch import LaplaceBatch, multiplied_ratios
+from simulator.theory.pld.saddle_points import Saddles
+from simulator.theory.pld.smoothed_tail import SmoothedTail, choose_window
+from simulator.theory.pld.transform_on_line import Scale, log_decay, sample
 from tests.helpers.exploring import examples
 
-MIXED = Parts.of(
+MIXED = CountedLaws.of(
     [(LaplaceLaw(e), n) for e, n in ((0.1, 3), (0.25, 1), (0.7, 1), (2.0, 40))]
     + [(GaussianLaw(0.3), 2), (randomized_response(0.4), 5), (bounded_range_law(0.5, 0.2), 2)]
 )
@@ -80,7 +86,7 @@ def test_what_is_left_out_is_accounted_for():
 @given(st.floats(-0.9, 30), st.floats(-3, 1), st.floats(-1, 4))
 @examples(40)
 def test_the_transform_stays_below_its_bound(theta, log_epsilon, log_omega):
-    parts = Parts.of(
+    parts = CountedLaws.of(
         [(LaplaceLaw(10**log_epsilon), 3), (LaplaceLaw(0.3), 1), (GaussianLaw(0.2), 1)]
     )
     bound = float(log_decay(parts, theta, np.array([10**log_omega]))[0])
@@ -90,12 +96,12 @@ def test_the_transform_stays_below_its_bound(theta, log_epsilon, log_omega):
 
 
 def test_the_bound_on_the_transform_is_not_idle():
-    parts = Parts.of([(LaplaceLaw(0.1), 1000)])
+    parts = CountedLaws.of([(LaplaceLaw(0.1), 1000)])
     assert log_decay(parts, 1.0, np.array([1000.0]))[0] < -45
     # At multiples of pi/epsilon all atoms are in phase: there it is attained.
     attained = float(mpmath.log(abs(exact_ratio(parts, 1.0, 3000 * np.pi, 0.0))))
     assert attained == pytest.approx(log_decay(parts, 1.0, np.array([3000 * np.pi]))[0], abs=0.1)
-    assert log_decay(Parts.of([(randomized_response(0.1), 9)]), 1.0, np.ones(1))[0] == 0.0
+    assert log_decay(CountedLaws.of([(randomized_response(0.1), 9)]), 1.0, np.ones(1))[0] == 0.0
 
 
 def test_a_batch_of_laws_is_their_product():
@@ -118,7 +124,7 @@ def bare(parts, epsilon, cutoff, period=None):
 
 
 def test_lines_without_and_with_smoothing_agree():
-    parts = Parts.of([(LaplaceLaw(0.1), 400), (LaplaceLaw(0.17), 100)])
+    parts = CountedLaws.of([(LaplaceLaw(0.1), 400), (LaplaceLaw(0.17), 100)])
     value = bare(parts, 12.0, 500.0).at(12.0)
     saddles = Saddles.of(parts)
     theta = saddles.theta_at(12.0)
@@ -129,16 +135,16 @@ def test_lines_without_and_with_smoothing_agree():
 
 
 def test_a_line_cut_off_too_soon_widens_the_bracket_and_does_not_move_it(monkeypatch):
-    parts = Parts.of([(LaplaceLaw(0.1), 60)])
+    parts = CountedLaws.of([(LaplaceLaw(0.1), 60)])
     exact, short = bare(parts, 3.0, 20_000.0).at(3.0), bare(parts, 3.0, 30.0).at(3.0)
     assert short.lower <= exact.lower <= exact.upper <= short.upper
-    monkeypatch.setattr(inversion, "_cut_off", lambda *arguments: (0.0, 0.0))
+    monkeypatch.setattr(smoothed_tail, "_cut_off", lambda *arguments: (0.0, 0.0))
     broken = bare(parts, 3.0, 30.0).at(3.0)
     assert broken.upper < exact.lower or broken.lower > exact.upper
 
 
 def test_points_left_out_and_forgotten_are_caught():
-    parts = Parts.of([(LaplaceLaw(0.1 + 0.01 * i), 10) for i in range(9)])
+    parts = CountedLaws.of([(LaplaceLaw(0.1 + 0.01 * i), 10) for i in range(9)])
     saddles = Saddles.of(parts)
     theta = saddles.theta_at(6.0)
     window = choose_window(parts, 6.0, theta, 0.0, saddles.log_value_at(6.0))
@@ -156,7 +162,7 @@ def test_many_laws_take_little_time_and_agree_with_smoothing(delta):
     pairs = [(LaplaceLaw(0.02 + 0.001 * i), 1 + i % 2) for i in range(150)]
     found = compose_laws(pairs, 1e-8).epsilon(delta)
     assert found.width <= 1e-8 * found.upper
-    parts = Parts.of(pairs)
+    parts = CountedLaws.of(pairs)
     query = CompositionQuery(parts, 1e-4)
     saddles = query._large if delta > 0.3 else query._small
     theta, at = saddles.theta_at(found.midpoint), found.midpoint
@@ -172,14 +178,14 @@ def test_ten_thousand_distinct_laws():
     found = compose_laws(pairs, 1e-8).epsilon(1e-6)
     assert found.width <= 1e-8 * found.upper
     # Their sum is nearly normal, but for its third and fourth cumulants.
-    batch = Parts.of(pairs)
+    batch = CountedLaws.of(pairs)
     mean = sum(law.mean for law, _ in pairs[::100]) * 100
     assert 0 < found.lower - mean < 40
     assert batch.gist.laplaces.counts.sum() == 10_000
 
 
 def test_the_gist_is_near():
-    parts = Parts.of([(LaplaceLaw(0.01 + 0.0007 * i), 1) for i in range(1000)])
+    parts = CountedLaws.of([(LaplaceLaw(0.01 + 0.0007 * i), 1) for i in range(1000)])
     theta = np.array([0.1, 1.0, 10.0])
     np.testing.assert_allclose(parts.gist.log_mgf(theta), parts.log_mgf(theta), rtol=3e-3)
 
@@ -188,5 +194,5 @@ def test_ratios_near_nothing_keep_a_bound():
     # At theta = 0 both atoms of a large epsilon cancel somewhere; their product is far below 1.
     epsilons = np.full(16, 1e-3)
     product, error = multiplied_ratios(epsilons, -0.499, np.array([np.pi / 2e-3]))
-    exact = exact_ratio(Parts.of([(LaplaceLaw(1e-3), 16)]), -0.499, np.pi / 2e-3, 0.0)
+    exact = exact_ratio(CountedLaws.of([(LaplaceLaw(1e-3), 16)]), -0.499, np.pi / 2e-3, 0.0)
     assert abs(product[0]) * np.exp(error[0]) >= float(abs(exact))

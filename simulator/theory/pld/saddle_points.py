@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.theory.laws.base import Floats
-from simulator.theory.pld.rounds import Parts
+from simulator.theory.pld.counted_laws import CountedLaws
 
 _POSITIVE = np.logspace(-9, 18, 811)
 _OVERLAP = -np.r_[np.logspace(-9, -1, 120), np.linspace(0.11, 0.89, 40)]
@@ -30,7 +30,7 @@ class Saddles:
     spread: Floats
 
     @classmethod
-    def of(cls, parts: Parts, overlap: bool = False, thetas: Floats = _POSITIVE) -> Saddles:
+    def of(cls, parts: CountedLaws, overlap: bool = False, thetas: Floats = _POSITIVE) -> Saddles:
         """Tabulate for delta (theta > 0), or for 1 - delta (``overlap``: -1 < theta < 0).
 
         ``thetas`` are the positive ones to tabulate, ascending.

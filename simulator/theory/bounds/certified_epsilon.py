@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.theory.bounds import bounds_for
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.registry import bounds_for
+from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.families import Guarantee
-from simulator.theory.laws import PrivacyLossLaw
+from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.outward import sum_bracket
 from simulator.theory.parameters import count, delta_of_question
-from simulator.theory.pld import Bracket, compose_laws
+from simulator.theory.pld.distribution import compose_laws
 
 Rounds = Composition | Iterable[tuple[Guarantee | PrivacyLossLaw, int]]
 """What is composed: guarantees, laws of one round's privacy loss, or both, and how often each."""
@@ -98,16 +99,15 @@ def _of_laws(rounds: list[tuple[PrivacyLossLaw, int]], delta: float) -> Bracket:
     if delta == 0.0:
         return _largest_loss(rounds)
     composed = compose_laws(rounds, TOLERANCE)
-    one, other = composed.epsilon(delta), composed.reversed().epsilon(delta)
-    return Bracket(max(one.lower, other.lower), max(one.upper, other.upper))
+    return Bracket.largest((composed.epsilon(delta), composed.reversed().epsilon(delta)))
 
 
 def _largest_loss(rounds: list[tuple[PrivacyLossLaw, int]]) -> Bracket:
     """At delta = 0: all rounds at their largest loss, in the worse direction."""
-    ends = [(0.0, 0.0)]
+    ends = [Bracket(0.0, 0.0)]
     for pairs in (rounds, [(law.reversed(), times) for law, times in rounds]):
         largest = [
             (math.inf if law.infinite_mass > 0.0 else law.support[1], times) for law, times in pairs
         ]
         ends.append(sum_bracket(largest))
-    return Bracket(max(low for low, _ in ends), max(high for _, high in ends))
+    return Bracket.largest(ends)

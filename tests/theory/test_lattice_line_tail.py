@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.theory.laws import bounded_range_law, randomized_response
-from simulator.theory.pld import compose_laws, composition_query
-from simulator.theory.pld.inversion import Folding, choose_window
-from simulator.theory.pld.lattice_line import LatticeLineTail, snapped
+from simulator.theory import bounded_range_law, compose_laws, randomized_response
+from simulator.theory.pld import composition_query
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.lattice_line_tail import LatticeLineTail, snapped
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
-from simulator.theory.pld.rounds import Parts
-from simulator.theory.pld.saddle import Saddles
+from simulator.theory.pld.saddle_points import Saddles
+from simulator.theory.pld.smoothed_tail import Folding, choose_window
 from tests.helpers.exploring import examples
 
-RESPONSES = Parts.of([(randomized_response(0.05 + 0.01 * i, 1e-9), 3) for i in range(40)])
+RESPONSES = CountedLaws.of([(randomized_response(0.05 + 0.01 * i, 1e-9), 3) for i in range(40)])
 
 
 def line(parts, epsilon, negligible=1e-18, period=1.0):
@@ -48,7 +48,7 @@ def test_the_line_agrees_with_the_fft(epsilon, apart):
 
 
 def test_laws_that_are_not_symmetric():
-    parts = Parts.of([(bounded_range_law(0.5, 0.2), 30), (randomized_response(0.5), 20)])
+    parts = CountedLaws.of([(bounded_range_law(0.5, 0.2), 30), (randomized_response(0.5), 20)])
     exact, found = whole(parts, 4.02), line(parts, 4.02).at(4.02)
     assert found.lower <= exact.upper
     assert exact.lower <= found.upper
@@ -57,7 +57,7 @@ def test_laws_that_are_not_symmetric():
 @pytest.mark.parametrize("epsilon", [3.0, 7.95, 8.0 - 1e-12, 8.0, 8.0 + 1e-12])
 def test_the_line_against_sixty_digits(epsilon):
     # Also at an atom and just beside it.
-    tail, rounds = line(Parts.of([(randomized_response(0.25), 64)]), epsilon), 64
+    tail, rounds = line(CountedLaws.of([(randomized_response(0.25), 64)]), epsilon), 64
     with mpmath.workdps(60):
         p, target = 1 / (1 + mpmath.exp(-mpmath.mpf(0.25))), mpmath.mpf(epsilon)
         total = mpmath.mpf(0)
@@ -90,7 +90,7 @@ def test_a_period_too_short_widens_the_bracket_and_does_not_move_it(monkeypatch)
 def test_losses_a_little_off_the_lattice_are_within_the_mismatch():
     generator = np.random.default_rng(3)
     epsilons = (0.05 + 0.01 * np.arange(40)) * (1 + 1e-14 * generator.uniform(-1, 1, 40))
-    parts = Parts.of([(randomized_response(float(e)), 3) for e in epsilons])
+    parts = CountedLaws.of([(randomized_response(float(e)), 3) for e in epsilons])
     assert LossLattice.of(parts).mismatch > 1e-14
     exact, found = whole(parts, 9.0), line(parts, 9.0).at(9.0)
     assert found.lower <= exact.upper

@@ -28,12 +28,12 @@ import numpy as np
 
 from simulator.theory.laws.base import Floats, RealOrComplex
 from simulator.theory.outward import UNIT
-from simulator.theory.pld.certified_tail import TailValue
-from simulator.theory.pld.laplaces import laplace_drop
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.laplace_batch import laplace_drop
+from simulator.theory.pld.pairwise_sums import dot
 from simulator.theory.pld.response_atoms import log_binomial, log_binomial_error
-from simulator.theory.pld.rounds import Parts
 from simulator.theory.pld.splines import next_splines
-from simulator.theory.pld.sums import dot
+from simulator.theory.pld.tail import SlopedBracket
 
 #: J: parts with fewer rounds between the atoms are taken in closed form.
 _TERMS = 6
@@ -47,7 +47,7 @@ _QUADRATURE = 1e-15
 
 
 @dataclass(frozen=True)
-class RoughPart:
+class NearAtoms:
     """``rounds`` of Laplace noise, fewer than ``terms`` of which fall between the atoms."""
 
     epsilon: float
@@ -55,7 +55,7 @@ class RoughPart:
     terms: int
 
     @classmethod
-    def of(cls, parts: Parts) -> RoughPart | None:
+    def of(cls, parts: CountedLaws) -> NearAtoms | None:
         """That of rounds with one parameter; None for any other."""
         if len(parts.items) != 1 or parts.others:
             return None
@@ -142,7 +142,7 @@ class RoughPart:
         wrong[:-1, 1:] = mass[:-1, 1:] * error[:, None]
         return x.ravel(), mass.ravel(), wrong.ravel()
 
-    def at(self, epsilon: float) -> TailValue:
+    def at(self, epsilon: float) -> SlopedBracket:
         """Certified bracket of its share of delta(epsilon), and of its slope."""
         place = (epsilon + self.rounds * self.epsilon) / (2 * self.epsilon)
         cell = math.floor(min(max(place, -1.0), float(self.rounds)))
@@ -159,4 +159,4 @@ class RoughPart:
         moved = 16 * UNIT * (self.rounds * self.epsilon + abs(epsilon))
         noise = dot(wrong, gain) + value * UNIT * x.size + total * (moved + _QUADRATURE)
         noise = noise * (1 + 1e-9) + 1e-307
-        return TailValue(max(value - noise, 0.0), value + noise, value - total)
+        return SlopedBracket(max(value - noise, 0.0), value + noise, slope=value - total)

@@ -15,8 +15,8 @@ import numpy as np
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.outward import UNIT
-from simulator.theory.pld.laplaces import multiplied_ratios
-from simulator.theory.pld.rounds import Parts
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.laplace_batch import multiplied_ratios
 
 _CHUNK = 1 << 14
 #: Points are thrown out when so few are left of those at hand.
@@ -32,7 +32,7 @@ class Scale:
     slack: float
 
     @classmethod
-    def of(cls, parts: Parts, theta: float) -> Scale:
+    def of(cls, parts: CountedLaws, theta: float) -> Scale:
         """The same sums as :func:`sample` takes."""
         batch, mirrored = parts.laplaces, max(theta, -1 - theta)
         norms = batch.log_norms(mirrored)
@@ -59,7 +59,7 @@ class Sampled:
 
 
 def sample(
-    parts: Parts,
+    parts: CountedLaws,
     theta: float,
     omega: Floats,
     smoothing: float,
@@ -123,7 +123,7 @@ class _Points:
 
 
 def _sample(
-    parts: Parts,
+    parts: CountedLaws,
     theta: float,
     omega: Floats,
     smoothing: float,
@@ -169,7 +169,7 @@ def _spread_out(
     return [items[i] for i in order]
 
 
-def log_decay(parts: Parts, theta: float, omega: Floats) -> Floats:
+def log_decay(parts: CountedLaws, theta: float, omega: Floats) -> Floats:
     """Bound on ln abs(M(theta + i w))/M(theta) for every w >= omega > 0; shape of omega.
 
     0 where nothing is known: a law of atoms alone comes back to its value on the real axis.

@@ -35,11 +35,11 @@ import numpy as np
 
 from simulator.theory.laws.base import Floats, RealOrComplex
 from simulator.theory.outward import UNIT
-from simulator.theory.pld.certified_tail import TailValue
-from simulator.theory.pld.line import Sampled, Scale, log_decay, sample
-from simulator.theory.pld.rough_part import RoughPart
-from simulator.theory.pld.rounds import Parts
-from simulator.theory.pld.sums import dot
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.laplace_near_atoms import NearAtoms
+from simulator.theory.pld.pairwise_sums import dot
+from simulator.theory.pld.tail import TINY, SlopedBracket
+from simulator.theory.pld.transform_on_line import Sampled, Scale, log_decay, sample
 
 _CUTOFF = 8.8  # s * Omega: exp(-8.8^2/2) is 1.5e-17
 MAX_POINTS = 1 << 20
@@ -49,8 +49,6 @@ _ALIAS = 1e-15
 _FULL = 705.0
 #: A line without the rough part is taken where it is so much shorter: that part is work as well.
 _MUCH_SHORTER = 0.2
-#: A bound on delta below this cannot be told from underflow.
-_TINY = 1e-307
 #: For the rounding of sums that bound errors.
 _ROOM = 1 + 1e-9
 #: More than all terms that underflow, of M(theta).
@@ -78,7 +76,7 @@ class Window:
 
 
 def choose_window(
-    parts: Parts,
+    parts: CountedLaws,
     epsilon: float,
     theta: float,
     smoothing: float,
@@ -104,7 +102,7 @@ def choose_window(
     return Window(max(up, down), theta_above, theta_below)
 
 
-def _log_bound(parts: Parts, smoothing: float, theta: Floats) -> Floats:
+def _log_bound(parts: CountedLaws, smoothing: float, theta: Floats) -> Floats:
     smooth = smoothing**2 * theta * (1 + theta) / 2
     return np.asarray(parts.log_mgf(theta) + smooth + _chernoff_constant(theta))
 
@@ -121,7 +119,7 @@ class Folding:
     logs: tuple[tuple[float, float], ...]
 
     @classmethod
-    def of(cls, parts: Parts, smoothing: float, theta: float, window: Window) -> Folding:
+    def of(cls, parts: CountedLaws, smoothing: float, theta: float, window: Window) -> Folding:
         """The sums that do not depend on epsilon."""
         others = (window.theta_above, window.theta_below)
         return cls(
@@ -144,7 +142,7 @@ class Folding:
 class SmoothedTail:
     """One line of integration: the weights of its points, ready to be summed at any epsilon."""
 
-    parts: Parts
+    parts: CountedLaws
     theta: float
     _: KW_ONLY
     smoothing: float
@@ -158,12 +156,12 @@ class SmoothedTail:
     scale_slack: float
     value_noise: float
     density_noise: float
-    rough: RoughPart | None = None
+    rough: NearAtoms | None = None
 
     @classmethod
     def make(
         cls,
-        parts: Parts,
+        parts: CountedLaws,
         epsilon: float,
         theta: float,
         smoothing: float,
@@ -171,7 +169,7 @@ class SmoothedTail:
         *,
         cutoff: float = 0.0,
         negligible: float = 1e-18,
-        rough: RoughPart | None = None,
+        rough: NearAtoms | None = None,
     ) -> SmoothedTail:
         """Sample the transform on Re z = theta, for use near ``epsilon``.
 
@@ -220,12 +218,12 @@ class SmoothedTail:
         """Beyond a few decay lengths the terms would no longer be centred."""
         return 2 / max(abs(self.theta), 1e-300)
 
-    def at(self, epsilon: float) -> TailValue:
+    def at(self, epsilon: float) -> SlopedBracket:
         """Certified bracket of delta(epsilon), with the infinite mass."""
         shift = epsilon - self.centre
         exponent = self.log_scale - self.theta * shift
         if abs(self.theta * shift) > 1e4 or exponent > _FULL:
-            return TailValue(0.0, 1.0, 0.0)
+            return SlopedBracket(0.0, 1.0)
         # Below the range of doubles the bracket is [0, tiny].
         scale = float(np.exp(max(exponent, -_FULL)))
         turn = np.exp(-1j * self.omega * shift) if shift else np.ones(1)
@@ -246,13 +244,13 @@ class SmoothedTail:
             apart = self.rough.at(epsilon)
             low = max(scale * (value - noise) - folded, 0.0) + apart.lower
             high = max(scale * (value + noise), 0.0) + apart.upper
-            return _clip(low if exponent > -_FULL else 0.0, high + _TINY, slope + apart.slope)
-        if self.theta > 0:
-            lost = self.parts.infinite_mass
-            low, high = max(low - scale * gap, 0.0), high + _TINY
             low = low if exponent > -_FULL else 0.0
-            return _clip(low + lost * (1 - 1e-14), high + lost * (1 + 1e-14), slope)
-        return _clip(1 - high - scale * gap, 1 - low, slope)
+            return SlopedBracket.of_delta(low, high + TINY, slope + apart.slope)
+        if self.theta > 0:
+            low = max(low - scale * gap, 0.0) if exponent > -_FULL else 0.0
+            lost = self.parts.infinite_mass
+            return SlopedBracket.of_delta(low, high + TINY, slope, lost=lost)
+        return SlopedBracket.of_delta(1 - high - scale * gap, 1 - low, slope)
 
     @cached_property
     def _sizes(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -266,7 +264,7 @@ class SmoothedTail:
         return 8 * UNIT * (64 * sizes[0] + 2 * abs(shift) * sizes[1])
 
 
-def _without(line: Sampled, rough: RoughPart, theta: float, turn: float) -> tuple[Sampled, Floats]:
+def _without(line: Sampled, rough: NearAtoms, theta: float, turn: float) -> tuple[Sampled, Floats]:
     """The line less its rough part, and bounds on the errors of that; all points are there."""
     ratio, off = rough.ratios(theta, line.omega)
     turned = ratio * np.exp(1j * line.omega * turn)
@@ -274,7 +272,9 @@ def _without(line: Sampled, rough: RoughPart, theta: float, turn: float) -> tupl
     return replace(line, ratio=line.ratio - turned), wrong
 
 
-def _cut_off(parts: Parts, theta: float, smoothing: float, last: float) -> tuple[float, float]:
+def _cut_off(
+    parts: CountedLaws, theta: float, smoothing: float, last: float
+) -> tuple[float, float]:
     """Bounds on what is beyond the last point, of delta and of the density."""
     most = float(np.exp(log_decay(parts, theta, np.array([last]))[0]))
     if smoothing == 0.0:
@@ -308,10 +308,10 @@ class Extent:
 
     smoothing: float
     cutoff: float
-    rough: RoughPart | None = None
+    rough: NearAtoms | None = None
 
 
-def choose_line(parts: Parts, theta: float, smoothing: float, error: float) -> Extent:
+def choose_line(parts: CountedLaws, theta: float, smoothing: float, error: float) -> Extent:
     """The shortest line whose end costs about ``error`` of M(theta).
 
     Without smoothing where the transform decays soon enough, else with as much as is asked for.
@@ -323,7 +323,7 @@ def choose_line(parts: Parts, theta: float, smoothing: float, error: float) -> E
     enough = np.maximum(rest / omega**2, smoothing**2 * rest) <= error
     enough[-1] = True
     end = int(np.argmax(bare if bare.any() else enough))
-    rough = RoughPart.of(parts) if theta > 0 else None
+    rough = NearAtoms.of(parts) if theta > 0 else None
     if rough is not None:
         short = np.exp(np.minimum(rough.log_rest(theta, omega), 0.0)) / (np.pi * omega) <= error
         first = int(np.argmax(short))
@@ -334,8 +334,3 @@ def choose_line(parts: Parts, theta: float, smoothing: float, error: float) -> E
 
 def _erfc(points: Floats) -> Floats:
     return np.array([math.erfc(point) for point in points])
-
-
-def _clip(lower: float, upper: float, slope: float) -> TailValue:
-    lower = min(max(lower, 0.0), 1.0)
-    return TailValue(lower, max(lower, min(upper, 1.0)), slope)

@@ -12,8 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import singledispatch
 
-import scipy
-
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.families import (
     Filter,
@@ -25,6 +23,7 @@ from simulator.theory.filters.families import (
 )
 from simulator.theory.filters.rules import AS_STORED
 from simulator.theory.guarantees.renyi_divergence import pure_renyi
+from simulator.theory.inverse import crossing
 
 _ROUNDING = 1e-10
 """What the filters' outward rounding of up to 10^5 rounds takes off their budgets, at most."""
@@ -103,9 +102,8 @@ def _(filter_: RogersFilter, largest: float) -> Budget:
 
         if excess(0.0) >= 0.0:
             return 0.0
-        return float(
-            scipy.optimize.brentq(excess, 0.0, 2.0 * filter_.epsilon**2 + 2.0 * filter_.epsilon)
-        )
+        top = 2.0 * filter_.epsilon**2 + 2.0 * filter_.epsilon
+        return crossing(excess, 0.0, top, xtol=2e-12)
 
     ratio = math.expm1(largest) / largest
     return _about(lambda epsilon: epsilon * epsilon, limit(ratio), limit(1.0))

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from simulator.theory.laws import GaussianLaw, LaplaceLaw
-from simulator.theory.pld import compose_laws, inversion
-from simulator.theory.pld.inversion import SmoothedTail, choose_window
-from simulator.theory.pld.rough_part import RoughPart
-from simulator.theory.pld.rounds import Parts
-from simulator.theory.pld.saddle import Saddles
+from simulator.theory import GaussianLaw, LaplaceLaw, compose_laws
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.laplace_near_atoms import NearAtoms
+from simulator.theory.pld.saddle_points import Saddles
+from simulator.theory.pld.smoothed_tail import SmoothedTail, choose_window
 
 
 def exact_ratio(epsilon, rounds, terms, *, theta, omega):
@@ -36,7 +35,7 @@ def exact_ratio(epsilon, rounds, terms, *, theta, omega):
 @pytest.mark.parametrize(("epsilon", "rounds"), [(0.1, 30), (0.7, 4), (1e-3, 500)])
 @pytest.mark.parametrize("theta", [0.3, 4.0, 300.0])
 def test_its_transform_is_what_fifty_digits_say(epsilon, rounds, theta):
-    rough = RoughPart(epsilon, rounds, min(6, rounds))
+    rough = NearAtoms(epsilon, rounds, min(6, rounds))
     omega = np.array([0.0, 0.1, 3.0, np.pi / (2 * epsilon), 1000.0, 2e4])
     found, error = rough.ratios(theta, omega)
     for at, value, off in zip(omega, found, error):
@@ -49,7 +48,7 @@ def test_its_transform_is_what_fifty_digits_say(epsilon, rounds, theta):
 @pytest.mark.parametrize(("epsilon", "rounds"), [(0.1, 30), (1.0, 12), (1e-2, 60)])
 @pytest.mark.parametrize("theta", [0.3, 40.0])
 def test_the_rest_stays_below_its_bound(epsilon, rounds, theta):
-    rough = RoughPart(epsilon, rounds, 6)
+    rough = NearAtoms(epsilon, rounds, 6)
     for omega in np.geomspace(1.0, 1e5, 8):
         bound = float(rough.log_rest(theta, omega))
         for further in (1.0, 1.3, 7.0):
@@ -72,7 +71,7 @@ def density(epsilon, count):
 @pytest.mark.parametrize("epsilon", [0.1, 0.9])
 def test_its_delta_is_that_of_atoms_and_densities(epsilon):
     # All terms below three of five rounds, added up one by one.
-    rough = RoughPart(epsilon, 5, 3)
+    rough = NearAtoms(epsilon, 5, 3)
     for place in (-4.2, -0.3, 0.0, 1.7, 3.3, 4.99):
         target, total = place * epsilon, 0.0
         for kinds in itertools.product("+-0", repeat=5):
@@ -110,11 +109,11 @@ def test_two_rounds_against_quadrature(epsilon, share):
 
 
 def line(rounds, epsilon, cutoff, rough=True):
-    parts = Parts.of([(LaplaceLaw(0.1), rounds)])
+    parts = CountedLaws.of([(LaplaceLaw(0.1), rounds)])
     saddles = Saddles.of(parts)
     theta = saddles.theta_at(epsilon)
     window = choose_window(parts, epsilon, theta, 0.0, saddles.log_value_at(epsilon))
-    part = RoughPart.of(parts) if rough else None
+    part = NearAtoms.of(parts) if rough else None
     return SmoothedTail.make(parts, epsilon, theta, 0.0, window, cutoff=cutoff, rough=part)
 
 
@@ -131,7 +130,7 @@ def test_lines_with_and_without_the_rough_part_agree(apart):
 def test_a_line_cut_off_too_soon_widens_the_bracket_and_does_not_move_it(monkeypatch):
     exact, short = line(30, 2.0, 2000.0).at(2.0), line(30, 2.0, 60.0).at(2.0)
     assert short.lower <= exact.lower <= exact.upper <= short.upper
-    monkeypatch.setattr(RoughPart, "log_rest", lambda *arguments: -np.inf)
+    monkeypatch.setattr(NearAtoms, "log_rest", lambda *arguments: -np.inf)
     broken = line(30, 2.0, 60.0).at(2.0)
     assert broken.upper < exact.lower or broken.lower > exact.upper
 
@@ -147,13 +146,13 @@ def test_one_term_too_few_in_closed_form_is_caught():
 def test_smoothing_says_the_same(rounds, delta, monkeypatch):
     found = compose_laws([(LaplaceLaw(0.13), rounds)], 1e-9).epsilon(delta)
     assert found.width <= 1e-9 * found.upper
-    monkeypatch.setattr(inversion.RoughPart, "of", lambda parts: None)
+    monkeypatch.setattr(NearAtoms, "of", lambda parts: None)
     wide = compose_laws([(LaplaceLaw(0.13), rounds)], 1e-5).epsilon(delta)
     assert wide.lower <= found.upper
     assert found.lower <= wide.upper
 
 
 def test_there_is_none_of_other_rounds():
-    assert RoughPart.of(Parts.of([(LaplaceLaw(0.1), 3), (LaplaceLaw(0.2), 3)])) is None
-    assert RoughPart.of(Parts.of([(GaussianLaw(0.1), 3)])) is None
-    assert RoughPart.of(Parts.of([(LaplaceLaw(0.1), 3), (GaussianLaw(0.1), 3)])) is None
+    assert NearAtoms.of(CountedLaws.of([(LaplaceLaw(0.1), 3), (LaplaceLaw(0.2), 3)])) is None
+    assert NearAtoms.of(CountedLaws.of([(GaussianLaw(0.1), 3)])) is None
+    assert NearAtoms.of(CountedLaws.of([(LaplaceLaw(0.1), 3), (GaussianLaw(0.1), 3)])) is None

@@ -1,0 +1,95 @@
+"""The registry of composition bounds. A new bound is one class and one entry in the tuple here."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from simulator.foundations.errors import InvalidInput
+from simulator.theory.bounds.advanced import Advanced, AdvancedTightMean, KairouzOhViswanath
+from simulator.theory.bounds.base import Bound, BoundOnComposition
+from simulator.theory.bounds.basic import Basic
+from simulator.theory.bounds.bounded_range import (
+    BoundedRangeAdaptive,
+    BoundedRangeAzuma,
+    BoundedRangeNonAdaptive,
+)
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.concentrated import ZCDPBunSteinke, ZCDPCanonneKamathSteinke
+from simulator.theory.bounds.dominating import BothDirections, DominatingPairs, OneDirection
+from simulator.theory.bounds.freedman import Freedman
+from simulator.theory.bounds.gaussian import (
+    AnalyticGaussian,
+    CentralLimit,
+    GaussianDominates,
+    GaussianInZCDP,
+)
+from simulator.theory.bounds.optimal import (
+    OptimalHeterogeneous,
+    OptimalHomogeneous,
+    RoundedHeterogeneous,
+)
+from simulator.theory.bounds.renyi import RDPCanonneKamathSteinke, RDPMironov
+from simulator.theory.bounds.shuffling import ClonesClosedForm, ClonesNumerical, ShuffledResponses
+from simulator.theory.bounds.subsampling import AmplifiedBySampling
+
+_BOUNDS: tuple[Bound, ...] = (
+    Basic(),
+    Advanced(),
+    AdvancedTightMean(),
+    Freedman(),
+    KairouzOhViswanath(),
+    OptimalHomogeneous(),
+    OptimalHeterogeneous(),
+    RoundedHeterogeneous(),
+    ZCDPBunSteinke(),
+    ZCDPCanonneKamathSteinke(),
+    GaussianInZCDP(),
+    RDPMironov(),
+    RDPCanonneKamathSteinke(),
+    AnalyticGaussian(),
+    GaussianDominates(),
+    CentralLimit(),
+    BoundedRangeAzuma(),
+    BoundedRangeNonAdaptive(),
+    BoundedRangeAdaptive(),
+    DominatingPairs(),
+    BothDirections(),
+    OneDirection(),
+    AmplifiedBySampling(),
+    ClonesClosedForm(),
+    ClonesNumerical(),
+    ShuffledResponses(),
+)
+
+
+def all_bounds() -> tuple[Bound, ...]:
+    """Every registered bound, in the order of their history."""
+    return _BOUNDS
+
+
+def bound(name: str) -> Bound:
+    """The bound of that name. Raises InvalidInput with the nearest names otherwise."""
+    by_name = {entry.name: entry for entry in _BOUNDS}
+    if name not in by_name:
+        near = get_close_matches(name, by_name, n=3, cutoff=0.3) or list(by_name)
+        raise InvalidInput(f"unknown bound {name!r}; did you mean {', '.join(near)}?")
+    return by_name[name]
+
+
+def bounds_for(composition: Composition) -> list[BoundOnComposition]:
+    """Every bound whose conditions the composition meets, ready to be asked."""
+    return [entry.on(composition) for entry in _BOUNDS if entry.why_not(composition) is None]
+
+
+def tail_bounds(composition: Composition) -> list[BoundOnComposition]:
+    """Those bounds whose ``delta(t)`` is never below the tail Pr[L > t] of the composed loss.
+
+    In either experiment, for every adaptive adversary. None where a round may leak outright: an
+    (epsilon, delta) guarantee bounds the divergence, and no tail by as much.
+    """
+    if composition.leaks > 0.0:
+        return []
+    return [ready for ready in bounds_for(composition) if ready.bound.of_tail]
+
+
+__all__ = ["Bound", "BoundOnComposition", "all_bounds", "bound", "bounds_for", "tail_bounds"]

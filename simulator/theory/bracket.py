@@ -1,0 +1,97 @@
+"""Two certain ends of a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from simulator.foundations.errors import InvalidInput
+from simulator.theory.stored import members_of, plain, written
+
+Kind = Literal["upper", "exact", "lower", "approximation"]
+"""What a bound states: an end of the truth, the truth itself, or a number near it."""
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """An interval that holds the truth, the rounding of doubles included.
+
+    Attributes
+    ----------
+    lower, upper : the ends; both may be infinite.
+    value : the number that is stated, ``upper`` by default. Of a bound that is an approximation it
+        may lie anywhere, and the ends say nothing: they are 0 and 1, or 0 and infinity.
+
+    ``lower, upper = bracket`` takes the ends.
+    """
+
+    lower: float
+    upper: float
+    value: float = math.nan
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        if not self.lower <= self.upper:
+            raise InvalidInput(f"a bracket needs lower <= upper, got [{self.lower}, {self.upper}]")
+        stated = float(self.value)
+        object.__setattr__(self, "value", self.upper if math.isnan(stated) else stated)
+
+    @classmethod
+    def stated(
+        cls, kind: Kind, value: float, ends: tuple[float, float] | Bracket, *, ceiling: float
+    ) -> Bracket:
+        """The bracket that a number of the given kind certifies, at most ``ceiling``.
+
+        ``ends`` are the number rounded down and up; the value is moved between them.
+        """
+        low, high = ends
+        lower = max(0.0, low) if kind in ("exact", "lower") else 0.0
+        upper = min(ceiling, high) if kind in ("exact", "upper") else ceiling
+        if kind in ("exact", "upper"):
+            value = min(value, upper)
+        return cls(lower, upper, max(value, lower))
+
+    @classmethod
+    def largest(cls, brackets: Iterable[Bracket]) -> Bracket:
+        """Bracket of the largest of several numbers."""
+        each = list(brackets)
+        return cls(max(one.lower for one in each), max(one.upper for one in each))
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.lower, self.upper))
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __contains__(self, value: float) -> bool:
+        return self.lower <= value <= self.upper
+
+    @property
+    def width(self) -> float:
+        """Distance of the ends; 0 for a point, also at infinity."""
+        return 0.0 if self.lower == self.upper else self.upper - self.lower
+
+    @property
+    def midpoint(self) -> float:
+        """A value inside; it carries no guarantee of its own."""
+        return self.upper if math.isinf(self.upper) else self.lower + self.width / 2
+
+    def meet(self, other: Bracket) -> Bracket:
+        """What two brackets of one number say together.
+
+        Raises InvalidInput when they exclude each other: then one of them is not certain.
+        """
+        return Bracket(max(self.lower, other.lower), min(self.upper, other.upper))
+
+    def to_json(self) -> str:
+        """One line of JSON, from which :meth:`from_json` makes a bracket with equal ends."""
+        return written("bracket", {"lower": plain(self.lower), "upper": plain(self.upper)})
+
+    @classmethod
+    def from_json(cls, text: str) -> Bracket:
+        """Inverse of :meth:`to_json`; raises InvalidInput with the path of what is wrong."""
+        ends = members_of(text, "bracket", ("lower", "upper"))
+        return cls(ends["lower"].number(), ends["upper"].number())

@@ -1,0 +1,30 @@
+"""Where the tails of a law of the privacy loss begin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from simulator.theory.laws.base import PrivacyLossLaw
+
+
+def loss_range(law: PrivacyLossLaw, tail_mass: float) -> tuple[float, float]:
+    """Losses outside of which P0 has at most ``tail_mass`` on either side, infinity not counted."""
+    low, high = law.support
+    if not math.isfinite(high):
+        high = tail_quantile(lambda x: law.sf(x) - law.infinite_mass, tail_mass)
+    if not math.isfinite(low):
+        low = -tail_quantile(lambda x: law.cdf(-x), tail_mass)
+    return low, high
+
+
+def tail_quantile(tail: Callable[[float], float], tail_mass: float) -> float:
+    """A positive x, within a percent of the least, with tail(x) <= tail_mass."""
+    high = 1e-9
+    while tail(high) > tail_mass:
+        high *= 2
+    low = high / 2
+    while high > 1.01 * low:
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail(middle) > tail_mass else (low, middle)
+    return high

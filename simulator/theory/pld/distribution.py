@@ -1,0 +1,169 @@
+"""The privacy loss distribution of a composition, and what it certifies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.validation import finite
+from simulator.theory.bracket import Bracket
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.stored import LAWS
+from simulator.theory.outward import below
+from simulator.theory.pld.composition_query import CompositionQuery
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.tail import OneRound
+from simulator.theory.pld.windowed_query import WindowedQuery
+from simulator.theory.stored import JsonNode, members_of, written
+
+_FEW_LAWS = 16
+"""Laws whose total variation is a small part of the work of composing them."""
+
+
+@dataclass(frozen=True)
+class PLD:
+    """Privacy loss distribution of independent rounds; a value, composed lazily.
+
+    ``laws`` are kept as a multiset, so composition is associative and commutative to the last bit.
+    ``tolerance`` is the relative width that brackets aim at; they are certified whatever it is.
+    """
+
+    laws: CountedLaws
+    tolerance: float = 2e-7
+
+    def __post_init__(self) -> None:
+        if not 1e-12 <= self.tolerance <= 1:
+            raise InvalidInput(f"tolerance= must be in [1e-12, 1], got {self.tolerance!r}")
+
+    @classmethod
+    def from_law(cls, law: PrivacyLossLaw, tolerance: float = 2e-7) -> PLD:
+        """One round."""
+        return cls(CountedLaws.of([(law.simplest, 1)]), tolerance)
+
+    @classmethod
+    def nothing(cls, tolerance: float = 2e-7) -> PLD:
+        """No round at all: the neutral element of composition."""
+        return cls(CountedLaws(()), tolerance)
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds are composed."""
+        return self.laws.rounds
+
+    def compose(self, other: PLD) -> PLD:
+        """Rounds of both, independently (the optimum of an adversary that does not adapt)."""
+        laws = CountedLaws.of(self.laws.items + other.laws.items)
+        return PLD(laws, max(self.tolerance, other.tolerance))
+
+    def self_compose(self, rounds: int) -> PLD:
+        """``rounds`` independent copies."""
+        if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 0:
+            raise InvalidInput(f"rounds must be an integer >= 0, got {rounds!r}")
+        repeated = ((law, count * int(rounds)) for law, count in self.laws.items)
+        return PLD(CountedLaws.of(repeated), self.tolerance)
+
+    def reversed(self) -> PLD:
+        """The exchanged pair, which is experiment 1."""
+        return PLD(self.laws.reversed(), self.tolerance)
+
+    def delta(self, epsilon: float) -> Bracket:
+        """Certified bracket of the hockey-stick divergence at any finite epsilon.
+
+        Raises NotApplicable where the total loss is too widely or too narrowly spread.
+        """
+        found = self._delta(finite("epsilon", epsilon))
+        # 1 - delta may be smaller than any rounding: no lower end is 1 itself.
+        return Bracket(min(found.lower, below(1.0)), found.upper)
+
+    def _delta(self, epsilon: float) -> Bracket:
+        if epsilon < 0:  # delta(E) of (P0, P1) = 1 - e^E + e^E delta(-E) of (P1, P0)
+            dual, factor = self._exchanged._delta(-epsilon), math.exp(epsilon)
+            rest = -math.expm1(epsilon)
+            return _widened(rest + factor * dual.lower, rest + factor * dual.upper)
+        if epsilon >= self.laws.support[1]:
+            return _widened(self.laws.infinite_mass, self.laws.infinite_mass)
+        return self._query.delta(epsilon)
+
+    def epsilon(self, delta: float) -> Bracket:
+        """Certified bracket of the least epsilon >= 0 with hockey-stick divergence <= delta.
+
+        Infinite where more than ``delta`` sits at infinite loss. Raises InvalidInput outside
+        0 < delta < 1 (and below 1e-300, where doubles end), NotApplicable as :meth:`delta`.
+        """
+        delta = finite("delta", delta)
+        if not 1e-300 <= delta < 1:
+            raise InvalidInput(f"delta must be in [1e-300, 1), got {delta!r}")
+        if self._never_exceeds(delta):
+            return Bracket(0.0, 0.0)
+        if delta < self.laws.infinite_mass * (1 - 1e-13):
+            return Bracket(math.inf, math.inf)
+        return self._query.epsilon(delta)
+
+    def _never_exceeds(self, delta: float) -> bool:
+        """Whether the total variations of the rounds, which add up at most, are below delta.
+
+        Where records are sampled delta(.) may stay just below its target over hundreds of epsilons.
+        """
+        laws = self.laws
+        if len(laws.items) > _FEW_LAWS:
+            return False
+        one_round = [(OneRound(law, laws.loss_error).at(0.0).upper, n) for law, n in laws.items]
+        return sum(upper * count for upper, count in one_round) <= delta * (1 - 1e-13)
+
+    def to_json(self) -> str:
+        """One line of JSON: the law of every round and how often it is used, floats exact.
+
+        :meth:`from_json` makes an equal PLD of it, which gives the same brackets to the last bit.
+        """
+        rounds = [{"count": count, "law": LAWS.write(law)} for law, count in self.laws.items]
+        return written("pld", {"tolerance": self.tolerance, "rounds": rounds})
+
+    @classmethod
+    def from_json(cls, text: str) -> PLD:
+        """Inverse of :meth:`to_json`; raises InvalidInput with the path of what is wrong."""
+        found = members_of(text, "pld", ("tolerance", "rounds"))
+        if "pessimistic" in found:
+            found["pessimistic"].complain("laws that enclose another one are no longer read")
+        return cls(_of_list(found["rounds"]), found["tolerance"].number())
+
+    @cached_property
+    def _exchanged(self) -> PLD:
+        return self.reversed()
+
+    @cached_property
+    def _query(self) -> CompositionQuery | WindowedQuery:
+        """The engine that these rounds need; a single one has its own curve."""
+        exact = all(law.has_exact_transform for law, _ in self.laws.items)
+        if not all(law.has_exact_transform or law.has_accurate_cells for law, _ in self.laws.items):
+            raise NotApplicable("a law is composed by its exact transform, or by accurate cells")
+        engine = CompositionQuery if exact or self.rounds <= 1 else WindowedQuery
+        return engine(self.laws, self.tolerance)
+
+
+def _widened(lower: float, upper: float) -> Bracket:
+    """A bracket with room for the rounding of the last few operations."""
+    return Bracket(max(lower * (1 - 1e-14), 0.0), min(upper * (1 + 1e-14), 1.0))
+
+
+def _of_list(node: JsonNode) -> CountedLaws:
+    """The rounds in the canonical order, whatever theirs in the document."""
+    pairs = []
+    for item in node.items():
+        entry = item.members()
+        if set(entry) != {"count", "law"}:
+            item.complain(f"needs a count and a law, and nothing else; it has {sorted(entry)}")
+        pairs.append((LAWS.read(entry["law"]), entry["count"].whole()))
+    try:
+        return CountedLaws.of(pairs)
+    except InvalidInput as error:
+        node.complain(str(error))
+
+
+def compose_laws(rounds: Iterable[tuple[PrivacyLossLaw, int]], tolerance: float = 2e-7) -> PLD:
+    """Composition of ``count`` rounds of each law, without adaptivity between them."""
+    return PLD(CountedLaws.of((law.simplest, count) for law, count in rounds), tolerance)
