@@ -18,8 +18,8 @@ from .analysis.verification import verify
 from .data.databases import Database
 from .data.queries import counting_query
 from .mechanisms import Gaussian, Laplace, RandomizedResponse
-from .theory.bounds.registry import bounds_for
 from .theory.bounds.composition import Composition
+from .theory.bounds.registry import bounds_for
 from .theory.events import Account
 from .theory.guarantees.families import PureDP
 from .trials.auditing import audit

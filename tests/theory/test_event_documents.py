@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.theory import PureDP, RenyiDP, events
+from simulator.theory import PureDP, RenyiDP, events, sampled_with_replacement
 from simulator.theory.events import Account
 from simulator.theory.events.open_account import OpenAccount
 from simulator.theory.events.stored import EVENTS
@@ -147,9 +147,21 @@ def sampled(event, rate=0.01):
     return dp("PoissonSampledDpEvent", sampling_probability=rate, event=event)
 
 
+def truncated(batch):
+    return dp("TruncatedSubsampledGaussianDpEvent", dataset_size=100, sampling_probability=0.01,
+              truncated_batch_size=batch, noise_multiplier=1.0)  # fmt: skip
+
+
+def many_sensitivities(count):
+    weights, shifts = [1 / count] * count, [place / count for place in range(count)]
+    return dp("MixtureOfGaussiansDpEvent", standard_deviation=1.0, sampling_probs=weights,
+              sensitivities=shifts)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("theirs", "ours"),
     [
+        (truncated(batch=100), events.subsampled(events.gaussian(1.0), 0.01)),
         (noise(2.0), events.gaussian(2.0)),
         (dp("NoOpDpEvent"), events.nothing()),
         (dp("LaplaceDpEvent", noise_multiplier=3.0), events.laplace(3.0)),
@@ -175,6 +187,39 @@ def test_an_event_of_dp_accounting_is_read(theirs, ours):
     assert events.from_dp_accounting(theirs) == Account(ours)
 
 
+def test_a_random_sensitivity_is_refused_where_a_record_is_replaced():
+    """Poisson sampling under replace-one has .2093716 at sigma 1 and rate .01, not .19945."""
+    sampled = dp("MixtureOfGaussiansDpEvent", standard_deviation=1.0, sensitivities=[0.0, 1.0],
+                 sampling_probs=[0.99, 0.01])  # fmt: skip
+    assert events.from_dp_accounting(sampled).epsilon(1e-3).upper > 0.0
+    with pytest.raises(NotApplicable, match="under add-remove only, not under replace-one"):
+        events.from_dp_accounting(sampled, "replace-one").epsilon(1e-3)
+    one = dp("MixtureOfGaussiansDpEvent", standard_deviation=2.0, sensitivities=[3.0],
+             sampling_probs=[1.0])  # fmt: skip
+    found = events.from_dp_accounting(one, "replace-one").epsilon(1e-6)
+    plain = Account(events.gaussian(2.0, 3.0), "replace-one").epsilon(1e-6)
+    assert found.lower <= plain.upper
+    assert plain.lower <= found.upper
+
+
+def test_a_sample_drawn_with_replacement_keeps_what_its_theorem_says():
+    drawn = dp("SampledWithReplacementDpEvent", source_dataset_size=100, sample_size=7,
+               event=dp("LaplaceDpEvent", noise_multiplier=2.0))  # fmt: skip
+    account = events.from_dp_accounting(drawn, "replace-one")
+    promise = sampled_with_replacement(PureDP(0.5), 7, 100)
+    (part,) = account.rounds
+    assert part.guarantees[0].epsilon == pytest.approx(promise.epsilon, rel=1e-12)
+    assert part.guarantees[0].delta == pytest.approx(promise.delta, rel=1e-12)
+    assert not account.exact
+    assert account.epsilon(0.01).lower == 0.0 < account.epsilon(0.01).upper
+    with pytest.raises(NotApplicable, match="under replace-one only, not under add-remove"):
+        assert events.from_dp_accounting(drawn).rounds
+    gaussian = dp("SampledWithReplacementDpEvent", source_dataset_size=100, sample_size=7,
+                  event=noise(1.0))  # fmt: skip
+    with pytest.raises(NotApplicable, match="pure differential privacy only"):
+        assert events.from_dp_accounting(gaussian, "replace-one").rounds
+
+
 def test_events_that_are_stated_for_replacing_a_record():
     truth = dp("RandomizedResponseDpEvent", noise_parameter=0.2, num_buckets=4)
     drawn = dp("SampledWithoutReplacementDpEvent", source_dataset_size=100, sample_size=7,
@@ -195,8 +240,10 @@ def test_events_that_are_stated_for_replacing_a_record():
         (3, InvalidInput, "event: 3 is no DpEvent of dp_accounting"),
         (dp("NonPrivateDpEvent"), InvalidInput, "NonPrivateDpEvent has no privacy"),
         (dp("UnsupportedDpEvent"), NotApplicable, "UnsupportedDpEvent is not read here"),
-        (sampled(dp("TruncatedSubsampledGaussianDpEvent")), NotApplicable,
-         r"^event \(PoissonSampledDpEvent\).event: Truncated"),
+        (sampled(dp("UnsupportedDpEvent")), NotApplicable,
+         r"^event \(PoissonSampledDpEvent\).event: Unsupported"),
+        (truncated(batch=10), NotApplicable, "batches of 100 records are cut to 10"),
+        (many_sensitivities(3000), NotApplicable, "3000 sensitivities composes too slowly"),
         (dp("SelfComposedDpEvent", event=noise(0.0), count=9), InvalidInput,
          r"^event \(SelfComposedDpEvent\).event \(GaussianDpEvent\): sigma must be a positive"),
         (sampled(noise(1.0), rate=-0.1), InvalidInput, r"rate must be in \[0, 1\], not -0.1"),

@@ -161,7 +161,7 @@ def test_blocks_of_clones_enclose_what_all_of_them_give(monkeypatch):
     exact = pair.delta_bracket(0.02)
     monkeypatch.setattr(clones, "_WORK", 2e4)
     lower, upper = pair.delta_bracket(0.02)
-    assert lower < exact[0] <= exact[1] < upper < lower * 1.2
+    assert lower < exact.lower <= exact.upper < upper < lower * 1.2
 
 
 def test_epsilon_inverts_delta_and_no_clone_hides_a_lone_report():

@@ -22,7 +22,11 @@ from simulator.theory.events.noise_leaves import (
     GaussianMixtureEvent,
     StaircaseEvent,
 )
-from simulator.theory.events.sampling import SubsampledEvent, subsampled
+from simulator.theory.events.sampling import (
+    SampledWithReplacementEvent,
+    SubsampledEvent,
+    subsampled,
+)
 from simulator.theory.events.selection import SelectedEvent, select
 from simulator.theory.events.tree import (
     ComposedEvent,
@@ -42,6 +46,7 @@ laplace = LaplaceEvent
 nothing = NothingEvent
 promise = PromiseEvent
 randomized_response = RandomizedResponseEvent
+sampled_with_replacement = SampledWithReplacementEvent
 self_compose = RepeatedEvent
 staircase = StaircaseEvent
 tree_aggregation = TreeAggregationEvent
@@ -62,6 +67,7 @@ __all__ = [
     "PromiseEvent",
     "RandomizedResponseEvent",
     "RepeatedEvent",
+    "SampledWithReplacementEvent",
     "SelectedEvent",
     "StaircaseEvent",
     "SubsampledEvent",
@@ -80,6 +86,7 @@ __all__ = [
     "promise",
     "randomized_response",
     "read_account",
+    "sampled_with_replacement",
     "select",
     "self_compose",
     "staircase",

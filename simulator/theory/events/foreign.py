@@ -17,7 +17,7 @@ from simulator.theory.events.leaves import (
     TreeAggregationEvent,
 )
 from simulator.theory.events.noise_leaves import DiscreteLaplaceEvent, GaussianMixtureEvent
-from simulator.theory.events.sampling import SubsampledEvent
+from simulator.theory.events.sampling import SampledWithReplacementEvent, SubsampledEvent
 from simulator.theory.events.selection import ORDERS, SelectedEvent
 from simulator.theory.events.tree import (
     ADD_REMOVE,
@@ -75,8 +75,9 @@ def from_dp_accounting(event: Any, relation: Neighbours = ADD_REMOVE) -> Account
 
     Read are the events NoOp, Gaussian, Laplace, DiscreteLaplace, MixtureOfGaussians,
     RandomizedResponse (replace-one, as there), ZCDp, SingleEpochTreeAggregation, RepeatAndSelect,
-    PoissonSampled, SampledWithoutReplacement, Composed and SelfComposed. Noise multipliers are over
-    the sensitivity under ``relation``.
+    PoissonSampled, SampledWithoutReplacement, SampledWithReplacement (of pure differential
+    privacy), TruncatedSubsampledGaussian (where all records fit a batch), Composed and
+    SelfComposed. Noise multipliers are over the sensitivity under ``relation``.
 
     Raises InvalidInput for what is no DpEvent, or has no privacy at all; NotApplicable for the
     others: each with the path inside of the event, and its name.
@@ -158,6 +159,27 @@ def _without_replacement(event: Any, relation: Neighbours, path: str) -> EventTr
     return SubsampledEvent(inner, min(rate, 1.0), "without_replacement")
 
 
+def _with_replacement(event: Any, relation: Neighbours, path: str) -> EventTree:
+    inner = _read(event.event, relation, f"{path}.event")
+    drawn = count("sample_size", event.sample_size, 0)
+    size = count("source_dataset_size", event.source_dataset_size)
+    return SampledWithReplacementEvent(inner, drawn, size) if drawn else NothingEvent()
+
+
+def _truncated(event: Any, relation: Neighbours, path: str) -> EventTree:
+    """Poisson sampling of batches of at most so many records: as without, where all fit."""
+    size, most = count("dataset_size", event.dataset_size, 0), event.truncated_batch_size
+    rate = float(event.sampling_probability)
+    if size == 0 or count("truncated_batch_size", most, 0) == 0 or rate == 0.0:
+        return NothingEvent()
+    if most < size:
+        raise NotApplicable(
+            f"{path}: batches of {size} records are cut to {most}, and of that no law is known "
+            "here; only where all records fit a batch it is Poisson sampling"
+        )
+    return SubsampledEvent(GaussianEvent(float(event.noise_multiplier)), rate)
+
+
 _READERS: dict[str, Read] = {
     "NoOpDpEvent": lambda event, relation, path: NothingEvent(),
     "GaussianDpEvent": lambda event, relation, path: GaussianEvent(float(event.noise_multiplier)),
@@ -176,6 +198,8 @@ _READERS: dict[str, Read] = {
         _read(event.event, relation, f"{path}.event"), float(event.sampling_probability)
     ),
     "SampledWithoutReplacementDpEvent": _without_replacement,
+    "SampledWithReplacementDpEvent": _with_replacement,
+    "TruncatedSubsampledGaussianDpEvent": _truncated,
     "ComposedDpEvent": lambda event, relation, path: ComposedEvent(
         tuple(
             _read(each, relation, f"{path}.events[{place}]")

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from simulator.foundations.errors import NotApplicable
 from simulator.foundations.validation import flag
 from simulator.theory.events.leaves import ROUNDED_UP, GaussianEvent, keeping
-from simulator.theory.events.tree import EventRounds, Leaf, ratio_up
+from simulator.theory.events.tree import (
+    ADD_REMOVE,
+    EventRounds,
+    Leaf,
+    Neighbours,
+    ratio_up,
+    refuse,
+)
 from simulator.theory.guarantees.families import DiscreteGaussianDP, GaussianDP, PureDP
 from simulator.theory.laws.discrete import (
     discrete_laplace,
@@ -17,6 +26,9 @@ from simulator.theory.laws.discrete import (
 )
 from simulator.theory.laws.gaussian_mixture import GaussianMixtureLaw
 from simulator.theory.parameters import several
+
+_MOST_SENSITIVITIES = 256
+"""A mixture of so many takes some seconds to compose."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +104,14 @@ class StaircaseEvent(Leaf):
 
 @dataclass(frozen=True)
 class GaussianMixtureEvent(Leaf):
-    """Noise N(0, sigma^2) on an answer that Alice moves by a random one of ``sensitivities``.
+    """Noise N(0, sigma^2) on an answer that Alice's record moves by a random sensitivity.
 
-    Source: see :class:`simulator.theory.laws.GaussianMixtureLaw`. It keeps what the largest
-    sensitivity keeps.
+    Its pair is known under add-remove. Replacing her record changes both laws, so that under
+    replace-one only a single sensitivity, which is Gaussian noise, has a theorem here. It keeps
+    what the largest sensitivity keeps.
+
+    Raises NotApplicable for more than 256 sensitivities. Source: see
+    :class:`simulator.theory.GaussianMixtureLaw`.
     """
 
     sigma: float
@@ -106,7 +122,22 @@ class GaussianMixtureEvent(Leaf):
     def __post_init__(self) -> None:
         for name in ("sensitivities", "weights"):
             object.__setattr__(self, name, several(name, getattr(self, name)))
+        if len(self.sensitivities) > _MOST_SENSITIVITIES:
+            raise NotApplicable(
+                f"a mixture of {len(self.sensitivities)} sensitivities composes too slowly, at "
+                f"most {_MOST_SENSITIVITIES} are allowed; round them up to fewer values, which is never "
+                "more private than the mixture"
+            )
         self.once()
+
+    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+        """See :meth:`EventTree.resolved`."""
+        if relation != ADD_REMOVE and len(self.sensitivities) > 1:
+            raise refuse(
+                path, self, f"a random sensitivity has a theorem under {ADD_REMOVE} only, "
+                f"not under {relation}"
+            )  # fmt: skip
+        yield from super().resolved(relation, path)
 
     def once(self) -> EventRounds:
         """See :meth:`Leaf.once`."""

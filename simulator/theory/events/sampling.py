@@ -22,14 +22,17 @@ from simulator.theory.guarantees.families import (
     ApproxDP,
     GaussianDP,
     Guarantee,
+    PureDP,
     SubsampledDP,
     SubsampledGaussianDP,
 )
+from simulator.theory.guarantees.transforms import sampled_with_replacement
 from simulator.theory.guarantees.transforms import subsampled as subsampled_guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
-from simulator.theory.outward import above, below
+from simulator.theory.outward import above, below, sum_bracket
+from simulator.theory.parameters import count
 
 Sampling = Literal["poisson", "without_replacement"]
 
@@ -135,6 +138,47 @@ def _single(parts: list[EventRounds], path: str, event: EventTree) -> EventRound
             )  # fmt: skip
         mus.append(part.law.mu * math.sqrt(part.count))
     return keeping(GaussianDP(math.hypot(*mus) * _UP)) if mus else NOTHING_LOST
+
+
+@dataclass(frozen=True)
+class SampledWithReplacementEvent(EventTree):
+    """An event on ``drawn`` records, each drawn from all ``records``; nobody sees which.
+
+    Under replace-one, for events of pure differential privacy: no law is known, and the guarantee
+    is an upper end.
+
+    Source: Balle, Barthe and Gaboardi 2018, Theorem 10.
+    """
+
+    event: EventTree
+    drawn: int
+    records: int
+    kind: ClassVar[str] = "sampled_with_replacement"
+
+    def __post_init__(self) -> None:
+        self._hold((self.event,))
+        object.__setattr__(self, "drawn", count("drawn", self.drawn))
+        object.__setattr__(self, "records", count("records", self.records))
+
+    def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
+        """See :meth:`EventTree.resolved`."""
+        if relation != REPLACE_ONE:
+            raise refuse(
+                path, self, f"sampling with replacement has a theorem under {REPLACE_ONE} only, "
+                f"not under {relation}"
+            )  # fmt: skip
+        parts = self.event.resolved(relation, f"{path}.event")
+        epsilon = sum_bracket((part.guarantees[0].pure_epsilon, part.count) for part in parts).upper
+        if math.isinf(epsilon):
+            raise refuse(
+                path, self, "sampling with replacement has a theorem for pure differential privacy "
+                "only; promise what the whole keeps"
+            )  # fmt: skip
+        guarantee = sampled_with_replacement(PureDP(epsilon), self.drawn, self.records)
+        if epsilon > 0.0:
+            guarantee = rounded_up(guarantee)
+        where = f"{path} ({self.kind})"
+        yield EventRounds(guarantee.worst_law, (guarantee,), where=where)
 
 
 def _at(once: EventRounds, where: str) -> EventRounds:

@@ -19,7 +19,11 @@ from simulator.theory.events.noise_leaves import (
     GaussianMixtureEvent,
     StaircaseEvent,
 )
-from simulator.theory.events.sampling import Sampling, SubsampledEvent
+from simulator.theory.events.sampling import (
+    SampledWithReplacementEvent,
+    Sampling,
+    SubsampledEvent,
+)
 from simulator.theory.events.selection import SelectedEvent
 from simulator.theory.events.tree import ComposedEvent, EventTree, RepeatedEvent
 from simulator.theory.guarantees.families import Guarantee, parse_guarantee
@@ -38,6 +42,7 @@ _CLASSES: tuple[type[EventTree], ...] = (
     ComposedEvent,
     RepeatedEvent,
     SubsampledEvent,
+    SampledWithReplacementEvent,
     SelectedEvent,
     GaussianEvent,
     LaplaceEvent,
