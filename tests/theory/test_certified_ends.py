@@ -179,7 +179,7 @@ def test_an_end_that_ignores_its_rounding_is_caught():
     bare = LossAtoms(atoms.losses * (1 + 1e-13), atoms.log_mass)
     truth = responses([(0.1, 1000)])
     found = bare.epsilon_bracket(1e-6, 100.0)
-    assert not truth(found[1]) <= 1e-6 <= truth(found[0])
+    assert not truth(found.upper) <= 1e-6 <= truth(found.lower)
 
 
 def test_sums_are_the_doubles_around_the_exact_sum():

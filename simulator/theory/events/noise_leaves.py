@@ -125,8 +125,8 @@ class GaussianMixtureEvent(Leaf):
         if len(self.sensitivities) > _MOST_SENSITIVITIES:
             raise NotApplicable(
                 f"a mixture of {len(self.sensitivities)} sensitivities composes too slowly, at "
-                f"most {_MOST_SENSITIVITIES} are allowed; round them up to fewer values, which is never "
-                "more private than the mixture"
+                f"most {_MOST_SENSITIVITIES} are allowed; round them up to fewer values, "
+                "which is never more private"
             )
         self.once()
 
