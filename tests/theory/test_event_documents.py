@@ -16,6 +16,7 @@ from simulator.theory.events.stored import EVENTS
 EVERYTHING = events.compose(
     events.self_compose(events.subsampled(events.gaussian(0.1 + 0.2), 1 / 3), 7),
     events.subsampled(events.laplace(1.5, 2.5), 0.25),
+    events.sampled_with_replacement(events.laplace(1.5), 7, 100),
     events.select(events.promise(PureDP(0.1)), 10.0, math.inf),
     events.promise(RenyiDP((2.0, 8.0), (0.1, 1 / 3))),
     events.above_threshold(10.0, 20.0, positives=3, monotonic=True),
