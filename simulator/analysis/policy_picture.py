@@ -1,4 +1,4 @@
-"""A policy in one picture: its likeliest moves, a typical play and a winning one."""
+"""One picture of a policy: its likeliest options, a typical play and a winning one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Theory against play: a policy that a search has found, simulated."""
+"""The policy of a search, simulated: its estimate beside the certified bracket."""
 
 from __future__ import annotations
 

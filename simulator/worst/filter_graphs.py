@@ -28,7 +28,7 @@ from simulator.worst.own_filter import OwnFilter, Transitions
 
 FEW_NODES = 50_000
 FEW_SUMS = 2_000
-"""Sums in one order or another that are told apart to the last bit, where no more are reached."""
+"""Up to so many states of a monotone filter are kept as they are, to the last bit."""
 _MARGIN = 1e-11
 """Relative: rounding of a filter's own arithmetic, which depends on the order of the rounds."""
 
@@ -57,13 +57,13 @@ def filter_graphs(
     *,
     unit: float | None = None,
 ) -> FilterGraphs:
-    """Lay out a game's nodes.
+    """Return the graphs of a game.
 
     Parameters
     ----------
     resolution : into how many units a budget is cut at least, where costs do not add up on a grid
         of their own.
-    unit : of a budget, in place of that; then only what the filter may admit is laid out.
+    unit : of a budget, in place of that; then only the graph of what it may admit is made.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def require_rounds(rounds: int | None) -> None:
 
 
 def price_of(filter_: Filter, option: Option, relation: Relation) -> tuple[float, float]:
-    """What the filter charges for an option, as it would in play.
+    """Return what the filter charges for an option in play.
 
     Raises NotApplicable where it cannot account for it, or for a parameter that is left free.
     """
@@ -119,16 +119,16 @@ def _stepped(
     relation: Relation,
     scale: float = 1.0,
 ) -> GameGraph:
-    """Every state that the filter's own step reaches.
+    """Return the graph of every state that the filter's own step reaches.
 
-    Where its sums round, with costs ``scale`` times true; a rule that is no sum is taken as it is.
+    Where its sums round, costs are ``scale`` times the true ones; a rule that is no sum is kept.
     """
     prices = [price_of(filter_, option, relation) for option in options]
     if filter_.rounds_up:
         prices = [(epsilon * scale, delta) for epsilon, delta in prices]
     step, initial = filter_.over_menu(prices)
     largest = [max(abs(x), 1e-300) for x in initial]
-    # the step is asked for its own states; sums are kept under rounded ones
+    # the step gets its own states; sums are kept under rounded ones
     known: dict[Hashable, tuple[float, ...]] = {}
 
     def rounded(state: tuple[float, ...]) -> Hashable:
@@ -240,7 +240,7 @@ class Units:
         return count * (self.mismatch + 2.0 * UNIT * largest)
 
     def state(self, count: int, up: bool) -> float:
-        """The state that stands for a count."""
+        """The state at a count."""
         slack = self.slack(count)
         return float(self.initial + self.unit * (count + slack if up else count - slack))
 
@@ -284,7 +284,7 @@ def _units(
 
 
 def cost_of(filter_: Filter | OwnFilter, guarantee: Guarantee, largest: Guarantee) -> float:
-    """What a round costs of the one sum that the filter keeps; ``largest`` is the dearest promise.
+    """Return what a round adds to the one sum of the filter; ``largest`` is the largest promise.
 
     Infinite where the filter would not admit it even as the first. Raises NotApplicable for a
     filter that keeps no such sum.
@@ -298,8 +298,8 @@ def cost_of(filter_: Filter | OwnFilter, guarantee: Guarantee, largest: Guarante
 
 
 FREE_NEEDS_A_SUM = (
-    "a filter of one's own prices a free parameter only where its state is a number that grows: "
-    "say so by monotone = True, or write fixed parameters into the menu"
+    "a user's filter can charge for a free parameter only where its state is a number that grows; "
+    "set monotone = True, or write fixed parameters into the menu"
 )
 
 
@@ -310,7 +310,7 @@ def _by_budget(
     resolution: int,
     unit: float | None = None,
 ) -> FilterGraphs:
-    """A filter that keeps one sum, its costs in whole units: rounded up, and rounded down."""
+    """Return the graphs of a filter that keeps one sum: costs in whole units, up and down."""
     prices = [(filter_.price(option.guarantee), filter_.price(option.least)) for option in options]
     if any(leak > 0.0 for pair in prices for _, leak in pair):
         raise NotApplicable(

@@ -1,7 +1,7 @@
-"""A free parameter under a filter, priced too low: what the upper end may ask.
+"""A free parameter under a filter, charged too little: the options of the upper end.
 
-Every epsilon of a cell pays what the cell's lower end costs and plays the law of its upper end. A
-cell spans a share of its cost that shrinks as the grid is refined, and costs whole units of the
+Every epsilon of a cell costs what the cell's lower end costs, and has the law of its upper end. A
+cell spans a share of its cost that shrinks as the grid is refined. It costs whole units of the
 budget, so nothing is lost to rounding.
 """
 
@@ -23,7 +23,7 @@ COARSEST = 4
 
 
 def budget_unit(game: Game, level: int) -> float:
-    """The unit of the budget on a level."""
+    """Return the unit of the budget on a level; raises NotApplicable where there is none."""
     cost = cost_function(game)
     low = min(cost(e.promise_of(e.low)) for e in game.menu if isinstance(e, FreeEntry))
     if not 0.0 < low < math.inf:
@@ -33,7 +33,7 @@ def budget_unit(game: Game, level: int) -> float:
 
 
 def cost_function(game: Game) -> Callable[[Guarantee], float]:
-    """What the filter charges, of the sum that it keeps."""
+    """Return what the filter adds to its sum, as a function of the guarantee."""
     filter_ = game.filter
     assert filter_ is not None
     largest = max((entry.guarantee for entry in game.menu), key=lambda g: g.core.pure_epsilon)
@@ -49,44 +49,44 @@ def cell_options(game: Game, step: float, unit: float, level: int) -> list[Optio
             found += _cells(entry, place, cost, unit, 1.0 + 1.0 / (COARSEST * 2**level))
         else:
             found += entry.options(place, step)
-    return game.seen(found)
+    return game.in_experiment(found)
 
 
 def _cells(
     entry: FreeEntry, place: int, cost: Callable[[Guarantee], float], unit: float, ratio: float
 ) -> list[Option]:
-    def priced(epsilon: float) -> float:
+    def cost_in_units(epsilon: float) -> float:
         return cost(entry.promise_of(epsilon)) / unit
 
     found = []
-    below, high = entry.low, _largest_admitted(priced, entry.low, entry.high)
-    units = math.floor(priced(below) * (1.0 + 1e-12) + 1e-9)
+    below, high = entry.low, _largest_admitted(cost_in_units, entry.low, entry.high)
+    units = math.floor(cost_in_units(below) * (1.0 + 1e-12) + 1e-9)
     while True:
         units = max(units + 1, math.floor(units * ratio))
-        last = priced(high) <= units
-        top = high if last else _root(priced, units, below, high)
+        last = cost_in_units(high) <= units
+        top = high if last else _root(cost_in_units, units, below, high)
         found.append(entry.option(place, top, below))
         if last:
             return found
         below = top
 
 
-def _root(priced: Callable[[float], float], units: float, low: float, high: float) -> float:
+def _root(cost_in_units: Callable[[float], float], units: float, low: float, high: float) -> float:
     """The epsilon that costs so many units."""
     return float(
         scipy.optimize.brentq(
-            lambda epsilon: priced(epsilon) - units, low, high, xtol=1e-15, rtol=1e-14
+            lambda epsilon: cost_in_units(epsilon) - units, low, high, xtol=1e-15, rtol=1e-14
         )
     )
 
 
-def _largest_admitted(priced: Callable[[float], float], low: float, high: float) -> float:
+def _largest_admitted(cost_in_units: Callable[[float], float], low: float, high: float) -> float:
     """The largest epsilon that the filter admits alone, to rounding: no cell goes beyond it."""
-    if math.isfinite(priced(high)):
+    if math.isfinite(cost_in_units(high)):
         return high
     while high - low > 1e-15 * high:
         middle = 0.5 * (low + high)
         if middle in (low, high):
             break
-        low, high = (middle, high) if math.isfinite(priced(middle)) else (low, middle)
+        low, high = (middle, high) if math.isfinite(cost_in_units(middle)) else (low, middle)
     return low

@@ -1,4 +1,4 @@
-"""What is searched: a menu, what ends the game, and the experiment."""
+"""The game that is searched: a menu, what ends the game, and the experiment."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from simulator.worst.menu_parsing import entries
 from simulator.worst.own_filter import OwnFilter
 
 MOST_ON_LATTICE = 2e9
-"""Values of a game that is played on the lattice of its losses; a larger one on a coarser grid."""
+"""Sums of a game on the lattice of its losses, at most; a larger game has a coarser grid."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """What is searched: a menu, what ends the game, and the experiment.
+    """The game that is searched: a menu, what ends the game, and the experiment.
 
     Parameters
     ----------
     menu : entries, or anything that :func:`~simulator.worst.menu_parsing.entries` takes.
     rounds : how many mechanisms may run at most; None where the filter ends the game.
-    filter : a privacy filter of this package, or one of the user's own
-        (:class:`~simulator.worst.filter_graphs.OwnFilter`); None for no filter.
+    filter : a privacy filter of this package, or a user's
+        (:class:`~simulator.worst.own_filter.OwnFilter`); None for no filter.
     experiment : 0 for delta of (P0, P1), 1 for that of (P1, P0).
     relation : when two databases are neighbours.
     """
@@ -52,7 +52,7 @@ class Game:
 
     @cached_property
     def exact_step(self) -> float | None:
-        """The lattice that holds every loss; None where there is none."""
+        """The step of the lattice that holds every loss; None where there is none."""
         if not all(entry.exact for entry in self.menu):
             return None
         laws = [entry.law for entry in self.menu if isinstance(entry, FixedEntry)]
@@ -74,7 +74,7 @@ class Game:
                 scales.append(min(max(spread_of_law, 1e-9), reach) / 8)
             else:
                 scales.append(max(entry.lengths) / 16)
-        # what loses nothing, but for rounding, asks for no grid
+        # a law whose losses are rounding errors needs no grid
         largest = max(scales)
         return min([scale for scale in scales if scale > 1e-12 * largest], default=1.0)
 
@@ -82,12 +82,12 @@ class Game:
         """The grid step of a level: each has half the step of the one before, or less."""
         if self.exact_step is not None:
             return self.exact_step
-        return self.fitted(self.coarsest / 2**level)
+        return self.dividing_step(self.coarsest / 2**level)
 
-    def fitted(self, wanted: float) -> float:
-        """A step of at most ``wanted`` of which the menu's lengths are multiples, if they can be.
+    def dividing_step(self, wanted: float) -> float:
+        """Return a step of at most ``wanted``, a divisor of all the menu's lengths where possible.
 
-        Else the widest range of an exponential mechanism is one.
+        Otherwise a divisor of the widest range of an exponential mechanism.
         """
         lengths = [length for entry in self.menu for length in entry.lengths]
         base = common_step(np.array(lengths)) if lengths else None
@@ -97,17 +97,17 @@ class Game:
         return base / math.ceil(base / wanted - 1e-9)
 
     def options(self, step: float) -> list[Option]:
-        """Everything that may be asked on a grid; the laws are those of the experiment."""
+        """Return every option on a grid, with its law in the experiment that is searched."""
         found = [option for i, entry in enumerate(self.menu) for option in entry.options(i, step)]
-        return self.seen(found)
+        return self.in_experiment(found)
 
-    def seen(self, options: list[Option]) -> list[Option]:
-        """The options with their laws in the experiment that is searched."""
+    def in_experiment(self, options: list[Option]) -> list[Option]:
+        """Return the options with their laws in the experiment that is searched."""
         if self.experiment == 0:
             return options
         return [replace(option, law=option.law.reversed()) for option in options]
 
     @property
-    def priced_freely(self) -> bool:
+    def charges_free_parameters(self) -> bool:
         """Whether a filter charges for a parameter that the adversary chooses."""
         return self.filter is not None and any(isinstance(entry, FreeEntry) for entry in self.menu)

@@ -1,7 +1,8 @@
-"""Where a game can stand between two rounds: what has been played of it, what a filter has left.
+"""The graph of a game: a node for each state between two rounds, an edge for each option.
 
-A node is such a place. In each of them some options are open, and each leads to one node. No node
-is reached twice, so the nodes are sorted with the start last: what follows a node stands before it.
+A state is the number of rounds played, or what a filter has left. In a node some options are open,
+and each leads to one node. No play reaches a node twice, so the nodes can be sorted with the start
+last: the nodes after a node have smaller indices.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class GameGraph:
     ----------
     follow : int32, shape (nodes, options): the node after an option, always of a smaller index, or
         CLOSED. The last node is the start.
-    states : what the nodes stand for, where that has a name.
+    states : the filter's state in each node, where it is known.
     """
 
     follow: np.ndarray
@@ -62,14 +63,14 @@ class GameGraph:
 
 
 def chain_graph(rounds: int, options: int) -> GameGraph:
-    """Every option is open in each of ``rounds`` rounds."""
+    """Return the graph in which every option is open in each of ``rounds`` rounds."""
     _require_nodes(rounds + 1)
     follow = np.repeat(np.arange(-1, rounds, dtype=np.int32)[:, None], options, axis=1)
     return GameGraph(follow)
 
 
 def budget_graph(costs: Sequence[int], capacity: int, rounds: int | None = None) -> GameGraph:
-    """Options that cost whole numbers of a budget; with ``rounds``, at most so many of them.
+    """Return the graph of options that cost whole units of a budget, in at most ``rounds`` rounds.
 
     Raises InvalidInput where an option costs nothing and no number of rounds ends the game.
     """
@@ -114,11 +115,11 @@ def explored_graph(
     rounds: int | None = None,
     most: int = MOST_NODES,
 ) -> GameGraph:
-    """Every state that a filter can be brought to, by trying all options in each.
+    """Return the graph of every state that a filter reaches, by trying all options in each.
 
-    With ``rounds`` no more than so many options are admitted, and the same state after different
-    numbers of rounds counts apart unless the filter's own refusals end the game before.
-    Raises InvalidInput where a state is reached again (the filter would admit for ever), and
+    With ``rounds`` at most so many options are admitted, and a state after different numbers of
+    rounds is several nodes, unless the filter ends the game before.
+    Raises InvalidInput where a state is reached again (the filter would admit without end), and
     NotApplicable where there are too many.
     """
     if rounds is not None:

@@ -56,7 +56,7 @@ class GridPass:
     Attributes
     ----------
     step : the grid's step, in nats.
-    options : what could be asked.
+    options : the options on the grid.
     arena : the nodes of the lower end, which its policy lives on.
     upper, lower : the values of both ends.
     loss_error : how far the loss of a whole play lies from its points, at most.
@@ -124,7 +124,7 @@ def first_level(game: Game) -> int:
     """The level to begin with: negative where the steps of level 0 are too many for one pass."""
     if game.exact_step is not None:
         return 0
-    if game.priced_freely:
+    if game.charges_free_parameters:
         return -2
     ends = [support(entry.law) for entry in game.menu if isinstance(entry, FixedEntry)]
     ends += [(0.0, max(entry.lengths)) for entry in game.menu if not isinstance(entry, FixedEntry)]
@@ -162,7 +162,7 @@ def run_pass(
 
     Raises NotApplicable where it would not fit into memory, or into that time.
     """
-    if game.priced_freely:
+    if game.charges_free_parameters:
         return _free(game, epsilon, level, before, allowed)
     step = game.step(level)
     options = game.options(step)
@@ -202,16 +202,16 @@ def run_pass(
 
 
 FINE_ENOUGH = 2
-"""The level of a free game's lower end: its parameters are so near that more gain little."""
+"""The finest level of the lower end of a game with free parameters: finer ones gain little."""
 
 
 def _free(
     game: Game, epsilon: float, level: int, before: GridPass | None, allowed: float
 ) -> GridPass:
-    """One pass of a game whose free parameters a filter charges for: each end on its own grid."""
+    """Run one pass where a filter charges for free parameters: each end has its own grid."""
     unit = budget_unit(game, level)
     least = min(entry.low for entry in game.menu if isinstance(entry, FreeEntry))
-    fine = game.fitted(min(least / 4.0, game.coarsest) / 2.0 ** ((level + 1) // 2))
+    fine = game.dividing_step(min(least / 4.0, game.coarsest) / 2.0 ** ((level + 1) // 2))
     cells = cell_options(game, fine, unit, level)
     possible = filter_graphs(game.filter, cells, game.rounds, 0, game.relation, unit=unit).possible
     layouts = [outward_layout(option.law, fine) for option in cells]
@@ -243,7 +243,7 @@ def _free(
 
 
 PACE = 3e8
-"""Terms of the recursion that are added up in a second, about."""
+"""Terms of the recursion that one second adds up, about."""
 
 
 def _fitting(
@@ -258,8 +258,8 @@ def _fitting(
     """The grid, if its values fit into memory and its sums into the time allowed."""
     grid = grid_for(step, epsilon, graph, layouts, options)
     require_size(grid.points, _alive(graph), MEMORY, "take a coarser tolerance or a smaller game")
-    asked = (graph.follow >= 0).sum(axis=0)
-    terms = float(asked @ np.array([layout.terms for layout in layouts])) * grid.points
+    open_in = (graph.follow >= 0).sum(axis=0)
+    terms = float(open_in @ np.array([layout.terms for layout in layouts])) * grid.points
     if terms / PACE > allowed:
         raise NotApplicable(
             f"the game would take about {terms / PACE:.0f} s ({graph.nodes} states by "
@@ -291,7 +291,7 @@ def _loss_error(graph: GameGraph, layouts: list[Layout]) -> float:
 
 
 def _alive(graph: GameGraph) -> int:
-    """How many nodes' values are held at once, at most."""
+    """Return how many nodes' values are in memory at once, at most."""
     last = np.full(graph.nodes, -1, dtype=np.int64)
     rows, columns = np.nonzero(graph.follow >= 0)
     np.maximum.at(last, graph.follow[rows, columns], rows)
@@ -302,7 +302,7 @@ def _alive(graph: GameGraph) -> int:
 
 
 def ranges_of(game: Game, options: list[Option], step: float) -> list[Range]:
-    """What a menu leaves open between the losses on the grid."""
+    """Return the bounded ranges of the menu, whose losses lie between those on the grid too."""
     found = []
     for place, entry in enumerate(game.menu):
         if isinstance(entry, BoundedRangeEntry):
@@ -314,7 +314,7 @@ def ranges_of(game: Game, options: list[Option], step: float) -> list[Range]:
 
 
 def policy_of(last: GridPass, epsilon: float, game: Game) -> Policy:
-    """The policy of a pass's lower end, begun at -epsilon.
+    """Return the policy of a pass's lower end, started at -epsilon.
 
     Raises NotApplicable where it was too large to be kept.
     """

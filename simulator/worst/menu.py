@@ -1,7 +1,7 @@
-"""The menu of a game: what may be asked in a round, with its law and what a filter charges for it.
+"""The menu of a game: the mechanisms of a round, each with its law and its price under a filter.
 
-An entry is a mechanism, or a mechanism that leaves a parameter to the adversary. On a grid of
-losses it becomes options, one for each parameter on the grid.
+An entry is a mechanism, or one whose parameter the adversary chooses. On a grid of losses an entry
+has options, one for each parameter on the grid.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from simulator.theory.laws.extremal import bounded_range_law
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One thing to ask.
+    """One choice of a round.
 
     Attributes
     ----------
     label : for pictures and transcripts.
     entry : its place in the menu.
     law : of the loss, in the experiment that is searched.
-    guarantee : what a filter is charged for it.
-    least : what a filter is charged at least for any parameter of which ``law`` is the worst.
+    guarantee : what a filter charges for.
+    least : the least guarantee of a parameter that the option covers; a filter charges no less.
     challenge : what to play.
     """
 
@@ -59,7 +59,7 @@ class Entry(ABC):
     @property
     @abstractmethod
     def exact(self) -> bool:
-        """Whether its options are all that it may ask, with finitely many losses."""
+        """Whether its options are all of its choices, with finitely many losses."""
 
     @property
     @abstractmethod
@@ -69,16 +69,16 @@ class Entry(ABC):
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
-        """What it promises, whatever the parameter."""
+        """The guarantee that holds for every parameter."""
 
     @abstractmethod
     def options(self, place: int, step: float) -> list[Option]:
-        """What it may ask on a grid, as the ``place``-th entry of a menu."""
+        """Return its options on a grid, as the ``place``-th entry of a menu."""
 
 
 @dataclass(frozen=True)
 class FixedEntry(Entry):
-    """A mechanism with nothing left open."""
+    """A mechanism with fixed parameters."""
 
     law: PrivacyLossLaw
     promise: Guarantee
@@ -138,7 +138,7 @@ class FreeEntry(Entry):
 
     @property
     def exact(self) -> bool:
-        """Never: what lies between two options may be asked as well."""
+        """Never: parameters between two options are choices too."""
         return False
 
     @property
@@ -152,7 +152,7 @@ class FreeEntry(Entry):
         return self.promise_of(self.high)
 
     def options(self, place: int, step: float) -> list[Option]:
-        """The multiples of the step, and both ends. Each stands for all from the one before."""
+        """Return the multiples of the step and both ends; each covers the interval below it."""
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         points = [i * step for i in range(first, last + 1)]
         if not points or points[0] > self.low * (1.0 + 1e-9):
@@ -166,7 +166,7 @@ class FreeEntry(Entry):
         ]
 
     def option(self, place: int, epsilon: float, below: float) -> Option:
-        """One epsilon, which stands for all from ``below`` on."""
+        """Return the option of one epsilon, which covers all from ``below`` on."""
         return Option(
             label=f"{self.name.partition(':')[0]}:{epsilon:.6g}",
             entry=place,
@@ -185,7 +185,7 @@ class BoundedRangeEntry(Entry):
 
     @property
     def exact(self) -> bool:
-        """Never: any loss t between those on the grid may be asked as well."""
+        """Never: any loss t between those on the grid is a choice too."""
         return False
 
     @property
@@ -220,12 +220,12 @@ class BoundedRangeEntry(Entry):
 
 
 def about_alice(mechanism: ScalarMechanism) -> Challenge:
-    """Ask it on the databases without Alice and with her."""
+    """Return the challenge of a mechanism on the databases without Alice and with her."""
     return Challenge(WITHOUT_ALICE, EVERYONE, mechanism)
 
 
 def as_neighbours(challenge: Challenge, relation: Relation) -> Challenge:
-    """The challenge; one on Alice's two databases on neighbours under the relation."""
+    """Return the challenge, moved from Alice's two databases to neighbours under the relation."""
     if challenge[:2] != (WITHOUT_ALICE, EVERYONE) or relation.are_neighbours(*challenge[:2]):
         return challenge
     return challenge._replace(database_0=WITHOUT_ALICE.add("others"))

@@ -1,4 +1,4 @@
-"""Menus as users have them: names in a text, mechanisms, challenges, laws, a family.
+"""Menus made from what users give: names in a text, mechanisms, challenges, laws, a family.
 
 Source of the dominating pairs: see :mod:`simulator.theory.laws.extremal`.
 """
@@ -124,7 +124,7 @@ def parse_menu(text: str) -> tuple[Entry, ...]:
 
 
 def dominating_entry(family: Guarantee) -> Entry:
-    """The entry that is worst in a family: its dominating pair.
+    """Return the worst entry of a family: its dominating pair.
 
     Raises NotApplicable for a family that has none.
     """
@@ -147,9 +147,9 @@ def parse_family(text: str) -> tuple[Entry, ...]:
 def entry_of(
     item: Entry | str | Challenge | ScalarMechanism | PrivacyLossLaw, relation: Relation
 ) -> Entry:
-    """Make an entry of what a user has: its name, a challenge of a rule's menu, or a law.
+    """Return the entry of a name, a challenge of a rule's menu, a mechanism, or a law.
 
-    A mechanism alone is asked on Alice's two databases. Raises NotApplicable for a mechanism
+    A mechanism alone gets Alice's two databases. Raises NotApplicable for a mechanism
     without a law, InvalidInput for anything that is none of these.
     """
     if isinstance(item, Entry):
@@ -198,7 +198,7 @@ def _of_challenge(challenge: Challenge, relation: Relation) -> Entry:
 
 
 def entries(menu: str | Iterable[Any], relation: Relation = ADD_REMOVE) -> tuple[Entry, ...]:
-    """Make a menu of a text or of a sequence; raises InvalidInput for an empty one."""
+    """Return the menu of a text or a sequence; raises InvalidInput for an empty one."""
     items: Sequence[Any] = parse_menu(menu) if isinstance(menu, str) else tuple(menu)
     if not items:
         raise InvalidInput("the menu is empty; name at least one mechanism")

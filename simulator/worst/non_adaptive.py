@@ -1,7 +1,7 @@
-"""What an adversary gets that fixes its choices in advance, and what the dominating pairs give.
+"""The worst non-adaptive adversary, and the composition of the dominating pairs.
 
-The first is never above the worst adaptive adversary, the second never below it (where no filter
-chooses between mechanisms): the two sides of adaptivity's price.
+The first is never above the worst adaptive adversary. The second is never below it, where there is
+no filter.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MOST_VECTORS = 20_000
 MOST_NUMBERS = 1e8
 MOST_PRODUCTS = 2e9
 MOST_PLACES = 5_000
-"""Of the dominating pair's composition on its grid, and of the pair: some seconds."""
+"""Limits of the dominating pair's composition: products on its grid, and points of the pair."""
 
 
 def best_non_adaptive(
@@ -57,8 +57,8 @@ def best_non_adaptive(
 ) -> Bracket:
     """Ends of the largest delta(epsilon) over all choices fixed in advance.
 
-    The order does not matter, so the choices are how often each option is asked. Raises
-    NotApplicable where they are too many, or not finitely many.
+    The order does not matter, so a choice is a number of rounds for each option. Raises
+    NotApplicable where the choices are too many, or not finitely many.
     """
     if len(menu) == 1 and isinstance(menu[0], BoundedRangeEntry) and filter_ is None:
         return non_adaptive_ends(menu[0].width, int(rounds or 0), epsilon)
@@ -69,11 +69,11 @@ def best_non_adaptive(
             graph = chain_graph(int(rounds or 0), 1)
             return _ends(graph, grid, [layouts[place]], [near[place]], epsilon)
     if not all(isinstance(entry, FixedEntry) for entry in menu):
-        raise NotApplicable("the best choice fixed in advance is not searched for free parameters")
+        raise NotApplicable("the best non-adaptive choice is not searched for free parameters")
     graph = _counted(options, rounds, filter_, relation)
     if graph.nodes * float(grid.points) > MOST_NUMBERS:
         raise NotApplicable(
-            f"there are {graph.nodes} ways to fix the choices in advance: too many to try"
+            f"there are {graph.nodes} ways to fix the choices in advance, too many to try"
         )
     ordered = _composed_once(graph, len(options))
     error = int(graph.depth[graph.start]) * max(layout.loss_error for layout in layouts)
@@ -93,9 +93,9 @@ def best_non_adaptive(
 
 
 def dominant_entry(menu: Sequence[Entry]) -> int | None:
-    """The entry that every other is a coarser version of, where its name tells; else None.
+    """Return the place of the entry that dominates every other one, None where none is known to.
 
-    A single entry, or mechanisms of one kind, which their parameter orders.
+    That is a single entry, or the largest of several mechanisms of one kind.
     """
     if any(isinstance(entry, BoundedRangeEntry) for entry in menu):
         return None
@@ -118,7 +118,7 @@ def _counted(
     filter_: Filter | OwnFilter | None,
     relation: Relation,
 ) -> GameGraph:
-    """How often each option has been asked; whatever the order, as far as the filter admits it."""
+    """Return the graph of how often each option was chosen, in any order that is admitted."""
     step: Callable[[Any, int], tuple[bool, Any]]
     initial: Any = ()
     if filter_ is None:
@@ -155,7 +155,7 @@ def _counted(
 def _in_every_order(
     transitions: Transitions, options: Sequence[Option], rounds: int | None
 ) -> GameGraph:
-    """How often each option was chosen, where what is admitted may depend on the order."""
+    """Return the graph of how often each option was chosen, where the order may matter."""
 
     def admit(place: Any, option: int) -> Hashable | None:
         counts, state = place
@@ -185,7 +185,7 @@ def _ends(
 
 
 def _composed_once(graph: GameGraph, options: int) -> GameGraph:
-    """The count vectors of an arena's nodes, each composed in one order."""
+    """Return the graph of the count vectors of a graph's nodes, each composed in one order."""
     vectors = _vectors(graph)
     place = {vector: node for node, vector in enumerate(vectors)}
     follow = np.full((len(vectors), options), CLOSED, dtype=np.int32)
@@ -199,7 +199,7 @@ def _composed_once(graph: GameGraph, options: int) -> GameGraph:
 
 
 def _vectors(graph: GameGraph) -> list[tuple[int, ...]]:
-    """The count vectors of an arena's nodes, smallest first: each stands after its parts."""
+    """Return the count vectors of a graph's nodes, smallest sum first."""
     return sorted(set(graph.states), key=sum)
 
 

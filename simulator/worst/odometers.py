@@ -1,9 +1,9 @@
-"""Odometers on trial: the worst that an adversary gets who may stop when it suits it.
+"""Worst adversaries of odometers, which may stop after any round.
 
-An odometer announces (epsilon, delta) at every moment. What is announced when the adversary stops
-is to hold then: E0[(1 - e^(epsilon - loss))_+] at most delta, over every way of choosing mechanisms
-and of stopping. The recursion is that of :mod:`simulator.worst.recursion` on the loss itself, with
-a stop in every node that is held against the reading there.
+An odometer announces (epsilon, delta) after every round. What it announces when the adversary stops
+must hold: E0[(1 - e^(epsilon - loss))_+] is at most delta, for every adaptive choice of mechanisms
+and of when to stop. The recursion is that of :mod:`simulator.worst.recursion` on the loss itself,
+with a stop in every node, where the loss is compared with the reading.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from simulator.worst.refining import refined
 
 
 class Odometer(Protocol):
-    """What is asked of an odometer: readings that depend on what was spent, in any order."""
+    """An odometer: its reading depends on what was spent, in any order."""
 
     def fresh(self) -> Any:
         """An odometer at zero, with ``spend(guarantee)``, ``epsilon`` and ``delta``."""
@@ -48,7 +48,7 @@ class WorstOdometer:
     delta : ends of the largest E0[(1 - e^(reading - loss))_+] at the moment of stopping.
     announced : the delta that the odometer announces.
     tolerance, seconds, stopped : as of :class:`~simulator.worst.search.WorstCase`.
-    policy : one that attains the lower end; it stops by asking nothing more.
+    policy : one that attains the lower end; it stops by playing no further round.
     """
 
     delta: Bracket
@@ -91,7 +91,7 @@ def worst_odometer(
     tolerance: float = 1e-3,
     seconds: float = 60.0,
 ) -> WorstOdometer:
-    """Enclose what the worst adversary gets at the moment it stops, of at most ``rounds`` rounds.
+    """Return ends of what the worst adversary gets when it stops, after at most ``rounds`` rounds.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _run(game: Game, odometer: Odometer, level: int) -> tuple[GridPass, float]:
     step = game.step(level)
     options = game.options(step)
     promises = [option.guarantee for option in options]
-    graph, readings, announced = _spent(odometer, promises, int(game.rounds or 0))
+    graph, readings, announced = _readings_graph(odometer, promises, int(game.rounds or 0))
     ranges = ranges_of(game, options, step)
     laws = [option.law for option in options]
     exact = game.exact_step is not None
@@ -162,10 +162,10 @@ def _run(game: Game, odometer: Odometer, level: int) -> tuple[GridPass, float]:
     return last, announced
 
 
-def _spent(
+def _readings_graph(
     odometer: Odometer, promises: list[Guarantee], rounds: int
 ) -> tuple[GameGraph, np.ndarray, float]:
-    """Nodes by how often each guarantee was spent, the reading in each, the delta in all."""
+    """Return the graph of how often each guarantee was spent, the readings, and the delta."""
     kinds = list(dict.fromkeys(promises))
     kind_of = [kinds.index(promise) for promise in promises]
 

@@ -1,7 +1,7 @@
-"""The policy that a search has found: a table that compiles, plays, and can be read.
+"""The policy of a search: a table that is an adversary, can be saved, and has a value.
 
-It remembers a node of the game and the grid point nearest to its loss, and asks what the table
-says. Where the table says nothing the game is over for it, and it asks both databases to be equal.
+It remembers a node of the game and the grid point nearest to its loss, and plays the table's option
+there. Where the table has none it has stopped: it sends two equal databases from then on.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from simulator.worst.policy_probabilities import PolicyProbabilities
 from simulator.worst.policy_table import PolicyTable
 
 IDLE = Challenge(EVERYONE, EVERYONE, RandomizedResponse(ALICE, 1e-3))
-"""What is asked when the game is over: two equal databases, whose answers tell nothing."""
+"""The challenge after a policy has stopped: two equal databases, whose answers lose nothing."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ FAR = 1 << 40
 """Steps of an infinite loss."""
 
 
-def reader(challenge: Challenge, relation: Relation, step: float, sign: float) -> GridMoves:
-    """Read the losses of a challenge's answers; ``sign`` is -1 in experiment 1.
+def grid_moves(challenge: Challenge, relation: Relation, step: float, sign: float) -> GridMoves:
+    """Return how a challenge's answers move the loss; ``sign`` is -1 in experiment 1.
 
     Raises NotApplicable for a mechanism whose loss is neither a table nor a clipped line.
     """
@@ -97,7 +97,7 @@ def reader(challenge: Challenge, relation: Relation, step: float, sign: float) -
     flat = sign * pair.loss(low - (high - low)) == at_low
     middle = sign * pair.loss(0.5 * (low + high)) if not mechanism.scalars.whole else None
     if middle is not None and abs(middle - 0.5 * (at_low + at_high)) > 1e-9 * abs(at_high):
-        raise NotApplicable(f"the loss of {mechanism!r} is not a line, so no policy can read it")
+        raise NotApplicable(f"the loss of {mechanism!r} is not a line, so no policy can follow it")
     if flat:
         return GridMoves((), low, high, at_low / step, slope / step)
     far = 1e6 * (high - low)
@@ -106,7 +106,7 @@ def reader(challenge: Challenge, relation: Relation, step: float, sign: float) -
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Policy(PolicyTable):
-    """A policy over a menu: the table, and the challenges that its options stand for.
+    """A policy over a menu: the table, and the challenges of its options.
 
     Attributes
     ----------
@@ -140,27 +140,27 @@ class Policy(PolicyTable):
         law = mechanism.law(database_0, database_1, self.relation)
         return law.reversed() if self.experiment else law
 
-    def reader(self, option: int) -> GridMoves:
-        """How the option's answers move it."""
+    def moves_of(self, option: int) -> GridMoves:
+        """Return how the option's answers move the policy on its grid."""
         sign = -1.0 if self.experiment else 1.0
-        return reader(self.menu[option], self.relation, self.grid.step, sign)
+        return grid_moves(self.menu[option], self.relation, self.grid.step, sign)
 
     @cached_property
     def adversary(self) -> Rule:
         """The rule, which compiles and plays like any other."""
-        grid_moves_of = [self.reader(option) for option in range(len(self.menu))]
+        grid_moves_of = [self.moves_of(option) for option in range(len(self.menu))]
         return Rule(
             rule_step(self, grid_moves_of), (*self.menu, IDLE), (*self.start, -1), name="worst-case"
         )
 
     @cached_property
     def probabilities(self) -> PolicyProbabilities:
-        """How likely it is to be anywhere, and to win from there."""
+        """The probabilities of its states, and of winning from each."""
         return PolicyProbabilities(self)
 
     @property
     def value(self) -> float:
-        """Its delta(epsilon), played through by probability: a witness of the search."""
+        """Its delta(epsilon) from the probabilities of its states: a witness of the search."""
         ended = self.probabilities.forward[1]
         return float(ended[0, 1] - math.exp(self.epsilon) * ended[1, 1])
 
@@ -208,7 +208,7 @@ class Policy(PolicyTable):
         table: str,
         thresholds: Sequence[float] | None = None,
     ) -> Policy:
-        """The policy that :meth:`save` has written; its nodes have no names.
+        """Return the policy that :meth:`save` has written.
 
         ``thresholds`` is left out where all are zero.
 
@@ -219,8 +219,8 @@ class Policy(PolicyTable):
         moves = unpacked(table).astype(np.int16)
         nodes = len(ways)
         shapes = (nodes, points.points), (nodes, len(challenges)), (nodes,)
-        held_against = np.zeros(nodes) if thresholds is None else np.array(thresholds)
-        if (moves.shape, ways.shape, held_against.shape) != shapes or len(labels) != len(menu):
+        compared_with = np.zeros(nodes) if thresholds is None else np.array(thresholds)
+        if (moves.shape, ways.shape, compared_with.shape) != shapes or len(labels) != len(menu):
             raise InvalidInput("the saved policy is damaged: its tables do not fit its menu")
         layouts = []
         for database_0, database_1, mechanism in challenges:
@@ -236,12 +236,12 @@ class Policy(PolicyTable):
             follow=ways,
             table=moves,
             layouts=tuple(layouts),
-            thresholds=held_against,
+            thresholds=compared_with,
         )
 
 
 def rule_step(policy: Policy, grid_moves_of: list[GridMoves]) -> Callable[..., Any]:
-    """Write the policy as a rule's step, over arrays that numba takes as constants."""
+    """Return the policy as a rule's step, over arrays that numba takes as constants."""
     table, follow = policy.table, policy.follow.astype(np.int64)
     points, idle = table.shape[1], len(policy.menu)
     changes = np.diff(table, axis=1, prepend=np.int16(-2)) != 0

@@ -1,7 +1,7 @@
 """A policy as a small Python file, which defines it as the rule ``worst_case``.
 
-The menu stands in the file as ``parse_entry`` reads it, a table by its
-probabilities; the two integer tables are compressed text. Nothing of it runs but literals.
+The menu is in the file as ``parse_entry`` reads it, a table mechanism as its probabilities; the two
+integer tables are compressed text. The file holds literals only.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def challenge_text(challenge: Challenge, relation: Relation) -> ChallengeText:
-    """Write a challenge so that :func:`read` gives it back, to the bit.
+    """Return the text of a challenge, from which :func:`read` makes an equal one.
 
     Raises NotApplicable for one that has no such text.
     """

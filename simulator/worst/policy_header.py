@@ -1,4 +1,4 @@
-"""What a search has found, as the comment at the top of a saved policy."""
+"""The comment at the top of a saved policy: the game and its bracket."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def header(found: WorstCase, path: Path, more: Sequence[str] = ()) -> tuple[str,
         ("", f"this one gets {policy.value:.12g}"),
     ]
     return (
-        "The worst adaptive adversary of a game, as a search has found it.",
+        "The worst adaptive adversary of a game, found by a search.",
         "",
         *(f"{name:<11} {value}".rstrip() for name, value in facts),
         "",

@@ -1,7 +1,4 @@
-"""A policy as a picture: which move at which loss so far, and with how much left.
-
-Pictures are imported where one is drawn: matplotlib takes half a second.
-"""
+"""A policy as a map: its likeliest option by the loss so far and by what is left."""
 
 from __future__ import annotations
 
@@ -22,14 +19,14 @@ LEFT_OUT = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class PolicyMap:
-    """The likeliest move by loss and clock.
+    """The likeliest option by the loss so far and by what is left.
 
     Attributes
     ----------
     losses : edges of the cells along the loss so far, shape (columns + 1,).
-    left : edges along the clock, shape (rows + 1,).
+    left : edges along what is left, shape (rows + 1,).
     moves : shape (rows, columns): an option, or -1 where the policy has no move to make.
-    clock : what runs down.
+    remaining : rounds or budget.
     """
 
     losses: np.ndarray

@@ -1,4 +1,4 @@
-"""How likely a policy is to be at each point of its grid, and to win from there."""
+"""The probability of each state of a policy, and of winning from it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def finite_masses(layout: NearestLayout, step: float) -> tuple[np.ndarray, np.nd
 
 @dataclass(frozen=True, eq=False)
 class PolicyProbabilities:
-    """The policy's play by probability; experiment 0 is the one that was searched.
+    """The distribution of the policy's states; experiment 0 is the one that was searched.
 
     Raises NotApplicable where the probabilities do not fit into memory.
     """
@@ -61,7 +61,7 @@ class PolicyProbabilities:
         return first, end
 
     def _moves(self, node: int, first: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """Options that are asked between two points: (option, first point, behind the last)."""
+        """Yield the options played between two points: (option, first point, one past the last)."""
         if end <= first:
             return
         row = self.policy.table[node, first:end]
@@ -92,20 +92,20 @@ class PolicyProbabilities:
             ended += stopped * np.array([[1.0], [np.exp(policy.thresholds[node])]])
             for option, low, high in self._moves(node, first[node], end[node]):
                 layout, after = policy.layouts[option], policy.follow[node, option]
-                asked = np.where(
+                played = np.where(
                     row[low:high] == option, here[:, low - first[node] :][:, : high - low], 0.0
                 )
                 begin = low + layout.law.first
                 for b in range(2):
-                    flow = _convolved(asked[b], laws[option][b])
+                    flow = _convolved(played[b], laws[option][b])
                     left, right = max(-begin, 0), max(points - begin, 0)
                     ended[b] += flow[:left].sum(), flow[right:].sum()
                     inside = flow[left:right]
                     place = begin + left - first[after]
                     if inside.size:
                         reached[after][b, place : place + inside.size] += inside
-                ended[0, 1] += asked[0].sum() * layout.law.infinite
-                ended[1, 0] += asked[1].sum() * max(0.0, 1.0 - float(laws[option][1].sum()))
+                ended[0, 1] += played[0].sum() * layout.law.infinite
+                ended[1, 0] += played[1].sum() * max(0.0, 1.0 - float(laws[option][1].sum()))
         return reached, ended
 
     @cached_property
@@ -124,13 +124,13 @@ class PolicyProbabilities:
                     found[after], int(first[after]), low + law.first, high + law.reach[1]
                 )
                 mean = law.infinite + _correlated(ahead, np.asarray(law.weights, dtype=float))
-                asked = row[low:high] == option
-                won[low - begin : high - begin][asked] = mean[asked]
+                played = row[low:high] == option
+                won[low - begin : high - begin][played] = mean[played]
             found.append(won)
         return found
 
     def _beyond(self, values: np.ndarray, first: int, low: int, high: int) -> np.ndarray:
-        """Values at the points from ``low`` to ``high``: beyond the grid one has lost or won."""
+        """Return values at the points from ``low`` to ``high``: 0 below the grid, 1 above it."""
         places = np.arange(low, high)
         ahead = (places >= self.policy.grid.points).astype(float)
         inside = (places >= first) & (places < first + len(values))
@@ -138,7 +138,7 @@ class PolicyProbabilities:
         return ahead
 
     def win(self, node: int, place: int) -> float:
-        """The probability of winning from one place, which may lie beyond the grid."""
+        """Return the probability of winning from one place, which may lie beyond the grid."""
         if not 0 <= place < self.policy.grid.points:
             return float(place > 0)
         return float(self.winning[node][place - self.spans[0][node]])

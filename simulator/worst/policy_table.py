@@ -1,4 +1,4 @@
-"""A policy as integer tables: where it stands in a game, and which option it plays there."""
+"""A policy as integer tables: which option it plays at each node and grid point."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.worst.grid import Grid, NearestLayout
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PolicyTable:
-    """What a policy remembers is a node and a grid point; the table has the option to play there.
+    """The option to play at each node and grid point, which are all that a policy remembers.
 
     Attributes
     ----------

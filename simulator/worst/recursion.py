@@ -2,10 +2,11 @@
 
 V(node, z) is the most that any adversary can still get from a node at the loss z past epsilon:
 (1 - e^-z)_+ where the game ends, and otherwise the largest mean of V over what an open option
-leads to. Playing on never costs anything: V is convex in e^-z, whose mean a round does not raise.
+leads to. Another round never lowers V: it is convex in e^-z, whose mean a round does not raise.
 
-The upper end is this recursion with every law spread outward (:func:`~simulator.worst.grid.spread`)
-and every operation's rounding added. Between grid points the chord in e^-z is above V.
+The upper end is this recursion with every law spread outward
+(:func:`~simulator.worst.grid.outward_layout`) and every operation's rounding added. Between grid
+points the chord in e^-z is above V.
 
 The lower end follows one adversary: it remembers the node and the nearest grid point, and moves by
 a table. The two numbers that the recursion carries are its probabilities of winning in the two
@@ -113,7 +114,7 @@ def upper_values(
 ) -> Values:
     """The start's values by the recursion with outward laws. See the module.
 
-    ``thresholds``, shape (nodes,), is what the loss is held against where the adversary stops in a
+    ``thresholds``, shape (nodes,), is what the loss is compared with where the adversary stops in a
     node, in nats beyond the grid's zero; zero everywhere by default.
     """
     table = _empty_table(graph, grid) if keep_table else None
@@ -195,7 +196,7 @@ class Windows:
     """The points of each node where rounds can still change anything.
 
     To the left of it no play wins, to the right none loses; where a loss may be infinite, or a stop
-    is held against a reading, that is nowhere certain and every point counts.
+    is compared with a reading, that is certain nowhere and every point counts.
     """
 
     def __init__(
@@ -244,7 +245,7 @@ def largest_sums(graph: GameGraph, amounts: GridArray) -> GridArray:
 
 
 class LiveValues:
-    """The values of the nodes that a later node still asks for."""
+    """The values of the nodes that a later node still needs."""
 
     def __init__(self, graph: GameGraph) -> None:
         self.graph = graph
@@ -255,7 +256,7 @@ class LiveValues:
         return self.values[node]
 
     def store(self, node: int, values: GridArray) -> None:
-        """Keep a node's values, and let go of those that only it asked for."""
+        """Keep a node's values, and drop those that no later node needs."""
         if self.uses[node]:
             self.values[node] = values
         for after in self.graph.follow[node]:

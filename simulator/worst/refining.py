@@ -1,4 +1,4 @@
-"""Finer and finer grids, until the ends are near enough, the time is up, or no grid would help."""
+"""Finer and finer grids, until the ends are near enough, the time is up, or refining is no help."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEAST_ALLOWED = 30.0
 
 @dataclass(frozen=True, kw_only=True)
 class Refined:
-    """What the passes have found together.
+    """The ends of all passes together.
 
     Attributes
     ----------
@@ -54,8 +54,8 @@ def refined(
 ) -> Refined:
     """Run passes from the level ``first`` on, each with the one before it.
 
-    ``nothing()``, asked after a pass, is what counts as no delta at all. Raises NotApplicable where
-    the first pass cannot be run.
+    ``nothing()``, called after each pass, is the delta that counts as zero. Raises NotApplicable
+    where the first pass cannot be run.
     """
     start = time.perf_counter()
     found, best, stopped = Bracket(0.0, 1.0), None, "time"
@@ -100,7 +100,7 @@ def close(found: Bracket, tolerance: float) -> bool:
 
 
 def _only_rounding(found: Bracket, before: float, best: GridPass) -> bool:
-    """Whether a finer grid would not help: all is exact already, or no play seems to win.
+    """Whether a finer grid would not help: the ends are exact, or no play seems to win.
 
     ``before`` is the upper end of the coarser grid.
     """

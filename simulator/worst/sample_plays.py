@@ -1,6 +1,6 @@
-"""Single plays of a policy, drawn from its own probabilities, as they come or only those that win.
+"""Single plays of a policy, drawn from its own probabilities: any play, or a play that wins.
 
-A play that wins is drawn by the chances of winning from each place, so it takes no longer where
+A play that wins is drawn by the probability of winning from each state, so it takes no longer where
 one play in 1e12 wins.
 """
 
@@ -27,9 +27,9 @@ class Round:
     Attributes
     ----------
     loss : so far, before the round.
-    left : of the clock, before the round. See :class:`Remaining`.
-    option : what is asked, a place in the policy's menu.
-    gained : the loss of the answer; infinite where the answer gives the database away.
+    left : before the round, as in :class:`Remaining`.
+    option : the option played, a place in the policy's menu.
+    gained : the loss of the answer; infinite where the other experiment cannot give it.
     """
 
     loss: float
@@ -45,8 +45,8 @@ class Play:
     Attributes
     ----------
     loss : in the end.
-    left : of the clock in the end.
-    threshold : what the loss is held against: epsilon, or the reading of an odometer.
+    left : in the end.
+    threshold : what the loss is compared with: epsilon, or the reading of an odometer.
     won : whether the loss is above it.
     """
 
@@ -59,7 +59,7 @@ class Play:
 
 @dataclass(frozen=True, eq=False)
 class Remaining:
-    """What runs down as a policy plays.
+    """What a policy has left: rounds, or a share of a budget.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Remaining:
 
     @classmethod
     def of(cls, policy: Policy) -> Remaining:
-        """A budget where every option always takes the same number of nodes, else rounds."""
+        """Return a budget where every option always takes the same number of nodes, else rounds."""
         follow = policy.follow
         nodes = np.arange(len(follow))[:, None]
         paid = np.where(follow >= 0, nodes - follow, 0)

@@ -1,4 +1,4 @@
-"""The most that any adaptive adversary can get out of a menu, a filter and a number of rounds."""
+"""The largest delta(epsilon) of any adaptive adversary, enclosed, and a policy that attains it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from simulator.worst.refining import allowed, close, refined
 
 @dataclass(frozen=True, kw_only=True)
 class WorstCase:
-    """The answer: what the worst adaptive adversary gets.
+    """The worst adaptive adversary of a game: its bracket and its policy.
 
     Attributes
     ----------
     game : what was searched.
-    epsilon : where it was asked.
+    epsilon : the epsilon of the bracket.
     delta : certified ends of the largest delta(epsilon).
     tolerance : the relative width that was wanted.
     seconds : what it took.
@@ -173,7 +173,7 @@ def worst_case(
         mechanisms, challenges, finite laws or entries.
     epsilon : >= 0 and finite.
     rounds : how many mechanisms may run; None where a filter ends the game.
-    filter : a filter of this package or one of one's own.
+    filter : a filter of this package or a user's (:class:`~simulator.worst.own_filter.OwnFilter`).
     experiment : 0 or 1: which experiment's hockey-stick divergence.
     tolerance : stop where the ends are within this of each other, relative to the upper end.
     seconds : begin no finer grid after so long.

@@ -1,7 +1,7 @@
 """One typical and one winning play of a policy, in words.
 
-Rounds in a row that ask the same are one line; of a long play the beginning, the turning points
-and the end are told, and what lies between them in a line each.
+Consecutive rounds of one option are one line. A long play shows its beginning, its turning points
+and its end, and one line for each stretch between them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ LONG = 22
 
 @dataclass(frozen=True)
 class Run:
-    """Rounds in a row that ask the same: ``rounds``, of which the first is the ``begins``-th."""
+    """Consecutive rounds of one option; the first is the ``begins``-th of the play."""
 
     begins: int
     rounds: tuple[Round, ...]
 
     @property
     def option(self) -> int:
-        """What they ask."""
+        """The option they play."""
         return self.rounds[0].option
 
     @property
@@ -41,7 +41,7 @@ class Run:
 
 
 def transcript(policy: Policy, *, seed: int = 0) -> str:
-    """Tell a typical play, drawn as it comes, and one drawn among those that win.
+    """Return the text of a typical play, drawn at random, and of one drawn among those that win.
 
     Raises NotApplicable where the probabilities do not fit into memory.
     """
@@ -121,9 +121,9 @@ def _turning(runs: Sequence[Run]) -> set[int]:
 
 def _row(policy: Policy, remaining: Remaining, run: Run) -> tuple[str, str, str, str]:
     first = run.rounds[0]
-    asks = f"asks {policy.labels[run.option]}"
+    move = f"plays {policy.labels[run.option]}"
     if len(run.rounds) == 1:
-        play_lines = f"{answer(policy, run.option, first.gained)}{_signed(first.gained)}"
+        outcome = f"{answer(policy, run.option, first.gained)}{_signed(first.gained)}"
         name = f"round {run.begins}"
     else:
         counted = Counter(_signed(r.gained) for r in run.rounds)
@@ -134,10 +134,10 @@ def _row(policy: Policy, remaining: Remaining, run: Run) -> tuple[str, str, str,
                 f"{gained} {'once' if times == 1 else f'{times} times'}"
                 for gained, times in counted.most_common()
             ]
-            play_lines = f"{', '.join(parts)}, together {_signed(total)}"
+            outcome = f"{', '.join(parts)}, together {_signed(total)}"
         else:
-            play_lines = f"together {_signed(total)}"
-    return name, f"loss {_loss(first.loss)}, {remaining.words(first.left)}", asks, play_lines
+            outcome = f"together {_signed(total)}"
+    return name, f"loss {_loss(first.loss)}, {remaining.words(first.left)}", move, outcome
 
 
 def _between(
@@ -155,7 +155,7 @@ def _between(
 
 
 def answer(policy: Policy, option: int, gained: float) -> str:
-    """``answer 1, `` where one answer has that loss, else nothing."""
+    """Return ``answer 1, `` where one answer has that loss, else the empty string."""
     database_0, database_1, mechanism = policy.menu[option]
     pair = mechanism.pair(database_0, database_1, policy.relation)
     if not isinstance(mechanism, ScalarMechanism) or not isinstance(pair, ScalarPair):
@@ -177,7 +177,7 @@ def _loss(value: float) -> str:
 
 def _signed(value: float) -> str:
     if math.isinf(value):
-        return "which gives the database away"
+        return "which reveals the experiment"
     return f"{value:+.4g}" if abs(value) > 1e-12 else "0"
 
 

@@ -50,7 +50,7 @@ def test_a_budget_that_is_met_to_the_last_bit_admits_what_its_own_sum_admits(
 
 
 def test_a_budget_of_many_sums_encloses_its_last_bit() -> None:
-    """Too many sums to tell apart: what rounding decides is certain for nobody, possible for all.
+    """Too many different sums: what rounding decides is never certain, and always possible.
 
     0.1 added 21 times is above 2.1 by rounding, and other orders are not.
     """
@@ -288,7 +288,7 @@ def test_a_policy_plays_on_where_only_an_infinite_loss_wins(law: FiniteLaw, epsi
     assert found.policy.value == pytest.approx(found.delta.lower, rel=1e-9)
 
 
-def test_a_table_that_loses_nothing_asks_for_no_grid() -> None:
+def test_a_table_that_loses_nothing_needs_no_grid() -> None:
     same = FiniteLaw.from_probabilities([0.3, 0.7], [0.3, 0.7])
     other = FiniteLaw.from_probabilities([0.31, 0.33, 0.36], [0.3, 0.34, 0.36])
     assert Game([same, other], 2).coarsest == Game([other], 2).coarsest  # type: ignore[arg-type]
@@ -311,11 +311,11 @@ class OnlyTwice(Filter):
 
     @property
     def initial(self):
-        """Nothing admitted; states differ by less than sums are told apart."""
+        """Nothing admitted; states differ by less than the rounding of sums."""
         return (0.0,)
 
 
-def test_a_filter_that_is_no_sum_is_asked_its_own_prices_and_states():
+def test_a_filter_that_is_no_sum_keeps_its_own_prices_and_states():
     found = worst_case(
         "randomized-response:0.3,randomized-response:0.5",
         filter=OnlyTwice(5.0, 0.1),

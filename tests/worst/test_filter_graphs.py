@@ -123,10 +123,10 @@ class Alternating:
     def admit(self, state: Any, guarantee: Guarantee) -> tuple[bool, Any]:
         """Count them."""
         place = EPSILONS.index(guarantee.pure_epsilon)
-        asked = (state[0] + (place == 0), state[1] + (place == 1))
-        if max(asked) > 2 or state[2] == place + 1:
+        counts = (state[0] + (place == 0), state[1] + (place == 1))
+        if max(counts) > 2 or state[2] == place + 1:
             return False, state
-        return True, (*asked, place + 1)
+        return True, (*counts, place + 1)
 
 
 def test_a_filter_of_ones_own_with_finitely_many_states() -> None:

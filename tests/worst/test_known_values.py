@@ -55,7 +55,7 @@ def test_the_exponential_mechanism_lies_strictly_between() -> None:
     assert found.dominating is not None
     assert found.non_adaptive.lower == pytest.approx(0.288317, abs=1e-6)
     assert found.dominating == pytest.approx(0.322606, abs=5e-6)
-    # the policy asks t = 1/2, then 1/4 after +1/2 and 3/4 after -1/2
+    # the policy plays t = 1/2, then 1/4 after +1/2 and 3/4 after -1/2
     policy = found.policy
     node, place = policy.start
     first = int(policy.table[node, place])

@@ -74,7 +74,7 @@ def test_a_policy_over_continuous_noise_is_played_plainly(experiment: int) -> No
     estimate = result.delta(0.5, experiment, confidence=1 - 1e-6)
     assert estimate.lower <= found.delta.upper
     assert found.delta.lower <= estimate.upper
-    # and a policy of half the strength would be told apart
+    # and a policy of half the strength would differ
     assert estimate.upper < 2 * found.delta.lower
     assert estimate.lower > found.delta.lower / 2
 

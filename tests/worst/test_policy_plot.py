@@ -93,7 +93,7 @@ def test_moves_that_do_not_fit_are_refused():
             plot_policy(axes, EDGES, EDGES, MOVES, [str(i) for i in range(FEW_MOVES + 1)])
 
 
-def test_a_policy_that_asks_nothing_has_no_picture(tmp_path):
+def test_a_policy_that_plays_nothing_has_no_picture(tmp_path):
     policy = worst_case("randomized-response:0.1", epsilon=9.0, rounds=3).policy
     with pytest.raises(NotApplicable, match="nothing to draw"):
         draw(policy, tmp_path / "none.png")

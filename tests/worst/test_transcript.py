@@ -87,10 +87,10 @@ def test_an_infinite_loss_ends_a_play():
     policy = worst_case("approx:0.1,0.3", epsilon=2.0, rounds=3).policy
     shown = play(policy, winning=True)
     assert math.isinf(shown.loss)
-    assert "which gives the database away" in transcript(policy)
+    assert "which reveals the experiment" in transcript(policy)
 
 
-def test_a_clock_counts_rounds_or_a_budget():
+def test_what_remains_counts_rounds_or_a_budget():
     assert Remaining.of(responses()).name == "rounds left"
     menu = "randomized-response:0.1..0.4"
     policy = worst_case(
@@ -115,6 +115,6 @@ def test_a_long_play_is_short_to_read():
 
 def test_rounds_of_one_move_are_one_line():
     policy = worst_case("randomized-response:0.1", epsilon=0.05, rounds=5).policy
-    play_lines = transcript(policy).splitlines()[5]
-    assert play_lines.startswith("  rounds 1 to ")
-    assert "  loss 0, 5 rounds left  asks randomized-response:0.1  +0.1 " in play_lines
+    line = transcript(policy).splitlines()[5]
+    assert line.startswith("  rounds 1 to ")
+    assert "  loss 0, 5 rounds left  plays randomized-response:0.1  +0.1 " in line

@@ -16,7 +16,7 @@ from simulator.theory.guarantees.families import Guarantee
 
 @library("budget-splitter")
 def budget_splitter(family: Guarantee, rounds: int) -> Rule:
-    """Ask about Alice with decreasing epsilon, the whole budget first, epsilon/sqrt(i) in round i.
+    """Query Alice's bit with decreasing epsilon: epsilon/sqrt(i) in round i.
 
     The rounds are heterogeneous: a bound at the largest epsilon is far from tight, one that uses
     every epsilon_i is close. Its moves carry a real parameter, the epsilon of the round.

@@ -23,12 +23,12 @@ def hospital(number: int) -> Database:
 
 @library("database-changer")
 def database_changer(family: Guarantee, rounds: int) -> Rule:
-    """Ask another hospital every round, which one depending on the last answer.
+    """Query another hospital every round; which one depends on the last answer.
 
     Alice is, or is not, a patient of all of several hospitals whose records overlap; each round
     has its own pair of databases and counts the patients with her condition. This is the second
-    scenario of Roth 2011 (Lecture 4) and scenario 1 of the chapter on properties of DP: nobody
-    coordinates the hospitals, and yet her total loss obeys one bound.
+    scenario of Roth 2011 (Lecture 4) and scenario 1 of the chapter on properties of DP: the
+    hospitals are not coordinated, and one bound holds for her total loss.
     """
     epsilon = pure_budget(family)
     record = ("alice", CONDITIONS[0])

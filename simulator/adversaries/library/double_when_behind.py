@@ -15,12 +15,12 @@ DOUBLINGS = 4
 
 @library("double-when-behind")
 def double_when_behind(family: Guarantee, rounds: int) -> Rule:
-    """Bet on Alice's absence, and double the stake while the evidence stands against it.
+    """Double epsilon while the evidence is against Alice's absence.
 
-    It asks by randomized response at a sixteenth of the budget. While the total evidence for her
-    absence is negative it doubles the stake, up to the whole budget; once ahead it goes back to
-    the smallest. Gambling systems reshape the distribution of the loss, many small gains against
-    rare large defeats, but cannot beat the theorem. Sampling tilted towards large losses never
+    It starts with randomized response at a sixteenth of the budget. While the total evidence for
+    her absence is negative it doubles epsilon, up to the whole budget; otherwise it returns to the
+    smallest. Gambling systems change the distribution of the loss, many small gains for rare large
+    losses, but every bound still holds. Sampling tilted towards large losses never
     falls behind, and so never sees the large stakes.
     """
     epsilon = pure_budget(family)

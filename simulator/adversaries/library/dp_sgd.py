@@ -14,12 +14,11 @@ from simulator.theory.guarantees.families import Guarantee, SubsampledGaussianDP
 def dp_sgd(family: Guarantee, rounds: int) -> Callable[..., Any]:
     """Train a logistic regression on tumours by DP-SGD, with a mislabelled canary.
 
-    Each round asks for the clipped gradients of a Poisson sample of the patients in the Wisconsin
-    breast-cancer table, added up with Gaussian noise, at the weights that the answers so far have
-    led to. Noise multiplier and sampling rate are those of the family, subsampled-gaussian. Alice
-    is a record that is malignant beyond measure and labelled benign: training never fits her, so
-    her clipped gradient is of the largest length in every round, and she loses exactly what the
-    accountants certify.
+    Each round queries the noisy sum of the clipped gradients of a Poisson sample of the patients in
+    the Wisconsin breast-cancer table, at the weights that the answers so far have led to. Noise
+    multiplier and sampling rate are those of the family, subsampled-gaussian. Alice is an extremely
+    malignant record labelled benign: training never fits her, so her clipped gradient has the
+    largest length in every round, and her loss is exactly what accountants certify.
     """
     assert isinstance(family, SubsampledGaussianDP)
     return train_with(mislabelled(), family.sigma, family.rate)

@@ -1,4 +1,4 @@
-"""An adversary that plays for high stakes only after it has lost."""
+"""An adversary that raises epsilon only after it has fallen behind."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from simulator.theory.guarantees.families import Guarantee
 
 @library("feign-retreat")
 def feign_retreat(family: Guarantee, rounds: int) -> Rule:
-    """Ask at an eighth of the budget until well behind, and from then on at the whole of it.
+    """Play an eighth of the budget until the evidence is low, and all of it from then on.
 
-    Only after the evidence for Alice's absence has fallen below a threshold does it raise the
-    stakes, for good. Large losses happen almost only by way of that early retreat: sampling
-    tilted by one theta towards large losses never retreats and never sees them, sampling steered
-    by the loss so far retreats first and advances afterwards.
+    It raises epsilon once the evidence for Alice's absence has fallen below a threshold. Almost all
+    large losses follow that early fall: sampling tilted by one theta towards large losses never
+    falls and never sees them, sampling steered by the loss so far falls first and rises later.
     """
     epsilon = pure_budget(family)
     menu = tuple(

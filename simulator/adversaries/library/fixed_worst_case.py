@@ -29,7 +29,7 @@ from simulator.theory.guarantees.families import (
 
 
 def strongest(family: Guarantee) -> ScalarMechanism:
-    """The mechanism of the family, on Alice's bit, that tells most about her."""
+    """Return the most revealing mechanism of the family on Alice's bit."""
     match family:
         case ApproxDP(epsilon, delta) if delta > 0:
             return LeakyRandomizedResponse(ALICE, epsilon, delta)
@@ -47,13 +47,13 @@ def strongest(family: Guarantee) -> ScalarMechanism:
 
 @library("fixed-worst-case")
 def fixed_worst_case(family: Guarantee, rounds: int) -> Rule:
-    """Ask about Alice every round with the family's dominating pair.
+    """Play the family's dominating pair on Alice's bit in every round.
 
-    For pure differential privacy that is randomized response on her bit, with leaks it is the
-    leaky variant, for Gaussian privacy the Gaussian mechanism. It never adapts, and for these
+    For pure differential privacy that is randomized response, with a delta its leaky
+    variant, for Gaussian privacy the Gaussian mechanism. It never adapts, and for these
     families no adaptive adversary learns more (Kairouz, Oh, Viswanath 2015, Theorem 3.3), so it
-    is the yardstick for all others. For sampled Gaussians it is what accountants account for: the
-    same database holds her in every round.
+    is the reference for all others. For sampled Gaussians it is the case that accountants assume:
+    the same database holds her in every round.
     """
     menu = (Challenge(WITHOUT_ALICE, EVERYONE, strongest(family)),)
 

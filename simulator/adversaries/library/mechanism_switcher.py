@@ -18,8 +18,8 @@ LAPLACE, RESPONSE, SELECTION = range(3)
 def mechanism_switcher(family: Guarantee, rounds: int) -> Rule:
     """Switch between Laplace, randomized response and the exponential mechanism.
 
-    It keeps a mechanism while the answers speak for Alice's absence and moves on to the next
-    when one speaks for her presence. Each mechanism has a privacy loss of another shape; the
+    It keeps a mechanism while the answers favour Alice's absence and moves on to the next when one
+    favours her presence. Each mechanism has a privacy loss of another shape; the
     composition theorem covers the mixture without knowing which was used when.
     """
     epsilon = pure_budget(family)

@@ -18,7 +18,7 @@ from simulator.theory.guarantees.families import Guarantee
 
 COLUMNS = ("mean_radius", "mean_texture", "mean_smoothness", "mean_symmetry")
 CROWD = 8.0
-"""Below so many patients an interval has been narrowed down enough."""
+"""An interval with fewer patients is not halved again."""
 HALVINGS = 16
 
 
@@ -68,10 +68,10 @@ def patient_hunter(family: Guarantee, rounds: int) -> Callable[..., Any]:
 
     It knows the patient's measurements and wants to know whether she is in the table. It counts
     the patients in an interval around her value by the Laplace mechanism; while the noisy count
-    is a crowd it halves the interval, else it goes on to the next measurement. The next predicate
-    depends on the answers so far: scenario 2 of the chapter on properties of DP. Every count
-    holds her, so halving tells her apart no better than the first query did: what it learns is
-    what the privacy loss allows.
+    is large it halves the interval, else it goes on to the next measurement. The next predicate
+    depends on the answers so far: scenario 2 of the chapter on properties of DP. Every
+    interval contains her value, so a smaller one separates the databases no better than the first
+    did: it learns what the privacy loss allows.
     """
     return Hunt(pure_budget(family))
 

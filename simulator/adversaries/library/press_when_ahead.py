@@ -15,7 +15,7 @@ from simulator.theory.guarantees.families import Guarantee
 
 @library("press-when-ahead")
 def press_when_ahead(family: Guarantee, rounds: int) -> Rule:
-    """Ask about Alice at half the budget; after an answer for her presence, at the whole of it.
+    """Query Alice's bit at half the budget; after an answer for her presence, at all of it.
 
     The noise of a round then depends on the answer before, so the rounds' losses are not
     independent, and only a theorem on adaptive composition covers it.

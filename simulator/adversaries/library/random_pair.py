@@ -20,9 +20,9 @@ PEOPLE = ("alice", "bob", "others")
 def random_pair(family: Guarantee, rounds: int) -> Rule:
     """Pick a random pair of databases and a random count every round, by the coins alone.
 
-    One of three people comes or goes, and the Laplace mechanism counts one of three people; only
-    when the two agree does the answer tell anything. It exercises the coins R of the view, and
-    shows how little an adversary without a plan learns.
+    One of three people comes or goes, and the Laplace mechanism counts one of three people; the
+    answer depends on b only when the two agree. It exercises the coins R of the view, and shows
+    how little a random adversary learns.
     """
     epsilon = pure_budget(family)
     menu = tuple(

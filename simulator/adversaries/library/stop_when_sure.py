@@ -15,11 +15,12 @@ from simulator.theory.guarantees.families import Guarantee
 
 @library("stop-when-sure")
 def stop_when_sure(family: Guarantee, rounds: int) -> Rule:
-    """Ask about Alice until sure whether she is there, from then on ask harmless questions.
+    """Query Alice's bit until the evidence is large, and equal databases from then on.
 
     It adds up the evidence of the answers, which is the privacy loss itself, and stops at about
-    1.5 standard deviations of what all rounds would give. Optional stopping moves probability
-    into one lump just beyond the threshold; a bound that peeks at the loss must survive it.
+    1.5 standard deviations of what all rounds would give. Optional stopping moves
+    probability into one lump just beyond the threshold; a bound that looks at the loss must hold
+    for it.
     """
     epsilon = pure_budget(family)
     sure = 1.5 * epsilon * math.sqrt(rounds)
