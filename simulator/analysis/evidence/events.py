@@ -42,6 +42,17 @@ class Event:
         """Whether it looks at what the rounding of honest floating-point noise moves."""
         return bool(self.reader.rough.intersection(self.score.columns))
 
+    @property
+    def bit(self) -> str:
+        """The event in words, where it is about the lowest bit of a float: which bit that is."""
+        start = "log2 of the lowest bit of "
+        text = self.words
+        if not text.startswith(start) or not isinstance(self.score, Column):
+            return text
+        subject = self.score.text.removeprefix(start)
+        sort = "at least" if self.side == ">=" else "less than"
+        return f"the lowest bit of {subject} that is set is worth {sort} 2^{self.threshold:.0f}"
+
     def with_counts(self, hits_0: int, hits_1: int, draws: int) -> Event:
         """The same event, counted elsewhere."""
         return replace(self, hits_0=hits_0, hits_1=hits_1, draws=draws)

@@ -35,6 +35,8 @@ class Score(Protocol):
     handicap : the same as a share of what is won per draw: a slower score must win more.
     quick : whether it costs hardly any time.
     slow : whether it is evaluated on SLOW_ROWS answers alone to choose among its events.
+    log_ratio : whether it estimates ln of the ratio of likelihoods, input 0 over 1, but for a
+        constant.
     columns : the columns of the reader that it looks at.
     """
 
@@ -42,6 +44,7 @@ class Score(Protocol):
     handicap: ClassVar[float]
     quick: ClassVar[bool]
     slow: ClassVar[bool]
+    log_ratio: ClassVar[bool]
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -62,6 +65,7 @@ class Column:
     handicap: ClassVar[float] = 0.0
     quick: ClassVar[bool] = True
     slow: ClassVar[bool] = False
+    log_ratio: ClassVar[bool] = False
 
     column: int
     text: str
@@ -88,6 +92,7 @@ class Binned:
     handicap: ClassVar[float] = 0.03
     quick: ClassVar[bool] = False
     slow: ClassVar[bool] = False
+    log_ratio: ClassVar[bool] = True
 
     column: int
     text: str
@@ -191,6 +196,7 @@ class Kinds:
     handicap: ClassVar[float] = 0.01
     quick: ClassVar[bool] = True
     slow: ClassVar[bool] = False
+    log_ratio: ClassVar[bool] = True
 
     known: np.ndarray
     ratios: np.ndarray

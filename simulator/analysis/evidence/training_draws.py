@@ -49,10 +49,14 @@ class Pool:
                 return [answers[int(np.argmax(held))]]
         return []
 
+    def halves(self) -> tuple[tuple[Answers, Answers], tuple[Answers, Answers]]:
+        """The draws of both inputs to learn from, and those to hold out."""
+        first, second = self.learned, self.held_out
+        return (joined(first[0]), joined(first[1])), (joined(second[0]), joined(second[1]))
+
     def candidates(self) -> Candidates:
         """Learn events from the one half, and count them on the other."""
-        learned = joined(self.learned[0]), joined(self.learned[1])
-        held_out = joined(self.held_out[0]), joined(self.held_out[1])
+        learned, held_out = self.halves()
         reader = self.reader_of(*learned)
         return Candidates(reader, self.learn(reader, *learned)).measure(learned, held_out)
 

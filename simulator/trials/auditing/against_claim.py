@@ -7,9 +7,14 @@ import math
 import numpy as np
 import scipy
 
-from simulator.analysis.evidence.events import Candidates
+from simulator.analysis.evidence.answers import Answers
+from simulator.analysis.evidence.events import Batch, Candidates
+from simulator.analysis.evidence.variational import RenyiBets
 from simulator.analysis.evidence.wagers import SHARES, STYLES, Nulls
 from simulator.theory.guarantees.families import Guarantee
+
+RENYI_KINDS = ("zcdp", "renyi")
+"""Claims about Renyi divergences: the hockey-stick curves that they imply say much less."""
 
 
 def claim_points(claimed: Guarantee) -> tuple[np.ndarray, np.ndarray]:
@@ -27,10 +32,16 @@ def claim_points(claimed: Guarantee) -> tuple[np.ndarray, np.ndarray]:
 
 
 class AgainstClaim:
-    """Evidence against the claim itself: each slot bets on its most doubtful point and event."""
+    """Evidence against the claim itself: each slot bets on its most doubtful point and event.
+
+    Half the stake is on the Renyi divergences, where the claim is about these.
+    """
 
     def __init__(self, claimed: Guarantee) -> None:
         self.points = Nulls(*claim_points(claimed))
+        self.divergences: RenyiBets | None = None
+        if claimed.kind in RENYI_KINDS:
+            self.divergences = RenyiBets(claimed.renyi, claimed.renyi_orders)
         self.best = -math.inf
 
     def choose(self, candidates: Candidates, within: np.ndarray | None = None) -> None:
@@ -42,15 +53,35 @@ class AgainstClaim:
         points.event[:] = -1
         points.event[np.arange(len(keep)), keep] = event
 
-    def bet(self, candidates: Candidates, hits: np.ndarray, draws: int, aim: float) -> None:
+    def learn(self, candidates: Candidates, held_out: tuple[Answers, Answers]) -> None:
+        """Take new candidates, for the bets on divergences."""
+        if self.divergences is not None:
+            self.divergences.learn(candidates, held_out)
+
+    def bet(self, candidates: Candidates, hits: np.ndarray, batch: Batch, aim: float) -> None:
         """See :meth:`Nulls.bet`."""
-        self.points.bet(candidates, hits, draws, aim)
+        self.points.bet(candidates, hits, len(batch), aim)
+        if self.divergences is not None:
+            self.divergences.bet(candidates, batch)
         self.best = max(self.best, self.evidence())
 
     def evidence(self) -> float:
-        """Ln of the evidence: in a slot one point is bet on at a time, so its points add up."""
+        """Ln of the evidence."""
+        if self.divergences is None:
+            return self.by_events()
+        return float(np.logaddexp(self.by_events(), self.divergences.log)) - math.log(2.0)
+
+    def by_events(self) -> float:
+        """Ln of that of events: in a slot one point is bet on at a time, so its points add up."""
         mixed = scipy.special.logsumexp(self.points.log.sum(axis=2), axis=0) - math.log(STYLES)
         return float(scipy.special.logsumexp(mixed + SHARES[:, 0]))
+
+    def divergence(self) -> str:
+        """The divergence that says more against the claim than any event, in words; or nothing."""
+        bets = self.divergences
+        if bets is None or bets.chosen is None or bets.log <= max(self.by_events(), 0.0):
+            return ""
+        return str(bets.chosen)
 
 
 def epsilon_grid(claimed: float) -> np.ndarray:

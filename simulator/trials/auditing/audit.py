@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -30,8 +31,10 @@ from simulator.trials.auditing.searching import Search
 from simulator.trials.auditing.sources import AnswerSource, Recorded, Sampler
 
 CURVE_DELTA = 1e-5
-"""At which delta the epsilon of a claim that is a curve is bounded, unless another is asked for."""
+"""At which delta the epsilon of a claim that is a curve is bounded by default."""
 LEAST_SAMPLES = 64
+BEYOND_BITS = 1 << 16
+"""The most draws per input for a look beyond the bits of floats, where these give inputs away."""
 MOST_EPSILON = 100.0
 """No number of draws shows a larger one."""
 MOST_COORDINATES = 100_000
@@ -71,9 +74,9 @@ def audit(
     samples : the most draws per input, over all pairs.
     confidence : a verdict "violated" is false with probability at most 1 - confidence, and each
         bound holds with probability confidence, whenever the audit stops.
-    seed : of the generators that ``sample`` is handed.
-    pairs : several pairs of inputs to search among; ``length`` asks for the standard patterns of
-        vectors of that length, see :func:`simulator.trials.auditing.patterns.patterns`.
+    seed : of the generators that are passed to ``sample``.
+    pairs : several pairs of inputs to search among; ``length`` stands for the standard patterns
+        of vectors of that length, see :func:`simulator.trials.auditing.patterns.patterns`.
     neighbours : whether in those one coordinate or all coordinates may differ, by 1 each.
     delta : at which epsilon is bounded from below; by default the claimed one.
     epsilon : at which delta is bounded from below; by default the claimed one.
@@ -92,19 +95,24 @@ def audit(
         raise InvalidInput(f"bits must be True or False, not {bits!r}")
     given = chosen_pairs(input_0, input_1, pairs, length, neighbours)
     source = Sampler(sample, given, whole("seed", seed, 0), positive("time_limit", time_limit))
-    search = prepared(
+    search = partial(
+        prepared,
         source,
         claimed,
-        samples=samples,
         confidence=confidence,
         delta=delta,
         epsilon=epsilon,
         seconds=point("seconds", seconds),
-        reader_of=reader_for(bits),
         stop_early=stop_early,
     )
     try:
-        return search.run(seed)
+        found = search(samples=samples, reader_of=reader_for(bits)).run(seed)
+        if not found.by_bits:
+            return found
+        more = max(min(samples, BEYOND_BITS), LEAST_SAMPLES * len(given))
+        return replace(
+            found, beyond_bits=search(samples=more, reader_of=reader_for(False)).run(seed)
+        )
     finally:
         source.close()
 
@@ -127,18 +135,24 @@ def audit_answers(
             raise InvalidInput(f"answers must be a list or an array of them, not {shown(answers)}")
     if reader_of is None:
         answers_0, answers_1 = settled(answers_0), settled(answers_1)
-    search = prepared(
-        Recorded((answers_0, answers_1)),
-        claimed,
-        samples=min(len(answers_0), len(answers_1)),
-        confidence=confidence,
-        delta=delta,
-        epsilon=epsilon,
-        seconds=math.inf,
-        reader_of=reader_of or reader_for(bits),
-        stop_early=stop_early,
-    )
-    return search.run(0)
+
+    def search(reader_of: ReaderOf) -> Search:
+        return prepared(
+            Recorded((answers_0, answers_1)),
+            claimed,
+            samples=min(len(answers_0), len(answers_1)),
+            confidence=confidence,
+            delta=delta,
+            epsilon=epsilon,
+            seconds=math.inf,
+            reader_of=reader_of,
+            stop_early=stop_early,
+        )
+
+    found = search(reader_of=reader_of or reader_for(bits)).run(0)
+    if not found.by_bits or reader_of is not None:
+        return found
+    return replace(found, beyond_bits=search(reader_of=reader_for(False)).run(0))
 
 
 def reader_for(bits: bool) -> ReaderOf:
@@ -217,7 +231,7 @@ def chosen_pairs(
     length: int | None,
     neighbours: Neighbours = "all coordinates",
 ) -> list[tuple[Any, Any]]:
-    """The pairs of inputs that were asked for, each checked."""
+    """The pairs of inputs, each checked."""
     named = input_0 is not None or input_1 is not None
     if named and (input_0 is None or input_1 is None):
         raise InvalidInput("there must be two inputs; pass pairs=[(None, ...)] if one is None")
@@ -241,7 +255,7 @@ def chosen_pairs(
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two inputs are equal, as far as they can tell."""
+    """Whether two inputs are equal, by their own comparison."""
     if a is b:
         return True
     try:

@@ -54,6 +54,7 @@ class Linear:
     handicap: ClassVar[float] = 0.01
     quick: ClassVar[bool] = False
     slow: ClassVar[bool] = False
+    log_ratio: ClassVar[bool] = True
 
     columns: tuple[int, ...]
     centre: np.ndarray
@@ -84,6 +85,7 @@ class Counted:
     handicap: ClassVar[float] = 0.03
     quick: ClassVar[bool] = False
     slow: ClassVar[bool] = False
+    log_ratio: ClassVar[bool] = True
 
     features: PooledCounts
     centre: np.ndarray
@@ -123,6 +125,7 @@ class Sum:
     handicap: ClassVar[float] = 0.05
     quick: ClassVar[bool] = False
     slow: ClassVar[bool] = True
+    log_ratio: ClassVar[bool] = True
 
     parts: tuple[Binned, ...]
     weights: np.ndarray
@@ -167,6 +170,7 @@ class Trees:
     handicap: ClassVar[float] = 0.07
     quick: ClassVar[bool] = False
     slow: ClassVar[bool] = True
+    log_ratio: ClassVar[bool] = True
 
     model: Any
     columns: tuple[int, ...]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,39 @@ def bound_of(
     return max(0.0, math.log(above / below)) if above > 0.0 else 0.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Power:
+    """What an audit's budget would have shown; computed when it is read, for it takes its time.
+
+    Attributes
+    ----------
+    second : probability of the event on the input that it does not favour.
+    epsilon, delta : the claim.
+    draws : pairs that the test at the end counts.
+    error : its probability of a false alarm.
+    level : ln of the evidence that the bets need.
+    """
+
+    second: float
+    epsilon: float
+    delta: float
+    draws: int
+    error: float
+    level: float
+
+    @cached_property
+    def detectable(self) -> float:
+        """See :func:`detectable`."""
+        return detectable(self.second, self.epsilon, self.delta, draws=self.draws, error=self.error)
+
+    @cached_property
+    def detectable_delta(self) -> float:
+        """See :func:`detectable_delta`."""
+        return detectable_delta(
+            self.second, self.epsilon, self.delta, draws=self.draws, level=self.level
+        )
+
+
 def detectable(second: float, epsilon: float, delta: float, *, draws: int, error: float) -> float:
     """The least epsilon at delta that the test shows to be above the claimed one, in nine of ten.
 
@@ -185,7 +219,7 @@ def detectable_delta(
 ) -> float:
     """The least delta at epsilon that the bets show to be above the claimed one, in nine of ten.
 
-    Parameters are those of :func:`detectable`, but for ``level``, the ln of the evidence asked for.
+    Parameters are those of :func:`detectable`, but for ``level``, the ln of the evidence needed.
     """
     c = math.exp(min(epsilon, 500.0))
     first = min(c * second + delta, 1.0)

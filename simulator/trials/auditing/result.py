@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from simulator.analysis.evidence.events import Event
 from simulator.theory.guarantees.families import Guarantee
+from simulator.trials.auditing.fixed_size_tests import Power
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +30,13 @@ class AuditResult:
         on the draws after a quarter of the budget, a number fixed beforehand.
     samples : draws per input, over all pairs.
     stopped : why no more were drawn: "violated", "futile", "budget" or "time".
-    detectable : the smallest epsilon at ``at_delta`` that the whole budget would have shown to be
-        too large with probability 0.9, by an event as likely as the one given.
-    detectable_delta : the same for delta at ``at_epsilon``.
+    power : gives ``detectable``, the smallest epsilon at ``at_delta`` that the whole budget would
+        have shown to be too large with probability 0.9, by an event as likely as the one given, and
+        ``detectable_delta``, the same for delta at ``at_epsilon``; None without an event.
+    divergence : of a claim about Renyi divergences, the one that is too large, in words; or empty.
+    beyond_bits : where the event is about the bits of floats, what further draws say to twelve
+        significant digits; None where that was not tried.
+    warnings : what the answers show of the sampler that an audit should not meet, in words.
     reproducible : whether the seed gives the same answers again.
     seconds : how long it took.
     """
@@ -51,11 +56,47 @@ class AuditResult:
     samples: int
     budget: int
     stopped: Literal["violated", "futile", "budget", "time"]
-    detectable: float
-    detectable_delta: float
+    power: Power | None
     seed: int
     reproducible: bool
     seconds: float
+    divergence: str = ""
+    beyond_bits: AuditResult | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def detectable(self) -> float:
+        """See above; infinite without an event."""
+        return float("inf") if self.power is None else self.power.detectable
+
+    @property
+    def detectable_delta(self) -> float:
+        """See above; infinite without an event."""
+        return float("inf") if self.power is None else self.power.detectable_delta
+
+    @property
+    def by_bits(self) -> bool:
+        """Whether the claim is refuted by the bits of floats."""
+        return self.violated and self.event is not None and self.event.rough
+
+    def advice(self) -> list[str]:
+        """Why the bits of floats give inputs away, and what to do; nothing for other events."""
+        if not self.by_bits or self.event is None:
+            return []
+        lines = [
+            f"floating-point noise gives inputs away (Mironov 2012): {self.event.bit}",
+            "what to do: draw discrete noise, or snap answers to a grid; bits=False (--no-bits) "
+            "judges a mechanism by twelve significant digits",
+        ]
+        beyond = self.beyond_bits
+        if beyond is not None and beyond.violated and beyond.event is not None:
+            lines.append(f"the claim is violated beyond the bits too: {beyond.event.words}")
+        elif beyond is not None:
+            lines.append(
+                f"beyond the bits nothing was found in {beyond.samples} more draws: "
+                f"epsilon >= {beyond.epsilon:.4g} at delta {beyond.at_delta:g}"
+            )
+        return lines
 
     @property
     def violated(self) -> bool:
@@ -82,6 +123,10 @@ class AuditResult:
                 "draws": event.draws,
             },
             "transcript": list(self.transcript),
+            "divergence": self.divergence,
+            "advice": self.advice(),
+            "beyond_bits": None if self.beyond_bits is None else self.beyond_bits.verdict,
+            "warnings": list(self.warnings),
             "pair": self.pair,
             "evidence": self.evidence,
             "confidence": self.confidence,
@@ -112,6 +157,8 @@ class AuditResult:
                 f"  {event.hits_0} of {event.draws} on input 0, {event.hits_1} of {event.draws} "
                 f"on input 1 ({event.probability_0:.4g} and {event.probability_1:.4g})"
             )
+        lines += [f"divergence: {self.divergence}"] if self.divergence else []
+        lines += self.advice()
         lines.append(
             f"epsilon >= {self.epsilon:.4g} at delta {self.at_delta:g}; "
             f"delta >= {self.delta:.4g} at epsilon {self.at_epsilon:g} (each with {sure})"
@@ -123,6 +170,7 @@ class AuditResult:
                 f"this budget would have seen {self._seen()} with probability 0.9, by an event as "
                 "likely as this one"
             )
+        lines += [f"warning: {warning}" for warning in self.warnings]
         replay = f"seed {self.seed}"
         if not self.reproducible:
             replay += ", which does not replay it: the sampler draws from elsewhere"

@@ -1,4 +1,4 @@
-"""The audit's loop: draw, bet with what was learned before, learn, and stop when it is clear."""
+"""The loop of an audit: draw, bet with what was learned before, learn, stop when it is clear."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from simulator.trials.auditing.fixed_size_tests import (
     DISTRUST,
     NEARLY_ALWAYS,
     FinalTest,
-    detectable,
-    detectable_delta,
+    Power,
     promising,
 )
 from simulator.trials.auditing.result import AuditResult
@@ -38,7 +37,7 @@ POOL = 131_072
 MOST_POOLED = 524_288
 """Draws per input from which events are learned: a quarter of all, but within these limits."""
 SPARE = 4.0
-"""Nats beyond what is asked for at which the cautious bets aim, for the luck of the draws."""
+"""Nats beyond the level at which the cautious bets aim, for the luck of the draws."""
 SHARE_AT_END = 0.8
 """Of the permitted error, for the test at the end; more where nothing is stopped early."""
 SHARE_OF_WHOLE = 0.9
@@ -222,6 +221,7 @@ class Search:
     def _learn(self, pool: Pool) -> None:
         """Learn events from the pool."""
         self.candidates = pool.candidates()
+        self.claim.learn(self.candidates, pool.halves()[1])
         ahead, error = max(self.samples - self.drawn, 1), self.last_error / len(DISTRUST)
         self.hopeful = [
             promising(self.candidates, self.delta, ahead, error, distrust)[0]
@@ -249,7 +249,7 @@ class Search:
             hopeful = np.array([which for which in self.hopeful if which >= 0], dtype=int)
             chosen = candidates.beside(np.union1d(chosen, hopeful))
         hits, n = candidates.count(chosen, batch), len(batch)
-        self.claim.bet(candidates, hits, n, self.aim)
+        self.claim.bet(candidates, hits, batch, self.aim)
         for nulls in (self.by_epsilon, self.by_delta):
             nulls.bet(candidates, hits, n, self.aim)
         candidates.add(chosen, hits, n)
@@ -263,6 +263,9 @@ class Search:
         assert self.candidates is not None
         candidates, points = self.candidates, self.claim.points
         left = self.samples - self.drawn
+        divergences = self.claim.divergences
+        if divergences is not None and divergences.log + divergences.hope(left) >= self.level:
+            return False
         n = candidates.draws[:, None]
         q = estimate(candidates.hits, candidates.draws)
         c = np.exp(points.epsilon)[None]
@@ -301,8 +304,9 @@ class Search:
             samples=self.drawn,
             budget=self.samples,
             stopped=stopped,
-            detectable=self._detectable(event),
-            detectable_delta=self._detectable_delta(event),
+            power=None if event is None or not event.draws else self._power(event),
+            divergence=self.claim.divergence(),
+            warnings=tuple(self.source.warnings(pair)),
             seed=seed,
             reproducible=self.source.reproducible(pair),
             seconds=time.monotonic() - self.started,
@@ -339,30 +343,13 @@ class Search:
         lines = getattr(self.source, "transcript", None)
         return [shown(answer, SHOWN)] if lines is None else list(lines(answer))
 
-    def _second(self, event: Event) -> float:
-        """The probability of an event on the input that it does not favour."""
-        return (event.hits_by(1 - event.favours) + 0.5) / (event.draws + 1.0)
-
-    def _detectable(self, event: Event | None) -> float:
-        """See :attr:`AuditResult.detectable`."""
-        if event is None or not event.draws:
-            return math.inf
-        return detectable(
-            self._second(event),
-            self.epsilon,
-            self.delta,
+    def _power(self, event: Event) -> Power:
+        """What the budget would have shown, by an event as likely."""
+        return Power(
+            second=(event.hits_by(1 - event.favours) + 0.5) / (event.draws + 1.0),
+            epsilon=self.epsilon,
+            delta=self.delta,
             draws=self.samples - self.enough,
             error=self.last_error / len(DISTRUST),
-        )
-
-    def _detectable_delta(self, event: Event | None) -> float:
-        """See :attr:`AuditResult.detectable_delta`."""
-        if event is None or not event.draws:
-            return math.inf
-        return detectable_delta(
-            self._second(event),
-            self.epsilon,
-            self.delta,
-            draws=self.samples - self.enough,
             level=self.level,
         )

@@ -14,7 +14,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from simulator.analysis.evidence.answers import Answers, category, settled, shown
+from simulator.analysis.evidence.answers import (
+    Answers,
+    as_records,
+    category,
+    settled,
+    settled_one,
+    shown,
+)
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import Raised
@@ -53,6 +60,9 @@ class AnswerSource(Protocol):
     def reproducible(self, pair: int) -> bool:
         """Whether the seed replays the draws."""
 
+    def warnings(self, pair: int) -> Sequence[str]:
+        """What the answers show of the source that an audit should not meet, in words."""
+
 
 @dataclass
 class Recorded:
@@ -86,6 +96,10 @@ class Recorded:
         """Recorded answers stay what they are."""
         return True
 
+    def warnings(self, pair: int) -> Sequence[str]:
+        """None."""
+        return ()
+
 
 class Sampler:
     """A callable on trial: ``sample(input, n, rng)``, ``sample(input, rng)`` or ``sample(input)``.
@@ -116,7 +130,7 @@ class Sampler:
         self.batched, self.seeded = shape_of(sample)
         self.batches: dict[tuple[int, int], int] = {}
         self.first: dict[tuple[int, int], list[Any]] = {}
-        self.asked: dict[tuple[int, int], int] = {}
+        self.first_count: dict[tuple[int, int], int] = {}
         self.seen = _Seen()
         self._calls = _OwnThread()
 
@@ -137,7 +151,7 @@ class Sampler:
         answers = self._answers(pair, b, n, batch)
         head = [category(answer) for answer in answers[:_HEAD]]
         earlier = self.first.setdefault(key, head)
-        self.asked.setdefault(key, n if self.batched else len(head))
+        self.first_count.setdefault(key, n if self.batched else len(head))
         if batch and head == earlier[: len(head)] and surprise(head) > _TOO_SURPRISING:
             raise InvalidInput(
                 "sample gives the same answers at every call: it fixes its own seed, and draws "
@@ -148,20 +162,41 @@ class Sampler:
     def reproducible(self, pair: int) -> bool:
         """Whether the first answers come again from the same seed.
 
-        As many are asked for as the first time: what a mechanism draws first may depend on it.
+        The call is for as many as the first time: what a mechanism draws first may depend on it.
         """
         return all(self._again(key) == self.first[key] for key in self.first if key[0] == pair)
 
     def _again(self, key: tuple[int, int]) -> list[Any]:
         """The first answers, drawn again."""
-        answers = self._answers(*key, self.asked[key], 0)
+        answers = self._answers(*key, self.first_count[key], 0)
         return [category(answer) for answer in answers[: len(self.first[key])]]
 
     def _answers(self, pair: int, b: int, n: int, batch: int) -> Answers:
         rng = generator(self.seed, TASK + pair, Stream.mechanism(b), batch)
         given = self.all_inputs[pair][b]
         calls = self._batch if self.batched else self._one_by_one
-        return self._calls.run(lambda clock: calls(given, n, rng, clock), self.time_limit)
+        before = repr(rng.bit_generator.state)
+        answers = self._calls.run(lambda clock: calls(given, n, rng, clock), self.time_limit)
+        self.seen.drew_from_rng |= repr(rng.bit_generator.state) != before
+        return answers
+
+    def warnings(self, pair: int) -> Sequence[str]:
+        """Answers that do not depend on the generator, or that are all alike on each input."""
+        heads = [self.first.get((pair, b), []) for b in (0, 1)]
+        alike = all(len(head) > 1 and len(set(head)) == 1 for head in heads)
+        if alike:
+            same = heads[0][0] == heads[1][0]
+            return [
+                "every answer is the same on each input"
+                + (", and on both inputs: nothing was audited" if same else "")
+                + "; a mechanism with noise answers differently at every call"
+            ]
+        if self.seeded and not self.seen.drew_from_rng:
+            return [
+                "sample never draws from the generator that it is handed: its noise, if it has "
+                "any, is not set by seed="
+            ]
+        return []
 
     def _batch(self, given: Any, n: int, rng: np.random.Generator, clock: _Clock) -> Answers:
         rest = (rng,) if self.seeded else ()
@@ -169,7 +204,7 @@ class Sampler:
             answers = self.sample(given, n, *rest)
         except KeyboardInterrupt:
             raise
-        except BaseException:  # anybody's code, which may well call sys.exit
+        except BaseException:  # the user's code may call sys.exit
             return self._singly(given, n, rng, clock)
         if inspect.isgenerator(answers):
             answers = list(answers)
@@ -194,16 +229,16 @@ class Sampler:
 
         def one() -> Any:
             answers = self.sample(given, 1, *rest)
-            return settled(answers)[0]
+            return settled_one(settled(answers)[0])
 
         return self._collect(one, n, clock)
 
     def _one_by_one(self, given: Any, n: int, rng: np.random.Generator, clock: _Clock) -> Answers:
         rest = (rng,) if self.seeded else ()
-        return self._collect(lambda: settled([self.sample(given, *rest)])[0], n, clock)
+        return self._collect(lambda: settled_one(self.sample(given, *rest)), n, clock)
 
-    def _collect(self, one: Callable[[], Any], n: int, clock: _Clock) -> list[Any]:
-        answers = []
+    def _collect(self, one: Callable[[], Any], n: int, clock: _Clock) -> Answers:
+        answers: list[Any] = []
         for _ in range(n):
             clock.started = time.monotonic()
             try:
@@ -216,7 +251,7 @@ class Sampler:
                 answers.append(Raised.of(error))
             if clock.abandoned:
                 break
-        return answers
+        return as_records(answers)
 
     def require_answers(self) -> None:
         """Raise InvalidInput if every call so far has raised the same."""
@@ -236,10 +271,11 @@ class Sampler:
 
 
 class _Seen:
-    """What calls have come to so far."""
+    """What was seen of all calls so far."""
 
     def __init__(self) -> None:
         self.answered = False
+        self.drew_from_rng = False
         self.error: BaseException | None = None
         self.kinds: set[str] = set()
 
@@ -251,7 +287,7 @@ class _Seen:
 
 
 class _Clock:
-    """When the call that is under way was started, and whether anybody still waits for it."""
+    """When the call that is under way was started, and whether it was given up."""
 
     def __init__(self) -> None:
         self.started = time.monotonic()

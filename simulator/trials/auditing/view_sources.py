@@ -157,3 +157,7 @@ class PlayedViews:
     def reproducible(self, pair: int) -> bool:
         """Whether the seed replays the draws."""
         return not self.doubts
+
+    def warnings(self, pair: int) -> Sequence[str]:
+        """None: a play has generators of its own."""
+        return ()

@@ -49,7 +49,10 @@ def explained(result: AuditResult, name: str, wording: Wording, replay: Sequence
             (f"{wording.place}0", _counted(event.hits_0, event.draws, event.probability_0)),
             (f"{wording.place}1", _counted(event.hits_1, event.draws, event.probability_1)),
         ]
+        rows += _under("divergence", [result.divergence] if result.divergence else [])
+        rows += _under("note", result.advice())
         rows += _under(wording.example, _placed(result, f"of {wording.place}{event.favours}"))
+    rows += _under("warning", result.warnings)
     rows += _under("replay", replay)
     if replay and not result.reproducible:
         rows.append(("", "(it draws from a generator of its own: a replay draws anew)"))
