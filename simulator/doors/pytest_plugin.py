@@ -2,8 +2,8 @@
 
 ``--dp-false-alarm`` (ini option ``dp_false_alarm``) is the probability that any assertion of the
 session fails on mechanisms that keep their claims, however many assertions there are, in whatever
-processes of pytest-xdist; see ``spending``. A test that is rerun has the same
-draws again, and the next shares of the budget. This is a door: what the assertions do is in
+processes of pytest-xdist; see ``spending``. A test that is rerun has the same draws and the same
+share of the budget, so it ends as before. This is a door: what the assertions do is in
 :mod:`simulator.trials.testing`. Nothing heavy is loaded until one is called.
 """
 
@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the options; what makes no sense is a usage error."""
+    """Read the options; raises UsageError for values outside their range."""
     config.pluginmanager.register(_Session(config), "dpcompose-session")
 
 
@@ -70,7 +70,7 @@ def dp(request: pytest.FixtureRequest) -> Assertions:
 
 @dataclass
 class _Tally:
-    """What assertions have come to."""
+    """Counts of assertions."""
 
     assertions: int = 0
     spent: float = 0.0
@@ -92,7 +92,7 @@ class _Session:
         worker = getattr(config, "workerinput", None) or {}
         self._process = os.getpid()
         self._number = worker.get(_NUMBER, -1)
-        self._tallies: dict[tuple[int, int], _Tally] = {}  # what each process has come to so far
+        self._tallies: dict[tuple[int, int], _Tally] = {}  # of each process so far
         self._turn = threading.Lock()
         self.seed = config.getoption(SEED)
         if self.seed < 0:
@@ -107,17 +107,25 @@ class _Session:
         alpha = config.getoption(ALPHA)
         self.alpha = None if alpha is None else _probability(ALPHA, alpha)
         self._spending: Spending | FixedSpending | None = None
+        self._shares: dict[tuple[str, int], float] = {}
         self._numbered = 0
 
-    def spend(self) -> float:
-        """The false-alarm probability of the next assertion."""
+    def spend(self, test: str, number: int) -> tuple[float, float]:
+        """The false-alarm probability of an assertion, and what of it is newly spent.
+
+        An assertion is the ``number``-th of a ``test``. One that is made again has the same draws,
+        so the same share serves it: a failure stays one, and no false alarm is added.
+        """
         with self._turn:
+            if (test, number) in self._shares:
+                return self._shares[test, number], 0.0
             if self._spending is None:
                 self._spending = self._division()
-        return self._spending.spend()
+            alpha = self._shares[test, number] = self._spending.spend()
+        return alpha, alpha
 
     def count(self, tally: _Tally) -> None:
-        """Add what an assertion came to."""
+        """Count an assertion."""
         with self._turn:
             self._tallies.setdefault((self._number, os.getpid()), _Tally()).add(tally)
 
@@ -146,7 +154,7 @@ class _Session:
 
     @pytest.hookimpl(hookwrapper=True)  # not wrapper=True, which an old pluggy lacks
     def pytest_runtest_makereport(self) -> Generator[None, Any, None]:
-        """Attach what this process has come to; a report travels from worker to controller.
+        """Attach the counts of this process; a report travels from worker to controller.
 
         All of it, not what is new: other plugins may throw a report away.
         """
@@ -156,7 +164,7 @@ class _Session:
             setattr(outcome.get_result(), _TALLY, (*mine, *astuple(self._tallies[mine])))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take note of what other processes have come to."""
+        """Keep the counts of other processes."""
         number, process, *tally = getattr(report, _TALLY, (self._number, os.getpid()))
         if (number, process) != (self._number, os.getpid()):
             self._tallies[number, process] = _Tally(*tally)
@@ -255,21 +263,22 @@ class Assertions:
                     f"the fixture dp divides one budget and takes no {name}=; state {flag}, or "
                     f"call simulator.trials.testing.{check.__name__}"
                 )
-        seed = named_seed(self._session.seed, self._name, next(self._numbers))
+        number = next(self._numbers)
+        seed = named_seed(self._session.seed, self._name, number)
         try:
-            alpha = self._session.spend()
+            alpha, spent = self._session.spend(self._address, number)
         except DpcomposeError as error:
             raise pytest.UsageError(str(error)) from None
         replay = shlex.join(
             ["pytest", self._address, SEED, str(self._session.seed), ALPHA, repr(alpha)]
         )
         options |= {"false_alarm": alpha, "seed": seed, "replay": [replay]}
-        return self._counted(alpha, check, *arguments, **options)
+        return self._counted(spent, check, *arguments, **options)
 
     def _counted(
-        self, alpha: float, check: Callable[..., Any], *arguments: Any, **options: Any
+        self, spent: float, check: Callable[..., Any], *arguments: Any, **options: Any
     ) -> Any:
-        """What the check returns; what it came to is counted however it ends."""
+        """What the check returns; it is counted however it ends."""
         __tracebackhide__ = True
         start = time.perf_counter()
         result = None
@@ -283,7 +292,7 @@ class Assertions:
             raise
         finally:
             drawn = 2 * int(getattr(result, "samples", 0))
-            self._session.count(_Tally(1, alpha, drawn, time.perf_counter() - start))
+            self._session.count(_Tally(1, spent, drawn, time.perf_counter() - start))
 
 
 def _probability(name: str, text: str) -> float:

@@ -24,6 +24,7 @@ def found(violated):
         violated=violated, claimed=PureDP(1.0), epsilon=5.0, at_delta=0.0, delta=0.8,
         at_epsilon=1.0, event=event, transcript=("round 1: asked", "round 2: asked again"),
         pair="experiments 0 and 1 of overspender", confidence=1.0 - 1e-6, reproducible=True,
+        divergence="", advice=list, warnings=(),
     )  # fmt: skip
 
 
