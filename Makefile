@@ -108,7 +108,7 @@ mutants: $(READY)   ## after a change of the tests: plant 60 defects one at a ti
 	$(BIN)/python -m tests.helpers.mutations
 
 check: $(READY)   ## hold the bounds against every adversary of the library
-	$(BIN)/dpcompose check
+	$(BIN)/dpcompose verify
 
 claims: $(READY)   ## check every claim of the sources, into results/claims.md and .json
 	$(BIN)/python -m experiments.ledger

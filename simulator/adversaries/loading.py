@@ -12,7 +12,7 @@ from typing import Any, cast
 from simulator.adversaries.contract import Rule
 from simulator.adversaries.registry import make
 from simulator.foundations.errors import DpcomposeError, InvalidInput
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 
 _MODULE = "dpcompose_adversary"
 _run: set[str] = set()
@@ -28,6 +28,16 @@ def find_adversary(text: str, family: Guarantee, rounds: int) -> Callable[..., A
     if not colon or not path.endswith(".py"):
         return make(text, family, rounds)
     return from_file(path, function, "adversary")
+
+
+def game_of(
+    adversary: Callable[..., Any] | str, family: Guarantee | str, rounds: int
+) -> tuple[Callable[..., Any], Guarantee]:
+    """The adversary and the family, each of which may be the text that the command line takes."""
+    chosen = parse_guarantee(family) if isinstance(family, str) else family
+    if isinstance(adversary, str):
+        adversary = find_adversary(adversary, chosen, rounds)
+    return adversary, chosen
 
 
 def from_file(path: str, function: str, what: str) -> Callable[..., Any]:
@@ -48,7 +58,7 @@ def from_file(path: str, function: str, what: str) -> Callable[..., Any]:
         raise type(error)(f"{path}: {error}") from error
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # anybody's code
+    except BaseException as error:  # code of a user
         raise InvalidInput(f"{path} raised {type(error).__name__}: {error}") from error
     found = names.get(function)
     if not callable(found):

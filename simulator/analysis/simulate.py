@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
+from simulator.adversaries.loading import game_of
 from simulator.analysis.declared import require_declared
 from simulator.analysis.result import Result
 from simulator.data.databases import ADD_REMOVE, Relation
@@ -15,13 +16,13 @@ from simulator.foundations.errors import InvalidInput
 from simulator.runner.fitting import most_trials
 from simulator.runner.play import checked_experiments, checked_jobs, fitted, opened, run
 from simulator.runner.pool import require_workers
-from simulator.theory.filters.families import Filter
+from simulator.theory.filters.families import Filter, parse_filter
 from simulator.theory.guarantees.families import Guarantee
 
 
 def simulate(
-    adversary: Callable[..., Any],
-    family: Guarantee,
+    adversary: Callable[..., Any] | str,
+    family: Guarantee | str,
     rounds: int,
     trials: int | None = None,
     *,
@@ -34,7 +35,7 @@ def simulate(
     trace: bool = False,
     block_size: int = 0,
     sampling: Sampling | None = None,
-    filter: Filter | None = None,
+    filter: Filter | str | None = None,
     out: str | PathLike[str] | None = None,
     progress: bool | None = None,
     trust: bool = True,
@@ -45,8 +46,9 @@ def simulate(
     Parameters
     ----------
     adversary : a generator function ``answer = yield database_0, database_1, mechanism`` that
-        receives its coins, or a :class:`~simulator.adversaries.contract.Rule`.
-    family : the class the mechanisms must belong to, e.g. ``PureDP(0.2)``.
+        receives its coins, or a :class:`~simulator.adversaries.contract.Rule`; or a name of the
+        library, as ``"press-when-ahead"``, or ``"path/to/file.py:function"``.
+    family : the class the mechanisms must belong to, as ``PureDP(0.2)`` or ``"pure:0.2"``.
     rounds, trials : k, and how often each experiment is played.
     seconds : play as many trials as fit into this time, compiling and the start of workers not
         counted; ``trials``, where given, is the most. Their number is settled before the first one
@@ -65,8 +67,8 @@ def simulate(
     block_size : trials that share one seed, part of the identity; 0 chooses it.
     sampling : ``Tilted(theta)`` or a steered measure to draw from when large losses are rare;
         the estimates are then weighted. None draws from the experiments themselves.
-    filter : a privacy filter that is asked before every query. A query that it refuses is not
-        run, costs nothing, and is answered NaN.
+    filter : a privacy filter before every query, or its text, as ``"sum:5"``. A query that it
+        refuses is not run, costs nothing, and is answered NaN.
     out : a folder to keep every finished block in, and to resume from. ``trials`` and
         ``keep_views`` may be raised when a run is resumed: only the blocks that the larger run
         lacks are played, and the result is that of one larger run.
@@ -92,22 +94,25 @@ def simulate(
     Source: Roth 2011 (Lecture 4), Algorithm 1.
     """
     if trials is None and seconds is None:
-        raise InvalidInput("say how often to play with trials=, or for how long with seconds=")
-    asked = checked_experiments(experiments)
+        raise InvalidInput("say how often to play (trials), or for how long (seconds)")
+    adversary, family = game_of(adversary, family, rounds)
+    if isinstance(filter, str):
+        filter = parse_filter(filter)
+    played = checked_experiments(experiments)
     counted = keep != "losses"
     specification = Specification(
-        adversary, family, rounds, most_trials(asked, counted) if trials is None else trials, seed,
+        adversary, family, rounds, most_trials(played, counted) if trials is None else trials, seed,
         relation=relation, block_size=block_size, keep_views=keep_views, trace=trace,
         sampling=sampling, filter=filter, trust=bool(trust), keep=keep,
     )  # fmt: skip
     checked_jobs(jobs)
     require_workers(jobs)
     if seconds is not None:
-        specification = fitted(specification, asked, jobs, out, progress, seconds=seconds)
+        specification = fitted(specification, played, jobs, out, progress, seconds=seconds)
     if out is None:
-        measured = run(specification, asked, jobs, None, progress)
+        measured = run(specification, played, jobs, None, progress)
     else:
         with opened(out, specification) as store:
-            measured = run(specification, asked, jobs, store, progress)
+            measured = run(specification, played, jobs, store, progress)
     require_declared(measured.challenges, relation, specification.seed)
     return Result.of(measured)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.adversaries.contract import Challenge
+from simulator.adversaries.loading import game_of
 from simulator.adversaries.registry import entries
 from simulator.analysis.declared import require_declared
 from simulator.analysis.estimation import BoundVerdict, violation
@@ -26,7 +27,7 @@ from simulator.foundations.validation import open_probability
 from simulator.runner.play import checked_jobs, run
 from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
 from simulator.theory.bounds.usual_bounds import BOUNDS
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 
 PROMISES = ("upper", "exact")
 """The kinds of bound that measurements can contradict."""
@@ -103,8 +104,8 @@ def named_bounds(composition: Composition, names: Iterable[str]) -> list[BoundOn
 
 
 def verify(
-    adversaries: Mapping[str, Callable[..., Any]],
-    family: Guarantee,
+    adversaries: Mapping[str, Callable[..., Any] | str],
+    family: Guarantee | str,
     rounds: int,
     trials: int,
     *,
@@ -123,7 +124,7 @@ def verify(
 
     Parameters
     ----------
-    adversaries : by name; each must keep to ``family``.
+    adversaries : by name; each must keep to ``family``. Either may be a text, as for ``simulate``.
     false_alarm : probability that some true bound is reported as violated; apart from that, that
         some true likelihood is blamed.
     bounds : to test; by default :func:`usual_bounds`.
@@ -133,6 +134,8 @@ def verify(
     otherwise than it declares, and what :func:`simulate` raises with the adversary's name.
     """
     open_probability("false_alarm", false_alarm)
+    if isinstance(family, str):
+        family = parse_guarantee(family)
     if bounds is None:
         bounds = usual_bounds(Composition.repeat(family, rounds))
     probes = [(bound, *probe) for bound in bounds for probe in probed(bound)]
@@ -145,7 +148,12 @@ def verify(
     for name, adversary in in_stages(list(adversaries.items()), "adversaries"):
         try:
             specification = Specification(
-                adversary, family, rounds, trials, seed, relation=relation, trust=False
+                *game_of(adversary, family, rounds),
+                rounds,
+                trials,
+                seed,
+                relation=relation,
+                trust=False,
             )
             result = Result.of(run(specification, (0, 1), jobs, progress=progress))
         except DpcomposeError as error:

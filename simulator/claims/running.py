@@ -83,7 +83,7 @@ def _in_workers(claims: Sequence[Claim], workers: int) -> Iterator[tuple[int, Cl
     """Results as they come. A worker receives an id: not every check could be pickled."""
     for claim in claims:
         if find(claim.id) is not claim:
-            raise InvalidInput(f"claim {claim.id} is not the ledger's; check it with jobs=1")
+            raise InvalidInput(f"claim {claim.id} is not the ledger's; check it with one job")
     before = {*multiprocessing.active_children()}
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
     try:

@@ -14,7 +14,15 @@ class DpcomposeError(Exception):
 
 
 class InvalidInput(DpcomposeError, ValueError):
-    """A parameter, file or specification that makes no sense."""
+    """A parameter, file or specification that makes no sense.
+
+    ``argument`` is the parameter's name in Python where the message begins with it: the command
+    line names its option instead.
+    """
+
+    def __init__(self, message: str = "", *, argument: str = "") -> None:
+        super().__init__(message)
+        self.argument = argument
 
 
 class NotApplicable(DpcomposeError, ValueError):

@@ -28,16 +28,16 @@ def _number(name: str, value: SupportsFloat) -> float:
             raise TypeError
         return float(value)
     except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be a number, not {value!r}") from None
+        raise InvalidInput(f"{name} must be a number, not {value!r}", argument=name) from None
     except OverflowError:  # a whole number or a fraction, too long to print
-        raise InvalidInput(f"{name} must be a number that a float can hold") from None
+        raise InvalidInput(f"{name} must be a number within floats", argument=name) from None
 
 
 def finite(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float; raise InvalidInput unless it is a finite number."""
     number = _number(name, value)
     if not math.isfinite(number):
-        raise InvalidInput(f"{name} must be finite, not {number}")
+        raise InvalidInput(f"{name} must be finite, not {number}", argument=name)
     return number
 
 
@@ -47,7 +47,7 @@ def positive(name: str, value: SupportsFloat) -> float:
         return value  # mechanisms are made anew every round: the common case is quick
     number = finite(name, value)
     if number <= 0:
-        raise InvalidInput(f"{name} must be above 0, not {number:g}")
+        raise InvalidInput(f"{name} must be above 0, not {number:g}", argument=name)
     return number
 
 
@@ -55,7 +55,7 @@ def nonnegative(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float, infinity included; raise InvalidInput unless it is >= 0."""
     number = point(name, value)
     if number < 0.0:
-        raise InvalidInput(f"{name} must be a number >= 0, not {number!r}")
+        raise InvalidInput(f"{name} must be a number >= 0, not {number!r}", argument=name)
     return number
 
 
@@ -63,7 +63,7 @@ def probability_below_one(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float; raise InvalidInput unless it lies in [0, 1)."""
     number = finite(name, value)
     if not 0 <= number < 1:
-        raise InvalidInput(f"{name} must lie in [0, 1), not {number:g}")
+        raise InvalidInput(f"{name} must lie in [0, 1), not {number:g}", argument=name)
     return number
 
 
@@ -71,7 +71,9 @@ def open_probability(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float; raise InvalidInput unless it lies in (0, 1)."""
     number = finite(name, value)
     if not 0 < number < 1:
-        raise InvalidInput(f"{name} must lie strictly between 0 and 1, not {number:g}")
+        raise InvalidInput(
+            f"{name} must lie strictly between 0 and 1, not {number:g}", argument=name
+        )
     return number
 
 
@@ -85,16 +87,16 @@ def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise InvalidInput(f"{name} must be a whole number, not {value!r}") from None
+        raise InvalidInput(f"{name} must be a whole number, not {value!r}", argument=name) from None
     if number < least:
-        raise InvalidInput(f"{name} must be at least {least}, not {number}")
+        raise InvalidInput(f"{name} must be at least {least}, not {number}", argument=name)
     return number
 
 
 def flag(name: str, value: object) -> bool:
     """Return ``value`` as a bool; raise InvalidInput unless it is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise InvalidInput(f"{name} must be True or False, not {value!r:.80}")
+        raise InvalidInput(f"{name} must be True or False, not {value!r:.80}", argument=name)
     return bool(value)
 
 
@@ -111,5 +113,5 @@ def point(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float, infinite ones included; raise InvalidInput for NaN or text."""
     number = _number(name, value)
     if math.isnan(number):
-        raise InvalidInput(f"{name} must be a number, not nan")
+        raise InvalidInput(f"{name} must be a number, not nan", argument=name)
     return number

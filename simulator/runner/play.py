@@ -163,7 +163,7 @@ def resumable(store: RunStore | None, missing: Sequence[Key]) -> Iterator[None]:
         yield
     except ClusterLost as lost:
         if store is None:
-            raise ClusterLost(f"{lost}; name a folder (out=) to resume from next time") from None
+            raise ClusterLost(f"{lost}; name a folder to resume from next time") from None
         total = store.count() + sum(not store.holds(*key) for key in missing)
         raise ClusterLost(
             f"{lost}; {store.count()} of {total} blocks are stored in {store.folder}: run again, "

@@ -41,7 +41,7 @@ class Player:
         except BaseException as error:  # pickling runs anybody's code
             raise InvalidInput(
                 f"the adversary {self.specification.name} cannot be sent to a worker process "
-                f"({one_line(error)}); play it with jobs=1"
+                f"({one_line(error)}); play it with one job"
             ) from None
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[bytes]]:
@@ -79,13 +79,13 @@ def unpickled(pickled: bytes) -> Specification:
     except BaseException as error:
         raise InvalidInput(
             f"a worker process cannot load the adversary ({one_line(error)}); play it with "
-            "jobs=1, or define it in a module that can be imported"
+            "one job, or define it in a module that can be imported"
         ) from None
     if not same:
         raise InvalidInput(
             f"a worker process finds {specification.name} in another state than this one (its "
             "file was edited after it was imported, or a global that it looks up was set here); "
-            "play it with jobs=1, or start anew"
+            "play it with one job, or start anew"
         )
     return specification
 

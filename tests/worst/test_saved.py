@@ -58,10 +58,10 @@ def test_a_file_is_run_by_the_commands(dpcompose, tmp_path, relation):
     text = path.read_text()
     header = [line for line in text.splitlines() if line.startswith("#")]
     assert repr(found["delta"]["lower"]) in " ".join(header)
-    (command,) = [line[1:].split() for line in header if "dpcompose tail" in line]
-    assert command[:3] == ["dpcompose", "tail", "found.py:worst_case"]
+    (command,) = [line[1:].split() for line in header if "dpcompose estimate-rare" in line]
+    assert command[:3] == ["dpcompose", "estimate-rare", "found.py:worst_case"]
     event = dpcompose(
-        "tail", f"{path}:worst_case", *command[3:], "--trials", 4000, "--jobs", 1, "--json"
+        "estimate-rare", f"{path}:worst_case", *command[3:], "--trials", 4000, "--jobs", 1, "--json"
     ).json
     assert event["delta"]["lower"] <= found["delta"]["upper"]
     assert found["delta"]["lower"] <= event["delta"]["upper"]

@@ -192,7 +192,7 @@ def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -
     if not automaton.discrete:
         raise NotApplicable(
             "a mechanism of the menu has infinitely many answers: use "
-            'method="covering", "steered" or "tilted"'
+            'the method "covering", "steered" or "tilted"'
         )
     unit = tolerance(0.0, s.rounds)
     state, chances = automaton.start
@@ -208,7 +208,7 @@ def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -
         if seen > nodes or hopeless or int(counts.sum()) > 8 * nodes:
             raise NotApplicable(
                 f"more than {nodes} states within {i + 1} of {count_of(s.rounds, 'round')} are too "
-                'many for Doob\'s transform: use method="covering", "steered" or "tilted"'
+                'many for Doob\'s transform: use the method "covering", "steered" or "tilted"'
             )
         source = np.repeat(np.arange(len(state)), counts)
         first = np.concatenate(([0], np.cumsum(counts)))[:-1]

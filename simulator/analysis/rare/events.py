@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from simulator.adversaries.loading import game_of
 from simulator.analysis.estimation import Estimate
 from simulator.analysis.rare.doob import NODES, enumerate_states
 from simulator.analysis.rare.methods import METHODS
@@ -31,7 +32,7 @@ from simulator.foundations.validation import experiment_number, finite, open_pro
 from simulator.foundations.wording import count_of
 from simulator.runner.play import opened, run
 from simulator.runner.progress import Progress
-from simulator.theory.filters.families import Filter
+from simulator.theory.filters.families import Filter, parse_filter
 from simulator.theory.guarantees.families import Guarantee
 
 NODES_OF_AUTO = 500_000
@@ -70,8 +71,8 @@ class RareEvent:
 
 
 def estimate_rare(
-    adversary: Callable[..., Any],
-    family: Guarantee,
+    adversary: Callable[..., Any] | str,
+    family: Guarantee | str,
     rounds: int,
     trials: int,
     *,
@@ -82,7 +83,7 @@ def estimate_rare(
     theta: float | None = None,
     seed: int = 0,
     relation: Relation = ADD_REMOVE,
-    filter: Filter | None = None,
+    filter: Filter | str | None = None,
     confidence: float = 0.95,
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
@@ -126,8 +127,11 @@ def estimate_rare(
     if delta is not None:
         open_probability("delta", delta)
     if theta is not None and method not in ("auto", "tilted"):
-        raise InvalidInput(f'theta is for method="tilted"; method="{method}" takes none')
+        raise InvalidInput(f"theta is for the method 'tilted'; {method!r} takes none")
     start = time.perf_counter()
+    adversary, family = game_of(adversary, family, rounds)
+    if isinstance(filter, str):
+        filter = parse_filter(filter)
     s = Specification(
         adversary, family, rounds, trials, seed, relation=relation, filter=filter, sampling=plain()
     )
@@ -136,9 +140,9 @@ def estimate_rare(
     require_told_apart(family.core.pure_epsilon, s.rounds)
     question = Question(s, experiment, epsilon, delta, confidence)
     if whole("curve", curve, 0) and method == "splitting":
-        raise InvalidInput('method="splitting" estimates at one point: ask for no curve')
+        raise InvalidInput("the method 'splitting' estimates at one point: leave out the curve")
     if out is not None and method in ("doob", "splitting"):
-        raise InvalidInput(f"out= stores blocks of trials, and method={method!r} plays none")
+        raise InvalidInput(f"a folder keeps blocks of trials, and the method {method!r} plays none")
     if out is not None:
         folder_path(out)  # before a pilot plays
     if method == "doob":
@@ -171,7 +175,7 @@ def estimate_rare(
         raise Refusal(
             f"{tail.hits} of {count_of(trials, 'plain trial')} lost more than {point:g}, "
             f"{MINIMUM_HITS} are "
-            'needed: try more trials, or method="covering", "tilted", "steered" or "splitting"'
+            'needed: try more trials, or the method "covering", "tilted", "steered" or "splitting"'
         )
     at_point = result.delta(point, experiment, confidence)
     refuse_if_contradicted(final, experiment, point, at_point)
@@ -266,8 +270,8 @@ def by_splitting(question: Question, start: float) -> RareEvent:
     """Multilevel splitting."""
     if question.epsilon is None:
         raise NotApplicable(
-            "splitting estimates at an epsilon: give epsilon=, or find epsilon(delta) by "
-            'method="plain", "tilted", "steered" or "doob"'
+            "splitting estimates at an epsilon: give an epsilon, or find epsilon(delta) by "
+            'the method "plain", "tilted", "steered" or "doob"'
         )
     s, epsilon = question.specification, question.epsilon
     tail, delta = split(s, question.experiment, epsilon, s.trials, question.confidence)

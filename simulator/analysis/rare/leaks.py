@@ -77,7 +77,7 @@ def refuse_if_leaks_matter(leak: float, value: float, seen: int) -> None:
             f"infinite losses may have a probability of {leak:.3g} beside {value:.3g}, no tilting "
             f"makes them likelier, and {count_of(seen, 'trial has', 'trials have')} one "
             f"({MINIMUM_HITS} needed): try more "
-            'trials, or method="doob" or "plain"'
+            'trials, or the method "doob" or "plain"'
         )
 
 

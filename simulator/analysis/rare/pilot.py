@@ -86,7 +86,7 @@ def _typical(specification: Specification, b: int, epsilon: float, trials: int) 
         if high > LARGEST_THETA:
             raise Refusal(
                 f"no tilt makes a loss of {epsilon:g} typical: the adversary does not go that far "
-                'when it is winning; try method="steered" or "doob"'
+                'when it is winning; try the method "steered" or "doob"'
             )
     for _ in in_stages(range(12), "finding a tilt"):
         middle = 0.5 * (low + high)

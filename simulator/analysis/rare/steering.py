@@ -76,7 +76,7 @@ def steer(
     if math.isinf(least):
         raise Refusal(
             f"steering did not reach a loss of {epsilon:g} in {STAGES} stages: the adversary may "
-            'never lose that much; ask for a smaller epsilon, or try method="doob"'
+            'never lose that much; ask for a smaller epsilon, or try the method "doob"'
         )
     return best, least
 

@@ -56,5 +56,5 @@ def refuse_if_contradicted(
                 f"the sample guesses at most {delta.guess[1]:.3g}, but theta {milder.theta:g} "
                 f"finds at least {least:.3g}: its paths are not those that count; it is certain "
                 f"that delta lies between {max(least, delta.lower):.3g} and {delta.upper:.3g}; try "
-                'method="auto", "guarded" or "steered" with another seed, or more trials'
+                'the method "auto", "guarded" or "steered" with another seed, or more trials'
             )

@@ -15,10 +15,11 @@ import click
 
 from simulator import __version__
 from simulator.doors.cli import process
-from simulator.doors.cli.flags import with_flags
 from simulator.doors.cli.numerals import Numeral
 from simulator.doors.cli.output import apart
+from simulator.doors.cli.renamed import with_new_names
 from simulator.foundations.errors import DpcomposeError, InvalidInput
+from simulator.foundations.wording import did_you_mean
 from simulator.runner import prompt_exit as leaving
 from simulator.runner.progress import on_a_terminal
 
@@ -29,20 +30,30 @@ COMMANDS = {
     "audit": "audit",
     "bounds": "bounds",
     "calibrate": "calibrate",
-    "check": "check",
     "claims": "claims",
     "conform": "conform",
+    "estimate-rare": "estimate_rare",
     "merge": "merge",
     "plot": "plot",
     "run": "run",
-    "tail": "tail",
+    "verify": "verify",
     "worst": "worst",
 }
-"""Each command, and the module of this package that holds a function of that name."""
+"""Each command, and the module of this package that holds a function of that module's name."""
 
 
 class Commands(click.Group):
-    """A group that imports a command when it is asked for: ``--version`` loads no scipy."""
+    """A group that imports a command when it is used: ``--version`` loads no scipy."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments begin with; old names are replaced."""
+        arguments = with_new_names(args)
+        if arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
+            near = did_you_mean(arguments[0], COMMANDS)
+            ctx.fail(f"No such command {arguments[0]!r}{near}")
+        return super().resolve_command(ctx, arguments)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every command, in the order of the alphabet."""
@@ -53,7 +64,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}")
-        command = getattr(module, cmd_name)
+        command = getattr(module, COMMANDS[cmd_name])
         # click's mark of a paragraph to leave as it is; docstrings are raw, and hold it in letters
         command.help = (command.help or "").replace("\\b\n", "\b\n")
         for parameter in command.params:
@@ -74,7 +85,7 @@ def first_sentence(name: str) -> str:
     source = Path(__file__).with_name(f"{COMMANDS[name]}.py").read_text(encoding="utf-8")
     body = ast.parse(source).body
     functions = [node for node in body if isinstance(node, ast.FunctionDef)]
-    [text] = [ast.get_docstring(node) for node in functions if node.name == name]
+    [text] = [ast.get_docstring(node) for node in functions if node.name == COMMANDS[name]]
     return click.Command(name, help=text).get_short_help_str(limit=200)
 
 
@@ -130,7 +141,7 @@ def answered(arguments: Sequence[str] | None) -> int:
 
 
 def attempted(arguments: Sequence[str] | None) -> int:
-    """Run the command line and return its exit code; what it cannot do is told in one line."""
+    """Run the command line and return its exit code; an error is one line on standard error."""
     code: object
     try:
         with leaving.within_half_a_second(), on_a_terminal():
@@ -147,17 +158,19 @@ def attempted(arguments: Sequence[str] | None) -> int:
         heard = error.__cause__
         raise (heard if isinstance(heard, KeyboardInterrupt) else KeyboardInterrupt()) from None
     except DpcomposeError as error:
-        code = complain(with_flags(str(error)), error.exit_code)
+        code = complain(str(error), error.exit_code)
     except SystemExit as error:  # click does not exit here: a user's code did
         code = complain(
-            f"code of an adversary, mechanism, query or filter asked to exit ({error.code!r})",
+            f"code of an adversary, mechanism, query or filter exits ({error.code!r})",
             InvalidInput.exit_code,
         )
     except MemoryError as error:
-        code = complain(f"out of memory: {error}; ask for less", InvalidInput.exit_code)
+        code = complain(
+            f"out of memory: {error}; take fewer trials or rounds", InvalidInput.exit_code
+        )
     except OverflowError as error:
         code = complain(
-            f"a number leaves the range of floats ({error}); ask for less extreme ones",
+            f"a number leaves the range of floats ({error}); give less extreme ones",
             InvalidInput.exit_code,
         )
     except OSError as error:

@@ -11,6 +11,7 @@ import click
 from simulator.doors.cli import options
 from simulator.doors.cli.output import print_json, say
 from simulator.foundations.errors import InvalidInput
+from simulator.theory.guarantees.families import FORMS
 from simulator.trials.auditing.defaults import CONFIDENCE, SAMPLES
 from simulator.trials.auditing.patterns import Neighbours
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     type=options.Family(),
     required=True,
     metavar="GUARANTEE",
-    help="What is claimed: pure:EPSILON, approx:EPSILON,DELTA, gaussian:MU or zcdp:RHO.",
+    help=f"What is claimed: {FORMS}.",
 )
 @click.option(
     "--pair",

@@ -21,8 +21,8 @@ ROUND_DELTA = 1e-10
 DRAWN = tuple(10.0**-exponent for exponent in range(1, 13))
 """The deltas of a picture."""
 
-Asking = Callable[..., list[Row]]
-"""``ask(delta=..., epsilon=...)``, one of both None."""
+Evaluate = Callable[..., list[Row]]
+"""``evaluate(delta=..., epsilon=...)``, one of both None."""
 
 
 class Schedule(click.ParamType):
@@ -63,24 +63,24 @@ def filled(
     return [(schedule[0][0], rounds)]
 
 
-def asked_schedule(
+def schedule_of(
     mechanism: str, *, epsilon: Any, sigma: Any, rate: float | None, reports: int | None
 ) -> tuple[list[tuple[float, int | None]], str]:
     """The schedule and its flag, if just the options are given that the mechanism takes."""
     named = MECHANISMS[mechanism]
-    asked = {
-        "--sigma" if named.noisy else "--epsilon": True,
-        "--epsilon" if named.noisy else "--sigma": False,
+    takes = {
+        "--sigma" if named.noisy else "--round-epsilon": True,
+        "--round-epsilon" if named.noisy else "--sigma": False,
         "--rate": named.sampled,
         "--reports": named.shuffled,
     }
-    given = {"--epsilon": epsilon, "--sigma": sigma, "--rate": rate, "--reports": reports}
-    flag = next(iter(asked))
-    if any((given[name] is not None) != wanted for name, wanted in asked.items()):
-        takes = [name for name, wanted in asked.items() if wanted]
-        rest = [name for name, wanted in asked.items() if not wanted]
+    given = {"--round-epsilon": epsilon, "--sigma": sigma, "--rate": rate, "--reports": reports}
+    flag = next(iter(takes))
+    if any((given[name] is not None) != wanted for name, wanted in takes.items()):
+        needed = [name for name, wanted in takes.items() if wanted]
+        rest = [name for name, wanted in takes.items() if not wanted]
         raise click.UsageError(
-            f"{mechanism} takes {' and '.join(takes)}, and no {' nor '.join(rest)}"
+            f"{mechanism} takes {' and '.join(needed)}, and no {' nor '.join(rest)}"
         )
     return given[flag], flag
 
@@ -89,23 +89,23 @@ def asked_schedule(
 @options.event
 @click.option(
     "--mechanism",
-    type=click.Choice(list(MECHANISMS)),
+    type=options.Named(list(MECHANISMS)),
     default=None,
     help="What every round runs.  [default: pure]",
 )
 @click.option(
-    "--epsilon",
+    "--round-epsilon",
     type=Schedule(),
     default=None,
     metavar="EPSILON",
-    help="Per round; for gaussian mu = sensitivity/sigma. Heterogeneous: 0.1x500,0.2x300.",
+    help="Of every round; for gaussian mu = sensitivity/sigma. Heterogeneous: 0.1x500,0.2x300.",
 )
 @click.option(
     "--sigma",
     type=Schedule(),
     default=None,
     metavar="SIGMA",
-    help="For subsampled-gaussian: noise over sensitivity, per round, as --epsilon.",
+    help="For subsampled-gaussian: noise over sensitivity, of every round, as --round-epsilon.",
 )
 @click.option(
     "--rate",
@@ -120,10 +120,10 @@ def asked_schedule(
     "--rounds",
     type=int,
     default=None,
-    help="Rounds k, unless --epsilon tells them; 1 for shuffled.",
+    help="Rounds k, unless --round-epsilon has them; 1 for shuffled.",
 )
-@click.option("--delta", type=float, default=None, help="Ask for the epsilon at this delta.")
-@click.option("--at", type=float, default=None, help="Ask for the delta at this epsilon instead.")
+@click.option("--delta", type=float, default=None, help="Print epsilon(delta).  [default: 1e-6]")
+@click.option("--epsilon", type=float, default=None, help="Print delta(epsilon) instead.")
 @click.option(
     "--round-delta",
     type=float,
@@ -135,7 +135,7 @@ def asked_schedule(
     "names",
     multiple=True,
     metavar="NAME",
-    help="Ask only this bound, and say why if it does not apply; may be repeated.",
+    help="Print only this bound, and say why if it does not apply; may be repeated.",
 )
 @click.option(
     "--tolerance",
@@ -149,13 +149,13 @@ def bounds(
     *,
     event: str | None,
     mechanism: str | None,
-    epsilon: list[tuple[float, int | None]] | None,
+    round_epsilon: list[tuple[float, int | None]] | None,
     sigma: list[tuple[float, int | None]] | None,
     rate: float | None,
     reports: int | None,
     rounds: int | None,
     delta: float | None,
-    at: float | None,
+    epsilon: float | None,
     round_delta: float | None,
     names: tuple[str, ...],
     tolerance: float | None,
@@ -166,39 +166,39 @@ def bounds(
 
     \b
     Examples:
-      dpcompose bounds --mechanism laplace --epsilon 0.1 --rounds 1000 --delta 1e-6
-      dpcompose bounds --mechanism pure --epsilon 0.1x500,0.2x300 --at 20
+      dpcompose bounds --mechanism laplace --round-epsilon 0.1 --rounds 1000 --delta 1e-6
+      dpcompose bounds --mechanism pure --round-epsilon 0.1x500,0.2x300 --epsilon 20
       dpcompose bounds --mechanism subsampled-gaussian --sigma 1 --rate 0.01 --rounds 1000
-      dpcompose bounds --mechanism shuffled --epsilon 1 --reports 10000
+      dpcompose bounds --mechanism shuffled --round-epsilon 1 --reports 10000
       dpcompose bounds --event training.json --delta 1e-5
 
     Prints a table sorted by tightness. An upper bound is never below the truth, an approximation
     may be; lower and upper enclose the truth as far as the row certifies it, all rounding included:
     an exact row is exact to their distance.
     """
-    if delta is not None and at is not None:
-        raise click.UsageError("give --delta or --at, not both")
-    if delta is None and at is None:
+    if delta is not None and epsilon is not None:
+        raise click.UsageError("give --delta or --epsilon, not both")
+    if delta is None and epsilon is None:
         delta = 1e-6
-    wanted = "delta" if at is not None else "epsilon"
+    wanted = "delta" if epsilon is not None else "epsilon"
     if event is not None:
-        given = (mechanism, epsilon, sigma, rate, reports, rounds, round_delta)
+        given = (mechanism, round_epsilon, sigma, rate, reports, rounds, round_delta)
         if any(each is not None for each in given):
-            raise click.UsageError("--event says all of the rounds: give no other option of theirs")
+            raise click.UsageError("--event has all of the rounds: give no other option of theirs")
         account = read_account(options.text_of(event))
-        asked = f"{event} under {account.relation}"
-        titled = f"composition of {asked}"
-        ask: Asking = partial(account.compare, names=names, tolerance=tolerance)
+        what = f"{event} under {account.relation}"
+        titled = f"composition of {what}"
+        evaluate: Evaluate = partial(account.compare, names=names, tolerance=tolerance)
     else:
-        asked = mechanism or "pure"
-        parameters = {"epsilon": epsilon, "sigma": sigma, "rate": rate, "reports": reports}
-        titled = _titled(asked, parameters | {"rounds": rounds})
-        ask = _asking_mechanism(
-            asked, parameters, rounds, round_delta, names=names, tolerance=tolerance
+        what = mechanism or "pure"
+        parameters = {"epsilon": round_epsilon, "sigma": sigma, "rate": rate, "reports": reports}
+        titled = _titled(what, parameters | {"rounds": rounds})
+        evaluate = _of_mechanism(
+            what, parameters, rounds, round_delta, names=names, tolerance=tolerance
         )
-    rows = ask(delta=delta, epsilon=at)
+    rows = evaluate(delta=delta, epsilon=epsilon)
     if plot is not None:
-        draw(ask, rows, titled, plot)
+        draw(evaluate, rows, titled, plot)
     if as_json:
         print_json(
             {
@@ -217,11 +217,11 @@ def bounds(
             }
         )
         return
-    # Enough to see the width that was asked for.
+    # Enough to see the width that --tolerance sets.
     digits = 8 if tolerance is None else max(8, 2 + math.ceil(-math.log10(tolerance)))
     print_table(
-        f"{wanted} of {asked} at {'delta' if at is None else 'epsilon'} = "
-        f"{number((delta or 0.0) if at is None else at)}",
+        f"{wanted} of {what} at {'delta' if epsilon is None else 'epsilon'} = "
+        f"{number((delta or 0.0) if epsilon is None else epsilon)}",
         ("bound", "kind", wanted, "lower", "upper", "source"),
         [
             (
@@ -240,22 +240,22 @@ def bounds(
 
 def _titled(mechanism: str, parameters: dict[str, Any]) -> str:
     """A mechanism with its parameters, as they were given."""
-    told = []
+    words = []
     for name, value in parameters.items():
         if isinstance(value, list):
             each = ", ".join(f"{v:g}" + (f"x{count}" if count else "") for v, count in value)
-            told.append(f"{name} {each}")
+            words.append(f"{name} {each}")
         elif value is not None:
-            told.append(f"{name} {value:g}")
-    return f"composition of {mechanism}: {', '.join(told)}"
+            words.append(f"{name} {value:g}")
+    return f"composition of {mechanism}: {', '.join(words)}"
 
 
-def draw(ask: Asking, rows: Sequence[Row], titled: str, path: Path) -> None:
+def draw(evaluate: Evaluate, rows: Sequence[Row], titled: str, path: Path) -> None:
     """Draw the epsilon of every row against delta into a file."""
     from simulator.analysis.plots import paper_figure, plot_bounds
     from simulator.analysis.plots.style import save_as
 
-    found = [{row.name: row.answer.value for row in ask(delta=d, epsilon=None)} for d in DRAWN]
+    found = [{row.name: row.answer.value for row in evaluate(delta=d, epsilon=None)} for d in DRAWN]
     named = {row.name: [one.get(row.name, math.nan) for one in found] for row in rows}
     tightest = dict(sorted(named.items(), key=lambda item: item[1][-1]))
     with paper_figure(width=6.2, height=3.6) as (figure, axes):
@@ -264,18 +264,18 @@ def draw(ask: Asking, rows: Sequence[Row], titled: str, path: Path) -> None:
         save_as(figure, path)
 
 
-def _asking_mechanism(
+def _of_mechanism(
     mechanism: str,
     parameters: dict[str, Any],
     rounds: int | None,
     round_delta: float | None,
     **how: Any,
-) -> Asking:
-    """What to ask about rounds that all run one mechanism."""
+) -> Evaluate:
+    """The bounds on rounds that all run one mechanism."""
     named = MECHANISMS[mechanism]
     if round_delta is None:
         round_delta = ROUND_DELTA if named.leaks else 0.0
-    schedule, flag = asked_schedule(mechanism, **parameters)
+    schedule, flag = schedule_of(mechanism, **parameters)
     if named.shuffled and len(schedule) == 1 and schedule[0][1] is None:
         rounds = rounds or 1
     rate, reports = parameters["rate"], parameters["reports"]

@@ -46,11 +46,11 @@ FAMILIES: dict[str, type[Guarantee]] = {
 )
 @click.option(
     "--mechanism",
-    type=click.Choice(list(MECHANISMS)),
+    type=options.Named(list(MECHANISMS)),
     default=None,
     help="Calibrate the one of its numbers that is not given, by its certified loss.",
 )
-@click.option("--epsilon", type=float, default=None, help="Per round, as for bounds.")
+@click.option("--round-epsilon", type=float, default=None, help="Of every round, as for bounds.")
 @click.option("--sigma", type=float, default=None, help="For subsampled-gaussian.")
 @click.option("--rate", type=float, default=None, help="For subsampled mechanisms.")
 @click.option(
@@ -75,7 +75,7 @@ def calibrate(
     rounds: int | None,
     family: str | None,
     mechanism: str | None,
-    epsilon: float | None,
+    round_epsilon: float | None,
     sigma: float | None,
     rate: float | None,
     round_delta: float | None,
@@ -95,7 +95,7 @@ def calibrate(
           --target-epsilon 2 --target-delta 1e-5
     """
     target = (target_epsilon, target_delta)
-    numbers = {"epsilon": epsilon, "sigma": sigma, "rate": rate, "round-delta": round_delta}
+    numbers = {"epsilon": round_epsilon, "sigma": sigma, "rate": rate, "round-delta": round_delta}
     if mechanism is None:
         _refuse_given(numbers, "--mechanism")
     if event is not None:
@@ -117,7 +117,12 @@ def calibrate(
 def _refuse_given(values: dict[str, Any], needs: str) -> None:
     for name, value in values.items():
         if value is not None:
-            raise click.UsageError(f"--{name} is for a call with {needs}")
+            raise click.UsageError(f"{_option(name)} is for a call with {needs}")
+
+
+def _option(name: str) -> str:
+    """The option of a parameter of a round."""
+    return "--round-epsilon" if name == "epsilon" else f"--{name}"
 
 
 def _unknown_of(
@@ -136,7 +141,7 @@ def _unknown_of(
     values = {name: numbers[name] for name in takes} | {"rounds": rounds}
     missing = [name for name, value in values.items() if value is None]
     if len(missing) != 1:
-        flags = ", ".join(f"--{name}" for name in values)
+        flags = ", ".join(map(_option, values))
         raise click.UsageError(
             f"leave out one of {flags}, which is calibrated, and give the others"
         )

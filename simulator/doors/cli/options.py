@@ -11,7 +11,8 @@ import click
 
 from simulator.data.databases import ADD_REMOVE, RELATIONS, Relation
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.guarantees.families import Guarantee, PureDP, parse_guarantee
+from simulator.foundations.wording import did_you_mean
+from simulator.theory.guarantees.families import FORMS, Guarantee, PureDP, parse_guarantee
 
 
 class Family(click.ParamType):
@@ -35,9 +36,9 @@ class Family(click.ParamType):
 
 
 class Duration(click.ParamType):
-    """A time above zero, as ``90s``, ``10m`` or ``2h``, in seconds."""
+    """A time above zero in seconds, as ``600``; also ``600s``, ``10m`` or ``2h``."""
 
-    name = "time"
+    name = "seconds"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -45,18 +46,20 @@ class Duration(click.ParamType):
         """Read it, or fail with one line."""
         if isinstance(value, float):
             return value
-        found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smh])", value.strip())
+        found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smh]?)", value.strip())
         if found is None:
-            self.fail(f"{value!r} is no time; write it as 90s, 10m or 2h", param, ctx)
+            self.fail(f"{value!r} is no time; write 600 (seconds), 10m or 2h", param, ctx)
         seconds = float(found[1]) * UNITS[found[2]]
         if seconds == 0.0:
             self.fail(
-                f"{value!r} leaves no time to play; write more, as 90s, 10m or 2h", param, ctx
+                f"{value!r} leaves no time to play; write 600 (seconds), 10m or 2h",
+                param,
+                ctx,
             )
         return seconds
 
 
-UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 """Seconds in each unit of a duration."""
 
 
@@ -104,8 +107,7 @@ family: Decorator = click.option(
     type=Family(),
     required=True,
     metavar="FAMILY",
-    help="The class of mechanisms the adversary must choose from: pure:EPSILON, "
-    "approx:EPSILON,DELTA, gaussian:MU, zcdp:RHO, range:EPSILON or subsampled-gaussian:SIGMA,RATE.",
+    help=f"The class of mechanisms that the adversary must choose from: {FORMS}.",
 )
 rounds: Decorator = click.option("--rounds", type=int, required=True, help="Rounds k of a trial.")
 seed: Decorator = click.option(
@@ -126,7 +128,7 @@ event: Decorator = click.option(
     "--event",
     metavar="FILE",
     default=None,
-    help="JSON of an event tree, or of an Opacus history, that says all of the rounds.",
+    help="JSON of an event tree, or of an Opacus history, that holds all of the rounds.",
 )
 confidence: Decorator = click.option(
     "--confidence",
@@ -160,17 +162,16 @@ privacy_filter: Decorator = click.option(
     "filter_text",
     default=None,
     metavar="FILTER",
-    help="A privacy filter asked before every query: NAME:EPSILON[,DELTA[,ROUNDS_DELTA]].",
+    help="A privacy filter before every query: NAME:EPSILON[,DELTA[,ROUNDS_DELTA]].",
 )
 
 
-time: Decorator = click.option(
-    "--time",
-    "seconds",
+seconds: Decorator = click.option(
+    "--seconds",
     type=Duration(),
     default=None,
-    metavar="TIME",
-    help="Play as many trials as fit, as 90s, 10m or 2h; --trials is then the most.",
+    metavar="SECONDS",
+    help="Play as many trials as fit, in seconds or as 10m or 2h; --trials is then the most.",
 )
 
 
@@ -184,6 +185,17 @@ def trials(default: int | None = None, required: bool = True) -> Decorator:
         show_default=default is not None,
         help="Trials of each experiment.",
     )
+
+
+class Named(click.Choice[str]):
+    """One of several names; another one fails with those that are near."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with one line."""
+        if value in self.choices:
+            return str(value)
+        near = did_you_mean(value, self.choices)
+        return self.fail(f"{value!r} is none of {', '.join(self.choices)}{near}", param, ctx)
 
 
 def text_of(path: str) -> str:

@@ -1,6 +1,7 @@
 """Print a result on standard output: a table for people, JSON for machines.
 
-Standard output is for results alone: while a command runs, everybody else's goes to standard error.
+Standard output is for results alone: while a command runs, what other code prints goes to
+standard error.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from simulator.foundations.errors import InvalidInput
 
 if TYPE_CHECKING:
     from simulator.theory.bracket import Bracket
@@ -32,10 +37,23 @@ def apart(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             with contextlib.redirect_stdout(sys.stderr):
                 return command(*arguments, **options)
+        except InvalidInput as error:
+            if error.argument:
+                error.args = (_with_option(str(error), error.argument),)
+            raise
         finally:
             _results.pop()
 
     return run
+
+
+def _with_option(message: str, argument: str) -> str:
+    """The message with the running command's option in place of the argument that begins it."""
+    context = click.get_current_context(silent=True)
+    option = f"--{argument.replace('_', '-')}"
+    options = [] if context is None else [each.opts for each in context.command.params]
+    rest = message.removeprefix(argument)
+    return option + rest if [option] in options and rest != message else message
 
 
 def say(text: object = "", end: str = "\n") -> None:

@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 @options.family
 @options.rounds
 @options.trials(required=False)
-@options.time
+@options.seconds
 @options.seed
 @options.jobs
 @click.option("--epsilon", type=float, multiple=True, help="Measure here; may be repeated.")
-@click.option("--delta", type=float, default=1e-6, show_default=True, help="Ask the bounds here.")
+@click.option("--delta", type=float, default=1e-6, show_default=True, help="For the bounds.")
 @options.confidence
 @options.relation
 @options.privacy_filter
 @options.out
 @click.option(
-    "--views",
+    "--keep-views",
     type=int,
     default=0,
-    help="Tell so many trials of each experiment in words.",
+    help="Print so many trials of each experiment in words.",
 )
 @click.option("--trace", is_flag=True, help="Record the loss along the rounds, for the picture.")
 @options.plot
@@ -68,7 +68,7 @@ def run(
     relation: str,
     filter_text: str | None,
     out: str | None,
-    views: int,
+    keep_views: int,
     trace: bool,
     plot: Path | None,
     table: Path | None,
@@ -84,14 +84,14 @@ def run(
     \b
     Example:
       dpcompose run press-when-ahead --family pure:0.2 --rounds 100 --trials 20000 --seed 7
-      dpcompose run press-when-ahead --family pure:0.2 --rounds 8 --trials 20000 --views 2 \
+      dpcompose run press-when-ahead --family pure:0.2 --rounds 8 --trials 20000 --keep-views 2 \
           --trace --plot run.png
 
     At every --epsilon it reports the tail Pr[L > epsilon] and the hockey-stick divergence
     delta(epsilon), each with its interval; without --epsilon, at four points where the losses
     lie. The bounds are the epsilons that the theorems grant at --delta.
 
-    With --time the number of trials is settled by plays that only measure speed; the result is
+    With --seconds the number of trials is settled by plays that only measure speed; the result is
     that of a run with so many --trials. With --out the same command goes on, for as long again.
     """
     # What plays takes longer to import than a page of help to print.
@@ -105,39 +105,41 @@ def run(
 
     if trials is None and seconds is None:
         raise click.UsageError(
-            "Missing option '--trials' or '--time'.", click.get_current_context()
+            "Missing option '--trials' or '--seconds'.", click.get_current_context()
         )
     questions = Questions(epsilon, delta, confidence)
     if part is not None and (out is None or plot is not None or table is not None):
         raise InvalidInput(
-            "a part is stored and has no result of its own: name a folder with out=, draw nothing "
-            "and write no table"
+            "a part is stored and has no result of its own: name a folder with --out, draw "
+            "nothing and write no table"
         )
     if dask is not None and jobs is not None:
-        raise InvalidInput("a cluster plays with all of its workers: leave out jobs=")
+        raise InvalidInput("a cluster plays with all of its workers: leave out --jobs")
     played: dict[str, Any] = {
         "seed": seed, "relation": options.relation_of(relation), "jobs": jobs, "keep": keep,
         "filter": None if filter_text is None else parse_filter(filter_text),
-        "keep_views": views, "trace": trace,
+        "keep_views": keep_views, "trace": trace,
     }  # fmt: skip
     if part is not None and (trials is None or seconds is not None):
-        raise InvalidInput("a part is one of a number of trials: give trials=, and no time")
-    asked = find_adversary(adversary, family, rounds), family, rounds
+        raise InvalidInput("a part is one of a number of trials: give --trials, and no --seconds")
+    game = find_adversary(adversary, family, rounds), family, rounds
     with contextlib.nullcontext() if dask is None else dask_cluster(dask):
         if part is not None:
             assert out is not None
             assert trials is not None
-            stored = simulate_part(*asked, trials, part=part, out=out, **played)
+            stored = simulate_part(*game, trials, part=part, out=out, **played)
             print_json(stored.as_dict()) if as_json else say(stored)
             return
-        result = simulate(*asked, trials, seconds=seconds, out=out, **played)
+        result = simulate(*game, trials, seconds=seconds, out=out, **played)
     summary = report(result, adversary, questions)
-    told = [result.transcript(view) for view in result.views]
+    transcripts = [result.transcript(view) for view in result.views]
     if as_json:
-        print_json(summary | ({"views": [asdict(view) for view in told]} if views else {}))
+        print_json(
+            summary | ({"views": [asdict(view) for view in transcripts]} if keep_views else {})
+        )
     else:
         show(summary, delta)
-        for view in told:
+        for view in transcripts:
             say(f"\n{view}")
     if table is not None:
         export(result, table)
@@ -184,7 +186,7 @@ def show(summary: dict[str, Any], delta: float) -> None:
     print_table(
         f"{summary['adversary']} in {summary['family']}, {count_of(summary['rounds'], 'round')}, "
         f"{count_of(summary['trials'], 'trial')} per experiment, "
-        f"{'' if (asked := summary['filter']) is None else f'filter {asked}, '}"
+        f"{'' if (kept := summary['filter']) is None else f'filter {kept}, '}"
         f"seed {summary['seed']}, "
         f"{100 * summary['confidence']:g}% intervals",
         ("experiment", "epsilon", "Pr[L > epsilon]", "delta(epsilon)"),

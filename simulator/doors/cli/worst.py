@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.doors.cli import options
+from simulator.doors.cli.estimate_rare import estimate_values
 from simulator.doors.cli.output import certain, number, print_json, say
-from simulator.doors.cli.tail import estimate_values
 from simulator.foundations.errors import DpcomposeError
 from simulator.foundations.validation import whole
 from simulator.foundations.wording import count_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STOPPED = {
     "tolerance": "the ends are within the tolerance",
-    "time": "the time was up; --seconds and --tolerance say how long and how near",
+    "time": "the time was up; --seconds and --tolerance set how long and how near",
     "rounding": "only rounding keeps the ends apart",
 }
 """Why no finer grid was tried."""
@@ -33,8 +33,8 @@ STOPPED = {
     "menu_text",
     default=None,
     metavar="MENU",
-    help="What may be asked: laplace:0.1, randomized-response:0.01..0.2 for a free parameter, "
-    "exponential:1 for any extremal pair of its range; several with commas between.",
+    help="The mechanisms to choose from: laplace:0.1, randomized-response:0.01..0.2 for a free "
+    "parameter, exponential:1 for any extremal pair of its range; several with commas between.",
 )
 @click.option(
     "--family",
@@ -121,7 +121,7 @@ def worst(
     from simulator.worst.policy_files import NAME, new_python_file
     from simulator.worst.policy_header import header
     from simulator.worst.search import worst_case
-    from simulator.worst.transcript import transcript as told
+    from simulator.worst.transcript import transcript as transcript_of
 
     if (menu_text is None) == (family_text is None):
         raise click.UsageError("give --menu or --family, one of the two")
@@ -139,7 +139,7 @@ def worst(
         tolerance=tolerance, seconds=seconds,
     )  # fmt: skip
     estimate, trouble = None, None
-    try:  # the answer is printed, whatever becomes of what was asked beside it
+    try:  # the answer is printed, whatever becomes of the files and the play beside it
         if save_to is not None:
             found.policy.save(save_to, header(found, save_to, commands(found, save_to)))
         if plot is not None:
@@ -153,7 +153,7 @@ def worst(
     else:
         show(found, estimate)
         if transcript:
-            say(f"\n{told(found.policy, seed=seed)}")
+            say(f"\n{transcript_of(found.policy, seed=seed)}")
         if save_to is not None and save_to.exists():
             say(f"\nsaved: {save_to}:{NAME}")
     if trouble is not None:
@@ -172,7 +172,7 @@ def commands(found: WorstCase, path: Path) -> tuple[str, str]:
     game += f" --relation {policy.relation} --epsilon {found.epsilon!r}"
     return (
         f"dpcompose run {game} --trials 100000",
-        f"dpcompose tail {game} --experiment {policy.experiment}",
+        f"dpcompose estimate-rare {game} --experiment {policy.experiment}",
     )
 
 

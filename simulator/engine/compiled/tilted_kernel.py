@@ -159,7 +159,7 @@ def sampler_of(kind: Scalars) -> Callable[..., Any]:
 def untiltable(kind: Scalars) -> NotApplicable:
     """Return the error for a mechanism without a tilted law."""
     return NotApplicable(
-        f'the {kind.name} mechanism has no tilted sampler; use method="splitting" or "plain"'
+        f'the {kind.name} mechanism has no tilted sampler; use the method "splitting" or "plain"'
     )
 
 

@@ -13,7 +13,7 @@ TREE, TREE_REPEATS, TREE_GROWTH = 20_000, 0.02, 1.2
 known, and each of the last rounds had so many times the new nodes of the one before. Of the ways of
 an automaton of ``MOST_NODES`` nodes that are met in no order, 5% do when 20,000 are known."""
 
-INSTEAD = 'method="auto" uses the bound of the family instead'
+INSTEAD = 'the method "auto" uses the bound of the family instead'
 """What remains where a rule cannot be enumerated."""
 
 

@@ -92,6 +92,6 @@ def same_shape(answers: list[tuple[Any, ...]]) -> np.ndarray:
     if array.dtype.kind not in "fiub":
         raise InvalidInput(
             "views with answers of different shapes, or that are not numbers, cannot be stored: "
-            "play without a folder (out=None)"
+            "play without a folder"
         )
     return array

@@ -247,7 +247,7 @@ def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | No
     answer = Bracket.largest(found)
     if tolerance is not None and answer.width > tolerance * answer.upper:
         raise InvalidInput(
-            f"doubles do not certify tolerance={tolerance:g} here, but a relative width of "
+            f"doubles do not certify a tolerance of {tolerance:g} here, but a relative width of "
             f"{answer.width / answer.upper:.2g}"
         )
     return Row(TRUTH, "exact", answer, _TRUTH_SOURCE, time.perf_counter() - start)

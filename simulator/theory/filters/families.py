@@ -15,6 +15,7 @@ import scipy
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import numeral
+from simulator.foundations.wording import did_you_mean
 from simulator.theory.filters.interface import Filter, RunningFilter, State
 from simulator.theory.filters.natural import NaturalFilter
 from simulator.theory.filters.rules import (
@@ -214,7 +215,11 @@ def parse_filter(text: str) -> Filter:
     """
     name, _, values = text.strip().partition(":")
     if name not in FILTERS:
-        raise InvalidInput(f"unknown filter {text!r}; write one of {', '.join(FILTERS)}, as sum:1")
+        near = did_you_mean(name, FILTERS)
+        others = near or f"; write one of {', '.join(FILTERS)}, as sum:1"
+        raise InvalidInput(f"unknown filter {text!r}{others}")
+    if not values:
+        raise InvalidInput(f"{name} needs a budget: {name}:EPSILON[,DELTA], as {name}:1,1e-6")
     try:
         numbers = [numeral(value) for value in values.split(",")]
     except ValueError:

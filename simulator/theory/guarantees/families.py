@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import probability_below_one
+from simulator.foundations.wording import did_you_mean
 from simulator.theory.guarantees.amplified import ShuffledDP, SubsampledDP
 from simulator.theory.guarantees.dominated import (
     DiscreteGaussianDP,
@@ -255,6 +256,25 @@ KINDS: dict[str, type[Guarantee]] = {
 """The families that :func:`parse_guarantee` knows, by the word before the colon."""
 
 
+WRITTEN = {
+    "pure": ("EPSILON", "0.1"),
+    "approx": ("EPSILON,DELTA", "0.1,1e-6"),
+    "gaussian": ("MU", "0.5"),
+    "zcdp": ("RHO", "0.1"),
+    "range": ("EPSILON", "0.3"),
+    "renyi": ("ALPHA,EPSILON", "2,0.1"),
+    "subsampled-gaussian": ("SIGMA,RATE", "1,0.01"),
+    "discrete-gaussian": ("SIGMA,SENSITIVITY", "2,1"),
+    "subsampled": ("EPSILON,DELTA,RATE", "1,0,0.1"),
+    "shuffled": ("EPSILON,REPORTS", "1,10000"),
+    "dominated": ("LAW", "JSON"),
+}
+"""What follows the colon in the text of each family: the parameters, and an example of them."""
+
+FORMS = ", ".join(f"{kind}:{parameters}" for kind, (parameters, _) in WRITTEN.items())
+"""How each family is written."""
+
+
 def parse_guarantee(text: str) -> Guarantee:
     """Read ``pure:0.2``, ``approx:0.1,1e-6``, ``gaussian:0.5``, ``zcdp:0.1``, ``range:0.3``.
 
@@ -265,7 +285,13 @@ def parse_guarantee(text: str) -> Guarantee:
     """
     word, _, values = text.strip().partition(":")
     if word not in KINDS:
-        raise InvalidInput(f"unknown family {text!r}; write one of {', '.join(KINDS)}, as pure:0.2")
+        near = did_you_mean(word, KINDS)
+        raise InvalidInput(f"unknown family {text!r}{near or f'; write one of {FORMS}'}")
+    if not values:
+        parameters, example = WRITTEN[word]
+        raise InvalidInput(
+            f"{word} needs {parameters}: write {word}:{parameters}, as {word}:{example}"
+        )
     try:
         return KINDS[word].of_text(values)
     except InvalidInput as error:

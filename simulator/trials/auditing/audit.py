@@ -236,7 +236,7 @@ def chosen_pairs(
     if named and (input_0 is None or input_1 is None):
         raise InvalidInput("there must be two inputs; pass pairs=[(None, ...)] if one is None")
     if named + (pairs is not None) + (length is not None) != 1:
-        raise InvalidInput("give either input_0 and input_1, or pairs=, or length=")
+        raise InvalidInput("give either input_0 and input_1, or pairs, or a length")
     if length is not None:
         if whole("length", length) > MOST_COORDINATES:
             raise InvalidInput(f"length must be at most {MOST_COORDINATES}, not {length}")
@@ -245,7 +245,7 @@ def chosen_pairs(
         raise InvalidInput(f"pairs must be a list of pairs of inputs, not {shown(pairs)}")
     chosen = [(input_0, input_1)] if pairs is None else list(pairs)
     if not chosen:
-        raise InvalidInput("pairs= is empty")
+        raise InvalidInput("there are no pairs")
     for place, pair in enumerate(chosen):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InvalidInput(f"pairs[{place}] is no pair of inputs: {shown(pair)}")

@@ -317,7 +317,7 @@ class _OwnThread:
                     clock.abandoned = True
                     self.thread, self.orders = None, queue.SimpleQueue()
                     raise InvalidInput(
-                        f"sample did not return within {limit:g} s; raise time_limit= or look "
+                        f"sample did not return within {limit:g} s; raise the time limit or look "
                         "why it hangs"
                     ) from None
                 continue

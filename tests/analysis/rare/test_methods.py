@@ -94,7 +94,7 @@ def median_asked(coins):
 @pytest.mark.parametrize("method", ["tilted", "steered"])
 @pytest.mark.parametrize("adversary", [median_asked, unlisted])
 def test_a_mechanism_without_a_tilted_law_is_refused(adversary, method):
-    with pytest.raises(NotApplicable, match='use method="splitting" or "plain"') as refused:
+    with pytest.raises(NotApplicable, match='use the method "splitting" or "plain"') as refused:
         estimated(adversary, 0.5, 500, method, rounds=3)
     assert " object at " not in str(refused.value)
 

@@ -28,7 +28,7 @@ def named(rows):
 
 
 def test_the_json_has_what_machines_need(dpcompose):
-    options = ("--mechanism", "laplace", "--epsilon", 0.1, "--rounds", 100, "--delta", 1e-6)
+    options = ("--mechanism", "laplace", "--round-epsilon", 0.1, "--rounds", 100, "--delta", 1e-6)
     rows = asked(dpcompose, *options)
     keys = ["name", "kind", "epsilon", "lower", "upper", "source", "seconds"]
     assert all(list(row) == keys for row in rows)
@@ -38,15 +38,20 @@ def test_the_json_has_what_machines_need(dpcompose):
     assert all(row["source"] and row["seconds"] >= 0.0 for row in rows)
 
 
-def test_with_at_the_delta_takes_the_place_of_the_epsilon(dpcompose):
-    rows = asked(dpcompose, "--mechanism", "pure", "--epsilon", 0.1, "--rounds", 100, "--at", 4.0)
+LAPLACE_SAMPLED = ("--mechanism", "subsampled-laplace", "--round-epsilon", "1x5")
+
+
+def test_with_epsilon_the_delta_takes_the_place_of_the_epsilon(dpcompose):
+    rows = asked(
+        dpcompose, "--mechanism", "pure", "--round-epsilon", 0.1, "--rounds", 100, "--epsilon", 4.0
+    )
     assert all("delta" in row and "epsilon" not in row for row in rows)
     assert all(0.0 <= row["delta"] <= 1.0 for row in rows)
 
 
 @pytest.mark.parametrize(("mechanism", "rounds", "epsilon", "within"), PUBLISHED)
 def test_the_exact_row_is_the_published_value(dpcompose, mechanism, rounds, epsilon, within):
-    rows = asked(dpcompose, "--mechanism", mechanism, "--epsilon", 0.1, "--rounds", rounds)
+    rows = asked(dpcompose, "--mechanism", mechanism, "--round-epsilon", 0.1, "--rounds", rounds)
     truth = named(rows)["privacy-loss-distribution"]
     assert truth["kind"] == "exact"
     assert truth["lower"] * (1 - 1e-9) <= epsilon <= truth["upper"] * (1 + 1e-9)
@@ -77,14 +82,16 @@ def test_a_theorem_is_exact_only_for_the_worst_case_of_its_family():
 
 @pytest.mark.parametrize("epsilon", ["1x1,2x1", "1x1,2x1,0.5x3"])
 def test_different_gaussians_are_answered(dpcompose, epsilon):
-    rows = named(asked(dpcompose, "--mechanism", "gaussian", "--epsilon", epsilon, "--delta", 1e-6))
+    rows = named(
+        asked(dpcompose, "--mechanism", "gaussian", "--round-epsilon", epsilon, "--delta", 1e-6)
+    )
     exact, composed = rows["analytic-gaussian"], rows["privacy-loss-distribution"]
     assert exact["lower"] <= composed["upper"]
     assert composed["lower"] <= exact["upper"]
 
 
 def test_the_table_rounds_certain_ends_outward(dpcompose):
-    options = ("bounds", "--mechanism", "pure", "--epsilon", 0.1, "--rounds", 100)
+    options = ("bounds", "--mechanism", "pure", "--round-epsilon", 0.1, "--rounds", 100)
     rows = named(dpcompose(*options, "--json").json["bounds"])
     for line in dpcompose(*options).out.splitlines()[2:]:
         name, _, _, lower, upper, *_ = line.split()
@@ -103,7 +110,7 @@ def test_leaks_make_the_theorem_and_the_composed_law_agree():
 
 
 def test_heterogeneous_rounds(dpcompose):
-    rows = named(asked(dpcompose, "--mechanism", "pure", "--epsilon", "0.1x5,0.2x3"))
+    rows = named(asked(dpcompose, "--mechanism", "pure", "--round-epsilon", "0.1x5,0.2x3"))
     assert rows["basic"]["epsilon"] == pytest.approx(1.1)
     assert "murtagh-vadhan" in rows
     assert "kairouz-oh-viswanath-3.3" not in rows
@@ -120,66 +127,77 @@ def test_heterogeneous_rounds(dpcompose):
     ],
 )
 def test_a_bound_asked_by_name_says_which_condition_fails(dpcompose, mechanism, name, condition):
-    options = ("--mechanism", mechanism, "--epsilon", 0.1, "--rounds", 5, "--bound", name)
+    options = ("--mechanism", mechanism, "--round-epsilon", 0.1, "--rounds", 5, "--bound", name)
     line = dpcompose("bounds", *options).complaint
     assert line.startswith(f"{name}: ")
     assert condition.lower() in line.lower()
 
 
 def test_bounds_asked_by_name_are_all_that_is_answered(dpcompose):
-    options = ("--epsilon", 0.1, "--rounds", 5, "--bound", "advanced", "--bound", "basic")
+    options = ("--round-epsilon", 0.1, "--rounds", 5, "--bound", "advanced", "--bound", "basic")
     assert {row["name"] for row in asked(dpcompose, *options)} == {"advanced", "basic"}
-    line = dpcompose("bounds", "--epsilon", 0.1, "--rounds", 5, "--bound", "basik").complaint
+    line = dpcompose("bounds", "--round-epsilon", 0.1, "--rounds", 5, "--bound", "basik").complaint
     assert "'basik'; did you mean basic" in line
 
 
 def test_at_delta_zero_the_truth_is_the_largest_loss(dpcompose):
-    rows = named(asked(dpcompose, "--mechanism", "laplace", "--epsilon", "0.1x7", "--delta", 0))
+    rows = named(
+        asked(dpcompose, "--mechanism", "laplace", "--round-epsilon", "0.1x7", "--delta", 0)
+    )
     assert rows["privacy-loss-distribution"]["epsilon"] == pytest.approx(0.7)
-    line = dpcompose("bounds", "--mechanism", "gaussian", "--epsilon", "1x7", "--delta", 0)
+    line = dpcompose("bounds", "--mechanism", "gaussian", "--round-epsilon", "1x7", "--delta", 0)
     assert "no finite epsilon holds at delta 0.0" in line.complaint
-    leaky = ("--mechanism", "approx", "--epsilon", "0.1x100", "--delta", 1e-9)
+    leaky = ("--mechanism", "approx", "--round-epsilon", "0.1x100", "--delta", 1e-9)
     assert "infinite with probability 1e-08" in dpcompose("bounds", *leaky).complaint
 
 
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (("--epsilon", "0.1"), "--rounds"),
-        (("--epsilon", "0.1,0.2", "--rounds", 10), "every part"),
-        (("--epsilon", "0.1x5", "--rounds", 10), "--rounds 10"),
-        (("--epsilon", "0.1x"), "0.1x"),
-        (("--epsilon", "a", "--rounds", 5), "'a'"),
-        (("--epsilon", "", "--rounds", 5), "not of the form"),
-        (("--epsilon", "0.1x5.5"), "0.1x5.5"),
-        (("--epsilon", "0.1x0"), "rounds"),
-        (("--epsilon", "0.1x-5"), "rounds"),
-        (("--epsilon", 0.1, "--rounds", 0), "rounds"),
-        (("--epsilon", 0.1, "--rounds", "many"), "many"),
-        *((("--epsilon", e, "--rounds", 5), "above 0") for e in ("0", "-1", "nan", "inf", "1e300")),
-        *((("--epsilon", "1x5", "--delta", d), "delta") for d in ("-0.1", "1", "nan", "inf")),
-        (("--epsilon", "1x5", "--delta", "1e-310"), "1e-300"),
-        *((("--epsilon", "1x5", "--at", e), "epsilon") for e in ("-1", "nan", "inf")),
-        (("--epsilon", "1x5", "--at", 1, "--delta", 0.1), "not both"),
-        (("--epsilon", "1x5", "--round-delta", 0.1), "no delta"),
-        (("--mechanism", "approx", "--epsilon", "1x5", "--round-delta", 1), "delta"),
-        (("--mechanism", "approx", "--epsilon", "1x5", "--round-delta", "nan"), "delta"),
-        (("--mechanism", "subsampled-gaussian", "--epsilon", "1x5"), "--sigma and --rate"),
+        (("--round-epsilon", "0.1"), "--rounds"),
+        (("--round-epsilon", "0.1,0.2", "--rounds", 10), "every part"),
+        (("--round-epsilon", "0.1x5", "--rounds", 10), "--rounds 10"),
+        (("--round-epsilon", "0.1x"), "0.1x"),
+        (("--round-epsilon", "a", "--rounds", 5), "'a'"),
+        (("--round-epsilon", "", "--rounds", 5), "not of the form"),
+        (("--round-epsilon", "0.1x5.5"), "0.1x5.5"),
+        (("--round-epsilon", "0.1x0"), "rounds"),
+        (("--round-epsilon", "0.1x-5"), "rounds"),
+        (("--round-epsilon", 0.1, "--rounds", 0), "rounds"),
+        (("--round-epsilon", 0.1, "--rounds", "many"), "many"),
+        *(
+            (("--round-epsilon", e, "--rounds", 5), "above 0")
+            for e in ("0", "-1", "nan", "inf", "1e300")
+        ),
+        *((("--round-epsilon", "1x5", "--delta", d), "delta") for d in ("-0.1", "1", "nan", "inf")),
+        (("--round-epsilon", "1x5", "--delta", "1e-310"), "1e-300"),
+        *((("--round-epsilon", "1x5", "--epsilon", e), "epsilon") for e in ("-1", "nan", "inf")),
+        (("--round-epsilon", "1x5", "--epsilon", 1, "--delta", 0.1), "not both"),
+        (("--round-epsilon", "1x5", "--round-delta", 0.1), "no delta"),
+        (("--mechanism", "approx", "--round-epsilon", "1x5", "--round-delta", 1), "delta"),
+        (("--mechanism", "approx", "--round-epsilon", "1x5", "--round-delta", "nan"), "delta"),
+        (("--mechanism", "subsampled-gaussian", "--round-epsilon", "1x5"), "--sigma and --rate"),
         (("--mechanism", "subsampled-gaussian", "--sigma", "1x5"), "--sigma and --rate"),
         (("--mechanism", "subsampled-gaussian", "--sigma", 1, "--rate", 0.1), "--sigma 0.1x1000"),
         (("--mechanism", "subsampled-gaussian", "--sigma", "0x5", "--rate", 0.1), "sigma of"),
         (("--mechanism", "subsampled-gaussian", "--sigma", "1x5", "--rate", 1.5), "sampling rate"),
         (("--mechanism", "subsampled-gaussian", "--sigma", "1x5", "--rate", "nan"), "rate must be"),
-        (("--epsilon", "1x5", "--rate", 0.1), "no --sigma nor --rate"),
-        (("--epsilon", "1x5", "--reports", 9), "nor --reports"),
-        (("--mechanism", "subsampled-laplace", "--epsilon", "1x5"), "--epsilon and --rate"),
-        (("--mechanism", "subsampled-laplace", "--epsilon", "1x5", "--rate", 0), "sampling rate"),
-        (("--mechanism", "shuffled", "--epsilon", "1"), "--epsilon and --reports"),
-        (("--mechanism", "shuffled", "--epsilon", "1", "--reports", 0), "reports must be"),
-        (("--mechanism", "shuffled", "--epsilon", "1", "--reports", 1.5), "1.5"),
-        (("--rounds", 5), "--epsilon"),
-        (("--mechanism", "laplase", "--epsilon", "1x5"), "laplace"),
-        (("--mechanism", "approx", "--epsilon", "1x1000000", "--round-delta", 0.5), ""),
+        (("--round-epsilon", "1x5", "--rate", 0.1), "no --sigma nor --rate"),
+        (("--round-epsilon", "1x5", "--reports", 9), "nor --reports"),
+        (
+            ("--mechanism", "subsampled-laplace", "--round-epsilon", "1x5"),
+            "--round-epsilon and --rate",
+        ),
+        (
+            ("--mechanism", "subsampled-laplace", "--round-epsilon", "1x5", "--rate", 0),
+            "sampling rate",
+        ),
+        (("--mechanism", "shuffled", "--round-epsilon", "1"), "--round-epsilon and --reports"),
+        (("--mechanism", "shuffled", "--round-epsilon", "1", "--reports", 0), "reports must be"),
+        (("--mechanism", "shuffled", "--round-epsilon", "1", "--reports", 1.5), "1.5"),
+        (("--rounds", 5), "--round-epsilon"),
+        (("--mechanism", "laplase", "--round-epsilon", "1x5"), "laplace"),
+        (("--mechanism", "approx", "--round-epsilon", "1x1000000", "--round-delta", 0.5), ""),
     ],
 )
 def test_bad_input_is_one_line(dpcompose, options, named):
@@ -222,7 +240,7 @@ def test_the_subsampled_gaussian_is_the_worse_of_both_directions(dpcompose):
     assert row["lower"] <= max(end.upper for end in ends)
     assert max(end.lower for end in ends) <= row["upper"]
     assert row["upper"] - row["lower"] <= 1e-6 * row["upper"]
-    at = named(asked(dpcompose, *options, "--at", row["upper"]))["privacy-loss-distribution"]
+    at = named(asked(dpcompose, *options, "--epsilon", row["upper"]))["privacy-loss-distribution"]
     assert at["lower"] <= 1e-6
 
 
@@ -245,7 +263,7 @@ def test_a_question_that_is_none():
 
 
 def test_the_table_has_every_row_of_the_json(dpcompose):
-    options = ("bounds", "--mechanism", "pure", "--epsilon", 0.1, "--rounds", 100)
+    options = ("bounds", "--mechanism", "pure", "--round-epsilon", 0.1, "--rounds", 100)
     table, rows = dpcompose(*options).out, dpcompose(*options, "--json").json["bounds"]
     lines = table.splitlines()
     assert lines[0] == "epsilon of pure at delta = 1e-06"
@@ -306,18 +324,18 @@ def test_extreme_targets_are_answered_or_refused(dpcompose):
 
 
 def test_a_shuffle_stands_between_its_responses_and_the_clones(dpcompose):
-    rows = asked(dpcompose, "--mechanism", "shuffled", "--epsilon", 1, "--reports", 2000)
+    rows = asked(dpcompose, "--mechanism", "shuffled", "--round-epsilon", 1, "--reports", 2000)
     order = ["shuffled-randomized-response", "clones-numerical", "clones-closed-form", "basic"]
     assert [row["name"] for row in rows if row["name"] in order] == order
     values = named(rows)
     assert values[order[0]]["lower"] <= values[order[1]]["upper"] < 0.15
-    two = asked(dpcompose, "--mechanism", "shuffled", "--epsilon", "1x2", "--reports", 2000)
+    two = asked(dpcompose, "--mechanism", "shuffled", "--round-epsilon", "1x2", "--reports", 2000)
     assert order[2] not in named(two)
     assert named(two)[order[1]]["upper"] > values[order[1]]["upper"]
 
 
 def test_what_is_subsampled_stands_beside_its_amplified_bounds(dpcompose):
-    options = ("--epsilon", "1x20", "--rate", 0.1, "--delta", 1e-5)
+    options = ("--round-epsilon", "1x20", "--rate", 0.1, "--delta", 1e-5)
     laplace = named(asked(dpcompose, "--mechanism", "subsampled-laplace", *options))
     response = named(asked(dpcompose, "--mechanism", "subsampled-randomized-response", *options))
     dominating = "dominating-both-directions"
@@ -329,10 +347,10 @@ def test_what_is_subsampled_stands_beside_its_amplified_bounds(dpcompose):
     assert response[dominating]["upper"] < response["amplified-by-sampling"]["upper"]
 
 
-LAPLACE = ("--mechanism", "laplace", "--epsilon", 0.1, "--rounds", 1000)
+LAPLACE = ("--mechanism", "laplace", "--round-epsilon", 0.1, "--rounds", 1000)
 
 
-@pytest.mark.parametrize("question", [("--delta", 1e-6), ("--at", 20)])
+@pytest.mark.parametrize("question", [("--delta", 1e-6), ("--epsilon", 20)])
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-9])
 def test_the_exact_row_keeps_the_tolerance(dpcompose, question, tolerance):
     rows = asked(dpcompose, *LAPLACE, *question, "--tolerance", tolerance)
@@ -350,12 +368,12 @@ def test_a_tolerance_that_nothing_keeps_is_refused(dpcompose, tolerance):
 
 
 def test_a_tolerance_that_these_rounds_do_not_keep_is_refused(dpcompose):
-    game = ("--mechanism", "laplace", "--epsilon", "0.1x7,0.1234x9", "--tolerance", 1e-12)
+    game = ("--mechanism", "laplace", "--round-epsilon", "0.1x7,0.1234x9", "--tolerance", 1e-12)
     said = dpcompose("bounds", *game)
     assert (
         "doubles do not certify --tolerance 1e-12 here, but a relative width of" in said.complaint
     )
-    with pytest.raises(InvalidInput, match="tolerance=1e-12 here"):
+    with pytest.raises(InvalidInput, match="a tolerance of 1e-12 here"):
         compare("laplace", [(0.1, 7), (0.1234, 9)], delta=1e-6, tolerance=1e-12)
 
 

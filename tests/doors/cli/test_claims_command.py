@@ -221,7 +221,7 @@ def test_workers_do_not_check_what_they_cannot_know():
         claims.find("chapter5-lemma-1-1"), function=lambda *, share=1.0: equal(1.0, share, "it"),
         wrong={"share": 0.5}, given={},
     )  # fmt: skip
-    with pytest.raises(InvalidInput, match="jobs=1"):
+    with pytest.raises(InvalidInput, match="with one job"):
         claims.run([stranger, stranger], jobs=2)
 
 

@@ -56,7 +56,7 @@ def test_bounds_of_an_event_are_those_of_its_account(dpcompose, event_file):
 def test_the_delta_of_an_opacus_history(dpcompose, event_file):
     path = event_file(json.dumps({"history": [[2.0, 0.1, 50]], "mechanism": "prv"}))
     name = "privacy-loss-distribution"
-    said = dpcompose("bounds", "--event", path, "--at", 1.5, "--bound", name, "--json")
+    said = dpcompose("bounds", "--event", path, "--epsilon", 1.5, "--bound", name, "--json")
     (row,) = said.json["bounds"]
     exact = events.from_opacus([(2.0, 0.1, 50)]).delta(1.5)
     assert (row["lower"], row["upper"]) == (exact.lower, exact.upper)
@@ -101,11 +101,11 @@ def test_files_that_cannot_be_read(dpcompose, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "more", [("--mechanism", "laplace"), ("--epsilon", 1), ("--rounds", 5), ("--rate", 0.1)]
+    "more", [("--mechanism", "laplace"), ("--round-epsilon", 1), ("--rounds", 5), ("--rate", 0.1)]
 )
-def test_an_event_file_says_all_of_the_rounds(dpcompose, event_file, more):
+def test_an_event_file_has_all_of_the_rounds(dpcompose, event_file, more):
     line = dpcompose("bounds", "--event", event_file(), *more).complaint
-    assert "--event says all of the rounds" in line
+    assert "--event has all of the rounds" in line
 
 
 # --- calibrate ----------------------------------------------------------------------------------
@@ -122,11 +122,11 @@ SAMPLED = ("--mechanism", "subsampled-gaussian")
         (("--mechanism", "laplace", "--rounds", 50), "epsilon"),
         (("--mechanism", "subsampled-laplace", "--rate", 0.1, "--rounds", 50), "epsilon"),
         (
-            ("--mechanism", "subsampled-randomized-response", "--epsilon", 1, "--rate", 0.1),
+            ("--mechanism", "subsampled-randomized-response", "--round-epsilon", 1, "--rate", 0.1),
             "rounds",
         ),
         (("--mechanism", "approx", "--round-delta", 1e-8, "--rounds", 50), "epsilon"),
-        (("--mechanism", "pure", "--epsilon", 0.1), "rounds"),
+        (("--mechanism", "pure", "--round-epsilon", 0.1), "rounds"),
     ],
 )
 def test_the_number_that_is_left_out_is_calibrated(dpcompose, given, name):
@@ -139,7 +139,12 @@ def test_the_number_that_is_left_out_is_calibrated(dpcompose, given, name):
         assert found["misses"]["value"] < found["meets"]["value"]
     else:
         assert found["misses"]["value"] > found["meets"]["value"]
-    flag = {"epsilon": "--epsilon", "sigma": "--sigma", "rate": "--rate", "rounds": "--rounds"}
+    flag = {
+        "epsilon": "--round-epsilon",
+        "sigma": "--sigma",
+        "rate": "--rate",
+        "rounds": "--rounds",
+    }
     asked = (*given, flag[name], found["meets"]["value"])
     rows = dpcompose("bounds", *asked, "--delta", 1e-5, "--json").json["bounds"]
     assert next(row for row in rows if row["kind"] == "exact")["upper"] <= 2.0
@@ -170,9 +175,12 @@ def test_the_unknown_of_an_event_file(dpcompose, event_file):
         ((*SAMPLED, "--sigma", "nan", "--rounds", 9), "sigma must be at least 0.0001"),
         ((*SAMPLED, "--sigma", 1, "--rate", 0.1, "--rounds", 9), "leave out one of --sigma"),
         ((*SAMPLED, "--sigma", 1), "leave out one of --sigma, --rate, --rounds"),
-        ((*SAMPLED, "--epsilon", 1, "--sigma", 1), "--epsilon is for a call with no --mechanism"),
+        (
+            (*SAMPLED, "--round-epsilon", 1, "--sigma", 1),
+            "--epsilon is for a call with no --mechanism",
+        ),
         ((*SAMPLED, "--rate", 0.1, "--rounds", 0), "rounds must be at least 1"),
-        (("--mechanism", "laplace", "--epsilon", -1), "epsilon must be above 0"),
+        (("--mechanism", "laplace", "--round-epsilon", -1), "epsilon must be above 0"),
         (("--mechanism", "laplace", "--sigma", 1), "--sigma is for a call with no --mechanism"),
         (("--mechanism", "laplace", "--round-delta", 0.1, "--rounds", 5), "--mechanism approx"),
         (("--mechanism", "exponential", "--rounds", 5), "no single pair of laws is the worst"),
@@ -183,7 +191,7 @@ def test_the_unknown_of_an_event_file(dpcompose, event_file):
         (("--event", "x.json", "--rounds", 5), "--rounds is for a call with no --event"),
         (("--event", "x.json"), "x.json: No such file"),
         ((), "Missing option '--rounds'"),
-        (("--mechanism", "laplace", "--epsilon", 50), "no rounds from 1 to 1e+09 meets"),
+        (("--mechanism", "laplace", "--round-epsilon", 50), "no rounds from 1 to 1e+09 meets"),
     ],
 )
 def test_a_calibration_that_makes_no_sense_is_refused(dpcompose, given, complaint):

@@ -9,8 +9,8 @@ from simulator.foundations.errors import InvalidInput
 
 RUN = ("run", "press-when-ahead", "--family", "pure:0.2", "--rounds", 6, "--trials", 300,
        "--jobs", 1)  # fmt: skip
-TAIL = ("tail", "fixed-worst-case", "--family", "pure:0.2", "--rounds", 20)
-BOUNDS = ("bounds", "--mechanism", "laplace", "--epsilon", 0.1, "--rounds", 10)
+TAIL = ("estimate-rare", "fixed-worst-case", "--family", "pure:0.2", "--rounds", 20)
+BOUNDS = ("bounds", "--mechanism", "laplace", "--round-epsilon", 0.1, "--rounds", 10)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_each_draws_a_picture_and_prints_as_before(dpcompose, tmp_path, call):
     assert path.read_bytes().startswith(b"\x89PNG")
     assert path.stat().st_size > 10_000
     silent = dpcompose(*call)
-    assert said.out.split("\n\n")[0] == silent.out.split("\n\n")[0] or call[0] == "tail"
+    assert said.out.split("\n\n")[0] == silent.out.split("\n\n")[0] or call[0] == "estimate-rare"
 
 
 @pytest.mark.parametrize("call", [RUN, (*TAIL, "--epsilon", 2.5), BOUNDS])
@@ -45,7 +45,7 @@ def test_a_picture_that_cannot_be_written_is_refused_at_once(dpcompose, call, pa
 
 def test_the_picture_of_bounds_says_what_was_composed(dpcompose, tmp_path):
     path = tmp_path / "drawn.svg"
-    dpcompose("bounds", "--mechanism", "laplace", "--epsilon", "0.1x5,0.2x3", "--plot", path)
+    dpcompose("bounds", "--mechanism", "laplace", "--round-epsilon", "0.1x5,0.2x3", "--plot", path)
     assert "composition of laplace: epsilon 0.1x5, 0.2x3" in path.read_text(encoding="utf-8")
     dpcompose(*BOUNDS, "--plot", path)
     assert "laplace: epsilon 0.1, rounds 10" in path.read_text(encoding="utf-8")
@@ -60,10 +60,10 @@ def test_where_no_theorem_grants_an_epsilon_a_line_says_so(dpcompose):
 
 
 def test_views_are_told_in_words_and_in_json(dpcompose):
-    said = dpcompose(*RUN, "--views", 2)
+    said = dpcompose(*RUN, "--keep-views", 2)
     assert said.out.count("Trial 1 of experiment") == 2
     assert "Laplace(count('alice'), epsilon=0.1): 0 or 1" in said.out
-    told = dpcompose(*RUN, "--views", 2, "--json").json["views"]
+    told = dpcompose(*RUN, "--keep-views", 2, "--json").json["views"]
     assert [(view["experiment"], view["trial"]) for view in told] == [
         (0, 0), (0, 1), (1, 0), (1, 1),
     ]  # fmt: skip

@@ -27,7 +27,7 @@ def test_a_stored_run_is_drawn_as_the_run_itself(dpcompose, folder, tmp_path):
 
 def test_an_adversary_of_ones_own(dpcompose, adversary_file, tmp_path):
     mine = adversary_file()
-    dpcompose("run", mine, *GAME, "--trace", "--views", 2, "--out", tmp_path / "run")
+    dpcompose("run", mine, *GAME, "--trace", "--keep-views", 2, "--out", tmp_path / "run")
     assert dpcompose("plot", tmp_path / "run").code == 0
     without = (tmp_path / "run" / "run.png").read_bytes()
     assert dpcompose("plot", tmp_path / "run", "--adversary", mine).code == 0

@@ -34,9 +34,18 @@ def test_a_run_of_one_round_and_one_trial_says_so():
     ("words", "line"),
     [
         (("run", "fixed-worst-case"), "in pure:2.0, 1 round, 1 trial per experiment"),
-        (("check",), "pure:2.0, 1 round, 1 trial per experiment; a true bound"),
+        (("verify",), "pure:2.0, 1 round, 1 trial per experiment; a true bound"),
         (
-            ("tail", "fixed-worst-case", "--epsilon", 0.1, "--method", "tilted", "--theta", 1),
+            (
+                "estimate-rare",
+                "fixed-worst-case",
+                "--epsilon",
+                0.1,
+                "--method",
+                "tilted",
+                "--theta",
+                1,
+            ),
             "fixed-worst-case, experiment 0: 1 trial, ",
         ),
     ],

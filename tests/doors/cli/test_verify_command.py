@@ -1,4 +1,4 @@
-"""``dpcompose check``: true bounds survive, a broken mechanism and a wrong bound are caught.
+"""``dpcompose verify``: true bounds survive, a broken mechanism and a wrong bound are caught.
 
 All seeds are fixed; each call states a family-wise false-alarm probability of 1e-6.
 """
@@ -136,7 +136,7 @@ def test_every_family_has_bounds_to_check(family):
 def test_a_family_without_bounded_losses(dpcompose, adversary_file):
     attack = adversary_file(GAUSSIAN, "gaussian")
     options = ("--family", "gaussian:0.5", "--rounds", 5, "--trials", 2_000, "--jobs", 1)
-    said = dpcompose("check", attack, *options, "--json")
+    said = dpcompose("verify", attack, *options, "--json")
     assert (said.code, said.err) == (0, "")
     assert {claim["bound"] for claim in said.json["claims"]} >= {"analytic-gaussian"}
 
@@ -164,7 +164,7 @@ def gaussian(coins):
     ],
 )
 def test_bad_input_is_one_line(dpcompose, options, named):
-    assert named in dpcompose("check", *options).complaint
+    assert named in dpcompose("verify", *options).complaint
 
 
 def test_a_breach_names_the_adversary():
@@ -207,21 +207,21 @@ SMALL = ("--rounds", 20, "--trials", 2_000, "--seed", 1, "--jobs", 1)
 
 
 def test_a_file_with_a_broken_mechanism_exits_1(dpcompose, adversary_file):
-    said = dpcompose("check", adversary_file(BROKEN, "half"), *SMALL, "--family", "gaussian:0.5")
+    said = dpcompose("verify", adversary_file(BROKEN, "half"), *SMALL, "--family", "gaussian:0.5")
     assert (said.code, said.err) == (1, "")
     assert "VIOLATED" in said.out
     assert " 0 are violated" not in said.out
 
 
 def test_a_broken_promise_is_one_line_that_names_both_numbers(dpcompose, adversary_file):
-    said = dpcompose("check", adversary_file(BROKEN, "broken"), *SMALL)
+    said = dpcompose("verify", adversary_file(BROKEN, "broken"), *SMALL)
     assert (said.code, said.out) == (1, "")
     assert len(said.err.splitlines()) == 1
     assert "the mechanism promised 0.2, a round lost 0.5" in said.err
 
 
 def test_an_honest_file_exits_0(dpcompose, adversary_file):
-    said = dpcompose("check", adversary_file(), *SMALL)
+    said = dpcompose("verify", adversary_file(), *SMALL)
     assert (said.code, said.err) == (0, "")
     assert "VIOLATED" not in said.out
     assert said.out.rstrip().endswith(" 0 are violated")
@@ -230,7 +230,7 @@ def test_an_honest_file_exits_0(dpcompose, adversary_file):
 def test_the_json_has_every_claim_and_the_table_the_closest(dpcompose, adversary_file):
     family = GaussianDP(0.5)
     files = adversary_file(BROKEN, "half"), adversary_file(BROKEN, "honest", name="b.py")
-    options = ("check", *files, *SMALL, "--family", family)
+    options = ("verify", *files, *SMALL, "--family", family)
     said = dpcompose(*options, "--json")
     assert said.code == 1
     assert said.err == ""

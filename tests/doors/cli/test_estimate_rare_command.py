@@ -1,4 +1,4 @@
-"""``dpcompose tail``: true numbers at an atom, guesses named as such, one line for bad input."""
+"""``dpcompose estimate-rare``: true numbers at an atom, guesses named, one line for bad input."""
 
 import pytest
 
@@ -13,19 +13,30 @@ def test_run_and_tail_agree_with_the_exact_tail(dpcompose):
     assert exact == pytest.approx(0.3933, abs=5e-5)
     report = dpcompose("run", *GAME, *SETTINGS).json["experiments"]
     for b in (0, 1):
-        event = dpcompose("tail", *GAME, *SETTINGS, "--method", "plain", "--experiment", b).json
+        event = dpcompose(
+            "estimate-rare", *GAME, *SETTINGS, "--method", "plain", "--experiment", b
+        ).json
         (point,) = report[str(b)]["points"]
         for end in ("value", "lower", "upper"):
             assert event["tail"][end] == point["tail"][end]
         assert point["tail"]["lower"] <= exact <= point["tail"]["upper"]
 
 
-BEHIND = ("tail", "double-when-behind", "--family", "pure:0.5", "--rounds", 20, "--trials", 6000)
+BEHIND = (
+    "estimate-rare",
+    "double-when-behind",
+    "--family",
+    "pure:0.5",
+    "--rounds",
+    20,
+    "--trials",
+    6000,
+)
 
 
 def test_a_sample_too_poor_for_a_guess_prints_its_valid_ends(dpcompose):
     """Tilted the other way, one trial outweighs the rest: the ends remain, and the reason."""
-    arguments = ("tail", "fixed-worst-case", "--family", "gaussian:1", "--rounds", 20,
+    arguments = ("estimate-rare", "fixed-worst-case", "--family", "gaussian:1", "--rounds", 20,
                  "--trials", 3000, "--epsilon", 0, "--jobs", 1, "--method", "tilted",
                  "--theta=-1", "--seed", 1)  # fmt: skip
     lines = dpcompose(*arguments).out.splitlines()
@@ -102,8 +113,8 @@ def test_a_rule_that_cannot_be_enumerated(dpcompose, adversary_file, monkeypatch
     monkeypatch.setattr("simulator.engine.enumerated.state_count.MOST_NODES", 500)
     mine = adversary_file(MENU + RULES[name], "mine")
     complaint = dpcompose(
-        "tail", mine, "--family", "pure:0.1", "--rounds", 14, "--trials", 100, "--epsilon", 0.9,
-        "--jobs", 1, "--method", "covering",
+        "estimate-rare", mine, "--family", "pure:0.1", "--rounds", 14, "--trials", 100,
+        "--epsilon", 0.9, "--jobs", 1, "--method", "covering",
     ).complaint  # fmt: skip
     assert COMPLAINTS[name] in complaint
 

@@ -1,4 +1,4 @@
-"""``dpcompose check``."""
+"""``dpcompose verify``."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ VERDICTS = {
 @click.option("--every", is_flag=True, help="Print every claim, not only the closest ones.")
 @options.relation
 @options.as_json
-def check(
+def verify(
     *,
     adversary: tuple[str, ...],
     family: Guarantee,
@@ -78,8 +78,8 @@ def check(
 
     \b
     Examples:
-      dpcompose check
-      dpcompose check path/to/mine.py:attack --family pure:0.2 --rounds 50 --trials 100000
+      dpcompose verify
+      dpcompose verify path/to/mine.py:attack --family pure:0.2 --rounds 50 --trials 100000
 
     A claim is that in one experiment the hockey-stick divergence delta(epsilon) of an adversary
     stays within a bound. It is VIOLATED when what was measured exceeds the bound beyond a doubt
@@ -93,12 +93,12 @@ def check(
     """
     # What plays takes longer to import than a page of help to print.
     from simulator.adversaries.loading import find_adversary
+    from simulator.analysis import verification
     from simulator.analysis.verification import (
         closest,
         library_adversaries,
         named_bounds,
         usual_bounds,
-        verify,
     )
     from simulator.theory import Composition
 
@@ -109,7 +109,7 @@ def check(
         if adversary
         else library_adversaries(family, rounds)
     )
-    checks = verify(
+    checks = verification.verify(
         chosen, family, rounds, trials,
         seed=seed, jobs=jobs, relation=options.relation_of(relation), false_alarm=false_alarm,
         bounds=bounds,

@@ -1,4 +1,4 @@
-"""``dpcompose tail``."""
+"""``dpcompose estimate-rare``."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ SHOWN = (
 @options.relation
 @options.plot
 @options.as_json
-def tail(
+def estimate_rare(
     *,
     adversary: str,
     family: Guarantee,
@@ -90,7 +90,7 @@ def tail(
 
     \b
     Example (Bob's ten thousand databases, delta near e^-32):
-      dpcompose tail fixed-worst-case --family pure:0.00124843945 --rounds 10000 \
+      dpcompose estimate-rare fixed-worst-case --family pure:0.00124843945 --rounds 10000 \
           --epsilon 0.890468 --trials 100000 --seed 7
 
     Exact where a rule's states and losses can be enumerated; else answers are drawn from laws
@@ -101,10 +101,10 @@ def tail(
     """
     # What plays takes longer to import than a page of help to print.
     from simulator.adversaries.loading import find_adversary
-    from simulator.analysis.rare import estimate_rare
+    from simulator.analysis import rare
     from simulator.theory.filters.families import parse_filter
 
-    event = estimate_rare(
+    event = rare.estimate_rare(
         find_adversary(adversary, family, rounds), family, rounds, trials,
         epsilon=epsilon, delta=delta, experiment=int(experiment), method=method, theta=theta,
         seed=seed, relation=options.relation_of(relation), jobs=jobs, confidence=confidence,
