@@ -38,7 +38,9 @@ class PLD:
 
     def __post_init__(self) -> None:
         if not 1e-12 <= self.tolerance <= 1:
-            raise InvalidInput(f"tolerance= must be in [1e-12, 1], got {self.tolerance!r}")
+            raise InvalidInput(
+                f"tolerance must be in [1e-12, 1], not {self.tolerance!r}", argument="tolerance"
+            )
 
     @classmethod
     def from_law(cls, law: PrivacyLossLaw, tolerance: float = 2e-7) -> PLD:
