@@ -9,7 +9,6 @@ Numerical Algorithms, 2nd ed., Theorem 24.2), and meets the weights through Cauc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
@@ -78,13 +77,13 @@ class LossLatticeTail:
     def make(cls, parts: CountedLaws, lattice: LossLattice, theta: float) -> LossLatticeTail:
         """Compose at tilt ``theta`` >= 0."""
         length = scipy.fft.next_fast_len(lattice.points, real=True)
-        factors, log_scale = [], 0.0
+        product, log_scale = CircularProduct(length), 0.0
         for (law, count), offsets in zip(parts.items, lattice.offsets):
             masses, log_total, rounding = _tilted(law, theta)
             log_scale += count * log_total
             phi, wrong, inexact = _transform(masses, offsets, length)
-            factors.append((phi, wrong + rounding, inexact, count))
-        pmf, noise = circular_product(factors, length)
+            product.add(phi, wrong + rounding, inexact, count)
+        pmf, noise = product.law()
         return cls(
             parts, lattice, theta, pmf=pmf[: lattice.points], log_scale=log_scale, noise=noise
         )
@@ -122,38 +121,54 @@ class LossLatticeTail:
         return scale * (value + sign * noise), slope
 
 
-def circular_product(
-    factors: Sequence[tuple[RealOrComplex, float, float, int]], length: int
-) -> tuple[Floats, float]:
-    """The law of a sum on a circle of ``length`` points, and a bound on its error's 2-norm.
+class CircularProduct:
+    """The law of a sum on a circle of ``length`` points, from the transforms of its terms.
 
-    ``factors`` are (transform of a law, bound on one part of its error at each frequency, on the
-    2-norm of the other part, how many rounds). Transforms are at most about 1, so that in a product
-    of powers an error of one counts as often as there are rounds of it.
+    Transforms are at most about 1, so that in a product of powers an error of one counts as often
+    as there are rounds of it. No factor is kept.
     """
-    log_phi = np.zeros(length // 2 + 1, dtype=complex)
-    error, log_most = np.zeros(log_phi.size), np.zeros(log_phi.size)
-    for phi, wrong, inexact, count in factors:
-        log_most += count * np.log(np.abs(phi) + wrong + inexact + 1e-300)
-    seen = log_most > _UNSEEN
-    for phi, wrong, _, count in factors:
-        near = phi[seen]
-        size = np.maximum(np.abs(near), 1e-300)
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+        size = length // 2 + 1
+        self._log_phi = np.zeros(size, dtype=complex)
+        self._error, self._log_most = np.zeros(size), np.zeros(size)
+        self._seen = np.arange(size)  # the frequencies whose product may still matter
+        self._growth = self._inexact = 0.0
+
+    def add(self, phi: RealOrComplex, wrong: float, inexact: float, count: int) -> None:
+        """Multiply by the transform ``phi`` of one round's law, to the power ``count``.
+
+        ``wrong`` bounds one part of its error at each frequency, ``inexact`` the 2-norm of the
+        other part.
+        """
+        near = phi[self._seen]
+        size = np.abs(near)
+        most = self._log_most[self._seen] + count * np.log(size + wrong + inexact + 1e-300)
+        kept = most > _UNSEEN
+        self._seen, near, size = self._seen[kept], near[kept], np.maximum(size[kept], 1e-300)
+        self._log_most[self._seen] = most[kept]
         logs = np.log(np.where(size > 1e-300, near, 1e-300))
-        log_phi[seen] += count * logs
-        error[seen] += count * (np.log1p(wrong / size) + 4 * _UNIT * (4 + np.abs(logs)))
-    transform = np.where(seen, np.exp(log_phi), 0.0)
-    pmf = scipy.fft.irfft(transform, n=length)
-    # 2-norms over the full circle; each inner frequency stands for itself and its conjugate.
-    small = np.abs(transform) * np.expm1(np.minimum(error, 1.0))
-    amiss = np.where(error < 1, small, np.exp(np.minimum(log_phi.real + error, 700.0)))
-    amiss = np.where(seen, amiss, 2 * np.exp(_UNSEEN))
-    drift = np.sqrt(2.0) * norm(amiss)
-    growth = sum(count * (wrong + 2 * inexact) for _, wrong, inexact, count in factors)
-    total = sum(count * inexact for _, _, inexact, count in factors)
-    drift += np.sqrt(2.0) * total * float(np.exp(min(growth, 700.0)))
-    inverse = 8 * _UNIT * np.log2(length + 1) * norm(pmf)
-    return pmf, drift / np.sqrt(length) + inverse
+        self._log_phi[self._seen] += count * logs
+        self._error[self._seen] += count * (np.log1p(wrong / size) + 4 * _UNIT * (4 + np.abs(logs)))
+        self._growth += count * (wrong + 2 * inexact)
+        self._inexact += count * inexact
+
+    def law(self) -> tuple[Floats, float]:
+        """The masses, shape (length,), and a bound on the 2-norm of their error."""
+        seen, log_phi, error = self._seen, self._log_phi[self._seen], self._error[self._seen]
+        transform = np.zeros(self._log_phi.size, dtype=complex)
+        transform[seen] = np.exp(log_phi)
+        pmf = scipy.fft.irfft(transform, n=self.length)
+        # 2-norms over the full circle; each inner frequency stands for itself and its conjugate.
+        # What was lost sight of is below: factors are at most 1 + wrong + inexact, see growth.
+        small = np.abs(transform[seen]) * np.expm1(np.minimum(error, 1.0))
+        growth = float(np.exp(min(self._growth, 700.0)))
+        amiss = np.full(transform.size, 2 * np.exp(_UNSEEN) * growth)
+        amiss[seen] = np.where(error < 1, small, np.exp(np.minimum(log_phi.real + error, 700.0)))
+        drift = np.sqrt(2.0) * (norm(amiss) + self._inexact * growth)
+        inverse = 8 * _UNIT * np.log2(self.length + 1) * norm(pmf)
+        return pmf, drift / np.sqrt(self.length) + inverse
 
 
 def _tilted(law: PrivacyLossLaw, theta: float) -> tuple[Floats, float, float]:

@@ -18,7 +18,6 @@ side, however short the window.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
@@ -28,7 +27,7 @@ import scipy
 from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.grid_laws import GridLaw
-from simulator.theory.pld.loss_lattice import circular_product
+from simulator.theory.pld.loss_lattice import CircularProduct
 from simulator.theory.pld.pairwise_sums import dot, norm
 from simulator.theory.pld.tail import TINY, SlopedBracket
 
@@ -56,9 +55,82 @@ class LossWindow:
         return self.top - self.bottom
 
 
+class WindowedSum:
+    """The total of rounds on one grid, tilted by ``theta`` >= 0, on a window; laws are added."""
+
+    def __init__(self, theta: float, window: LossWindow, step: float, offset: float) -> None:
+        self.theta, self.window, self.step, self.offset = theta, window, step, offset
+        self.first = math.floor((window.bottom - offset) / step)
+        last = math.ceil((window.top - offset) / step)
+        self.length = scipy.fft.next_fast_len(last - self.first, real=True)
+        self._product = CircularProduct(self.length)
+        self._outside = [0.0, 0.0]
+        self._log_scale = self._log_size = self._slack = self._log_finite = 0.0
+        self._rounds = 0
+        self._lost = False
+
+    def add(self, law: GridLaw, count: int) -> None:
+        """Add ``count`` rounds of a law on this grid."""
+        exponents = self.theta * law.losses
+        psi = _log_mgf(law, exponents)
+        weights = np.exp(exponents - psi)
+        tilted = weights * law.masses
+        self._lost |= abs(float(tilted.sum()) - 1) > 1e-6  # all of it underflows
+        # An error relative to each mass stays one of the whole: no term is negative.
+        wrong = 4 * UNIT * tilted * (4 + np.abs(exponents) + abs(psi)) + weights * law.error
+        rounding = float(np.maximum(wrong - _RELATIVE * tilted, 0.0).sum())
+        spread = _wrapped(tilted, law.first, self.length)
+        inexact = 16 * UNIT * np.log2(self.length) * norm(spread) * self.length**0.5
+        self._product.add(scipy.fft.rfft(spread), rounding, inexact, count)
+        self._log_scale += count * psi
+        self._log_size += count * abs(psi)
+        for side, theta in enumerate((self.window.theta_above, self.window.theta_below)):
+            self._outside[side] += count * _log_mgf(law, theta * law.losses)
+        self._slack += count * (law.slack + 4 * UNIT * abs(law.offset))
+        self._log_finite += count * math.log1p(-law.infinite_mass)
+        self._rounds += count
+
+    def tail(self, centre: float) -> WindowedTail:
+        """The tilted law of the total, to be summed at epsilons around ``centre``."""
+        pmf, noise = self._product.law()
+        return WindowedTail(
+            self.theta,
+            centre=centre,
+            step=self.step,
+            first=self.first,
+            offset=self.offset,
+            pmf=np.roll(pmf, -(self.first % self.length)),
+            log_scale=self._log_scale,
+            log_size=self._log_size,
+            rounds=self._rounds,
+            noise=float(noise),
+            outside=math.inf if self._lost else self._mass_outside(),
+            slack=self._slack,
+            infinite_mass=-math.expm1(self._log_finite),
+        )
+
+    def _mass_outside(self) -> float:
+        """Chernoff's bound on the tilted mass outside of the window."""
+        window, total = self.window, 0.0
+        sides = (window.theta_above, window.top), (window.theta_below, window.bottom)
+        for (theta, end), log_mgf in zip(sides, self._outside):
+            exponent = log_mgf - self._log_scale - (theta - self.theta) * end
+            total += math.exp(min(exponent, 700.0))
+        return 2 * total  # twice: the exponents are large numbers, and rounded
+
+
+def _wrapped(masses: Floats, first: int, length: int) -> Floats:
+    """The masses, of which the first is at ``first``, on a circle of that length."""
+    start = first % length
+    size = start + masses.size
+    padded = np.zeros(-(-size // length) * length)
+    padded[start:size] = masses
+    return np.asarray(padded.reshape(-1, length).sum(axis=0))
+
+
 @dataclass(frozen=True)
 class WindowedTail:
-    """The tilted law of the total loss on a window of the grid, ready to be summed."""
+    """The tilted law of the total loss on a window of the grid, see :class:`WindowedSum`."""
 
     theta: float
     _: KW_ONLY
@@ -74,60 +146,6 @@ class WindowedTail:
     outside: float
     slack: float
     infinite_mass: float
-
-    @classmethod
-    def make(
-        cls,
-        laws: Sequence[tuple[GridLaw, int]],
-        theta: float,
-        window: LossWindow,
-        centre: float,
-    ) -> WindowedTail:
-        """Compose ``count`` rounds of each law, all on one grid, at tilt ``theta`` >= 0.
-
-        It will be asked at epsilons around ``centre``.
-        """
-        step = laws[0][0].step
-        offset = math.fsum(count * law.offset for law, count in laws)
-        first = math.floor((window.bottom - offset) / step)
-        last = math.ceil((window.top - offset) / step)
-        length = scipy.fft.next_fast_len(last - first, real=True)
-        factors, log_scale, log_size, lost = [], 0.0, 0.0, False
-        for law, count in laws:
-            exponents = theta * law.losses
-            psi = _log_mgf(law, theta)
-            weights = np.exp(exponents - psi)
-            tilted = weights * law.masses
-            lost |= abs(float(tilted.sum()) - 1) > 1e-6  # all of it underflows
-            # An error relative to each mass stays one of the whole: no term is negative.
-            wrong = 4 * UNIT * tilted * (4 + np.abs(exponents) + abs(psi)) + weights * law.error
-            rounding = float(np.maximum(wrong - _RELATIVE * tilted, 0.0).sum())
-            index = np.arange(law.first, law.first + tilted.size) % length
-            spread = np.asarray(
-                np.bincount(index, weights=tilted, minlength=length), dtype=np.float64
-            )
-            inexact = 16 * UNIT * np.log2(length) * norm(spread) * length**0.5
-            factors.append((scipy.fft.rfft(spread), rounding, inexact, count))
-            log_scale += count * psi
-            log_size += count * abs(psi)
-        pmf, noise = circular_product(factors, length)
-        return cls(
-            theta,
-            centre=centre,
-            step=step,
-            first=first,
-            offset=offset,
-            pmf=np.roll(pmf, -(first % length)),
-            log_scale=log_scale,
-            log_size=log_size,
-            rounds=sum(count for _, count in laws),
-            noise=float(noise),
-            outside=math.inf if lost else _outside(laws, theta, window, log_scale),
-            slack=sum(count * (law.slack + 4 * UNIT * abs(law.offset)) for law, count in laws),
-            infinite_mass=-math.expm1(
-                sum(count * math.log1p(-law.infinite_mass) for law, count in laws)
-            ),
-        )
 
     @property
     def reach(self) -> float:
@@ -206,19 +224,7 @@ def log_largest_weight(theta: float) -> float:
     ) + 1e-12 * (1 + theta)
 
 
-def _log_mgf(law: GridLaw, theta: float) -> float:
-    """Logarithm of the mean of exp(theta L) on the grid; more where that underflows."""
-    exponents = theta * law.losses
-    top = float(exponents.max())
+def _log_mgf(law: GridLaw, exponents: Floats) -> float:
+    """Logarithm of the mean of exp(exponents) on the grid; more where that underflows."""
+    top = float(max(exponents[0], exponents[-1]))  # they rise or fall
     return top + math.log(max(dot(np.exp(exponents - top), law.masses), _LEAST_TOTAL))
-
-
-def _outside(
-    laws: Sequence[tuple[GridLaw, int]], theta: float, window: LossWindow, log_scale: float
-) -> float:
-    """Chernoff's bound on the tilted mass outside of the window."""
-    total = 0.0
-    for other, end in ((window.theta_above, window.top), (window.theta_below, window.bottom)):
-        log_mass = sum(count * _log_mgf(law, other) for law, count in laws) - log_scale
-        total += math.exp(min(log_mass - (other - theta) * end, 700.0))
-    return 2 * total  # twice: the exponents are large numbers, and rounded

@@ -18,13 +18,18 @@ import numpy as np
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bracket import Bracket
-from simulator.theory.laws.base import Floats
+from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.pld.counted_laws import CountedLaws
-from simulator.theory.pld.grid_laws import enclosing_grid_laws, fitted_step
+from simulator.theory.pld.grid_laws import enclosing_grid_laws, fitted_offset, fitted_step
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.tail_inverse import lower_end, upper_end
-from simulator.theory.pld.windowed import LossWindow, WindowedTail, log_largest_weight
+from simulator.theory.pld.windowed import (
+    LossWindow,
+    WindowedSum,
+    WindowedTail,
+    log_largest_weight,
+)
 
 MAX_POINTS = 1 << 22
 _THETAS = np.logspace(-6, 5, 166)
@@ -35,11 +40,15 @@ _LEAST_TAIL = 1e-280
 _SHIFTS = np.logspace(-3, 5, 121)
 _SHARES = np.linspace(1.0, 0.1, 10)
 _LEEWAY = math.log(1e3)
+#: Anchors are so far apart, in ln delta; each is composed for a share of the tolerance.
+_RUNG = 2.5 * math.log(10.0)
+_CLOSER = 0.5
+_LOG_LEAST, _LOG_HALF = math.log(1e-300), math.log(0.5)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Where a composition is asked, and how it is computed there."""
+    """Where a composition is answered, and how it is computed there."""
 
     centre: float
     theta: float
@@ -47,8 +56,39 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Anchor:
+    """Both composed grid laws at one tilt: their answers are narrow around its centre."""
+
+    below: WindowedTail
+    above: WindowedTail
+
+    def delta(self, epsilon: float) -> Bracket:
+        """Return a certified bracket of delta at any epsilon."""
+        low, high = self.below.at(epsilon).lower, self.above.at(epsilon).upper
+        return Bracket(min(low, high), high)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """How one kind of question is answered by an anchor.
+
+    Attributes
+    ----------
+    of : an anchor's bracket.
+    step : the grid step from which the search for a fine enough one starts, at a plan's saddles.
+    """
+
+    of: Callable[[Anchor], Bracket]
+    step: Callable[[Saddles, float], float]
+
+
+@dataclass(frozen=True)
 class WindowedQuery:
-    """One composition, asked many times; brackets are certified at any tolerance."""
+    """One composition and its answers; brackets are certified at any tolerance.
+
+    Composed laws are kept at anchors, a fixed ladder of deltas, so that a whole curve takes a few
+    compositions. Which anchor answers follows from the question alone, not from those before it.
+    """
 
     parts: CountedLaws
     tolerance: float
@@ -56,73 +96,124 @@ class WindowedQuery:
     def delta(self, epsilon: float) -> Bracket:
         """Bracket of delta at an epsilon >= 0 below the largest finite loss."""
         saddles = self._refine(lambda table: epsilon)
-        estimate = min(max(math.exp(saddles.log_value_at(epsilon)), 1e-300), 0.5)
-
-        def ask(below: WindowedTail, above: WindowedTail) -> Bracket:
-            low, high = below.at(epsilon).lower, above.at(epsilon).upper
-            return Bracket(min(low, high), high)
-
-        step = math.sqrt(self.tolerance / self.parts.rounds)
-        step /= 1 + saddles.theta_at(epsilon)
-        plan = self._plan(epsilon, saddles, step)
-        return self._narrowed(ask, Bracket(0.0, 1.0), plan=plan, delta=estimate, step=step)
+        log_delta = min(max(saddles.log_value_at(epsilon), _LOG_LEAST), _LOG_HALF)
+        found = self._delta_anchor(round(log_delta / _RUNG)).delta(epsilon)
+        if self._is_narrow(found):
+            return found
+        answers = self._delta_answers(epsilon)
+        return found.meet(self._narrowed(answers, epsilon, log_delta, saddles)[0])
 
     def epsilon(self, delta: float) -> Bracket:
         """Bracket of the least epsilon >= 0 at a ``delta`` of at least the infinite mass."""
-        lost, top = self.parts.infinite_mass, self.parts.support[1]
-        finite_part = max(delta - lost, 1e-300)
-        saddles = self._refine(lambda table: table.epsilon_at(math.log(finite_part)))
-        centre = min(max(saddles.epsilon_at(math.log(finite_part)), 0.0), top)
+        log_delta = math.log(max(delta - self.parts.infinite_mass, 1e-300))
+        saddles, centre = self._centre(log_delta)
+        answers = self._epsilon_answers(delta, centre)
+        found = answers.of(self._epsilon_anchor(round(min(log_delta, _LOG_HALF) / _RUNG)))
+        if self._is_narrow(found):
+            return found
+        return found.meet(self._narrowed(answers, centre, log_delta, saddles)[0])
 
-        def ask(below: WindowedTail, above: WindowedTail) -> Bracket:
-            high = upper_end(above, delta, centre, 0.0, top)
+    def _is_narrow(self, found: Bracket) -> bool:
+        return found.width <= self.tolerance * found.upper
+
+    def _centre(self, log_delta: float) -> tuple[Saddles, float]:
+        """About where delta(epsilon) is exp(log_delta), and a table that is fine there."""
+        saddles = self._refine(lambda table: table.epsilon_at(log_delta))
+        top = self.parts.support[1]
+        return saddles, min(max(saddles.epsilon_at(log_delta), 0.0), top)
+
+    def _delta_answers(self, epsilon: float) -> Answers:
+        def step(saddles: Saddles, centre: float) -> float:
+            return math.sqrt(self.tolerance / self.parts.rounds) / (1 + saddles.theta_at(centre))
+
+        return Answers(lambda anchor: anchor.delta(epsilon), step)
+
+    def _epsilon_answers(self, delta: float, centre: float) -> Answers:
+        lost, top = self.parts.infinite_mass, self.parts.support[1]
+
+        def of(anchor: Anchor) -> Bracket:
+            high = upper_end(anchor.above, delta, centre, 0.0, top)
             if high >= top and delta < lost * (1 + 1e-13):
                 high = math.inf
-            low = lower_end(below, delta, min(high, 2 * centre + 1), 0.0, top)
+            low = lower_end(anchor.below, delta, min(high, 2 * centre + 1), 0.0, top)
             return Bracket(min(low, high), high)
 
-        scale = max(centre, 0.1 * self.parts.spread)
-        decay = 1 + saddles.theta_at(centre)
-        step = math.sqrt(1.5 * self.tolerance * scale / (self.parts.rounds * decay))
-        plan = self._plan(centre, saddles, step)
-        return self._narrowed(ask, Bracket(0.0, math.inf), plan=plan, delta=finite_part, step=step)
+        def step(saddles: Saddles, centre: float) -> float:
+            scale = max(centre, 0.1 * self.parts.spread)
+            decay = 1 + saddles.theta_at(centre)
+            return math.sqrt(1.5 * self.tolerance * scale / (self.parts.rounds * decay))
+
+        return Answers(of, step)
+
+    def _delta_anchor(self, rung: int) -> Anchor:
+        """The anchor of a rung for questions of delta."""
+        if ("delta", rung) not in self._anchors:
+            log_delta = min(rung * _RUNG, _LOG_HALF)
+            saddles, centre = self._centre(log_delta)
+            answers = self._delta_answers(centre)
+            _, anchor = self._narrowed(answers, centre, log_delta, saddles, share=_CLOSER)
+            self._anchors["delta", rung] = anchor
+        return self._anchors["delta", rung]
+
+    def _epsilon_anchor(self, rung: int) -> Anchor:
+        """The anchor of a rung for questions of epsilon."""
+        if ("epsilon", rung) not in self._anchors:
+            log_delta = min(rung * _RUNG, _LOG_HALF)
+            saddles, centre = self._centre(log_delta)
+            delta = min(math.exp(log_delta) + self.parts.infinite_mass, 1.0)
+            answers = self._epsilon_answers(delta, centre)
+            _, anchor = self._narrowed(answers, centre, log_delta, saddles, share=_CLOSER)
+            self._anchors["epsilon", rung] = anchor
+        return self._anchors["epsilon", rung]
 
     def _narrowed(
         self,
-        ask: Callable[[WindowedTail, WindowedTail], Bracket],
-        found: Bracket,
-        *,
-        plan: Plan,
-        delta: float,
-        step: float,
-    ) -> Bracket:
-        """Meet of brackets at finer and finer steps, until narrow enough or out of points."""
-        tail_mass = max(1e-2 * self.tolerance * delta / self.parts.rounds, _LEAST_TAIL)
+        answers: Answers,
+        centre: float,
+        log_delta: float,
+        saddles: Saddles,
+        share: float = 1.0,
+    ) -> tuple[Bracket, Anchor]:
+        """Meet of brackets at finer and finer steps, until ``share`` of the tolerance is reached.
+
+        Ends where that is narrow enough, or out of points. Returns the finest anchor beside it.
+        """
+        tolerance = share * self.tolerance
+        step = math.sqrt(share) * answers.step(saddles, centre)
+        plan = self._plan(centre, saddles, step)
+        tail_mass = max(1e-2 * tolerance * math.exp(log_delta) / self.parts.rounds, _LEAST_TAIL)
         reaches = {law: loss_range(law, tail_mass) for law, _ in self.parts.items}
         ranges = [*reaches.values(), (plan.window.bottom, plan.window.top)]
         longest = max(high - low for low, high in ranges)
         least = 1.01 * longest / MAX_POINTS
+        found: Bracket | None = None
         for _ in range(_ATTEMPTS):
             step = fitted_step([law for law, _ in self.parts.items], max(step, least))
-            pairs = [
-                (enclosing_grid_laws(law, step, reaches[law]), count)
-                for law, count in self.parts.items
-            ]
-            below, above = (
-                WindowedTail.make(
-                    [(pair[side], count) for pair, count in pairs],
-                    plan.theta,
-                    plan.window,
-                    plan.centre,
-                )
-                for side in (0, 1)
-            )
-            before, found = found.width, found.meet(ask(below, above))
-            wanted = self.tolerance * found.upper
+            anchor = self._composed(plan, step, reaches)
+            now = answers.of(anchor)
+            before, found = math.inf if found is None else found.width, now.meet(found or now)
+            wanted = tolerance * found.upper
             if found.width <= wanted or step <= least or found.width > 0.9 * before:
                 break
             step *= min(max(0.9 * math.sqrt(wanted / found.width), 1 / 16), 0.8)
-        return found
+        assert found is not None
+        return found, anchor
+
+    def _composed(
+        self, plan: Plan, step: float, reaches: dict[PrivacyLossLaw, tuple[float, float]]
+    ) -> Anchor:
+        """Both laws composed, one round's law at a time."""
+        offset = math.fsum(n * fitted_offset(law, step) for law, n in self.parts.items)
+        sums = [WindowedSum(plan.theta, plan.window, step, offset) for _ in range(2)]
+        for law, count in self.parts.items:
+            for total, grid_law in zip(sums, enclosing_grid_laws(law, step, reaches[law])):
+                total.add(grid_law, count)
+        below, above = (total.tail(plan.centre) for total in sums)
+        return Anchor(below, above)
+
+    @cached_property
+    def _anchors(self) -> dict[tuple[str, int], Anchor]:
+        return {}
 
     def _plan(self, epsilon: float, saddles: Saddles, step: float) -> Plan:
         """A tilt and a window, the shortest whose outside is a small share of the tolerance.
