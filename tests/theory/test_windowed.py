@@ -16,13 +16,14 @@ from simulator.theory import (
     randomized_response,
 )
 from simulator.theory.laws.gaussian_curve import gaussian_epsilon
-from simulator.theory.pld import grid_laws, windowed
+from simulator.theory.laws.quantile import loss_range
+from simulator.theory.pld import grid_laws, windowed_query
 from simulator.theory.pld.counted_laws import CountedLaws
-from simulator.theory.pld.grid_laws import GridLaw, enclosing_grid_laws, loss_range, round_step
+from simulator.theory.pld.grid_laws import GridLaw, enclosing_grid_laws, round_step
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.tail_inverse import upper_end
-from simulator.theory.pld.windowed import LossWindow, WindowedTail
+from simulator.theory.pld.windowed import LossWindow, WindowedSum
 from simulator.theory.pld.windowed_query import WindowedQuery
 from tests.helpers.laws import subsampled_gaussian
 
@@ -144,6 +145,15 @@ def lattice_law(law, step):
     )
 
 
+def composed(laws, theta, window, centre):
+    """The tail of ``count`` rounds of each law, all on one grid."""
+    offset = sum(count * law.offset for law, count in laws)
+    total = WindowedSum(theta, window, laws[0][0].step, offset)
+    for law, count in laws:
+        total.add(law, count)
+    return total.tail(centre)
+
+
 def honest_and_short(theta, length):
     """Two hundred responses of 1/8: engine on the whole support, and on a window."""
     law = randomized_response(0.125)
@@ -153,7 +163,7 @@ def honest_and_short(theta, length):
     centre = 200 * float(weights @ law.losses)
     window = LossWindow(centre - length / 2, centre + length / 2, theta + 3, theta - 3)
     laws = [(lattice_law(law, 0.125), 200)]
-    return whole, WindowedTail.make(laws, theta, window, centre)
+    return whole, composed(laws, theta, window, centre)
 
 
 def test_the_window_agrees_with_the_whole_lattice():
@@ -172,7 +182,7 @@ def test_a_window_too_short_widens_the_bracket_and_does_not_move_it(monkeypatch)
     whole, short = honest_and_short(theta, 4.0)
     exact, found = whole.at(epsilon), short.at(epsilon)
     assert found.lower <= exact.lower <= exact.upper <= found.upper
-    monkeypatch.setattr(windowed, "_outside", lambda *arguments: 0.0)
+    monkeypatch.setattr(WindowedSum, "_mass_outside", lambda self: 0.0)
     broken = honest_and_short(theta, 4.0)[1].at(epsilon)
     assert broken.upper < exact.lower or broken.lower > exact.upper
 
@@ -184,7 +194,7 @@ def test_rounding_that_is_forgotten_is_caught():
     exact = LossLatticeTail.make(parts, LossLattice.of(parts), Saddles.of(parts).theta_at(18.0)).at(
         18.0
     )
-    plain = WindowedTail.make(laws, 0.0, LossWindow(-26.0, 26.0, 40.0, -40.0), 18.0)
+    plain = composed(laws, 0.0, LossWindow(-26.0, 26.0, 40.0, -40.0), 18.0)
     assert plain.at(18.0).lower <= exact.lower <= exact.upper <= plain.at(18.0).upper
     careless = dataclasses.replace(plain, noise=0.0, outside=0.0).at(18.0)
     assert careless.upper < exact.lower or careless.lower > exact.upper
@@ -201,6 +211,38 @@ GRID_CASES = [
 
 def curve(law, epsilon):
     return law.infinite_mass + np.maximum(-np.expm1(epsilon - law.losses), 0) @ law.masses
+
+
+def test_a_curve_is_answered_alike_in_any_order_and_by_few_compositions(monkeypatch):
+    """Which anchor answers follows from the question alone; its ends hold beside finer ones."""
+    made = []
+    composed_once = WindowedQuery._composed
+    monkeypatch.setattr(
+        WindowedQuery,
+        "_composed",
+        lambda *arguments: made.append(arguments) or composed_once(*arguments),
+    )
+    deltas = np.logspace(-2, -9, 25)
+    upward, downward = (WindowedQuery(CountedLaws.of([(BOTH[0], 60)]), 1e-4) for _ in range(2))
+    first = [upward.epsilon(float(delta)) for delta in deltas]
+    compositions = len(made)
+    assert compositions <= 10
+    assert [downward.epsilon(float(delta)) for delta in deltas[::-1]] == first[::-1]
+    finer = WindowedQuery(CountedLaws.of([(BOTH[0], 60)]), 1e-6)
+    for delta, found in zip(deltas[::6], first[::6]):
+        assert found.width <= 1e-4 * found.upper
+        exact = finer.epsilon(float(delta))
+        assert found.lower <= exact.lower <= exact.upper <= found.upper
+
+
+def test_laws_composed_one_at_a_time_are_the_laws_composed_together():
+    law, other = (lattice_law(randomized_response(0.125 * n), 0.125) for n in (1, 2))
+    window = LossWindow(-9.0, 15.0, 4.5, -1.5)
+    together = composed([(law, 40), (other, 10)], 1.5, window, 3.0).at(3.0)
+    apart = composed([(other, 4), (law, 30), (other, 6), (law, 10)], 1.5, window, 3.0).at(3.0)
+    assert together.lower <= apart.upper
+    assert apart.lower <= together.upper
+    assert apart.upper == pytest.approx(together.upper, rel=1e-9)
 
 
 @pytest.mark.parametrize(("law", "step"), GRID_CASES, ids=str)
@@ -244,7 +286,7 @@ def test_an_upper_end_that_is_sought_from_far_off_is_found():
     found = query.epsilon(1e-5)
     _, upper = enclosing_grid_laws(law, round_step(1e-3), loss_range(law, 1e-12))
     plan = query._plan(found.midpoint, query._saddles, 1e-3)
-    tail = WindowedTail.make([(upper, 50)], plan.theta, plan.window, plan.centre)
+    tail = composed([(upper, 50)], plan.theta, plan.window, plan.centre)
     for start in (0.0, 0.5 * found.upper, 2 * found.upper):
         assert found.lower <= upper_end(tail, 1e-5, start, 0.0, np.inf)
 
@@ -277,7 +319,8 @@ def test_atoms_lie_on_the_grid_where_they_cost_nothing(exchanged, monkeypatch):
     law = PoissonSubsampledLaw(LaplaceLaw(1.0), 0.05, exchanged)
     fitted = compose_laws([(law, 50)], 1e-6).epsilon(1e-6)
     assert fitted.width < 2e-6 * fitted.upper
-    monkeypatch.setattr(grid_laws, "fitted_offset", lambda law, step: 0.0)
+    for module in (grid_laws, windowed_query):
+        monkeypatch.setattr(module, "fitted_offset", lambda law, step: 0.0)
     loose = compose_laws([(law, 50)], 1e-6).epsilon(1e-6)
     assert loose.width > 4 * fitted.width
     assert loose.lower <= fitted.upper

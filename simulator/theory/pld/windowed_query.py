@@ -21,7 +21,12 @@ from simulator.theory.bracket import Bracket
 from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.pld.counted_laws import CountedLaws
-from simulator.theory.pld.grid_laws import enclosing_grid_laws, fitted_offset, fitted_step
+from simulator.theory.pld.grid_laws import (
+    GridLaw,
+    enclosing_grid_laws,
+    fitted_offset,
+    fitted_step,
+)
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.tail_inverse import lower_end, upper_end
 from simulator.theory.pld.windowed import (
@@ -43,6 +48,9 @@ _LEEWAY = math.log(1e3)
 #: Anchors are so far apart, in ln delta; each is composed for a share of the tolerance.
 _RUNG = 2.5 * math.log(10.0)
 _CLOSER = 0.5
+#: Steps and ranges are rounded so that anchors have grid laws in common.
+_PER_OCTAVE, _DECADES = 2.0, 8.0
+_FEW_LAWS, _MOST_KEPT = 2, 4
 _LOG_LEAST, _LOG_HALF = math.log(1e-300), math.log(0.5)
 
 
@@ -182,12 +190,14 @@ class WindowedQuery:
         step = math.sqrt(share) * answers.step(saddles, centre)
         plan = self._plan(centre, saddles, step)
         tail_mass = max(1e-2 * tolerance * math.exp(log_delta) / self.parts.rounds, _LEAST_TAIL)
+        tail_mass = 10.0 ** (_DECADES * math.floor(math.log10(tail_mass) / _DECADES))
         reaches = {law: loss_range(law, tail_mass) for law, _ in self.parts.items}
         ranges = [*reaches.values(), (plan.window.bottom, plan.window.top)]
         longest = max(high - low for low, high in ranges)
         least = 1.01 * longest / MAX_POINTS
         found: Bracket | None = None
         for _ in range(_ATTEMPTS):
+            step = 2.0 ** (math.floor(_PER_OCTAVE * math.log2(step)) / _PER_OCTAVE)
             step = fitted_step([law for law, _ in self.parts.items], max(step, least))
             anchor = self._composed(plan, step, reaches)
             now = answers.of(anchor)
@@ -206,10 +216,27 @@ class WindowedQuery:
         offset = math.fsum(n * fitted_offset(law, step) for law, n in self.parts.items)
         sums = [WindowedSum(plan.theta, plan.window, step, offset) for _ in range(2)]
         for law, count in self.parts.items:
-            for total, grid_law in zip(sums, enclosing_grid_laws(law, step, reaches[law])):
+            for total, grid_law in zip(sums, self._grid_laws(law, step, reaches[law])):
                 total.add(grid_law, count)
         below, above = (total.tail(plan.centre) for total in sums)
         return Anchor(below, above)
+
+    def _grid_laws(
+        self, law: PrivacyLossLaw, step: float, reach: tuple[float, float]
+    ) -> tuple[GridLaw, GridLaw]:
+        """The law's two grid laws; those of few laws are kept for the next anchor."""
+        if len(self.parts.items) > _FEW_LAWS:
+            return enclosing_grid_laws(law, step, reach)
+        kept = self._kept_grid_laws
+        if (law, step, reach) not in kept:
+            if len(kept) >= _MOST_KEPT:
+                kept.clear()
+            kept[law, step, reach] = enclosing_grid_laws(law, step, reach)
+        return kept[law, step, reach]
+
+    @cached_property
+    def _kept_grid_laws(self) -> dict[object, tuple[GridLaw, GridLaw]]:
+        return {}
 
     @cached_property
     def _anchors(self) -> dict[tuple[str, int], Anchor]:
