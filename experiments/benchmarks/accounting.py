@@ -85,6 +85,11 @@ def _distinct(first: float, step: float, count: int) -> Rounds:
     return tuple((round(first + step * i, 12), 1) for i in range(count))
 
 
+def _phases(count: int, steps: int) -> Rounds:
+    """A schedule of noise multipliers, each for so many steps."""
+    return tuple((value, steps) for value, _ in _distinct(0.8, 0.7 / count, count))
+
+
 QUESTIONS = (
     *(Question(f"Laplace, k = {k:,}", "laplace", ((0.1, k),)) for k in (10, 30, 100, 300)),
     *(Question(f"Laplace, k = {k:,}", "laplace", ((0.1, k),), True) for k in (1000, 10_000)),
@@ -94,7 +99,11 @@ QUESTIONS = (
     Question("10,000 distinct Laplace", "laplace", _distinct(0.001, 1e-5, 10_000)),
     Question("200 responses on a lattice", "randomized-response", _distinct(0.05, 1e-4, 200)),
     Question("subsampled Gaussian, k = 1,000", "subsampled-gaussian", ((1.0, 1000),), True),
+    Question("subsampled Gaussian, k = 10,000", "subsampled-gaussian", ((1.0, 10_000),)),
+    Question("DP-SGD schedule, 10 phases of 100", "subsampled-gaussian", _phases(10, 100)),
+    Question("DP-SGD schedule, 100 phases of 10", "subsampled-gaussian", _phases(100, 10)),
 )
+CURVE_POINTS = 100
 
 
 def dp_accounting(question: Question) -> float:
@@ -177,6 +186,30 @@ def beside_dp_accounting() -> Iterator[Line]:
         yield from beside(question, dp_accounting)
 
 
+def curve_beside_dp_accounting() -> Iterator[Line]:
+    """A whole curve of the subsampled Gaussian: delta at many epsilons, composed once."""
+    name, unit = f"subsampled Gaussian, k = 1,000: {CURVE_POINTS} deltas", "x dp_accounting"
+    if find_spec("dp_accounting") is None:
+        yield Line(name, None, unit, 1.0)
+        return
+    epsilons = [0.2 + 0.025 * i for i in range(CURVE_POINTS)]
+
+    def ours() -> list[float]:
+        law = PoissonSubsampledLaw(GaussianLaw(1.0), RATE)
+        both = [compose_laws([(each, 1000)], 1e-5) for each in (law, law.reversed())]
+        return [max(pld.delta(epsilon).upper for pld in both) for epsilon in epsilons]
+
+    def theirs() -> list[float]:
+        made: Any = import_module("dp_accounting.pld.privacy_loss_distribution")
+        composed = made.from_gaussian_mechanism(
+            1.0, sampling_prob=RATE, value_discretization_interval=GRID
+        ).self_compose(1000)
+        return [float(composed.get_delta_for_epsilon(epsilon)) for epsilon in epsilons]
+
+    ratio, mine, peers = alternately(ours, theirs, repeats=3)
+    yield Line(name, ratio, unit, 1.0, detail={"seconds": mine, "peer_seconds": peers})
+
+
 def beside_prv_accountant() -> Iterator[Line]:
     """The sizes that prv_accountant composes."""
     few = ("Laplace, k = 10", "Laplace, k = 1,000", "subsampled Gaussian, k = 1,000")
@@ -185,4 +218,4 @@ def beside_prv_accountant() -> Iterator[Line]:
             yield from beside(question, prv_accountant)
 
 
-BENCHMARKS = (beside_dp_accounting, beside_prv_accountant)
+BENCHMARKS = (beside_dp_accounting, curve_beside_dp_accounting, beside_prv_accountant)
