@@ -14,8 +14,9 @@ import click
 from simulator.doors.cli import options
 from simulator.doors.cli.output import end, number, print_json, print_table
 from simulator.foundations.validation import numeral
-from simulator.theory.bounds.comparison import MECHANISMS, Row, compare
+from simulator.theory.bounds.comparison import Row
 from simulator.theory.events import read_account
+from simulator.theory.events.mechanisms import MECHANISMS, compare
 
 ROUND_DELTA = 1e-10
 DRAWN = tuple(10.0**-exponent for exponent in range(1, 13))

@@ -15,14 +15,14 @@ from simulator.doors.cli.output import certain, number, print_json, print_table,
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.wording import count_of
 from simulator.theory import calibrate as ladder
-from simulator.theory import events
 from simulator.theory.bounds.certified_calibration import (
     Calibrated,
     ParameterScale,
     Rounds,
     calibrate_certified,
 )
-from simulator.theory.bounds.comparison import LARGEST_PARAMETER, MECHANISMS
+from simulator.theory.events.accounting import LARGEST_PARAMETER
+from simulator.theory.events.mechanisms import MECHANISMS, account_of
 from simulator.theory.events.open_account import OpenAccount, scale_of
 from simulator.theory.guarantees.families import BoundedRange, GaussianDP, Guarantee, PureDP
 
@@ -130,8 +130,7 @@ def _unknown_of(
 ) -> tuple[Callable[[float], Rounds], ParameterScale]:
     """The laws of all rounds as a function of the one number that is not given, and its scale."""
     named = MECHANISMS[mechanism]
-    law = named.law
-    if law is None:
+    if not account_of(mechanism, [(1.0, 1)], 1.0 if named.shuffled else 0.5).exact:
         raise NotApplicable(f"no single pair of laws is the worst case of {mechanism}")
     takes = ("sigma" if named.noisy else "epsilon", *(("rate",) if named.sampled else ()))
     others = [name for name in ("epsilon", "sigma", "rate") if name not in takes]
@@ -152,11 +151,8 @@ def _unknown_of(
 
     def laws(value: float) -> Rounds:
         known = {name: value if given is None else given for name, given in values.items()}
-        rounds = int(known["rounds"])
-        if not named.noisy:
-            return [(law(known["epsilon"], known.get("rate", second)), rounds)]
-        once = events.subsampled(events.gaussian(known["sigma"]), known["rate"])
-        return events.Account(events.self_compose(once, rounds)).laws  # 1/sigma is rounded up
+        parameter, rounds = known["sigma" if named.noisy else "epsilon"], int(known["rounds"])
+        return account_of(mechanism, [(parameter, rounds)], known.get("rate", second)).laws
 
     scale = scale_of("count" if unknown == "rounds" else unknown, digits)
     return laws, replace(scale, name=unknown)

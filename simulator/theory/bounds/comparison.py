@@ -1,4 +1,4 @@
-"""Every bound beside the truth, for a composition of one named mechanism.
+"""Bounds beside the truth: a question, and a row of a table for each that has an answer.
 
 A theorem on a family (every epsilon-DP mechanism, say) is exact for the mechanism that attains
 the family's worst case and only an upper bound for the others; the privacy loss distribution of
@@ -10,33 +10,19 @@ from __future__ import annotations
 import difflib
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.stages import in_stages
 from simulator.foundations.validation import finite, nonnegative
 from simulator.theory.bounds.base import Bound, BoundOnComposition
 from simulator.theory.bounds.composition import Composition
-from simulator.theory.bounds.registry import all_bounds
 from simulator.theory.bracket import Bracket, Kind
-from simulator.theory.guarantees.families import (
-    ApproxDP,
-    BoundedRange,
-    GaussianDP,
-    Guarantee,
-    PureDP,
-    ShuffledDP,
-    SubsampledDP,
-    SubsampledGaussianDP,
-)
 from simulator.theory.laws.base import PrivacyLossLaw
-from simulator.theory.laws.extremal import randomized_response
-from simulator.theory.laws.gaussian import GaussianLaw
-from simulator.theory.laws.laplace import LaplaceLaw
-from simulator.theory.laws.subsampled import PoissonSubsampledLaw
+from simulator.theory.laws.subsampled import SampledLaw
 from simulator.theory.parameters import delta_of_question
-from simulator.theory.pld.distribution import PLD, compose_laws
+from simulator.theory.pld.distribution import compose_laws
 
 TOLERANCE = 1e-8
 """Relative width that the exact rows aim at: some seconds at most, whatever the rounds."""
@@ -45,9 +31,6 @@ GRID_TOLERANCE = 1e-6
 """The same where the loss must be put on a grid."""
 
 Laws = Sequence[tuple[PrivacyLossLaw, int]]
-
-LARGEST_PARAMETER = 1e4
-"""An epsilon or mu beyond it is no privacy, and its exponentials leave the floats."""
 
 TRUTH = "privacy-loss-distribution"
 TRUTH_SMALLEST = 1e-9
@@ -60,87 +43,8 @@ _TRUTH_SOURCE = "the mechanism's own privacy loss, composed numerically with cer
 
 
 @dataclass(frozen=True)
-class NamedMechanism:
-    """A mechanism as the theory sees it, made from its parameter and a second number.
-
-    The second is the delta of a round, the rate of a sample, or the number of reports.
-
-    Attributes
-    ----------
-    guarantee : the family that its rounds belong to.
-    law : its worst-case privacy-loss law; None where no single law is the worst.
-    attains : whether it is the worst case of its family, so that "exact" means it too.
-    leaks : whether the delta of a round means anything to it.
-    sampled : whether it runs on a sample of the records, of some rate: its two directions differ.
-    noisy : whether its parameter is sigma, a noise.
-    shuffled : whether it is the reports of many people in random order.
-    """
-
-    guarantee: Callable[[float, float], Guarantee]
-    law: Callable[[float, float], PrivacyLossLaw] | None
-    attains: bool
-    _: KW_ONLY
-    leaks: bool = False
-    sampled: bool = False
-    noisy: bool = False
-    shuffled: bool = False
-
-
-def _leakless(
-    guarantee: Callable[[float], Guarantee],
-    law: Callable[[float], PrivacyLossLaw] | None,
-    attains: bool,
-) -> NamedMechanism:
-    """A mechanism with a privacy parameter only."""
-    return NamedMechanism(
-        lambda parameter, leak: guarantee(parameter),
-        None if law is None else lambda parameter, leak: law(parameter),
-        attains,
-    )
-
-
-MECHANISMS: dict[str, NamedMechanism] = {
-    "pure": _leakless(PureDP, randomized_response, True),
-    "randomized-response": _leakless(PureDP, randomized_response, True),
-    "geometric": _leakless(PureDP, randomized_response, True),
-    "laplace": _leakless(PureDP, LaplaceLaw, False),
-    "gaussian": _leakless(GaussianDP, GaussianLaw, True),
-    "exponential": _leakless(BoundedRange, None, True),
-    "approx": NamedMechanism(ApproxDP, randomized_response, True, leaks=True),
-    "subsampled-gaussian": NamedMechanism(
-        SubsampledGaussianDP,
-        lambda sigma, rate: PoissonSubsampledLaw(GaussianLaw(1.0 / sigma), rate),
-        True,
-        sampled=True,
-        noisy=True,
-    ),
-    "subsampled-randomized-response": NamedMechanism(
-        lambda epsilon, rate: SubsampledDP(epsilon, 0.0, rate),
-        lambda epsilon, rate: PoissonSubsampledLaw(randomized_response(epsilon), rate),
-        True,
-        sampled=True,
-    ),
-    "subsampled-laplace": NamedMechanism(
-        lambda epsilon, rate: SubsampledDP(epsilon, 0.0, rate),
-        lambda epsilon, rate: PoissonSubsampledLaw(LaplaceLaw(epsilon), rate),
-        False,
-        sampled=True,
-    ),
-    "shuffled": NamedMechanism(
-        lambda epsilon, reports: ShuffledDP(epsilon, int(reports)), None, True, shuffled=True
-    ),
-}
-"""By name. The parameter is epsilon, for ``gaussian`` mu = sensitivity/sigma; ``geometric`` is at
-sensitivity 1, where its loss is that of randomized response. ``exponential`` has no single worst
-pair (Dong, Durfee and Rogers 2020): its exact answer is that of the bounded-range bounds. Of
-``subsampled-gaussian`` the parameter is sigma, at sensitivity 1 under add-or-remove-one; of the
-others on a sample it is the epsilon without it. ``shuffled`` is any local randomizer of that
-epsilon: its exact rows are the bound ``shuffled-randomized-response``."""
-
-
-@dataclass(frozen=True)
 class Row:
-    """One bound's answer: an epsilon at the asked delta, or a delta at the asked epsilon."""
+    """What one bound says: the epsilon at a delta, or the delta at an epsilon."""
 
     name: str
     kind: Kind
@@ -149,13 +53,13 @@ class Row:
     seconds: float
 
 
-Ask = Callable[[], Row]
+Compute = Callable[[], Row]
 """One row, computed when it is called; raises NotApplicable."""
 
 
 @dataclass(frozen=True)
 class EpsilonAt:
-    """Ask for the epsilon at a delta in [0, 1)."""
+    """The question of the epsilon at a delta in [0, 1)."""
 
     delta: float
 
@@ -184,7 +88,7 @@ class EpsilonAt:
 
 @dataclass(frozen=True)
 class DeltaAt:
-    """Ask for the delta at a finite epsilon >= 0."""
+    """The question of the delta at a finite epsilon >= 0."""
 
     epsilon: float
 
@@ -214,7 +118,7 @@ def _infinite_mass(rounds: Laws) -> float:
 
 
 def question_of(delta: float | None, epsilon: float | None) -> Question:
-    """The one of both questions that is asked; raises InvalidInput for none or both."""
+    """The question that one of both numbers poses; raises InvalidInput for none or both."""
     if delta is not None and epsilon is None:
         return EpsilonAt(delta)
     if epsilon is not None and delta is None:
@@ -253,99 +157,41 @@ def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | No
     return Row(TRUTH, "exact", answer, _TRUTH_SOURCE, time.perf_counter() - start)
 
 
-def compare(
-    mechanism: str,
-    rounds: Sequence[tuple[float, int]],
-    *,
-    delta: float | None = None,
-    epsilon: float | None = None,
-    leak: float = 0.0,
-    rate: float = 1.0,
-    reports: int = 1,
-    names: Collection[str] = (),
-    tolerance: float | None = None,
-) -> list[Row]:
-    """Ask every bound for the epsilon at ``delta``, or for the delta at ``epsilon``.
+def table(theorems: dict[str, Compute], truth: Compute, names: Collection[str] = ()) -> list[Row]:
+    """The rows of those names, or all that apply, sorted by tightness.
 
-    Parameters
-    ----------
-    mechanism : a name in MECHANISMS.
-    rounds : pairs (privacy parameter > 0, number of rounds with it).
-    leak : the delta of each round in [0, 1), for ``approx``.
-    rate : the probability in [0, 1] that a record is sampled, for mechanisms on a sample.
-    reports : how many reports are shuffled, for ``shuffled``.
-    names : ask only these bounds, or ``privacy-loss-distribution``; all by default.
-    tolerance : the relative width in [1e-12, 1] that the exact row must keep; by default it aims
-        at ``TOLERANCE`` or ``GRID_TOLERANCE``, and is as wide as it must be.
-
-    Returns the rows sorted by tightness. Of all bounds, those that do not apply are left out.
-
-    Raises
-    ------
-    InvalidInput : an unknown name, a number out of its range, or a tolerance that is not kept.
-    NotApplicable : a bound asked by name whose conditions are not met, and which; or no bound at
-        all grants anything.
+    Raises InvalidInput for an unknown name, NotApplicable where a named one, or none, applies.
     """
-    named = _named(mechanism)
-    if leak and not named.leaks:
-        raise InvalidInput(f"a round of {mechanism} has no delta; that is for the mechanism approx")
-    if rate != 1.0 and not named.sampled:
-        raise InvalidInput(f"{mechanism} runs on all records; a rate is for those named subsampled")
-    if reports != 1 and not named.shuffled:
-        raise InvalidInput(f"{mechanism} shuffles no reports; their number is for shuffled")
-    what = "sigma" if named.noisy else "the privacy parameter"
-    least = 1.0 / LARGEST_PARAMETER if named.noisy else 0.0
-    for parameter, _ in rounds:
-        if not (least <= parameter <= LARGEST_PARAMETER and parameter > 0.0):
-            above = f"at least {least:g}" if least else "above 0"
-            raise InvalidInput(
-                f"{what} of a round must be {above} and at most {LARGEST_PARAMETER:g}, "
-                f"not {parameter!r}"
-            )
-    if tolerance is not None:
-        PLD.nothing(tolerance)  # refuses one that is out of range
-    question = question_of(delta, epsilon)
-    second = rate if named.sampled else float(reports) if named.shuffled else leak
-    composition = Composition.of(*((named.guarantee(value, second), n) for value, n in rounds))
-    asks = _questions(
-        question,
-        named,
-        composition,
-        rounds=rounds,
-        second=second,
-        names=names,
-        tolerance=tolerance,
-    )
-    return answered(asks, strict=bool(names))
-
-
-def answered(asks: Iterable[Ask], *, strict: bool) -> list[Row]:
-    """The rows that apply, sorted by tightness; where ``strict``, each must.
-
-    Raises NotApplicable where none does.
-    """
+    known = theorems | {TRUTH: truth}
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.3) or list(known)
+            raise InvalidInput(f"no bound {name!r}; did you mean {' or '.join(near)}?")
     rows, refusals = [], []
-    for ask in in_stages(list(asks), "bounds"):
+    for compute in in_stages([known[name] for name in names or known], "bounds"):
         try:
-            rows.append(ask())
+            rows.append(compute())
         except NotApplicable as error:
-            if strict:
+            if names:
                 raise
             refusals.append(error)
     if not rows:
-        raise refusals[-1]  # the mechanism's own loss was asked last
+        raise refusals[-1]  # the truth is the last
     return sorted(rows, key=lambda row: row.answer.value)
 
 
-def check_reach(rounds: Sequence[tuple[float, int]], most: float = TRUTH_SPREAD) -> None:
+def check_reach(rounds: Laws) -> None:
     """Raise NotApplicable where the numerical composition would be slow or overflow."""
-    smallest = min(parameter for parameter, _ in rounds)
+    sizes = [(law, _size(law), count) for law, count in rounds]
+    smallest = min((size for law, size, _ in sizes if not _sampled(law) and size), default=1.0)
     if smallest < TRUTH_SMALLEST:
         raise NotApplicable(
             f"{TRUTH}: every privacy parameter must be at least {TRUTH_SMALLEST:g}, "
             f"and {smallest:g} is not"
         )
-    spread = math.hypot(*(parameter * math.sqrt(count) for parameter, count in rounds))
+    gridded = any(not law.simplest.has_exact_transform for law, _ in rounds)
+    most = SAMPLED_SPREAD if gridded else TRUTH_SPREAD
+    spread = math.hypot(*(size * math.sqrt(count) for _, size, count in sizes))
     if spread > most:
         raise NotApplicable(
             f"{TRUTH}: the root of the sum of the squared privacy parameters must be at most "
@@ -353,43 +199,13 @@ def check_reach(rounds: Sequence[tuple[float, int]], most: float = TRUTH_SPREAD)
         )
 
 
-def _named(mechanism: str) -> NamedMechanism:
-    if mechanism not in MECHANISMS:
-        raise InvalidInput(f"no mechanism {mechanism!r}; there are {', '.join(MECHANISMS)}")
-    return MECHANISMS[mechanism]
+def _sampled(law: PrivacyLossLaw) -> bool:
+    return isinstance(law, SampledLaw)
 
 
-def _questions(
-    question: Question,
-    named: NamedMechanism,
-    composition: Composition,
-    *,
-    rounds: Sequence[tuple[float, int]],
-    second: float,
-    names: Collection[str],
-    tolerance: float | None,
-) -> Iterator[Ask]:
-    """What to ask, one call a row."""
-
-    def theorem(bound: Bound) -> Ask:
-        return lambda: theorem_row(question, bound, composition, named.attains)
-
-    def truth() -> Row:
-        if named.law is None:
-            raise NotApplicable(f"{TRUTH}: no single pair of laws is this mechanism's worst case")
-        if not named.noisy:
-            check_reach(rounds, SAMPLED_SPREAD if named.sampled else TRUTH_SPREAD)
-        laws = [(named.law(value, second), count) for value, count in rounds]
-        return true_row(question, laws, named.sampled, tolerance)
-
-    yield from asked_for({bound.name: theorem(bound) for bound in all_bounds()}, truth, names)
-
-
-def asked_for(theorems: dict[str, Ask], truth: Ask, names: Collection[str]) -> Iterator[Ask]:
-    """The rows of those names, or all of them, the truth last. Raises InvalidInput."""
-    known = theorems | {TRUTH: truth}
-    for name in names or known:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=3, cutoff=0.3) or list(known)
-            raise InvalidInput(f"no bound {name!r}; did you mean {' or '.join(near)}?")
-        yield known[name]
+def _size(law: PrivacyLossLaw) -> float:
+    """The largest loss, or the deviation where it is unbounded; 0 for a sampled Gaussian."""
+    largest = max(map(abs, law.support))
+    if math.isfinite(largest):
+        return largest
+    return 0.0 if _sampled(law) else math.sqrt(law.variance)

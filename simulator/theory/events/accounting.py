@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,18 +9,13 @@ from functools import cached_property
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.comparison import (
-    LARGEST_PARAMETER,
-    SAMPLED_SPREAD,
     TRUTH,
-    TRUTH_SPREAD,
-    Ask,
-    Laws,
+    Compute,
     Question,
     Row,
-    answered,
-    asked_for,
     check_reach,
     question_of,
+    table,
     theorem_row,
     true_row,
 )
@@ -45,6 +39,9 @@ from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.pld.distribution import PLD, compose_laws
 from simulator.theory.stored import members_of, written
+
+LARGEST_PARAMETER = 1e4
+"""An epsilon or mu beyond it is no privacy, and its exponentials leave the floats."""
 
 _TOLERANCE = 1e-6
 _NOTHING = NothingEvent()
@@ -159,27 +156,41 @@ class Account:
         epsilon: float | None = None,
         names: Collection[str] = (),
         tolerance: float | None = None,
+        exact_only: bool = False,
     ) -> list[Row]:
-        """Every bound beside the composed loss, as ``compare``."""
+        """Every bound beside the composed loss, sorted by tightness.
+
+        Parameters
+        ----------
+        delta, epsilon : one of both: the epsilon at that delta, or the delta at that epsilon.
+        names : these bounds alone, or ``privacy-loss-distribution``; by default all that apply.
+        tolerance : the relative width in [1e-12, 1] that the exact row must keep; by default it
+            aims at 1e-8, or 1e-6 where the loss is put on a grid, and is as wide as it must be.
+        exact_only : whether to leave the composed loss out where it is an upper end only.
+        """
         if tolerance is not None:
             PLD.nothing(tolerance)  # refuses one that is out of range
         question = question_of(delta, epsilon)
+
+        def truth() -> Row:
+            if exact_only and not self.exact:
+                raise NotApplicable(
+                    f"{TRUTH}: no single pair of laws is this mechanism's worst case"
+                )
+            return self._truth(question, tolerance)
+
         theorems = {bound.name: self._theorem(question, bound) for bound in all_bounds()}
-        return answered(
-            asked_for(theorems, lambda: self._truth(question, tolerance), names),
-            strict=bool(names),
-        )
+        return table(theorems, truth, names)
 
-    def _theorem(self, question: Question, bound: Bound) -> Ask:
+    def _theorem(self, question: Question, bound: Bound) -> Compute:
         """The bound on what the rounds promise, or on their curves where that gives less."""
-        attained = all(part.attains for part in self.rounds)
-        wanted = [self.composition()]
-        if any(len(part.guarantees) > 1 for part in self.rounds):
-            wanted.append(self.composition(curves=True))
+        places = (-1, 0) if any(len(part.guarantees) > 1 for part in self.rounds) else (0,)
 
-        def ask() -> Row:
+        def compute() -> Row:
             rows: list[Row] = []
-            for composition in wanted:
+            for place in places:
+                attained = all(part.guarantees[place] == part.attained for part in self.rounds)
+                composition = self.composition(curves=place == -1)
                 try:
                     rows.append(theorem_row(question, bound, composition, attained))
                 except NotApplicable as error:
@@ -188,25 +199,13 @@ class Account:
                 raise refusal
             return min(rows, key=lambda row: row.answer.upper)
 
-        return ask
+        return compute
 
     def _truth(self, question: Question, tolerance: float | None) -> Row:
-        gridded = any(not law.simplest.has_exact_transform for law, _ in self.laws)
-        check_reach(_sizes(self.laws), SAMPLED_SPREAD if gridded else TRUTH_SPREAD)
+        check_reach(self.laws)
         row = true_row(question, self.laws, len(self.directions()) > 1, tolerance)
         if self.exact:
             return row
         answer = Bracket(0.0, row.answer.upper)
         source = "laws that dominate every mechanism of the promises, composed numerically"
         return Row(TRUTH, "upper", answer, source, row.seconds)
-
-
-def _sizes(laws: Laws) -> list[tuple[float, int]]:
-    """The largest loss, or the deviation, of each law that loses anything."""
-    found = []
-    for law, count in laws:
-        largest = max(map(abs, law.support))
-        size = largest if math.isfinite(largest) else math.sqrt(law.variance)
-        if size > 0.0:
-            found.append((size, count))
-    return found or [(1.0, 1)]

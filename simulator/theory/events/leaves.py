@@ -29,7 +29,8 @@ from simulator.theory.parameters import count, nonnegative, positive, several
 ROUNDED_UP = 1.0 + 2.0**-46
 """More than the few roundings of any parameter here."""
 
-NOTHING_LOST = EventRounds(randomized_response(0.0), (PureDP(0.0),), exact=True, attains=True)
+_HARMLESS = PureDP(0.0)
+NOTHING_LOST = EventRounds(randomized_response(0.0), (_HARMLESS,), exact=True, attained=_HARMLESS)
 """A round whose answer does not depend on the database."""
 
 
@@ -42,7 +43,7 @@ def keeping(guarantee: Guarantee) -> EventRounds:
         # The family has a least Gaussian above it.
         mu = above(guarantee.gdp_mu * ROUNDED_UP)
         law = GaussianLaw(mu) if guarantee.epsilon > 0.0 else NOTHING_LOST.law
-    return EventRounds(law, (guarantee,), exact=exact and law is not None, attains=True)
+    return EventRounds(law, (guarantee,), exact=exact and law is not None, attained=guarantee)
 
 
 def rounded_up(found: Guarantee) -> Guarantee:

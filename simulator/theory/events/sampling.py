@@ -108,7 +108,8 @@ class SubsampledEvent(EventTree):
         elif once.law is not None:
             law = SampledWithoutReplacementLaw(once.law, rate)
         exact = once.exact and self.sampling == "poisson"
-        return EventRounds(law, tuple(guarantees), exact=exact)
+        attained = guarantees[-1] if exact and once.attained is not None else None
+        return EventRounds(law, tuple(guarantees), exact=exact, attained=attained)
 
 
 def _amplified(guarantee: Guarantee, rate: float) -> Guarantee:

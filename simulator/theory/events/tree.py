@@ -43,7 +43,7 @@ class EventRounds:
         None where no theorem gives one.
     guarantees : what every round promises, one at least; the last has the best Renyi curve.
     exact : whether some pair of databases has this law: then its lower ends are certain too.
-    attains : whether the worst of the first guarantee's family is meant.
+    attained : the one of the guarantees of whose family this round is the worst, if any.
     where : the path to the event inside of the tree.
     count : how many rounds.
     """
@@ -52,7 +52,7 @@ class EventRounds:
     guarantees: tuple[Guarantee, ...]
     _: KW_ONLY
     exact: bool = False
-    attains: bool = False
+    attained: Guarantee | None = None
     where: str = ""
     count: int = 1
 

@@ -7,17 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from simulator.foundations.errors import NotApplicable
 from simulator.theory import (
     PLD,
-    ApproxDP,
     BoundOnComposition,
     Bracket,
-    PureDP,
     bounds_for,
     events,
 )
+from simulator.theory.events.mechanisms import MECHANISMS
 from simulator.trials.conformance.events import (
     APPROX,
     GAUSSIAN,
-    LAPLACE,
     NOTHING,
     PURE,
     RANDOMIZED_RESPONSE,
@@ -34,20 +32,11 @@ _RESPONSES = (PURE, APPROX, RANDOMIZED_RESPONSE)
 
 def tree(event: PrivacyEvent) -> events.EventTree:
     """The event as the theory has it; every number is taken over exactly."""
-    once: events.EventTree
+    sampled = event.kind == SUBSAMPLED_GAUSSIAN
     if event.kind == NOTHING:
-        once = events.nothing()
-    elif event.kind in (GAUSSIAN, SUBSAMPLED_GAUSSIAN):
-        once = events.gaussian(1.0, sensitivity=event.parameter)
-    elif event.kind == LAPLACE:
-        once = events.laplace(1.0, sensitivity=event.parameter)
-    elif event.kind == RANDOMIZED_RESPONSE:
-        once = events.randomized_response(event.parameter)
-    elif event.delta:
-        once = events.promise(ApproxDP(event.parameter, event.delta))
-    else:
-        once = events.promise(PureDP(event.parameter))
-    if event.kind == SUBSAMPLED_GAUSSIAN:
+        return events.nothing()
+    once = MECHANISMS[GAUSSIAN if sampled else event.kind].event(event.parameter, event.delta)
+    if sampled:
         once = events.subsampled(once, event.rate)
     return once if event.count == 1 else events.self_compose(once, event.count)
 

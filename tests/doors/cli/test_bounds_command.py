@@ -7,7 +7,7 @@ import pytest
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import GaussianLaw, PoissonSubsampledLaw, compose_laws
-from simulator.theory.bounds.comparison import MECHANISMS, compare
+from simulator.theory.events.mechanisms import MECHANISMS, compare
 
 PUBLISHED = [
     ("randomized-response", 1000, 19.34467145, 1e-9),
