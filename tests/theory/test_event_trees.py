@@ -124,8 +124,9 @@ def test_the_bounds_are_asked_on_renyi_curves_where_these_are_better():
     moments = rows["rdp-canonne-kamath-steinke"].answer.upper
     assert truth.answer.upper < moments < 1.3 * truth.answer.upper
     for row in rows.values():
-        assert row.kind in ("upper", "exact")
+        assert row.kind in ("upper", "exact") or row.name == "one-direction"
         assert row.answer.upper >= truth.answer.lower
+        assert row.answer.lower <= truth.answer.upper
 
 
 def test_what_loses_nothing_has_epsilon_zero():

@@ -189,7 +189,7 @@ def test_at_delta_zero_the_truth_is_the_largest_loss(dpcompose):
             "--round-epsilon and --rate",
         ),
         (
-            ("--mechanism", "subsampled-laplace", "--round-epsilon", "1x5", "--rate", 0),
+            ("--mechanism", "subsampled-laplace", "--round-epsilon", "1x5", "--rate", -0.1),
             "sampling rate",
         ),
         (("--mechanism", "shuffled", "--round-epsilon", "1"), "--round-epsilon and --reports"),
