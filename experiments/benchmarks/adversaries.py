@@ -56,9 +56,33 @@ def two_challenges(coins: np.random.Generator) -> Generator[Any, float, None]:
         mechanism = STRONG if answer > 0.5 else WEAK
 
 
-def press_when_ahead(coins: np.random.Generator) -> Generator[Any, float, None]:
-    """The generator of the README."""
+def mechanism_anew(coins: np.random.Generator) -> Generator[Any, float, None]:
+    """The same, with a mechanism made in every round."""
     epsilon = 0.1
     while True:
         answer = yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, epsilon)
         epsilon = 0.2 if answer > 0.5 else 0.1
+
+
+def query_anew(coins: np.random.Generator) -> Generator[Any, float, None]:
+    """The same, with a mechanism and a query made in every round."""
+    epsilon = 0.1
+    while True:
+        answer = yield WITHOUT_ALICE, EVERYONE, Laplace(counting_query("alice"), epsilon)
+        epsilon = 0.2 if answer > 0.5 else 0.1
+
+
+def database_anew(coins: np.random.Generator) -> Generator[Any, float, None]:
+    """The same, with a mechanism and a database made in every round."""
+    epsilon = 0.1
+    while True:
+        answer = yield EVERYONE.remove("alice"), EVERYONE, Laplace(ALICE, epsilon)
+        epsilon = 0.2 if answer > 0.5 else 0.1
+
+
+def continuous(coins: np.random.Generator) -> Generator[Any, float, None]:
+    """Laplace noise at an epsilon that depends on the last answer and is new in every round."""
+    epsilon = 0.1
+    while True:
+        answer = yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, epsilon)
+        epsilon = 0.1 + 0.1 / (1.0 + abs(answer))

@@ -245,48 +245,30 @@ def compilation() -> Iterator[Line]:
     yield Line("compilation of a rule", statistics.median(times), "s", 5.0, at_least=False)
 
 
-def generator_adversary() -> Iterator[Line]:
-    """Rounds a second of processor time of a generator adversary."""
-    trials = 5_000
-    rates = []
-    for _ in range(5):
-        start = time.process_time()
-        play(adversaries.press_when_ahead, adversaries.PURE, trials)
-        rates.append(trials * ROUNDS / (time.process_time() - start))
-    yield Line("generator adversary", statistics.median(rates), "rounds/s per core", 300_000.0)
-
-
-def bare_loop(adversary: Any, trials: int) -> None:
-    """Send a generator scalar draws of Laplace noise, and do nothing else."""
-    coins, noise = (np.random.Generator(np.random.SFC64(i)) for i in range(2))
-    exponential, uniform = noise.standard_exponential, noise.random
-    for _ in range(trials):
-        send, answer = adversary(coins).send, None
-        for _ in range(ROUNDS):
-            send(answer)
-            answer = exponential() * (1.0 if uniform() < 0.5 else -1.0)
-
-
-def generators_against_a_bare_loop() -> Iterator[Line]:
-    """A generator's rounds, per core, over those of a loop with numpy's scalar draws alone."""
-    trials = 5_000
-    cases = {
-        "two challenges": adversaries.two_challenges,
-        "made anew every round": adversaries.press_when_ahead,
-    }
-    for name, adversary in cases.items():
+def generators_beside_a_loop_by_hand() -> Iterator[Line]:
+    """A generator, as one may write it, over the same game by hand in Python; per core."""
+    trials = 1_000
+    cases = (
+        ("mechanism kept", adversaries.two_challenges, 0.9),
+        ("mechanism made in every round", adversaries.mechanism_anew, 0.5),
+        ("mechanism and query made in every round", adversaries.query_anew, 0.25),
+        ("database made in every round", adversaries.database_anew, None),
+        ("epsilon continuous in the answer", adversaries.continuous, None),
+    )
+    noise = np.random.Generator(np.random.SFC64(1))
+    total = trials * ROUNDS
+    for name, adversary, target in cases:
         ratio, ours, theirs = alternately(
             partial(play, adversary, adversaries.PURE, trials),
-            partial(bare_loop, adversary, trials),
+            partial(loops.press_when_ahead_in_python, trials, ROUNDS, noise),
         )
-        total = trials * ROUNDS
-        detail = {"rounds_per_second": total / ours, "rounds_per_second_bare": total / theirs}
-        yield Line(f"generator, {name}", ratio, "x a bare loop of scalar draws", detail=detail)
-        if adversary is adversaries.two_challenges:
-            yield Line(f"generator, {name}, rate", total / ours, "rounds/s per core", 1_000_000.0)
+        detail = {"rounds_per_second": total / ours, "rounds_per_second_by_hand": total / theirs}
+        yield Line(f"generator, {name}", ratio, "x a Python loop by hand", target, detail=detail)
+        if target is None:
+            yield Line(f"generator, {name}, rate", total / ours, "rounds/s per core", 150_000.0)
 
 
 BENCHMARKS = (
     against_bare_draws, library_rules, other_kinds_beside_loops, two_jobs, two_worker_processes,
-    overhead, compilation, generator_adversary, generators_against_a_bare_loop,
+    overhead, compilation, generators_beside_a_loop_by_hand,
 )  # fmt: skip

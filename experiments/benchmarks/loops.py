@@ -47,6 +47,20 @@ def press_when_ahead(
     return -1
 
 
+def press_when_ahead_in_python(trials: int, rounds: int, noise: np.random.Generator) -> list[float]:
+    """The losses of press-when-ahead by hand in Python, with numpy's scalar draws."""
+    losses = []
+    for _ in range(trials):
+        loss, epsilon = 0.0, 0.5 * EPSILON
+        for _ in range(rounds):
+            size = noise.standard_exponential() / epsilon
+            answer = size * (1.0 if noise.random() < 0.5 else -1.0)
+            loss -= 2.0 * epsilon * min(max(answer - 0.5, -0.5), 0.5)
+            epsilon = EPSILON if answer > 0.5 else 0.5 * EPSILON
+        losses.append(loss)
+    return losses
+
+
 def press_by_response(
     losses: np.ndarray, rounds: int, coins: np.random.Generator, noise: np.random.Generator
 ) -> int:

@@ -17,6 +17,7 @@ import cloudpickle
 import numpy as np
 
 from simulator.data.databases import Database, Relation
+from simulator.data.queries.kept import is_fixed
 from simulator.foundations.errors import Breach, InvalidInput
 from simulator.mechanisms import Free, Mechanism, Pair, ScalarMechanism
 from simulator.mechanisms.sensitivities import check_sensitivities
@@ -51,6 +52,7 @@ class Rule:
         the menu entry's free privacy parameter.
     menu : the challenges to choose from, each with a :class:`ScalarMechanism`.
     state : the state before round 0: a number, or a tuple of numbers whose types the step keeps.
+        What can be altered, such as an array, is refused.
     name : for tables; by default the step's name.
     """
 
@@ -64,6 +66,11 @@ class Rule:
         object.__setattr__(self, "name", self.name or self.step.__name__)
         if not self.menu:
             raise InvalidInput(f"the rule {self.name} has an empty menu")
+        if not is_fixed(self.state):
+            raise InvalidInput(
+                f"the state of {self.name} is {self.state!r}, which a step can alter, so that it "
+                "would pass from trial to trial: start from a number or a tuple of numbers"
+            )
         for place, challenge in enumerate(self.menu):
             if not isinstance(challenge.mechanism, ScalarMechanism):
                 raise InvalidInput(
@@ -122,6 +129,18 @@ def rule(
 ) -> Callable[[Callable[..., tuple[Any, ...]]], Rule]:
     """Make a :class:`Rule` of the decorated step function.
 
+    Parameters
+    ----------
+    menu : the challenges to choose from, ``(database_0, database_1, mechanism)`` each.
+    state : the state before round 0 of every trial: a number or a tuple of numbers.
+    name : for tables; by default the step's name.
+
+    The step is ``step(state, round, answer, coins)``, and returns the next state and an index into
+    the menu (and a parameter, where the menu's entry leaves one free). ``round`` counts from 0. In
+    round 0 there is no answer yet and ``answer`` is NaN, which is neither above nor below any
+    number: add it to a sum only where ``round > 0``. It is NaN too after a query that a filter
+    refused.
+
     >>> @rule(menu=[(without, everyone, Laplace(alice, 0.1)),
     ...             (without, everyone, Laplace(alice, 0.2))])        # doctest: +SKIP
     ... def press_when_ahead(state, round, answer, coins):
@@ -142,15 +161,29 @@ def check_in(free: Free, parameter: float) -> None:
         )
 
 
-def triple(challenge: Any) -> tuple[Any, Any, Any]:
-    """What an adversary sent, taken apart once; raises Breach when it is not three things."""
-    try:
-        database_0, database_1, mechanism = challenge
-    except (TypeError, ValueError):
-        raise Breach(
-            f"the adversary must yield (database_0, database_1, mechanism), not {challenge!r}"
-        ) from None
-    return database_0, database_1, mechanism
+def no_triple(challenge: Any) -> str:
+    """Say that an adversary sent something else than a challenge."""
+    return f"the adversary must yield (database_0, database_1, mechanism), not {challenge!r}"
+
+
+def check_databases(database_0: Any, database_1: Any, relation: Relation) -> None:
+    """Raise Breach unless these are databases, and neighbours under the relation."""
+    for database in (database_0, database_1):
+        if not isinstance(database, Database):
+            raise Breach(f"the adversary yielded {database!r} where a Database belongs")
+    if not relation.are_neighbours(database_0, database_1):
+        difference = relation.difference(database_0, database_1)
+        raise Breach(f"the databases are not neighbours under {relation}: {difference}")
+
+
+def check_mechanism(mechanism: Any, family: Guarantee, relation: Relation) -> Guarantee:
+    """Return what the mechanism promises; raises Breach where that is outside the family."""
+    if not isinstance(mechanism, Mechanism):
+        raise Breach(f"the adversary yielded {mechanism!r} where a mechanism belongs")
+    guarantee = mechanism.guarantee(relation)
+    if not guarantee.implies(family):
+        raise Breach(f"{mechanism!r} promises {guarantee}, outside the family {family}")
+    return guarantee
 
 
 def check_challenge(challenge: Any, family: Guarantee, relation: Relation) -> Challenge:
@@ -159,18 +192,12 @@ def check_challenge(challenge: Any, family: Guarantee, relation: Relation) -> Ch
     Raises Breach when it is not a triple, when the databases are not neighbours, or when the
     mechanism is outside the family.
     """
-    database_0, database_1, mechanism = triple(challenge)
-    for database in (database_0, database_1):
-        if not isinstance(database, Database):
-            raise Breach(f"the adversary yielded {database!r} where a Database belongs")
-    if not isinstance(mechanism, Mechanism):
-        raise Breach(f"the adversary yielded {mechanism!r} where a mechanism belongs")
-    if not relation.are_neighbours(database_0, database_1):
-        difference = relation.difference(database_0, database_1)
-        raise Breach(f"the databases are not neighbours under {relation}: {difference}")
-    guarantee = mechanism.guarantee(relation)
-    if not guarantee.implies(family):
-        raise Breach(f"{mechanism!r} promises {guarantee}, outside the family {family}")
+    try:
+        database_0, database_1, mechanism = challenge
+    except (TypeError, ValueError):
+        raise Breach(no_triple(challenge)) from None
+    check_databases(database_0, database_1, relation)
+    check_mechanism(mechanism, family, relation)
     return Challenge(database_0, database_1, mechanism)
 
 

@@ -19,7 +19,7 @@ from simulator.analysis.declared import require_declared
 from simulator.analysis.estimation import BoundVerdict, violation
 from simulator.analysis.result import Result
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.engine.interpreted.interpreter import key_of
+from simulator.engine.interpreted.prepared import key_of
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable
 from simulator.foundations.stages import in_stages

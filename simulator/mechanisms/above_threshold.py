@@ -17,7 +17,7 @@ from simulator.mechanisms.values import candidates, check_query
 from simulator.theory.guarantees.families import PureDP
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AboveThreshold(FiniteMechanism):
     """Report which of a stream of queries is the first to pass a noisy threshold.
 

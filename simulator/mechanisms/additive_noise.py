@@ -35,6 +35,8 @@ class AdditiveNoise(ScalarMechanism):
     A subclass is a frozen dataclass with a ``query``; it gives ``noise`` and ``law_of_shift``.
     """
 
+    __slots__ = ()
+
     scalars: ClassVar[Scalars] = NOISE_MIXTURE
 
     @abstractmethod
@@ -62,7 +64,7 @@ class AdditiveNoise(ScalarMechanism):
         return self.law_of_shift(self.query.sensitivity(relation), relation)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DiscreteGaussian(AdditiveNoise):
     """A whole number plus noise on the integers, of mass proportional to exp(-x^2/(2 sigma^2)).
 
@@ -96,14 +98,14 @@ class DiscreteGaussian(AdditiveNoise):
         """Two whole numbers."""
         for value in (value_0, value_1):
             whole_number("discrete Gaussian", value, instead="Gaussian")
-        return super().row(value_0, value_1, relation)
+        return AdditiveNoise.row(self, value_0, value_1, relation)
 
     def law_of_shift(self, shift: float, relation: Relation) -> PrivacyLossLaw:
         """See :func:`simulator.theory.laws.discrete.discrete_gaussian`."""
         return discrete.discrete_gaussian(self.sigma, round(shift))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Staircase(AdditiveNoise):
     """Noise of the least mean size among all that is epsilon-DP, for one of its shares.
 
@@ -141,7 +143,7 @@ class Staircase(AdditiveNoise):
         return discrete.staircase(self.epsilon, self.share)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TruncatedNoise(AdditiveNoise):
     """Normal or Laplace noise conditioned on [-reach, reach]: some answers tell who is in.
 

@@ -13,12 +13,15 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from inspect import signature
+from types import FunctionType
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
-from simulator.data.queries import Query, exceeded
+from simulator.data.queries import Query
+from simulator.data.queries.kept import checked_values
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.foundations.validation import positive
 from simulator.theory.guarantees.families import Guarantee
@@ -105,6 +108,14 @@ class Pair(Protocol):
         """Privacy loss ln P0(answer)/P1(answer)."""
 
 
+CONTRACT = {
+    "guarantee": ("relation",),
+    "sample": ("database", "noise", "relation"),
+    "log_likelihood_ratio": ("answer", "database_0", "database_1", "relation"),
+}
+"""The methods that a mechanism defines, with the arguments that they are called with."""
+
+
 class Mechanism(ABC):
     """A private mechanism, frozen and hashable.
 
@@ -113,9 +124,26 @@ class Mechanism(ABC):
     :class:`ScalarMechanism` instead.
     """
 
+    __slots__ = ()
+
     query: Query
     has_likelihood: ClassVar[bool] = True
     """Whether the loss of an answer is known; see :mod:`simulator.mechanisms.black_box`."""
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        for name, arguments in CONTRACT.items():
+            if isinstance(method := vars(cls).get(name), FunctionType):
+                try:
+                    signature(method).bind(None, *arguments)
+                except TypeError:
+                    raise InvalidInput(
+                        f"{cls.__name__}.{name}{signature(method)} does not fit the contract of a "
+                        "mechanism:\n"
+                        "    guarantee(self, relation)\n"
+                        "    sample(self, database, noise, relation)\n"
+                        "    log_likelihood_ratio(self, answer, database_0, database_1, relation)"
+                    ) from None
 
     @abstractmethod
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
@@ -179,7 +207,7 @@ class Mechanism(ABC):
         raise NotApplicable(f"{type(self).__name__} has no closed-form privacy-loss law")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PlainPair:
     """A pair played by the mechanism's own Python methods."""
 
@@ -259,6 +287,8 @@ class ScalarMechanism(Mechanism):
     names in ``parameter_name``; it gives ``scalars`` and ``row``. Everything else follows.
     """
 
+    __slots__ = ()
+
     scalars: ClassVar[Scalars]
     parameter_name: ClassVar[str] = "epsilon"
 
@@ -280,17 +310,16 @@ class ScalarMechanism(Mechanism):
         self, database_0: Database, database_1: Database, relation: Relation
     ) -> tuple[float, ...]:
         """``row`` for two databases; raises Breach when they exceed the stated sensitivity."""
-        value_0, value_1 = self.query(database_0), self.query(database_1)
-        complaint = exceeded(self.query, value_0, value_1, relation)
-        if complaint is not None:
-            raise Breach(complaint)
-        return self.row(value_0, value_1, relation)
+        return self.row(*checked_values(self.query, database_0, database_1, relation), relation)
 
     def pair(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> Pair:
         """The mechanism on these two databases; raises Breach if they exceed a sensitivity."""
-        row = self.checked_row(database_0, database_1, relation)
+        return self.scalar_pair(self.checked_row(database_0, database_1, relation))
+
+    def scalar_pair(self, row: tuple[float, ...]) -> ScalarPair:
+        """The pair that a row describes."""
         return ScalarPair(self.scalars, row, self.fixed_parameter())
 
     def fixed_parameter(self) -> float:

@@ -84,6 +84,8 @@ def answer_of(function: Callable[..., Any], *arguments: Any) -> Any:
 class NoLikelihood(Mechanism):
     """What all mechanisms share of which nothing but their answers is known."""
 
+    __slots__ = ()
+
     claimed: Guarantee
     has_likelihood: ClassVar[bool] = False
 
@@ -123,7 +125,7 @@ def name_of(function: Any) -> str:
     return str(getattr(function, "__name__", None) or type(function).__name__)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, slots=True)
 class BlackBox(NoLikelihood):
     """A mechanism of any callable, without a likelihood.
 

@@ -67,7 +67,7 @@ EXPONENTIAL = Scalars(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Exponential(ScalarMechanism):
     """Choose a candidate with probability proportional to e^{epsilon score/(2 sensitivity)}.
 

@@ -137,6 +137,8 @@ class FiniteMechanism(ScalarMechanism):
     ``probabilities``. The answer is an outcome's index, as a float.
     """
 
+    __slots__ = ()
+
     scalars: ClassVar[Scalars] = FINITE
 
     @abstractmethod

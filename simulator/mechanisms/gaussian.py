@@ -11,6 +11,7 @@ import scipy
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query
+from simulator.data.queries.kept import checked_values
 from simulator.mechanisms.base import (
     Free,
     Numbers,
@@ -20,7 +21,7 @@ from simulator.mechanisms.base import (
     check_parameter,
     smallest,
 )
-from simulator.mechanisms.values import NO_LOSS, checked_vectors, refuse_scores
+from simulator.mechanisms.values import NO_LOSS, checked_vectors, is_number, refuse_scores
 from simulator.theory.guarantees.families import GaussianDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
@@ -145,7 +146,7 @@ GAUSSIAN = Scalars(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Gaussian(ScalarMechanism):
     """The query's value plus Gaussian noise of standard deviation ``sigma``.
 
@@ -181,9 +182,10 @@ class Gaussian(ScalarMechanism):
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> Pair:
         """The two output distributions; vector-valued where the query is."""
-        value_0, value_1 = checked_vectors(self.query, database_0, database_1, relation)
-        if value_0.ndim == 0:
-            return super().pair(database_0, database_1, relation)
+        value_0, value_1 = checked_values(self.query, database_0, database_1, relation)
+        if is_number(value_0):
+            return self.scalar_pair(self.row(value_0, value_1, relation))
+        value_0, value_1 = np.asarray(value_0, dtype=float), np.asarray(value_1, dtype=float)
         return VectorGaussianPair(value_0, value_1, self.fixed_parameter())
 
     def law(

@@ -180,7 +180,7 @@ GEOMETRIC = Scalars(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Geometric(ScalarMechanism):
     """The query's integer value plus two-sided geometric noise, Pr[z] ~ e^{-epsilon|z|/sens}.
 

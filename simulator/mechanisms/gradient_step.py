@@ -23,7 +23,7 @@ from simulator.theory.laws.subsampled import PoissonSubsampledLaw, check_rate
 _FAR = 30.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class GradientStep(Mechanism):
     """The clipped gradients of a Poisson sample of the records, added up, with Gaussian noise.
 

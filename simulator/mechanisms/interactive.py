@@ -58,7 +58,7 @@ class Ask:
     message: Any
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, slots=True)
 class Interactive(NoLikelihood):
     """A mechanism that the adversary opens, and asks in later rounds by ``handle.ask(message)``.
 
@@ -134,7 +134,7 @@ class Conversation:
         raise Breach("the object of an interactive mechanism stays within its trial")
 
 
-class AskedPair:
+class MessagePair:
     """One message to a conversation, which is on the play's database already."""
 
     __slots__ = ("_conversation", "_message")
@@ -191,11 +191,11 @@ class Conversations:
         self._opened.append(conversation)
         return self._handles[-1]
 
-    def asked(self, ask: Ask) -> AskedPair:
-        """The message on its way to the object of this trial; raises Breach where it has none."""
+    def pair(self, ask: Ask) -> MessagePair:
+        """A message to what this trial has opened; raises Breach for another trial's handle."""
         for handle, conversation in zip(self._handles, self._opened):
             if handle is ask.handle:
-                return AskedPair(conversation, ask.message)
+                return MessagePair(conversation, ask.message)
         raise Breach(
             f"the adversary asked {ask.handle!r}, which was not opened in this trial: a handle "
             "serves the trial that opened it"

@@ -10,6 +10,7 @@ import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query, ScalarQuery
+from simulator.data.queries.kept import checked_values
 from simulator.foundations.errors import NotApplicable
 from simulator.mechanisms.base import (
     Free,
@@ -20,7 +21,7 @@ from simulator.mechanisms.base import (
     check_parameter,
     largest,
 )
-from simulator.mechanisms.values import NO_LOSS, checked_vectors, refuse_scores
+from simulator.mechanisms.values import NO_LOSS, checked_vectors, is_number, refuse_scores
 from simulator.theory.guarantees.families import PureDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.laplace import LaplaceLaw
@@ -48,8 +49,8 @@ def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
 def _loss(params: Numbers, answer: float) -> float:
     # (|y - v1| - |y - v0|)/b is linear between the two values and constant outside; clamping
     # first keeps the loss of a far answer at exactly +-epsilon.
-    half = params[4]
-    return params[5] * min(max(answer - params[3], -half), half)
+    place, half = answer - params[3], params[4]
+    return params[5] * (-half if place < -half else half if place > half else place)
 
 
 # tilted: psi, P(before), P(before or between), steepness, e^{-steepness shift} - 1, shift,
@@ -157,7 +158,7 @@ LAPLACE = Scalars(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Laplace(ScalarMechanism):
     """The query's value plus Laplace noise of scale sensitivity/epsilon in each coordinate.
 
@@ -200,9 +201,10 @@ class Laplace(ScalarMechanism):
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> Pair:
         """The two output distributions; vector-valued where the query is."""
-        value_0, value_1 = checked_vectors(self.query, database_0, database_1, relation)
-        if value_0.ndim == 0:
-            return super().pair(database_0, database_1, relation)
+        value_0, value_1 = checked_values(self.query, database_0, database_1, relation)
+        if is_number(value_0):
+            return self.scalar_pair(self.row(value_0, value_1, relation))
+        value_0, value_1 = np.asarray(value_0, dtype=float), np.asarray(value_1, dtype=float)
         scale = self.query.sensitivity(relation) / self.fixed_parameter()
         return VectorLaplacePair(value_0, value_1, scale)
 

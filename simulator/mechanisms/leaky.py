@@ -21,7 +21,7 @@ REVEALS_ZERO, SAYS_ZERO, SAYS_ONE, REVEALS_ONE = range(4)
 """The four answers: the bit in the clear, or a randomized response about it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LeakyRandomizedResponse(FiniteMechanism):
     """Reveal the bit in the clear with probability delta, else answer by randomized response.
 

@@ -20,7 +20,7 @@ from simulator.theory.guarantees.families import PureDP
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LloydStep(Mechanism):
     """Assign every point to its closest centre; release how many there are, and their sum.
 
@@ -128,7 +128,7 @@ class LloydStep(Mechanism):
         return self.pair(database_0, database_1, relation).loss(answer)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LloydPair:
     """A step on two databases: unit Laplace noise behind a public change of units."""
 

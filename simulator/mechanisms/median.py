@@ -21,7 +21,7 @@ from simulator.mechanisms.scaled_laplace import ScaledLaplace, clipped_values
 from simulator.theory.guarantees.families import ApproxDP, PureDP
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LocalSensitivityMedian(ScaledLaplace):
     """Broken on purpose: the median plus Lap(local sensitivity/epsilon).
 
@@ -56,7 +56,7 @@ class LocalSensitivityMedian(ScaledLaplace):
         return median(values, self.lower), sensitivity / self.epsilon
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SmoothSensitivityMedian(ScaledLaplace):
     """The median plus Laplace noise of scale 2/epsilon times its smooth sensitivity.
 

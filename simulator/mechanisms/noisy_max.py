@@ -19,7 +19,7 @@ from simulator.mechanisms.values import candidates, check_query
 from simulator.theory.guarantees.families import PureDP
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ReportNoisyMax(FiniteMechanism):
     """Add Laplace noise to every count and report the index of the largest noisy count.
 

@@ -38,6 +38,8 @@ class TableMechanism(ScalarMechanism):
     A subclass is a frozen dataclass with a ``mechanism``, and gives ``table``.
     """
 
+    __slots__ = ()
+
     mechanism: ScalarMechanism
     scalars: ClassVar[Scalars] = FINITE
 
@@ -79,7 +81,7 @@ class TableMechanism(ScalarMechanism):
         return FiniteLaw.from_probabilities(*self.table(database_0, database_1, relation))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PostProcessed(TableMechanism):
     """A function of the outcome of a mechanism that has finitely many.
 
@@ -123,7 +125,7 @@ def _place(function: Callable[[int], int], outcome: int) -> int:
     return int(place)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cells(TableMechanism):
     """Tell only in which cell between ``cuts`` a Laplace or Gaussian answer lies.
 
@@ -184,7 +186,7 @@ def _between(cdf: Callable[[Vector], Vector], z: Vector) -> Vector:
     return np.where(z[:-1] > 0, upper[:-1] - upper[1:], lower[1:] - lower[:-1])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Recoded(Mechanism):
     """A bijection of another mechanism's answer, any mechanism: no loss changes.
 
@@ -232,7 +234,7 @@ class Recoded(Mechanism):
         return self.mechanism.law(database_0, database_1, relation)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RecodedPair:
     """A pair whose answers pass through a bijection."""
 

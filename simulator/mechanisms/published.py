@@ -27,6 +27,8 @@ class Publishing(Mechanism):
     A subclass is a frozen dataclass; it gives ``draw`` and ``log_weight``.
     """
 
+    __slots__ = ()
+
     @abstractmethod
     def draw(self, counts: Counts, noise: np.random.Generator) -> Counts:
         """How often each record is published; ``counts`` and the result have shape (records,)."""
@@ -93,7 +95,7 @@ class PublishedPair:
         return total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class NameAndShame(Publishing):
     """Publish each record in the clear with probability ``delta``, independently of the others.
 
@@ -136,7 +138,7 @@ class NameAndShame(Publishing):
         return FiniteLaw.from_log_probabilities(first, second)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class JustAFew(Publishing):
     """Publish ``rows`` records in the clear, every choice of them equally likely.
 

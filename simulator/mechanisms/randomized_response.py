@@ -79,7 +79,7 @@ RANDOMIZED_RESPONSE = Scalars(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RandomizedResponse(ScalarMechanism):
     """Answer the query's bit truthfully with probability e^epsilon/(1+e^epsilon), else lie.
 

@@ -19,7 +19,7 @@ from simulator.mechanisms.scaled_laplace import ScaledLaplace
 from simulator.theory.guarantees.families import ApproxDP
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SampleAndAggregate(ScaledLaplace):
     """The smooth-sensitivity median of a statistic's values on blocks of the database.
 

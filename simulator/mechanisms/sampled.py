@@ -50,6 +50,8 @@ _MOST_SAMPLES, _MOST_SUMS = 4096, 1 << 20
 class _Sampled(ScalarMechanism):
     """What both ways of sampling share: the mixture over samples, and the guarantee by rate."""
 
+    __slots__ = ()
+
     mechanism: ScalarMechanism
     relation: ClassVar[Relation]
     way: ClassVar[str]
@@ -192,7 +194,7 @@ def require_relation(relation: Relation, sampling: type[_Sampled]) -> None:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PoissonSubsampled(_Sampled):
     """A mechanism on a sample that holds each record with probability ``rate``, independently.
 
@@ -265,7 +267,7 @@ class PoissonSubsampled(_Sampled):
                 yield Database(sample), weight
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SampledWithoutReplacement(_Sampled):
     """A mechanism on ``size`` of exactly ``population`` records, every subset equally likely.
 

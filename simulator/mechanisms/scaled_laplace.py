@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from simulator.data.databases import ADD_REMOVE, Database, Relation
+from simulator.data.databases import Database, Relation
 from simulator.data.queries import Column
 from simulator.data.queries.arguments import label, reader
 from simulator.foundations.errors import InvalidInput
-from simulator.mechanisms.base import Numbers, Pair, ScalarMechanism, ScalarPair, Scalars
+from simulator.mechanisms.base import Numbers, ScalarMechanism, Scalars
 
 # row, and params: value 0, value 1, scale 0, scale 1; then ln(scale 1/scale 0) where both are > 0
 
@@ -58,6 +58,8 @@ class ScaledLaplace(ScalarMechanism):
     compiled. There is no tilted law: with two scales its normalizer is infinite for large theta.
     """
 
+    __slots__ = ()
+
     scalars: ClassVar[Scalars] = SCALED_LAPLACE
 
     @abstractmethod
@@ -74,13 +76,6 @@ class ScaledLaplace(ScalarMechanism):
         """``row`` for two databases; no sensitivity is stated, hence none can be exceeded."""
         first = self.centre_and_scale(database_0, relation)
         return self.row(first, self.centre_and_scale(database_1, relation), relation)
-
-    def pair(
-        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
-    ) -> Pair:
-        """The mechanism on these two databases."""
-        row = self.checked_row(database_0, database_1, relation)
-        return ScalarPair(self.scalars, row, self.fixed_parameter())
 
 
 def clipped_values(

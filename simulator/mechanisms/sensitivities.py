@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from simulator.data.databases import Database, Relation
@@ -14,6 +15,8 @@ from simulator.mechanisms.base import Mechanism
 def parts_of(mechanism: Mechanism) -> Iterator[Any]:
     """The values that a mechanism holds, in its attributes and in tuples or lists of them."""
     held = [getattr(mechanism, "query", None), *getattr(mechanism, "__dict__", {}).values()]
+    if is_dataclass(mechanism):
+        held += [getattr(mechanism, part.name, None) for part in fields(mechanism)]
     for part in held:
         if isinstance(part, tuple | list):
             yield from part
@@ -26,11 +29,13 @@ def check_sensitivities(
 ) -> None:
     """Raise Breach when this pair moves a query of the mechanism by more than the query states.
 
-    Mechanisms of this package check their queries themselves, each by its own rule; those of
-    users are searched for queries, as are the mechanisms that they hold.
+    Mechanisms of this package check their queries themselves, each by its own rule, and hold
+    another mechanism as ``mechanism`` at most; those of users are searched for queries and for
+    mechanisms.
     """
     own = type(mechanism).__module__.startswith("simulator.")
-    for part in {id(part): part for part in parts_of(mechanism)}.values():
+    parts = [getattr(mechanism, "mechanism", None)] if own else list(parts_of(mechanism))
+    for part in {id(part): part for part in parts if part is not None}.values():
         if isinstance(part, Mechanism):
             check_sensitivities(part, database_0, database_1, relation)
         elif not own and isinstance(part, Query) and not isinstance(part, type):

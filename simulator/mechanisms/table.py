@@ -19,7 +19,7 @@ from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Table(FiniteMechanism):
     """Answer with the probabilities of a table, one row for each value of a bit.
 

@@ -20,7 +20,7 @@ from simulator.theory.guarantees.families import PureDP
 from simulator.theory.laws.base import PrivacyLossLaw
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TwoPartyCount(Mechanism):
     """Each party adds Lap(2 sensitivity/epsilon) to its own count and shares it.
 
@@ -118,7 +118,7 @@ class TwoPartyCount(Mechanism):
         return self.pair(database_0, database_1, relation).loss(answer)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TwoPartyPair:
     """What one party sees of the protocol on two databases that agree on its own records."""
 

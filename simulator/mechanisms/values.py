@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.databases import Database, Relation
-from simulator.data.queries import Query, exceeded
-from simulator.foundations.errors import Breach, InvalidInput
+from simulator.data.queries import Query
+from simulator.data.queries.kept import checked_values
+from simulator.foundations.errors import InvalidInput
 from simulator.theory.laws.finite import FiniteLaw
 
 NO_LOSS = FiniteLaw(np.zeros(1), np.zeros(1))
@@ -20,12 +21,13 @@ def checked_vectors(
     query: Query, database_0: Database, database_1: Database, relation: Relation
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The query's values as float64 arrays; raises Breach when they exceed its sensitivity."""
-    first = np.asarray(query(database_0), dtype=float)
-    second = np.asarray(query(database_1), dtype=float)
-    complaint = exceeded(query, first, second, relation)
-    if complaint is not None:
-        raise Breach(complaint)
-    return first, second
+    first, second = checked_values(query, database_0, database_1, relation)
+    return np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a query's value is one number, and no vector."""
+    return type(value) in (int, float) or np.ndim(value) == 0
 
 
 def candidates(mechanism: str, value: Any) -> NDArray[np.float64]:

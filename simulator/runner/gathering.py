@@ -7,7 +7,7 @@ from typing import Any
 
 from simulator.adversaries.contract import Challenge, Rule
 from simulator.engine.block import Outcome, Specification
-from simulator.engine.interpreted.interpreter import key_of
+from simulator.engine.interpreted.prepared import key_of
 from simulator.engine.outcomes.tally import PairwiseSum, Tally
 from simulator.engine.views.views import View
 from simulator.foundations.errors import InvalidInput

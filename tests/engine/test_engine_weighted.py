@@ -14,7 +14,7 @@ from simulator.data import ADD_REMOVE, counting_scores
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import psi_bound, tilt_of, width_of
-from simulator.engine.interpreted.interpreter import MAX_PREPARED, Prepared
+from simulator.engine.interpreted.prepared import MAX_PREPARED, Prepared
 from simulator.engine.sampling import Covering, Steered, Tilted
 from simulator.engine.specification import Specification
 from simulator.engine.weight_bounds import total_psi_bound
@@ -283,13 +283,13 @@ def test_an_answer_that_its_experiment_cannot_give_is_told(b, compiled):
 
 def test_challenges_that_cannot_be_hashed_do_not_fill_the_memory():
     query = counting_query("alice")
-    query_of = type("Unhashable", (type(query),), {"__hash__": None})(*vars(query).values())
+    query_of = type("Unhashable", (type(query),), {"__hash__": None})("alice")
     challenge = WITHOUT_ALICE, WITH_ALICE, Laplace(query_of, 0.2)
     prepared = Prepared(Specification(always, PureDP(0.2), 5, 1, sampling=Tilted(1.0)), 0)
     for _ in range(MAX_PREPARED + 100):
         prepared.law(prepared.ready(challenge).pair, 0)
-    assert not prepared.recognised.by_value
-    assert not prepared.recognised.by_id
+    assert not prepared.by_value
+    assert not prepared.by_objects
     assert len(prepared.laws) <= MAX_PREPARED
 
 

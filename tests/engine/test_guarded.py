@@ -11,12 +11,12 @@ from simulator.adversaries import Rule
 from simulator.engine.block import play_block, tilted_engine_for
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.engine.interpreted.interpreter import (
-    Prepared,
     Trial,
     play_interpreted,
     play_trial,
     tilted_draw,
 )
+from simulator.engine.interpreted.prepared import Prepared
 from simulator.engine.sampling import Covering, Guarded, Steered, Tilted
 from simulator.engine.specification import Played, Specification
 from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound, weight_exponent

@@ -14,7 +14,8 @@ import numpy as np
 from simulator import RandomizedResponse
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
-from simulator.engine.interpreted.interpreter import Prepared, Trial, play_trial, tilted_draw
+from simulator.engine.interpreted.interpreter import Trial, play_trial, tilted_draw
+from simulator.engine.interpreted.prepared import Prepared
 from simulator.mechanisms import Exponential
 
 

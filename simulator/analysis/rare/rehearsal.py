@@ -11,7 +11,8 @@ from simulator.adversaries.contract import Rule
 from simulator.engine.block import tilted_engine_for
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.tilted_kernel import slopes_of_psi
-from simulator.engine.interpreted.interpreter import Prepared, Trial, play_trial, tilted_draw
+from simulator.engine.interpreted.interpreter import Trial, play_trial, tilted_draw
+from simulator.engine.interpreted.prepared import Prepared
 from simulator.engine.sampling import RoundByRound, Tilted
 from simulator.engine.specification import Specification
 from simulator.foundations.seeds import pilot_generators

@@ -16,14 +16,14 @@ import numpy as np
 
 from simulator.analysis.ceilings import delta_ceiling, tail_ceiling
 from simulator.analysis.estimation import Estimate, splitting_runs
-from simulator.engine.interpreted.interpreter import Prepared, Trial, play_trial
+from simulator.engine.interpreted.interpreter import Trial, play_trial
+from simulator.engine.interpreted.prepared import Prepared, Ready
 from simulator.engine.outcomes.loss_sample import excess
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Refusal
 from simulator.foundations.seeds import Pilot, Stream, generator, pilot_generators, record, restore
 from simulator.foundations.stages import in_stages, stage
 from simulator.foundations.ties import beyond
-from simulator.mechanisms import Pair
 
 RUNS = 20
 SHARE = 0.25
@@ -178,8 +178,8 @@ def play_on(
     stood = path.coins or record(coins)
     known = len(path.answers)
 
-    def draw(pair: Pair, trial: Trial, i: int) -> Any:
-        return path.answers[i] if i < known else pair.sample(b, noise)
+    def draw(ready: Ready, trial: Trial, i: int) -> Any:
+        return path.answers[i] if i < known else ready.pair.sample(b, noise)
 
     trial = Trial(keep_answers=True, keep_path=True)
     play_trial(prepared, 0, restore(stood) if path.coins else coins, draw, trial)

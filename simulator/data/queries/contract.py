@@ -42,6 +42,8 @@ class Query(Protocol):
 class ScalarQuery(ABC):
     """A query with one number for an answer, for which all norms agree."""
 
+    __slots__ = ()
+
     @abstractmethod
     def sensitivity(self, relation: Relation) -> float:
         """Return the largest change between neighbours."""

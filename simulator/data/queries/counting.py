@@ -15,7 +15,7 @@ from simulator.data.queries.arguments import Column, distinct, reader
 from simulator.data.queries.contract import ScalarQuery
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CountingQuery(ScalarQuery):
     """How many records equal ``record``."""
 
@@ -35,7 +35,7 @@ class CountingQuery(ScalarQuery):
         return relation.spread(0.0, 1.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PredicateQuery(ScalarQuery):
     """How many records satisfy ``predicate``. Equal to another when it is the same function."""
 
@@ -63,7 +63,7 @@ def counting_query(
     return CountingQuery(which)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class HistogramQuery:
     """How many records fall in each bin; a record in no bin is not counted."""
 

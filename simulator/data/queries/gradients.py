@@ -65,7 +65,7 @@ def labelled_rows(database: Database) -> LabelledRows:
     return LabelledRows(features, labels, norms)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LogisticGradient:
     """The sum over the records of the logistic loss's gradient, each record's clipped in L2 norm.
 

@@ -39,7 +39,7 @@ def _stated(statement: _Statement, relation: Relation, name: str) -> float:
     return stated
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FunctionQuery:
     """Any function of a database, with sensitivities that its author states and answers for."""
 
@@ -77,7 +77,7 @@ def function_query(
     return FunctionQuery(function, l1, l2, name or label(function))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ScoreQuery:
     """A score for each candidate, for a mechanism that selects one of them.
 

@@ -16,7 +16,7 @@ from simulator.foundations.validation import whole
 from simulator.foundations.wording import count_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ClippedSum(ScalarQuery):
     """The sum over the records of a value clipped to [lower, upper]."""
 
@@ -44,7 +44,7 @@ def clipped_sum(column: Column, lower: float, upper: float, name: str | None = N
     return ClippedSum(column, lower, upper, name or f"sum({label(column)})")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MeanOfPublicSize(ScalarQuery):
     """The clipped mean of exactly ``size`` records, a number that is no secret."""
 
@@ -74,7 +74,7 @@ class MeanOfPublicSize(ScalarQuery):
         return relation.spread(self.lower, self.upper) / self.size
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MeanOfBoundedSize(ScalarQuery):
     """The clipped mean of a database that is promised to hold at least ``at_least`` records."""
 

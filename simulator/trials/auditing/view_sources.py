@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from simulator.analysis.evidence.answers import category, settled_one, shown
-from simulator.engine.interpreted.interpreter import key_of
+from simulator.engine.interpreted.prepared import key_of
 from simulator.engine.specification import Specification
 from simulator.engine.views.views import View, asked_in
 from simulator.foundations.errors import InvalidInput

@@ -9,7 +9,7 @@ import simulator.engine.interpreted.interpreter
 from simulator import simulate
 from simulator.analysis.rare import enumerate_states
 from simulator.data import ADD_REMOVE
-from simulator.engine.interpreted.interpreter import Prepared
+from simulator.engine.interpreted.prepared import Prepared
 from simulator.engine.sampling import Tilted
 from simulator.engine.specification import Specification
 from simulator.errors import NotApplicable

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.queries import (
     Query,
+    ScalarQuery,
     check_pair,
     clipped_mean,
     clipped_sum,
@@ -237,3 +238,21 @@ def test_nonsense_is_refused_in_one_line(make, message):
     with pytest.raises(InvalidInput, match=message) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+class StatesNaN(ScalarQuery):
+    """A query whose stated sensitivity is no number."""
+
+    name = "no number"
+
+    def __call__(self, database):
+        return database.size
+
+    def sensitivity(self, relation):
+        return math.nan
+
+
+def test_a_stated_nan_is_exceeded_by_every_pair():
+    complaint = exceeded(StatesNaN(), 3.0, 4.0, ADD_REMOVE)
+    assert complaint is not None
+    assert "states L1 sensitivity nan" in complaint

@@ -1,0 +1,281 @@
+"""A challenge that repeats is prepared once, and anew as soon as anything inside of it changes."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from simulator import Database, Laplace, PureDP, RandomizedResponse, counting_query, simulate
+from simulator.adversaries.contract import Challenge
+from simulator.data import ADD_REMOVE, function_query
+from simulator.data.queries import counting_scores
+from simulator.data.queries.kept import is_fixed
+from simulator.engine.interpreted import prepared as prepared_challenges
+from simulator.engine.interpreted.interpreter import play_interpreted
+from simulator.engine.interpreted.prepared import Prepared
+from simulator.engine.specification import Specification
+from simulator.foundations.errors import Breach
+from simulator.mechanisms import Free, Mechanism
+from tests.helpers.oracle import compose_block
+
+EVERYONE = Database({"alice": 1, "others": 3})
+WITHOUT = EVERYONE.remove("alice")
+ALICE = counting_query("alice")
+FAMILY = PureDP(0.2)
+
+
+def play(adversary, rounds=6, trials=4, **others):
+    return simulate(
+        adversary,
+        FAMILY,
+        rounds,
+        trials,
+        seed=1,
+        jobs=1,
+        experiments=(0,),
+        progress=False,
+        **others,
+    )
+
+
+def array_altered(coins):
+    factor = np.ones(1)
+    query = function_query(lambda d: float(factor[0]) * d.count("alice"), 1.0)
+    mechanism = Laplace(query, 0.2)
+    for _ in range(6):
+        yield WITHOUT, EVERYONE, mechanism
+        factor[0] = 50.0
+
+
+def list_altered(coins):
+    factors = [1.0]
+    mechanism = Laplace(function_query(lambda d: factors[0] * d.count("alice"), 1.0), 0.2)
+    for _ in range(6):
+        yield WITHOUT, EVERYONE, mechanism
+        factors[0] = 50.0
+
+
+def variable_altered(coins):
+    factor = 1.0
+    mechanism = Laplace(function_query(lambda d: factor * d.count("alice"), 1.0), 0.2)
+    for _ in range(6):
+        yield WITHOUT, EVERYONE, mechanism
+        factor = 50.0
+
+
+class Person:
+    """A record that can be altered, told by its identity."""
+
+    weight = 1.0
+
+
+def record_altered(coins):
+    alice = Person()
+    full = Database([alice, "others"])
+    weigh = function_query(
+        lambda d: sum(getattr(r, "weight", 0.0) * n for r, n in d.records()), 1.0
+    )
+    mechanism = Laplace(weigh, 0.2)
+    for _ in range(6):
+        yield full.remove(alice), full, mechanism
+        alice.weight = 50.0
+
+
+class Reweighted(Database):
+    """A database whose count depends on an attribute that changes."""
+
+    __slots__ = ("factor",)
+
+    def count_of(self, record):
+        return getattr(self, "factor", 1) * super().count_of(record)
+
+
+def database_altered(coins):
+    full = Reweighted({"alice": 1, "others": 3})
+    for _ in range(6):
+        yield WITHOUT, full, Laplace(ALICE, 0.2)
+        object.__setattr__(full, "factor", 50)
+
+
+class Adjustable(Mechanism):
+    """A mechanism that is no frozen value, as a user writes one by hand."""
+
+    query = ALICE
+
+    def __init__(self, epsilon):
+        self.epsilon = epsilon
+
+    def guarantee(self, relation=ADD_REMOVE):
+        return PureDP(self.epsilon)
+
+    def sample(self, database, noise, relation=ADD_REMOVE):
+        return Laplace(ALICE, 0.2).sample(database, noise, relation)
+
+    def log_likelihood_ratio(self, answer, database_0, database_1, relation=ADD_REMOVE):
+        of = Laplace(ALICE, 0.2)
+        return of.log_likelihood_ratio(answer, database_0, database_1, relation)
+
+
+def mechanism_altered(coins):
+    mechanism = Adjustable(0.2)
+    for _ in range(6):
+        yield WITHOUT, EVERYONE, mechanism
+        mechanism.epsilon = 9.0
+
+
+@pytest.mark.parametrize(
+    "adversary",
+    [
+        array_altered, list_altered, variable_altered, record_altered, database_altered,
+        mechanism_altered,
+    ],
+)  # fmt: skip
+def test_what_is_altered_between_rounds_is_checked_anew(adversary):
+    with pytest.raises(Breach, match=r"round 2, trial 0: .*(moves it by|outside the family)"):
+        play(adversary)
+
+
+def test_an_object_at_a_freed_address_is_not_taken_for_the_one_before():
+    addresses = []
+
+    def reusing(coins):
+        mechanism = Laplace(ALICE, 0.2)
+        for i in range(400):
+            addresses.append(id(mechanism))
+            yield WITHOUT, EVERYONE, mechanism
+            mechanism = None
+            mechanism = Laplace(ALICE, 0.2 if i < 398 else 9.0)
+
+    with pytest.raises(Breach, match=r"round 400, trial 0: .*outside the family"):
+        play(reusing, rounds=400, trials=1)
+    assert len(set(addresses)) < len(addresses)  # addresses were indeed used again
+
+
+class TwoFaced(tuple):
+    """Another triple each time that it is taken apart."""
+
+    def __iter__(self):
+        self.taken = getattr(self, "taken", 0) + 1
+        return iter((WITHOUT, EVERYONE, Laplace(ALICE, 0.2 if self.taken == 1 else 9.0)))
+
+
+def test_what_is_sent_is_taken_apart_once():
+    sent = []
+
+    def two_faced(coins):
+        while True:
+            sent.append(TwoFaced((1, 2, 3)))
+            yield sent[-1]
+
+    play(two_faced)
+    assert {one.taken for one in sent} == {1}
+
+
+def counted(monkeypatch, name):
+    """The calls of a function that prepares challenges."""
+    calls, of = [], getattr(prepared_challenges, name)
+    monkeypatch.setattr(prepared_challenges, name, lambda *terms: calls.append(terms) or of(*terms))
+    return calls
+
+
+def test_each_distinct_challenge_is_checked_once(monkeypatch):
+    checks = counted(monkeypatch, "check_mechanism")
+    kept = Laplace(ALICE, 0.2)
+
+    def adversary(coins):
+        for _ in range(2):
+            yield WITHOUT, EVERYONE, kept
+            yield Challenge(WITHOUT, EVERYONE, Laplace(counting_query("alice"), 0.1))
+            yield EVERYONE, EVERYONE.remove("alice"), kept
+
+    play(adversary, trials=10)
+    repeated = len(checks)
+    play(adversary, trials=16)
+    assert len(checks) == 2 * repeated
+    assert repeated == 2 * 3  # the play, and its repetition
+
+
+def test_of_a_new_parameter_only_the_family_is_checked(monkeypatch):
+    databases = counted(monkeypatch, "check_databases")
+    mechanisms = counted(monkeypatch, "check_mechanism")
+
+    def adversary(coins):
+        while True:
+            yield WITHOUT, EVERYONE, Laplace(ALICE, 0.1 + 0.1 * coins.random())
+
+    play(adversary, rounds=50, trials=1)
+    assert len(databases) == 2  # the play, and its repetition
+    assert len(mechanisms) == 2 * 50
+
+    def bold(coins):
+        yield WITHOUT, EVERYONE, Laplace(ALICE, 0.15)
+        while True:
+            yield WITHOUT, EVERYONE, Laplace(ALICE, 0.25)
+
+    with pytest.raises(Breach, match=r"round 2, trial 0: .*outside the family"):
+        play(bold)
+
+
+def test_what_is_prepared_for_one_challenge_is_not_played_for_another():
+    """Mechanisms, queries and databases that are kept, made anew and mixed, against the oracle."""
+    bob = counting_query("bob")
+    full = EVERYONE.add("bob")
+    kept = [Laplace(ALICE, 0.2), Laplace(bob, 0.1)]
+
+    def mixed(coins):
+        while True:
+            person = ("alice", "bob")[coins.integers(2)]
+            without = full.remove(person) if coins.random() < 0.5 else REMOVED[person]
+            mechanism = kept[coins.integers(2)]
+            if coins.random() < 0.5:
+                kind = (Laplace, RandomizedResponse)[coins.integers(2)]
+                mechanism = kind(counting_query(person), (0.1, 0.2)[coins.integers(2)])
+            pair = (without, full) if coins.random() < 0.5 else (full, without)
+            yield *pair, mechanism
+
+    REMOVED = {person: full.remove(person) for person in ("alice", "bob")}
+    s = Specification(mixed, FAMILY, 60, 20, keep_views=20)
+    for b in (0, 1):
+        outcome, plays = play_interpreted(s, b, 0), compose_block(s, b, 0)
+        assert [view.answers for view in outcome.views] == [tuple(p.answers) for p in plays]
+        assert outcome.losses.tolist() == [p.loss for p in plays]
+
+
+def test_what_is_kept_is_bounded():
+    def ever_new(coins):
+        while True:
+            query = counting_query(float(coins.random()))
+            yield WITHOUT, EVERYONE, Laplace(ALICE, 0.1 + 0.1 * coins.random())
+            yield WITHOUT, EVERYONE, Laplace(query, 0.1)
+
+    s = Specification(ever_new, FAMILY, 5, 1)
+    prepared = Prepared(s, 0)
+    challenges = ever_new(np.random.default_rng(0))
+    for _ in range(prepared_challenges.MAX_PREPARED + 100):
+        prepared.ready(next(challenges))
+    assert len(prepared.by_value) == len(prepared.by_objects)
+    held = sum(len(one.by_parameter) for one in prepared.by_value.values())
+    assert held <= prepared_challenges.MAX_PREPARED
+
+
+@dataclass(frozen=True)
+class Point:
+    """A user's frozen value."""
+
+    x: float
+    tags: tuple = ()
+
+
+def test_what_is_fixed():
+    for fixed in (
+        1, 0.5, "a", None, (1, ("a",)), EVERYONE, ALICE, Laplace(ALICE, 0.1), Point(0.5),
+        Fraction(1, 2), Free(0.1, 0.2), counting_scores(["a", "b"]),
+    ):  # fmt: skip
+        assert is_fixed(fixed), fixed
+    for loose in (
+        [1], (1, [2]), {"a": 1}, np.ones(2), object(), len, {}.get, lambda d: 1, print,
+        function_query(lambda d: 1.0, 1.0), counting_query(lambda r: True), Point(0.5, ([],)),
+        Reweighted([1]), Adjustable(0.2),
+    ):  # fmt: skip
+        assert not is_fixed(loose), loose
