@@ -17,23 +17,7 @@ import pytest
 import simulator
 from experiments import stages
 from simulator import moved
-
-NAMESPACES = (
-    "simulator.adversaries",
-    "simulator.analysis",
-    "simulator.analysis.estimation",
-    "simulator.claims",
-    "simulator.data",
-    "simulator.data.queries",
-    "simulator.errors",
-    "simulator.mechanisms",
-    "simulator.runner",
-    "simulator.theory",
-    "simulator.theory.events",
-    "simulator.trials",
-    "simulator.worst",
-)
-"""The public modules below the root."""
+from tests.helpers.public import NAMESPACES
 
 MOVED_MODULES = {
     "simulator.estimation": "simulator.analysis.estimation",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,9 @@ from experiments.site import claim_pictures, gallery, ledger, reference
 from experiments.site.knobs import Sweep
 
 HERE = Path(__file__).parent
+PICTURE = re.compile(r"!\[([^\]]*)\]\((?:\.\./)+results/figures/(\w+)\.\w+\)")
+SHOWN = re.compile(r"(?<!!)\[([^\]]+)\]\((?:\.\./)+results/figures/(\w+)\.\w+\)")
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?:\.\./){4}[^)]*\)")
 NOTEBOOKS = HERE.parent / "notebooks"
 
 
@@ -24,6 +28,8 @@ def assemble(folder: Path, sweeps: Mapping[str, Sequence[Sweep]], mathjax: Path)
     made, source = folder / "source.part", folder / "source"
     shutil.rmtree(made, ignore_errors=True)
     shutil.copytree(HERE / "pages", made)
+    for page in made.rglob("*.md"):
+        page.write_text(within_the_site(page.read_text(encoding="utf-8")), encoding="utf-8")
     for notebook in sorted(NOTEBOOKS.glob("*.ipynb")):
         shutil.copy(notebook, made / "class" / notebook.name)
     gallery.write(made)
@@ -34,6 +40,13 @@ def assemble(folder: Path, sweeps: Mapping[str, Sequence[Sweep]], mathjax: Path)
     scripts.mkdir(parents=True, exist_ok=True)
     shutil.copy(mathjax, scripts / mathjax.name)
     return source
+
+
+def within_the_site(text: str) -> str:
+    """A page with links to figures that lead to the gallery, and none to other files."""
+    text = PICTURE.sub(r"![\1](../gallery/\2.svg)", text)
+    text = SHOWN.sub(r"[\1](../gallery/\2.md)", text)
+    return LINK.sub(r"\1", text)
 
 
 def replace(old: Path, new: Path) -> None:

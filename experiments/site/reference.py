@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from experiments import stages
 from simulator.doors.cli import group
 
 ROOMS = (
     "simulator",
     "simulator.adversaries",
     "simulator.mechanisms",
+    "simulator.data",
     "simulator.data.queries",
     "simulator.theory",
     "simulator.theory.events",
+    "simulator.analysis",
     "simulator.analysis.estimation",
-    "simulator.trials.testing",
+    "simulator.worst",
+    "simulator.trials",
+    "simulator.runner",
+    "simulator.claims",
+    "simulator.errors",
 )
-"""The public rooms; README's "Rooms" has the same list, and a test compares them."""
-
-PICTURE = re.compile(r"!\[([^\]]*)\]\(results/figures/(\w+)\.\w+\)")
-SHOWN = re.compile(r"(?<!!)\[([^\]]+)\]\(results/figures/(\w+)\.\w+\)")
-LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!\w+:|#|\.\./)[^)]*\)")
+"""The public modules: a test compares them with those of the surface."""
 
 
 def write(source: Path) -> None:
@@ -36,18 +36,18 @@ def write(source: Path) -> None:
     folder = source / "reference"
     folder.mkdir(parents=True)
     pages = {room: room_page(room) for room in ROOMS}
-    pages |= {"commands": commands_page(), "manual": manual_page(), "index": index()}
+    pages |= {"commands": commands_page(), "index": index()}
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def index() -> str:
     """The reference's first page."""
-    tree = "\n".join(["manual", "commands", *ROOMS])
+    tree = "\n".join(["commands", *ROOMS])
     return f"""# Reference
 
-The manual is the README of the repository. The other pages are made of the docstrings: public are
-the names on these pages and the command `dpcompose`; everything else may change without notice.
+These pages are made of the docstrings. Public are the names on them and the command `dpcompose`;
+everything else may change without notice.
 
 ```{{toctree}}
 :maxdepth: 1
@@ -124,11 +124,3 @@ def commands_page() -> str:
         "1 a check failed or a mechanism broke its promise, 2 bad input, 3 an estimate was "
         "refused, 130 interrupted.\n\n" + "\n".join(texts)
     )
-
-
-def manual_page() -> str:
-    """The README, its pictures from the gallery, and without links into the repository."""
-    text = (stages.ROOT / "README.md").read_text(encoding="utf-8")
-    text = PICTURE.sub(r"![\1](../gallery/\2.svg)", text)
-    text = SHOWN.sub(r"[\1](../gallery/\2.md)", text)
-    return LINK.sub(r"\1", text).replace("# dpcompose\n", "# Manual\n", 1)

@@ -1,9 +1,10 @@
-"""The README's programs run as they stand, and its tables are those of the code."""
+"""The programs of README and of the pages run, and their tables are those of the code."""
 
 import json
 import math
 import re
 import runpy
+import shlex
 import sys
 import types
 from pathlib import Path
@@ -18,34 +19,69 @@ from simulator.adversaries import Rule
 from tests.helpers import bounds_table, mechanisms_table
 
 README = (stages.ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = stages.ROOT / "experiments" / "site" / "pages"
 MAKEFILE = (stages.ROOT / "Makefile").read_text(encoding="utf-8")
-PROGRAMS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 ESTIMATE = r"\d[\d.e-]* \[\d[\d.e-]*, \d[\d.e-]*\] \(95%, [\w-]+\)\n"
 WEIGHTED = r"\d[\d.e-]* \[\d[\d.e-]*, \d[\d.e-]*\] \(95%, [\w, -]+\)"
 
 
-def run(tmp_path, number, trials=500):
-    path = tmp_path / f"program_{number}.py"
-    text, changed = re.subn(r"trials=[\d_]+", f"trials={trials}", PROGRAMS[number])
-    assert changed >= 1 or trials is None
+def text_of(page):
+    return README if page == "README" else (PAGES / "howto" / f"{page}.md").read_text("utf-8")
+
+
+def programs(page):
+    return re.findall(r"```python\n(.*?)```", text_of(page), flags=re.DOTALL)
+
+
+def run(tmp_path, page, number=0, trials=None):
+    """Run a program of a page, with fewer trials where so many are given; return its names."""
+    path = tmp_path / f"{page}_{number}.py"
+    text = programs(page)[number]
+    if trials is not None:
+        text, changed = re.subn(r"trials=[\d_]+", f"trials={trials}", text)
+        assert changed >= 1
     path.write_text(text, encoding="utf-8")
     return runpy.run_path(str(path), run_name="__main__")
 
 
-@pytest.mark.parametrize(("number", "estimates"), [(0, 3), (1, 1), (3, 1)])
-def test_programs_run_as_they_stand(tmp_path, capsys, number, estimates):
-    run(tmp_path, number)
-    assert re.fullmatch(ESTIMATE * estimates, capsys.readouterr().out)
+def printed_below(program, text):
+    """The block of text that follows a program."""
+    return re.search(r"```text\n(.*?)```", text.split(program)[1], flags=re.DOTALL)[1]
+
+
+def test_readme_is_short_and_begins_with_a_program_that_prints_what_it_says(tmp_path, capsys):
+    assert len(README.splitlines()) <= 250
+    run(tmp_path, "README")
+    assert capsys.readouterr().out == printed_below(programs("README")[0], README)
+
+
+def test_the_command_of_readme_prints_what_it_says():
+    from click.testing import CliRunner
+
+    from simulator.doors.cli import group
+
+    command, shown = re.search(
+        r"```console\n\$ dpcompose (.*?)\n(.*?)```", README, re.DOTALL
+    ).groups()
+    assert CliRunner().invoke(group, command.split()).output == shown
+
+
+def test_readme_takes_texts_and_composes(tmp_path, capsys):
+    run(tmp_path, "README", 1)
+    estimate, training, both = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(ESTIMATE, estimate + "\n")
+    assert training.startswith("Bracket(lower=1.82823")
+    assert both.startswith("Bracket(lower=1.86")
 
 
 def test_the_program_of_black_boxes_finds_the_broken_one(tmp_path, capsys):
-    run(tmp_path, 2, trials=None)
+    run(tmp_path, "audit", 1)
     assert capsys.readouterr().out.startswith("violated: pure:1.0, ")
 
 
 def test_the_program_of_rare_events_reaches_what_it_says(tmp_path, capsys):
     # epsilon(1e-12) of this adversary is 1.88 to three digits, by exact recursion
-    run(tmp_path, 4, trials=20_000)
+    run(tmp_path, "rare", trials=20_000)
     printed = capsys.readouterr().out
     exact, sampled = printed.splitlines()
     assert re.fullmatch(rf"doob {WEIGHTED}", exact)
@@ -54,7 +90,7 @@ def test_the_program_of_rare_events_reaches_what_it_says(tmp_path, capsys):
 
 
 def test_the_program_of_the_search_prints_what_it_says(tmp_path, capsys):
-    names = run(tmp_path, 5, trials=None)
+    names = run(tmp_path, "worst")
     ends, verdict = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"Bracket\(lower=2\.8113\d*e-05, upper=2\.8113\d*e-05\)", ends)
     assert verdict.startswith("broken Bracket(")
@@ -62,27 +98,30 @@ def test_the_program_of_the_search_prints_what_it_says(tmp_path, capsys):
 
 
 def test_the_program_of_the_audit_prints_what_it_says(tmp_path, capsys):
-    run(tmp_path, 6, trials=None)
+    run(tmp_path, "audit")
     printed = capsys.readouterr().out.splitlines()
-    quoted = re.search(r"^    violated: pure:0\.1.*?(?=\n\n)", README, re.MULTILINE | re.DOTALL)
+    quoted = re.search(
+        r"^    violated: pure:0\.1.*?(?=\n\n)", text_of("audit"), re.MULTILINE | re.DOTALL
+    )
     expected = [line.removeprefix("    ") for line in quoted[0].splitlines()]
     number = r"-?\d+(?:\.\d+)?(?:e-\d+)?"  # another processor's logarithm may choose another event
-    told = [re.sub(number, "#", line).replace(">=", "<") for line in printed]
-    assert told == [re.sub(number, "#", line).replace(">=", "<") for line in expected]
+    found = [re.sub(number, "#", line).replace(">=", "<") for line in printed]
+    assert found == [re.sub(number, "#", line).replace(">=", "<") for line in expected]
     for what, tolerance in ((r"\((0\.\d+) and", 0.1), (r"epsilon >= (\S+)", 0.002)):
         found, said = (float(re.findall(what, "".join(each))[0]) for each in (printed, expected))
         assert found == pytest.approx(said, abs=tolerance)
 
 
 def test_the_program_of_bounds_prints_what_each_grants_and_no_violation(tmp_path, capsys):
-    run(tmp_path, 8)
+    run(tmp_path, "accounting", trials=500)
     *granted, violated = capsys.readouterr().out.splitlines()
     assert dict(line.split() for line in granted)["basic"].startswith("20.0")
     assert violated == "[]"
 
 
 def test_there_is_no_other_program():
-    assert len(PROGRAMS) == 9
+    here = {"README": 2, "audit": 2, "rare": 1, "worst": 1, "accounting": 1}
+    assert {page: len(programs(page)) for page in here} == here
 
 
 def test_the_readme_of_the_distribution_needs_no_file_beside_it(monkeypatch):
@@ -98,13 +137,8 @@ def test_the_readme_of_the_distribution_needs_no_file_beside_it(monkeypatch):
     assert alone(kept + "![a picture](results/a.png)\n\n[file](LICENSE).") == kept + "file."
 
 
-def test_the_rule_compiles(tmp_path, capsys):
-    assert isinstance(run(tmp_path, 1)["press_when_ahead"], Rule)
-    assert "uncompiled" not in capsys.readouterr().err
-
-
 def test_the_example_of_a_mechanism_has_the_loss_of_logistic_noise(tmp_path):
-    names = run(tmp_path, 3)
+    names = run(tmp_path, "mechanism", trials=200)
     params = [0.0, 1.0, 10.0]
     for answer in (-1e4, -30.0, 0.2, 0.5, 40.0, 1e4):
         expected = logistic.logpdf(answer, 0.0, 10.0) - logistic.logpdf(answer, 1.0, 10.0)
@@ -114,37 +148,43 @@ def test_the_example_of_a_mechanism_has_the_loss_of_logistic_noise(tmp_path):
     assert abs(np.mean(drawn) - 1.0) < 5.0 * 10.0 * np.pi / np.sqrt(3.0 * 2000)
 
 
-def table(heading):
-    section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    rows = [line for line in section.splitlines() if line.startswith("|")][2:]
+def table(page):
+    rows = [line for line in text_of(page).splitlines() if line.startswith("|")][2:]
     return [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in rows]
 
 
 def test_the_table_of_bounds_is_that_of_the_registry():
     advice = "put in what `python -m tests.helpers.bounds_table` prints"
-    assert bounds_table.table() in README, advice
+    assert bounds_table.table() in text_of("accounting"), advice
 
 
 def test_the_table_of_mechanisms_is_what_they_can_do():
     advice = "put in what `python -m tests.helpers.mechanisms_table` prints"
-    assert mechanisms_table.table() in README, advice
+    assert mechanisms_table.table() in text_of("mechanisms"), advice
 
 
 def test_every_figure_is_in_its_table():
     shown = {
-        re.match(r"\[(\w+)\]\(results/figures/\1\.png\)", row[0])[1] for row in table("Figures")
+        re.match(r"\[(\w+)\]\((?:\.\./)+results/figures/\1\.png\)", row[0])[1]
+        for row in table("figures")
     }
     # A figure is listed once its pictures are there.
     drawn = {path.stem for path in (stages.RESULTS / "figures").glob("*.png")}
     assert shown == drawn == set(stages.names()) & drawn
 
 
-def test_what_the_readme_links_to_is_there():
-    links = re.findall(r"\]\(([^)#]+)\)", README)
-    assert links
-    assert all((stages.ROOT / link).exists() for link in links)
-    for named in re.findall(r"`([\w/]+(?:/|\.py))`", README):
-        assert named_by(named), named
+def test_what_readme_and_the_pages_link_to_is_there():
+    found = 0
+    for path in [stages.ROOT / "README.md", *PAGES.rglob("*.md")]:
+        text = path.read_text(encoding="utf-8")
+        for link in re.findall(r"\]\((?!\w+:)([^)#]+)(?:#[^)]*)?\)", text):
+            found += 1
+            made = re.match(r"\.\./(gallery|ledger|reference)/|(gallery|ledger|reference)/", link)
+            notebook = stages.ROOT / "experiments" / "notebooks" / Path(link).name
+            assert made or (path.parent / link).exists() or notebook.is_file(), (path, link)
+        for named in re.findall(r"`([\w/]+(?:/|\.py))`", text):
+            assert named_by(named), (path, named)
+    assert found > 60
 
 
 def test_the_numbers_of_dp_sgd_are_those_that_are_printed_and_committed():
@@ -152,7 +192,7 @@ def test_the_numbers_of_dp_sgd_are_those_that_are_printed_and_committed():
 
     from simulator.doors.cli import group
 
-    section = README.split("\n## DP-SGD\n")[1].split("\n## ")[0]
+    section = text_of("accounting").split("\n## DP-SGD\n")[1].split("\n## ")[0]
     command = re.search(r"^    dpcompose (bounds .*)$", section, flags=re.MULTILINE)[1]
     printed = CliRunner().invoke(group, command.split()).output
     rows = {line.split()[0]: line.split() for line in printed.splitlines()[2:]}
@@ -170,13 +210,33 @@ def test_the_numbers_of_dp_sgd_are_those_that_are_printed_and_committed():
     assert f"prove {max(epsilon for epsilon, delta in lower if delta >= 0.01):g}, and" in section
 
 
-def test_every_command_of_the_readme_is_understood():
-    from click.testing import CliRunner
+def commands():
+    """Every command line of README and of the pages, with its page."""
+    for path in [stages.ROOT / "README.md", *sorted(PAGES.rglob("*.md"))]:
+        text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+        for line in re.findall(r"(?:^ {4}|^  |\$ |`)dpcompose ([^`\n]+)", text, flags=re.MULTILINE):
+            yield path.name, line
 
-    from simulator.doors.cli import group
 
-    for command in re.findall(r"^    dpcompose (\w+)", README, flags=re.MULTILINE):
-        assert CliRunner().invoke(group, [command, "--help"]).exit_code == 0
+def test_every_command_that_is_printed_is_one(tmp_path, monkeypatch):
+    """Each is parsed as a shell would hand it over: its options, and what they may hold."""
+    import click
+
+    from simulator.doors.cli import group, renamed
+
+    monkeypatch.chdir(tmp_path)
+    found = 0
+    for page, line in commands():
+        name, *arguments = shlex.split(line.replace("$SLURM_ARRAY_TASK_ID", "1"), comments=True)
+        if name.startswith("-") or "NAME" in arguments:
+            continue
+        command = group.get_command(click.Context(group), name)
+        assert command is not None, (page, line)
+        assert renamed.with_new_names([name, *arguments]) == [name, *arguments], (page, line)
+        if arguments:  # the name alone is prose
+            command.make_context(name, list(arguments))
+        found += 1
+    assert found > 60
 
 
 def test_the_files_and_targets_that_contributing_names_are_there():

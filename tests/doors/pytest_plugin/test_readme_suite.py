@@ -1,4 +1,4 @@
-"""The README's test file runs as it stands, and pytest prints of a failure what it shows."""
+"""The test file of the page on CI runs as it stands, and a failure prints what it shows."""
 
 import re
 
@@ -6,8 +6,8 @@ from experiments import stages
 
 pytest_plugins = ["pytester"]
 
-README = (stages.ROOT / "README.md").read_text(encoding="utf-8")
-SECTION = README.split("\n## In your own tests\n")[1].split("\n## ")[0]
+PAGE = stages.ROOT / "experiments" / "site" / "pages" / "howto" / "ci.md"
+SECTION = PAGE.read_text(encoding="utf-8").split("\n## ")[0]
 (PROGRAM,) = re.findall(r"```python\n(.*?)```", SECTION, flags=re.DOTALL)
 SHOWN = re.findall(r"^    (.*)$", SECTION.replace(PROGRAM, ""), flags=re.MULTILINE)
 

@@ -1,0 +1,18 @@
+"""The public modules; see "The public surface" in CONTRIBUTING.md."""
+
+NAMESPACES = (
+    "simulator.adversaries",
+    "simulator.analysis",
+    "simulator.analysis.estimation",
+    "simulator.claims",
+    "simulator.data",
+    "simulator.data.queries",
+    "simulator.errors",
+    "simulator.mechanisms",
+    "simulator.runner",
+    "simulator.theory",
+    "simulator.theory.events",
+    "simulator.trials",
+    "simulator.worst",
+)
+"""The public modules below the root."""
