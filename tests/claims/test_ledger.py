@@ -5,18 +5,29 @@ from __future__ import annotations
 import pytest
 
 from simulator.claims import Claim, Verdict, all_claims
+from tests.helpers.cases import case, mostly_nightly
 
 CLAIMS = all_claims()
 ALTERED = [claim for claim in CLAIMS if claim.wrong]
+PARTS = 16
+"""Parallel workers take sixteenths of the ledger."""
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_the_verdict_is_the_recorded_one(claim: Claim) -> None:
-    assert claim.run().verdict is claim.expected
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_verdict_is_the_recorded_one(part: int) -> None:
+    for claim in CLAIMS[part::PARTS]:
+        with case(claim.id):
+            assert claim.run().verdict is claim.expected
 
 
-@pytest.mark.parametrize("claim", ALTERED, ids=lambda claim: claim.id)
-def test_the_altered_claim_is_judged_otherwise(claim: Claim) -> None:
+@pytest.mark.parametrize("part", mostly_nightly(range(PARTS)))
+def test_the_altered_claim_is_judged_otherwise(part: int) -> None:
+    for claim in ALTERED[part::PARTS]:
+        with case(claim.id):
+            assert_judged_otherwise(claim)
+
+
+def assert_judged_otherwise(claim: Claim) -> None:
     """A true claim, altered, is rejected; a wrong one, put right, is not called wrong any more."""
     verdict = claim.run_wrong().verdict
     assert verdict is not claim.expected

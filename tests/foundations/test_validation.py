@@ -35,3 +35,10 @@ def test_a_boolean_is_no_duration_and_no_parameter():
         PureDP(True)
     with pytest.raises(InvalidInput, match="confidence must be a number, not False"):
         simulate(*game, 10, jobs=1, progress=False).tail(0.1, confidence=False)
+
+
+def test_a_probability_below_one_is_not_one():
+    assert validation.probability_below_one("it", 0.0) == 0.0
+    for value in (1.0, -1e-9, 1.0 + 1e-9):
+        with pytest.raises(InvalidInput, match=r"it must lie in \[0, 1\)"):
+            validation.probability_below_one("it", value)

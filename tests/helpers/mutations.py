@@ -1,9 +1,9 @@
 """Plant the defects of ``tests.helpers.defects`` one at a time and count those that tests catch.
 
-``python -m tests.helpers.mutations [--check] [TEXT ...]`` plants them in a temporary copy of the
-project, runs the tests named beside each until one fails, and writes results/mutations.md. With
-TEXT only those whose module or reason contains one of the texts are planted, and nothing is
-written; ``--check`` plants none and says which texts no longer stand alone.
+``python -m tests.helpers.mutations [--check] [--new] [TEXT ...]`` plants them in a temporary copy
+of the project, runs the tests named beside each until one fails, and writes results/mutations.md.
+With TEXT only those whose module or reason contains one of the texts are planted, with ``--new``
+those of which nothing is stored. ``--check`` plants none and says which texts do not stand alone.
 
 A defect is caught if a test fails that passes without it. Each run is a process forked from this
 one: the libraries that the tests import are loaded, the project's own modules are loaded anew.
@@ -15,7 +15,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -28,7 +27,7 @@ from simulator.runner.store.provenance import provenance
 from tests.helpers.defects import DEFECTS
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "results" / "mutations.md"
+PAGE, STORE = ROOT / "results" / "mutations.md", ROOT / "results" / "mutations.json"
 COPIED = ("simulator", "tests", "experiments", "results", "pyproject.toml", "README.md",
           "CONTRIBUTING.md", "Makefile")  # fmt: skip
 LONGEST = 900
@@ -113,27 +112,44 @@ def catcher(defect, folder):
     return None
 
 
-def page(caught, made, seconds):
+def stored():
+    """{what a defect is: what was found of it} of earlier runs, where the defect is the same."""
+    found = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
+    return {key: found[key] for key in map(label, DEFECTS) if key in found}
+
+
+def label(defect):
+    """What a defect is, in one line."""
+    return f"{defect.module}: {defect.old!r} -> {defect.new!r}"
+
+
+def page(found):
     """The page of results, in Markdown."""
+    caught = sum(found[label(d)]["caught by"] is not None for d in DEFECTS if label(d) in found)
     lines = [
         "# Planted defects",
         "",
-        f"{len(caught)} defects planted one at a time; {sum(map(bool, caught.values()))} are "
+        f"Of {len(DEFECTS)} defects planted one at a time {len(found)} were tried and {caught} are "
         "caught by a test of their room. `make mutants` writes this file; the defects are in "
-        "`tests/helpers/defects.py`.",
+        "`tests/helpers/defects.py`, the provenance of each trial in `mutations.json`.",
         "",
-        "| module | defect | caught by |",
-        "|---|---|---|",
+        "| module | defect | caught by | revision |",
+        "|---|---|---|---|",
     ]
-    for defect, test in caught.items():
-        name = f"`{test.removeprefix('tests/').partition('[')[0]}`" if test else "**nothing**"
-        lines.append(f"| {defect.module} | {defect.why} | {name} |")
-    versions = ", ".join(f"{name} {number}" for name, number in made["versions"].items() if number)
-    lines += [
-        "",
-        f"Revision {made['revision']}, {made['time']}, {seconds / 60:.0f} minutes; {versions}.",
-    ]
+    for defect in DEFECTS:
+        if (tried := found.get(label(defect))) is not None:
+            test = tried["caught by"]
+            name = f"`{test.removeprefix('tests/').partition('[')[0]}`" if test else "**nothing**"
+            revision = str(tried["provenance"]["revision"])[:8]
+            lines.append(f"| {defect.module} | {defect.why} | {name} | {revision} |")
     return "\n".join(lines) + "\n"
+
+
+def keep(defect, test, made):
+    """Write what was found of a defect into the store and the page."""
+    found = stored() | {label(defect): {"caught by": test, "provenance": made}}
+    STORE.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    PAGE.write_text(page(found), encoding="utf-8")
 
 
 def main(words):
@@ -144,7 +160,9 @@ def main(words):
     if "--check" in words or lost:
         return len(lost) > 0
     chosen = [d for d in DEFECTS if not words or any(w in d.module + d.why for w in words)]
-    made, began, caught = provenance(), time.monotonic(), {}
+    if "--new" in words:
+        chosen = [d for d in DEFECTS if label(d) not in stored()]
+    made, caught = provenance(), {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         for each in COPIED:
@@ -153,11 +171,10 @@ def main(words):
         sys.dont_write_bytecode = False  # the copy's rewritten tests serve all runs
         for defect in chosen:
             caught[defect] = catcher(defect, folder)
+            keep(defect, caught[defect], made)
             print(f"{caught[defect] or 'SURVIVED'}: {defect.module}: {defect.why}", flush=True)
     counts = Counter(test is not None for test in caught.values())
     print(f"{counts[True]} of {len(caught)} caught")
-    if not words:
-        PAGE.write_text(page(caught, made, time.monotonic() - began), encoding="utf-8")
     return counts[False] > 3
 
 

@@ -3,9 +3,11 @@
 import math
 
 import pytest
+from scipy.stats import norm
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory import (
+    ZCDP,
     ApproxDP,
     Composition,
     GaussianDP,
@@ -89,6 +91,23 @@ def test_published_advanced_values(rounds):
         )
         capped = min(published[rounds], 0.1 * rounds)
         assert bound(name).on(core).epsilon(1e-6).value == pytest.approx(capped, rel=5e-10)
+
+
+def test_three_bounds_are_their_printed_formulas():
+    rounds, delta = 100, 1e-6
+    squares, mean = rounds * 0.1**2, rounds * 0.1 * math.tanh(0.05)
+    log = min(math.log(math.e + math.sqrt(squares) / delta), -math.log(delta))
+    found = bound("kairouz-oh-viswanath-3.5").on(Composition.repeat(PureDP(0.1), rounds))
+    expected = mean + math.sqrt(2 * squares * log)
+    assert found.epsilon(delta).value == pytest.approx(expected, rel=1e-12)
+    composition = Composition.repeat(ZCDP(0.005), rounds)
+    expected = 0.5 + 2 * math.sqrt(0.5 * -math.log(delta))
+    found = bound("zcdp-bun-steinke").on(composition)
+    assert found.epsilon(delta).value == pytest.approx(expected, rel=1e-12)
+    mu = 1.0  # of every zCDP of 1/2 in all, a Gaussian is the least private that is Gaussian
+    expected = norm.cdf(mu / 2 - 1.5) - math.exp(1.5) * norm.cdf(-mu / 2 - 1.5)
+    found = bound("gaussian-in-zcdp").on(composition).delta(1.5)
+    assert found.value == pytest.approx(expected, rel=1e-9)
 
 
 def test_bob_and_his_ten_thousand_databases():

@@ -196,6 +196,24 @@ def test_rounding_is_forgiven_but_not_much_more():
     assert exceeded(query, 0.0, 0.1 + 1e-15, ADD_REMOVE) is not None
 
 
+class Unstated:
+    """A query whose own arithmetic made its sensitivity no number."""
+
+    name = "unstated"
+
+    def __call__(self, database):
+        return float(len(database))
+
+    def sensitivity(self, relation):
+        return math.nan
+
+    l2_sensitivity = sensitivity
+
+
+def test_a_sensitivity_that_is_no_number_is_exceeded():
+    assert "states L1 sensitivity nan" in exceeded(Unstated(), 0.0, 1.0, ADD_REMOVE)
+
+
 def test_a_sensitivity_stated_for_one_relation_is_not_used_for_another():
     query = function_query(len, {ADD_REMOVE: 1.0}, name="size")
     assert query.sensitivity(ADD_REMOVE) == 1.0

@@ -15,6 +15,7 @@ from simulator.claims.findings import equal
 from simulator.doors.cli.output import tell
 from simulator.foundations import stages
 from simulator.foundations.errors import InvalidInput
+from tests.helpers.cases import mostly_nightly
 from tests.helpers.workplaces import Script
 
 FIELDS = {
@@ -207,6 +208,7 @@ def test_each_claim_that_is_checked_is_told():
     assert told == [("claims", 2), 1.0, 1.0, "end"]
 
 
+@pytest.mark.nightly
 def test_workers_come_to_the_same_bytes():
     chosen = claims.all_claims("composition-note")
     told: list[claims.ClaimResult] = []
@@ -225,7 +227,7 @@ def test_workers_do_not_check_what_they_cannot_know():
         claims.run([stranger, stranger], jobs=2)
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.03, 0.2, 1.0])
+@pytest.mark.parametrize("seconds", mostly_nightly([0.2, 0.0, 0.03, 1.0]))
 def test_an_interruption_ends_workers_too(tmp_path, seconds):
     """At the very start of the workers and later; none of them says where it was."""
     body = """

@@ -55,6 +55,7 @@ def test_ctrl_c_leaves_at_once_and_the_cluster_to_others(dpcompose, run, tmp_pat
     require_resumed(dpcompose, run, tmp_path / "run")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("pressed", [False, True])
 def test_a_dead_scheduler_ends_the_command_and_so_does_ctrl_c(dpcompose, run, tmp_path, pressed):
     with scheduler(tmp_path) as (address, kill):
@@ -77,6 +78,7 @@ def test_a_dead_scheduler_ends_the_command_and_so_does_ctrl_c(dpcompose, run, tm
     require_resumed(dpcompose, run, tmp_path / "run")
 
 
+@pytest.mark.nightly
 def test_a_scheduler_that_answers_nobody_is_left_at_once_as_well(run, tmp_path):
     """It is stopped, and its connections stay: nothing tells that it is gone."""
     with scheduler(tmp_path) as (address, _):

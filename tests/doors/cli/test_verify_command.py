@@ -227,6 +227,19 @@ def test_an_honest_file_exits_0(dpcompose, adversary_file):
     assert said.out.rstrip().endswith(" 0 are violated")
 
 
+KEYS = ["adversary", "experiment", "bound", "epsilon", "delta", "measured", "slack", "verdict"]
+
+
+def test_the_json_has_every_claim(dpcompose):
+    shown = dpcompose("check", "press-when-ahead", *SMALL, "--family", "pure:0.2", "--json").json
+    assert list(shown) == ["family", "rounds", "trials", "seed", "false_alarm", "claims"]
+    assert all(list(claim) == KEYS for claim in shown["claims"])
+    bounds = usual_bounds(Composition.repeat(FAMILY, 20))
+    assert len(shown["claims"]) == 2 * len(bounds)
+    assert "violated" not in {claim["verdict"] for claim in shown["claims"]}
+
+
+@pytest.mark.nightly
 def test_the_json_has_every_claim_and_the_table_the_closest(dpcompose, adversary_file):
     family = GaussianDP(0.5)
     files = adversary_file(BROKEN, "half"), adversary_file(BROKEN, "honest", name="b.py")
@@ -236,8 +249,7 @@ def test_the_json_has_every_claim_and_the_table_the_closest(dpcompose, adversary
     assert said.err == ""
     shown = said.json
     assert list(shown) == ["family", "rounds", "trials", "seed", "false_alarm", "claims"]
-    keys = ["adversary", "experiment", "bound", "epsilon", "delta", "measured", "slack", "verdict"]
-    assert all(list(claim) == keys for claim in shown["claims"])
+    assert all(list(claim) == KEYS for claim in shown["claims"])
     assert {claim["verdict"] for claim in shown["claims"]} >= {"violated"}
     assert len(shown["claims"]) == 2 * 2 * len(usual_bounds(Composition.repeat(family, 20)))
     every = dpcompose(*options, "--every").out.splitlines()

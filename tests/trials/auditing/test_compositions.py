@@ -49,6 +49,7 @@ def trial(adversary, rounds, claimed, **others):
 # --- what each round leaks adds up ------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_rounds_that_leak_as_claimed_pass_and_the_bound_comes_near():
     """Six rounds of randomized response lose up to 6 x 0.4 = 2.4: 1.2 is refuted, 2.4 is not."""
     adversary = always(BlackBox(respond(0.4), PureDP(0.4)))
@@ -58,6 +59,12 @@ def test_rounds_that_leak_as_claimed_pass_and_the_bound_comes_near():
     broken = trial(adversary, 6, PureDP(1.2), samples=20_000)
     assert broken.violated
     assert broken.samples < 20_000
+
+
+def test_two_rounds_that_leak_as_claimed_pass_and_half_the_claim_is_refuted():
+    adversary = always(BlackBox(respond(0.8), PureDP(0.8)))
+    assert not trial(adversary, 2, PureDP(1.6), stop_early=False).violated
+    assert trial(adversary, 2, PureDP(0.8)).violated
 
 
 def test_a_view_s_event_has_the_frequencies_that_are_counted_in_other_views():
