@@ -79,7 +79,7 @@ def interpreters(items: Sequence[str]) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try, and write; 0, or the exit code of an error that was told in a line."""
+    """Try, and write; 0, or the exit code of an error that was printed in a line."""
     parser = argparse.ArgumentParser(prog="python -m experiments.conformance", description=__doc__)
     parser.add_argument("names", nargs="*", default=[])
     parser.add_argument("--share", type=float, default=1.0)
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Check everything that was asked for, then try, then write."""
+    """Check the arguments, then try, then write."""
     names = conformance.check_names(given.names or list(conformance.MODULES))
     pythons = interpreters(given.python)
     cases = conformance.cases(share=given.share)

@@ -1,4 +1,4 @@
-"""What nobody can expect to pass: the best event, known beforehand, with all draws to count it.
+"""The limit of what can be expected: the best event, known beforehand, with all draws to count it.
 
 The exact log ratio of the answers orders them by how much they favour an input (Neyman and
 Pearson), so the best events are its upper tails. For each the standard error of the estimated log

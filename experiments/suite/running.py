@@ -39,9 +39,9 @@ class Row:
 
     Attributes
     ----------
-    task, found, seconds : what was asked, the audit's result, and its time.
+    task, found, seconds : the task, the audit's result, and its time.
     pattern_epsilon : the exact supremum over the standard pairs.
-    limit : what nobody can expect to pass with these draws; None where it is not known.
+    limit : the largest bound to expect with these draws; None where it is not known.
     """
 
     task: Task
@@ -143,13 +143,13 @@ def work(task: Task) -> Row:
     )
     seconds = time.perf_counter() - started
     most = limit(entry, task.draws, CONFIDENCE, task.seed)
-    say = f"{entry.name}: {found.epsilon:.4f} of {most or math.inf:.4f}, {seconds:.0f} s"
-    print(say, file=sys.stderr, flush=True)
+    line = f"{entry.name}: {found.epsilon:.4f} of {most or math.inf:.4f}, {seconds:.0f} s"
+    print(line, file=sys.stderr, flush=True)
     return Row(task, found, entry.pattern_epsilon(), most, seconds)
 
 
 def measure(tasks: Iterable[Task], workers: int) -> list[Row]:
-    """Every row, in order; the dearest are begun first."""
+    """Every row, in order; the longest are begun first."""
     listed = list(tasks)
     order = sorted(range(len(listed)), key=lambda i: -cost(listed[i]))
     with ProcessPoolExecutor(workers) as pool:

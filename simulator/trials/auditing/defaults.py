@@ -1,4 +1,4 @@
-"""How much an audit draws and how sure it is, unless told otherwise."""
+"""The defaults of an audit: the most draws per input, and its confidence."""
 
 SAMPLES = 1_000_000
 CONFIDENCE = 1.0 - 1e-6

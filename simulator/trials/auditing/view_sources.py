@@ -20,7 +20,7 @@ from simulator.runner.pool import outcomes
 from simulator.trials.auditing.view_columns import rounds_type
 
 MOST_ALIKE = 16
-"""Challenges of one description that are told apart, as by functions of one name; the others share
+"""Challenges of one description with numbers of their own, as functions of one name; others share
 a number. An adversary may make a new function in every round."""
 BLOCK_ROUNDS = 1 << 14
 TRANSCRIBED = 6

@@ -72,7 +72,7 @@ class Truths:
         return self._answers[key]
 
     def place(self, case: Case, question: Question) -> float | None:
-        """Where a case is asked: at its delta, or at the epsilon that belongs to it."""
+        """The delta of a case, or the epsilon that belongs to it: where the question is put."""
         if question == "epsilon":
             return case.delta
         found = self.answer(case, "epsilon", case.delta)

@@ -32,7 +32,7 @@ class Lost(Exception):
 
 
 class Worker:
-    """Starts when first asked, and again after it was lost.
+    """Starts with the first request, and again after it was lost.
 
     Parameters
     ----------

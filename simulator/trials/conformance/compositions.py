@@ -29,6 +29,9 @@ from simulator.trials.conformance.events import (
 
 ROUNDS = (1, 2, 5, 10, 30, 100, 300, 1000, 3000, 10_000)
 DELTAS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12, 1e-14, 1e-15)
+MANY_ROUNDS = 10_000
+SMALL_DELTA = 1e-14
+COARSE = (1e-4, 4.0)
 _KINDS = (GAUSSIAN, LAPLACE, RANDOMIZED_RESPONSE, PURE, APPROX)
 _MIXTURES = (
     (GAUSSIAN, LAPLACE),
@@ -42,7 +45,7 @@ _MIXTURES = (
 
 @dataclass(frozen=True)
 class Case:
-    """One composition, and the delta that it is asked at.
+    """One composition, and the delta of its question.
 
     Attributes
     ----------
@@ -80,7 +83,20 @@ def cases(seed: int = 12, share: float = 1.0) -> list[Case]:
         chosen = sorted({round(i * (len(made) - 1) / max(keep - 1, 1)) for i in range(keep)})
         found += [made[i] for i in chosen]
     found += _related(found, share)
-    return [found[i] for i in coins.permutation(len(found))]  # what time cuts off is of every kind
+    order = coins.permutation(len(found))  # what time cuts off is of every kind, but for corners
+    return sorted((found[i] for i in order), key=lambda case: -hardness(case))
+
+
+def hardness(case: Case) -> int:
+    """How many of the corners a case is in where accountants are known to err.
+
+    These are many rounds, which accumulate the error of a grid; a delta near the rounding of
+    doubles; and noise so small or so large that a grid of usual width is too coarse for it.
+    """
+    rounds = sum(event.count for event in case.events)
+    parameters = [event.parameter for event in case.events if event.kind != NOTHING]
+    coarse = min(parameters, default=1.0) < COARSE[0] or max(parameters, default=1.0) > COARSE[1]
+    return (rounds >= MANY_ROUNDS) + (case.delta <= SMALL_DELTA) + coarse
 
 
 def _spread(coins: np.random.Generator, low: float, high: float) -> float:

@@ -16,6 +16,9 @@ from simulator.trials.conformance.spending import NO_GUARANTEE, SpendingPlay
 from simulator.trials.conformance.verdicts import Judged, Ruling
 from simulator.trials.conformance.witness import Second, delta_at, epsilon_at
 
+SLIP, GRAVE = 1.001, 2.0
+"""The truth over the claim: less is a slip, and as much or more is grave."""
+
 
 @dataclass(kw_only=True)
 class Defect:
@@ -26,11 +29,11 @@ class Defect:
     verdict : unsound or fails.
     calls : how many calls show it.
     example : one of them.
-    claim : what was asked and what was answered, in words.
+    claim : the question and the answer, in words.
     truths : the truth, by each of two ways, in words; one where the second has no answer.
     where : of unsound claims, up to which delta there are any.
-    confirmed : whether both ways put the truth above the claim, and the program prints one that is
-        below it too; None where nothing is to confirm.
+    confirmed : False where the two ways do not both put the truth above the claim, or the program
+        by itself does not show the defect; None where a failure needs no second way.
     documented : where the library itself says so; such a defect is shown and not counted.
     snippet, printed : a program that shows it without this package, and what it printed.
     """
@@ -55,6 +58,25 @@ class Defect:
     def counts(self) -> bool:
         """Whether it is held against the library."""
         return self.confirmed is not False and not self.documented
+
+    @property
+    def factor(self) -> float:
+        """How many times an unsound claim is below the truth; NaN for a failure."""
+        truth = self.example.truth
+        if self.verdict != Ruling.UNSOUND or truth is None:
+            return math.nan
+        if isinstance(self.example, Judged):
+            claimed = self.example.claimed
+        else:
+            claimed = self.example.promise.delta
+        return truth.lower / claimed if claimed > 0.0 else math.inf
+
+    @property
+    def severity(self) -> str:
+        """Of an unsound claim: slip, moderate or grave; of a failure: no answer."""
+        if math.isnan(self.factor):
+            return "no answer"
+        return "slip" if self.factor < SLIP else "moderate" if self.factor < GRAVE else "grave"
 
 
 def raised(why: str) -> re.Match[str] | None:
@@ -96,7 +118,7 @@ def _kinds(judged: Judged) -> frozenset[str]:
 
 
 def _small_delta(judged: Judged) -> float:
-    """The delta that a call was about: the one it asked at, or the true one."""
+    """The delta that a call was about: that of the question, or the true one."""
     if judged.question == "epsilon" or judged.truth is None:
         return judged.at
     return judged.truth.lower
@@ -270,7 +292,7 @@ def _of_plays(found: LibraryTrial, group: Sequence[SpendingPlay]) -> Defect:
 
 
 def _spent(play: SpendingPlay) -> str:
-    """What was asked for, equal spends in a row counted together."""
+    """The spends in words, equal ones in a row counted together."""
     runs: list[tuple[tuple[float, ...], int]] = []
     for spend in play.spends:
         if runs and repr(runs[-1][0]) == repr(tuple(spend)):

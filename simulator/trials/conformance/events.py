@@ -1,4 +1,4 @@
-"""What an accountant is asked about: named mechanisms, each with how often it runs.
+"""The rounds of a question to an accountant: named mechanisms, each with how often it runs.
 
 Plain values that survive a trip through JSON: an accountant of another library runs in a process
 of its own, which need not share a single package with this one.

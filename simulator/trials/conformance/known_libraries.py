@@ -1,4 +1,4 @@
-"""The libraries that can be put on trial, one module each, imported when asked for."""
+"""The libraries that can be put on trial, one module each, imported when first used."""
 
 from __future__ import annotations
 

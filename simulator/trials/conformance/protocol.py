@@ -1,4 +1,4 @@
-"""What is asked of an accountant, a filter and an odometer on trial.
+"""The interfaces of an accountant, a filter and an odometer on trial.
 
 An adapter implements one of these with the words of its library. It runs in a process of its own,
 see :mod:`simulator.trials.conformance.worker`; nothing but plain values goes in and out.
@@ -19,7 +19,7 @@ Role = Literal["accountant", "filter", "odometer"]
 class Spend(NamedTuple):
     """The (epsilon, delta) of one round as a caller writes it.
 
-    It need not be a sensible one: negative, NaN and infinite numbers are asked as well.
+    It need not be a sensible one: negative, NaN and infinite numbers are tried too.
     """
 
     epsilon: float
@@ -82,7 +82,7 @@ class Subject:
     declines : words of the exceptions by which the library says that a question is out of reach.
     remark : what reading the library has shown of the cause of a defect; else empty.
     snippet : (events, question, at) to a program that prints the claim; accountants alone.
-    play : what was asked of a filter or odometer, and what it was made with, to a program that
+    play : the spends tried on a filter or odometer, and what it was made with, to a program that
         prints what is admitted or read.
     """
 

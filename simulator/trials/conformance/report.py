@@ -12,7 +12,7 @@ from typing import Any
 from simulator.foundations.wording import count_of
 from simulator.trials.conformance.accountants import LibraryTrial
 from simulator.trials.conformance.client import TOO_LATE
-from simulator.trials.conformance.defects import Defect
+from simulator.trials.conformance.defects import GRAVE, SLIP, Defect
 from simulator.trials.conformance.events import listed
 from simulator.trials.conformance.spending import SpendingPlay
 from simulator.trials.conformance.verdicts import LOOSE, ORDER, ROUNDING, Judged, Ruling
@@ -110,6 +110,8 @@ def _defect(defect: Defect) -> dict[str, Any]:
         "subject": defect.subject,
         "version": defect.version,
         "verdict": str(defect.verdict),
+        "severity": defect.severity,
+        "times_too_small": defect.factor,
         "title": defect.title,
         "calls": defect.calls,
         "claim": defect.claim,
@@ -154,10 +156,11 @@ certified ends of the truth. `make conform` writes this page and `conformance.js
   epsilon.
 - *disagree*: questions whose answer changes by more than 1% when a count is written as repetition,
   the order is exchanged, or events that cost nothing are added.
-- Every unsound claim is confirmed by a second computation that shares nothing with the first, and
-  by a program that repeats it without this package, or is listed as unconfirmed and not counted
-  among the defects. What the library itself warns of is marked *documented*, and not counted
-  either.
+- Every defect is shown by a program that runs without this package, and every unsound claim is
+  confirmed by a second computation that shares nothing with the first; others are listed as
+  unconfirmed and not counted. A claim is a *slip* where the truth is less than {slip} times it,
+  and *grave* from {grave:g} times on. What the library itself warns of is marked *documented*, and
+  not counted either.
 - Rounding in Fourier transforms differs from machine to machine: there the last digits of a claim,
   and on which side of the truth it falls, may differ as well.
 - Calls for kinds of event that a library does not take are not counted. A call takes {seconds:g}
@@ -176,6 +179,8 @@ def to_markdown(
             loose_epsilon=LOOSE["epsilon"],
             loose_delta=LOOSE["delta"],
             seconds=seconds,
+            slip=SLIP,
+            grave=GRAVE,
         ),
         _summary(reports),
     ]
@@ -239,18 +244,27 @@ def _section(report: LibraryReport) -> str:
     parts += [_section_of_defect(number, defect) for number, defect in enumerate(confirmed, 1)]
     if doubtful:
         parts.append(
-            "Below the certified ends, but not confirmed by the second computation: "
+            "Not confirmed by a second computation or by the program itself, and not counted: "
             + "; ".join(f"`{d.subject}`, {d.claim} ({d.truths[-1]})" for d in doubtful)
             + "."
         )
     return "\n\n".join(parts) + "\n"
 
 
+def _severity(defect: Defect) -> str:
+    """How bad it is, in words."""
+    if math.isnan(defect.factor):
+        return defect.severity
+    times = f"{defect.factor:.3g}" if defect.factor >= 1.01 else f"1 + {defect.factor - 1.0:.2g}"
+    return f"{defect.severity}: {times} times too small"
+
+
 def _section_of_defect(number: int, defect: Defect) -> str:
     lines = [
         f"### {number}. {defect.subject}: {defect.title}",
         "",
-        f"*{defect.verdict}*{'' if defect.counts else ', documented and not counted'}, "
+        f"*{defect.verdict}*, {_severity(defect)}"
+        f"{'' if defect.counts else ', documented and not counted'}, "
         f"{defect.calls} {'call' if defect.calls == 1 else 'calls'}; "
         f"{defect.library} {defect.version}",
         "",

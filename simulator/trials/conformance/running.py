@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from simulator.theory import Bracket
 from simulator.trials.conformance import processes
 from simulator.trials.conformance.accountants import Limits, Truths, try_accountants, worker_for
 from simulator.trials.conformance.client import Lost, Worker
 from simulator.trials.conformance.compositions import Case
-from simulator.trials.conformance.defects import Defect, distinct
+from simulator.trials.conformance.defects import Defect, distinct, raised
 from simulator.trials.conformance.events import listed
 from simulator.trials.conformance.known_libraries import find, why_absent
 from simulator.trials.conformance.report import LibraryReport
@@ -28,6 +30,9 @@ _PLAYS = {
     "odometer": (play_odometer, worst_of_odometer),
 }
 _SNIPPET_SECONDS = 60.0
+ENDED = "(ended by signal"
+ERROR = re.compile(r"[\w.]*(Error|Exception|Interrupt)\b")
+"""The last line of a program that raised."""
 
 
 @dataclass(frozen=True)
@@ -105,18 +110,36 @@ def show(defect: Defect, worker: Worker, python: str) -> None:
 
 
 def _check_printed(defect: Defect) -> None:
-    """Withdraw the confirmation of a claim that the program by itself does not repeat."""
-    judged = defect.example
-    if not isinstance(judged, Judged) or defect.verdict != Ruling.UNSOUND or judged.truth is None:
-        return
-    try:
-        printed = float(defect.printed.split()[-1])
-    except (IndexError, ValueError):
-        printed = math.nan
-    verdict, *_ = judge(judged.question, printed, judged.truth)
-    if verdict != Ruling.UNSOUND:
+    """Withdraw the confirmation of a defect that the program by itself does not show."""
+    if not shows(defect):
         defect.confirmed = False
-        defect.truths += (f"by itself the program prints {printed!r}, which is not below it",)
+        last = defect.printed.strip().splitlines()[-1:] or ["nothing"]
+        defect.truths += (f"by itself the program prints {last[0]!r}, which does not show it",)
+
+
+def shows(defect: Defect) -> bool:
+    """Whether what the program printed shows the defect.
+
+    A failure by an exception needs that exception: one that only the memory limit of the worker
+    provokes is none of the library. A number must have the verdict of the one in the trial.
+    """
+    lines = defect.printed.strip().splitlines()
+    last = lines[-1] if lines else ""
+    judged = defect.example
+    if (place := raised(judged.why)) is not None:
+        return last.startswith(judged.why[: place.start()].partition(":")[0])
+    if not isinstance(judged, Judged):  # what it prints is a list of admissions or readings
+        return bool(lines) and ERROR.match(last) is None
+    if judged.truth is None and judged.verdict == Ruling.UNSOUND:
+        return True
+    if math.isnan(judged.claimed) and judged.why != "returns NaN":  # its process ended
+        return last.startswith(ENDED)
+    try:
+        printed = float(last.split()[-1].removeprefix("np.float64(").rstrip(")"))
+    except (IndexError, ValueError):
+        return False
+    truth = judged.truth or Bracket(0.0, math.inf)
+    return judge(judged.question, printed, truth)[0] == defect.verdict
 
 
 def ran(program: str, python: str, seconds: float = _SNIPPET_SECONDS) -> str:
@@ -138,13 +161,15 @@ def ran(program: str, python: str, seconds: float = _SNIPPET_SECONDS) -> str:
         except OSError as error:
             return f"({python} cannot be started: {error.strerror})"
         try:
-            said, complaint = process.communicate(timeout=seconds)
+            output, complaint = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             return f"(no end within {seconds:g} s)"
         finally:
             processes.end(process)
-    lines = said.decode(errors="replace").splitlines()
-    if process.returncode:
+    lines = output.decode(errors="replace").splitlines()
+    if process.returncode < 0:
+        lines.append(f"{ENDED} {-process.returncode})")
+    elif process.returncode:
         lines += complaint.decode(errors="replace").strip().splitlines()[-1:]
     lines = [line[:200] for line in lines]
     return "\n".join(lines if len(lines) <= _LINES else [*lines[:4], "...", *lines[-6:]])

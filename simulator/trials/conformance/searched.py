@@ -1,7 +1,7 @@
 """Filters and odometers against the worst adversary that there is, found by search.
 
-The search of :mod:`simulator.worst` asks the filter itself what it admits: every node of the game
-is a multiset of guarantees already spent, which a fresh filter is charged before it is asked. So a
+The search of :mod:`simulator.worst` uses the filter itself as the rule of admission: every node of
+the game is a multiset of guarantees already spent, which a fresh filter is charged first. So a
 filter must not depend on the order of equal spends; the sums that filters keep do not, but for
 rounding.
 """
@@ -30,8 +30,8 @@ _SEARCH_SECONDS = 10.0
 _TOLERANCE = 1e-2
 
 
-class AskedFilter:
-    """The admission rule of a filter on trial, as the search asks for it."""
+class FilterAsRule:
+    """The admission rule of a filter on trial, in the form that the search needs."""
 
     initial: tuple[int, ...] = (0,) * len(EPSILONS)
 
@@ -57,16 +57,16 @@ class AskedFilter:
         return bool(self.table.call({"do": "ask", "spend": [epsilon, 0.0]})["admitted"])
 
 
-class AskedOdometer:
+class OdometerAsRule:
     """An odometer on trial, as the search spends from it."""
 
     def __init__(self, table: SpendingTable) -> None:
         self.table = table
         self._known: dict[tuple[float, ...], Reading] = {}
 
-    def fresh(self) -> RunningAsked:
+    def fresh(self) -> RunningOdometer:
         """An odometer at zero."""
-        return RunningAsked(self)
+        return RunningOdometer(self)
 
     def reading(self, spends: tuple[float, ...]) -> Reading:
         """What a fresh one announces after these."""
@@ -78,10 +78,10 @@ class AskedOdometer:
         return self._known[spends]
 
 
-class RunningAsked:
+class RunningOdometer:
     """What was spent so far, and the readings that go with it."""
 
-    def __init__(self, odometer: AskedOdometer) -> None:
+    def __init__(self, odometer: OdometerAsRule) -> None:
         self.odometer = odometer
         self.spends: tuple[float, ...] = ()
 
@@ -110,7 +110,7 @@ def worst_of_filter(
         found = worst_case(
             MENU,
             epsilon=PROMISE.epsilon,
-            filter=AskedFilter(table, PROMISE),
+            filter=FilterAsRule(table, PROMISE),
             tolerance=_TOLERANCE,
             seconds=_SEARCH_SECONDS,
         )
@@ -132,7 +132,7 @@ def worst_of_odometer(
     try:
         found = worst_odometer(
             MENU,
-            AskedOdometer(table),
+            OdometerAsRule(table),
             ROUNDS,
             tolerance=_TOLERANCE,
             seconds=_SEARCH_SECONDS,

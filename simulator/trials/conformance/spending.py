@@ -35,7 +35,7 @@ class SpendingPlay:
     Attributes
     ----------
     adversary : which of the adversaries of this module.
-    spends : everything that was asked for, in order.
+    spends : every spend that was tried, in order.
     admitted : of each, whether it was; all of them for an odometer.
     promise : the filter's promise, or the odometer's last reading.
     opened : what it was made with: the promise, or the delta that an odometer is to announce.
@@ -174,7 +174,7 @@ FILTER_PLAYERS: dict[str, Player] = {
 
 
 class SpendingTable:
-    """The worker's side of a play: what was asked and what was admitted."""
+    """The worker's side of a play: the spends tried and those admitted."""
 
     def __init__(self, worker: Worker, subject: str, seconds: float) -> None:
         self.worker, self.subject, self.seconds = worker, subject, seconds
@@ -359,7 +359,7 @@ def read_true(
     """The verdict on an odometer's reading."""
     takes = f"takes {tuple(absurd)}, {NO_GUARANTEE}" if absurd else ""
     if math.isnan(reading.epsilon) or math.isnan(reading.delta):
-        if absurd:  # nobody can take it for a guarantee
+        if absurd:  # no reading makes it a guarantee
             return Ruling.SOUND, None, f"reads NaN after {tuple(absurd)}"
         return Ruling.FAILS, None, "reads NaN"
     if reading.epsilon < 0.0 or reading.delta < 0.0:

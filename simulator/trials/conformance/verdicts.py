@@ -92,7 +92,7 @@ def judge(question: Question, claimed: float, truth: Bracket) -> tuple[Ruling, f
 
 
 def _negligible(question: Question, claimed: float) -> bool:
-    """Numbers so small that their ratio to the truth is of no use to anyone."""
+    """Whether a number is so small that its ratio to the truth does not matter."""
     return claimed < (1e-9 if question == "epsilon" else 1e-30)
 
 
@@ -106,7 +106,7 @@ def failed(reply: dict[str, Any], declines: Sequence[str] = ()) -> tuple[Ruling,
     if "lost" in reply:
         return Ruling.FAILS, reply["lost"]
     if "error" in reply:
-        said = any(words in reply["message"] for words in declines)
-        verdict = Ruling.DECLINES if said else Ruling.FAILS
+        declined = any(words in reply["message"] for words in declines)
+        verdict = Ruling.DECLINES if declined else Ruling.FAILS
         return verdict, f"{reply['error']}: {reply['message']} ({reply['place']})"
     return None

@@ -46,7 +46,7 @@ def _written(event: PrivacyEvent, fourier: bool) -> str:
 
 
 class ComposedMechanism:
-    """A composed mechanism, asked for its approximate DP."""
+    """The approximate DP of a composed mechanism."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind

@@ -20,7 +20,7 @@ from simulator.trials.conformance.protocol import Library, Question, Subject
 _MODULE = "prv_accountant.privacy_random_variables"
 EPSILON_ERROR = 0.05
 DELTA_SHARE = 1e-3
-"""The errors that are asked for: the constructor's documentation says "typically around 0.1" for
+"""The errors that are requested: the constructor's documentation says "typically around 0.1" for
 epsilon, and a thousandth of delta for delta."""
 
 

@@ -1,4 +1,4 @@
-"""Mechanisms with finitely many answers, told by one table of probabilities per input."""
+"""Mechanisms with finitely many answers, given by one table of probabilities per input."""
 
 from __future__ import annotations
 

@@ -147,18 +147,18 @@ def assert_accountant(
     except (TypeError, ValueError):
         raise InvalidInput(f"claimed_epsilon must be a number, not {claimed_epsilon!r}") from None
     truth = certified_epsilon(composition, delta)
-    said = f"the accountant claims epsilon = {claim:.10g} at delta = {delta:g}"
+    claims = f"the accountant claims epsilon = {claim:.10g} at delta = {delta:g}"
     known = f"the truth is in [{truth.lower:.10g}, {truth.upper:.10g}]"
     if math.isnan(claim) or claim < 0.0:
-        raise PrivacyViolation(f"{said}, which is no epsilon; {known}", truth)
+        raise PrivacyViolation(f"{claims}, which is no epsilon; {known}", truth)
     if claim < truth.lower:
         gap = truth.lower - claim
         share = f" ({gap / truth.lower:.2%})" if math.isfinite(gap) else ""
-        raise PrivacyViolation(f"{said}, too little by at least {gap:.4g}{share}; {known}", truth)
+        raise PrivacyViolation(f"{claims}, too little by at least {gap:.4g}{share}; {known}", truth)
     if loose is not None and claim > loose * truth.upper:
         times = claim / truth.upper if truth.upper > 0.0 else math.inf
         raise PrivacyViolation(
-            f"{said}, at least {times:.4g} times the truth, and {loose:g} times is allowed; "
+            f"{claims}, at least {times:.4g} times the truth, and {loose:g} times is allowed; "
             f"{known}",
             truth,
         )
