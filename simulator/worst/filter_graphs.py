@@ -327,7 +327,9 @@ def _by_budget(
     if unit is None and common is not None and budget.possible / common <= 8 * resolution:
         unit = common
     elif unit is None:
-        unit = min([budget.possible / resolution, *(cost for cost in least if cost > 0.0)])
+        # a whole number of units for the least cost: rounded up, it would be charged up to twice
+        cheapest = min((cost for cost in least if cost > 0.0), default=budget.possible)
+        unit = cheapest / math.ceil(cheapest * resolution / budget.possible)
     up = [math.ceil(cost / unit * (1.0 - 1e-12) - 1e-9) for cost in played]
     down = [math.floor(cost / unit * (1.0 + 1e-12) + 1e-9) for cost in least]
     # a cost that is a whole number but for rounding is not rounded down: room for all of them

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.lattice import common_step
 from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.quantile import loss_range
 from simulator.theory.outward import UNIT
 
 GridArray = NDArray[Any]
@@ -162,20 +163,8 @@ def cell_masses(law: PrivacyLossLaw, edges: GridArray) -> tuple[GridArray, GridA
 
 
 def support(law: PrivacyLossLaw) -> tuple[float, float]:
-    """Finite losses between which the law lies but for the probability TAIL."""
-    low, high = law.support
-    if not math.isfinite(high):
-        high = _quantile(lambda x: law.sf(x) - law.infinite_mass)
-    if not math.isfinite(low):
-        low = -_quantile(lambda x: law.cdf(-x))
-    return low, high
-
-
-def _quantile(tail) -> float:  # type: ignore[no-untyped-def]
-    x = 1e-6
-    while tail(x) > TAIL:
-        x *= 1.02
-    return float(x)
+    """Finite losses between which the law lies except for the probability TAIL on either side."""
+    return loss_range(law, TAIL)
 
 
 def _leaks(law: PrivacyLossLaw) -> bool:

@@ -47,6 +47,8 @@ MOST_STEPS = 1e7
 """Between a loss of zero and epsilon."""
 FINEST = 60_000
 """Points that one pass may take where the grid may be chosen."""
+WIDEST = 4_000
+"""Points beyond which a grid leaves out losses that are 12 standard deviations away, and more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +114,11 @@ def grid_for(
     left = int(up) + 2
     if any(option.law.infinite_mass for option in options):
         left = max(left, int(start + max(down, 0.0)) + 2)  # a win is possible from anywhere
-    if left + right > FINEST:
-        left = int(min(left, start + margin + max(-min(lay.reach[0] for lay in layouts), 1)))
+    lattice = layouts[0].weights.dtype == np.longdouble
+    if left + right > (FINEST if lattice else WIDEST):
+        beside = max(1, *(max(-lay.reach[0], lay.reach[1]) for lay in layouts))
+        left = int(min(left, start + margin + beside))
+        right = right if lattice else int(min(right, margin + beside)) + 2
     left = max(left, int(start) + 2)
     # -epsilon is a grid point: z_j = -epsilon + n step
     shift = -epsilon + round(start) * step

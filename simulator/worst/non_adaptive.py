@@ -213,10 +213,7 @@ def dominating_delta(
     """
     best = dominant_entry(menu)
     if best is not None:
-        entry = menu[best]
-        law = entry.law if isinstance(entry, FixedEntry) else entry.options(0, 1e9)[-1].law
-        law = law.reversed() if experiment else law
-        return compose_laws([(law, rounds)]).delta(epsilon).upper
+        return composed_delta(menu[best], rounds, epsilon, experiment)
     curves = [_curve(entry, experiment) for entry in menu]
     top = max(max(entry.lengths, default=0.0) for entry in menu)
     unbounded = any(isinstance(e, FixedEntry) and not math.isfinite(e.law.support[1]) for e in menu)
@@ -237,6 +234,13 @@ def dominating_delta(
     shift = -epsilon + round(epsilon / step) * step
     grid = Grid(step, -left - 2, left + right + 5, shift)
     return upper_values(chain_graph(rounds, 1), grid, [layout]).upper(epsilon)
+
+
+def composed_delta(entry: Entry, rounds: int, epsilon: float, experiment: int) -> float:
+    """Return an upper end of delta(epsilon) of ``rounds`` rounds of an entry's worst option."""
+    law = entry.law if isinstance(entry, FixedEntry) else entry.options(0, 1e9)[-1].law
+    law = law.reversed() if experiment else law
+    return compose_laws([(law, rounds)]).delta(epsilon).upper
 
 
 def _curve(entry: Entry, experiment: int):  # type: ignore[no-untyped-def]

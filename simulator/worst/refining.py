@@ -13,7 +13,8 @@ from simulator.worst.grid_pass import GridPass
 
 MOST_LEVELS = 12
 GROWTH = 5.0
-"""A finer grid is likely to take so many times what the last one took."""
+"""A finer grid takes at most so many times what the last one took, about. Where the last one took
+less of the one before, the next one is likely to take less than twice that share."""
 PATIENCE = 10.0
 """A pass that is likely to take so many times the seconds allowed is not begun..."""
 LEAST_ALLOWED = 30.0
@@ -51,14 +52,15 @@ def refined(
     tolerance: float,
     seconds: float,
     nothing: Callable[[], float] = lambda: 1e-300,
+    most: float = 1.0,
 ) -> Refined:
     """Run passes from the level ``first`` on, each with the one before it.
 
-    ``nothing()``, called after each pass, is the delta that counts as zero. Raises NotApplicable
-    where the first pass cannot be run.
+    ``most`` is an upper end that is known beforehand. ``nothing()``, called after each pass, is the
+    delta that counts as zero. Raises NotApplicable where the first pass cannot be run.
     """
     start = time.perf_counter()
-    found, best, stopped = Bracket(0.0, 1.0), None, "time"
+    found, best, stopped = Bracket(0.0, most), None, "time"
     for last in _passes(run, first, start, seconds):
         ends, before = last.delta(epsilon), found.upper
         if best is None or ends.lower >= found.lower:
@@ -79,6 +81,7 @@ def _passes(
 ) -> Iterator[GridPass]:
     """Passes, as long as the next one is likely to end in time and can be run."""
     last: GridPass | None = None
+    took = 0.0
     for level in range(first, MOST_LEVELS):
         before = time.perf_counter()
         try:
@@ -90,7 +93,8 @@ def _passes(
             return
         yield last
         now = time.perf_counter()
-        if now - start + GROWTH * (now - before) > seconds:
+        took, growth = now - before, min(GROWTH, 2.0 * (now - before) / took) if took else GROWTH
+        if now - start + growth * took > seconds:
             return
 
 

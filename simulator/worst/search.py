@@ -19,7 +19,12 @@ from simulator.theory.laws.base import Floats
 from simulator.worst.game import Game
 from simulator.worst.grid_pass import GridPass, first_level, policy_of, run_pass
 from simulator.worst.menu_parsing import entries
-from simulator.worst.non_adaptive import best_non_adaptive, dominating_delta
+from simulator.worst.non_adaptive import (
+    best_non_adaptive,
+    composed_delta,
+    dominant_entry,
+    dominating_delta,
+)
 from simulator.worst.own_filter import OwnFilter, promise_of
 from simulator.worst.policy import Policy
 from simulator.worst.refining import allowed, close, refined
@@ -194,6 +199,7 @@ def worst_case(
         epsilon,
         tolerance=tolerance,
         seconds=seconds,
+        most=_composed(game, epsilon),
     )
     return WorstCase(
         game=game,
@@ -204,3 +210,20 @@ def worst_case(
         stopped=found.stopped,
         last=found.best,
     )
+
+
+def _composed(game: Game, epsilon: float) -> float:
+    """Return an upper end that needs no grid: one entry dominates all, so playing it is optimal.
+
+    It is 1 where no entry is known to, where its law is not composed numerically, and on a lattice,
+    where the recursion is exact.
+    """
+    if game.filter is not None or game.exact_step is not None:
+        return 1.0
+    best = dominant_entry(game.menu)
+    if best is None:
+        return 1.0
+    try:
+        return composed_delta(game.menu[best], int(game.rounds or 0), epsilon, game.experiment)
+    except NotApplicable:
+        return 1.0

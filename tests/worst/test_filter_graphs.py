@@ -24,9 +24,9 @@ from simulator.worst import Game, worst_case
 from simulator.worst.filter_graphs import filter_graphs
 from simulator.worst.free_parameters import budget_unit, cell_options
 from simulator.worst.game_graph import budget_graph, chain_graph, explored_graph
-from simulator.worst.grid import outward_layout
+from simulator.worst.grid import nearest_layout, outward_layout
 from simulator.worst.grid_pass import grid_for, run_pass
-from simulator.worst.recursion import upper_values
+from simulator.worst.recursion import lower_values, upper_values
 from tests.worst.brute_force import response, worst
 
 EPSILONS = (0.3, 0.5)
@@ -267,3 +267,19 @@ def test_a_parameter_that_the_filter_never_admits_is_left_out() -> None:
         ["randomized-response:0.25", "randomized-response:0.5"], filter=Within(), epsilon=0.4
     )
     assert alone.delta.lower <= found.upper < 2.0 * alone.delta.upper
+
+
+def test_the_lower_end_of_a_free_parameter_grows_with_its_grid() -> None:
+    """A unit that does not divide the least cost once charged twice of it: .79e-7 after 2.6e-7."""
+    filter_ = ZCDPFilter(1.0, 1e-6)
+    game = Game("randomized-response:0.01..0.2", None, filter_)  # type: ignore[arg-type]
+    lowers = []
+    for step in (0.02, 0.01, 0.005):
+        options = game.options(step)
+        certain = filter_graphs(filter_, options, None, 512, game.relation).certain
+        layouts = [outward_layout(option.law, step) for option in options]
+        grid = grid_for(step, 1.0, certain, layouts, options)
+        near = [nearest_layout(option.law, step) for option in options]
+        lowers.append(lower_values(certain, grid, near, keep_table=False).lower(1.0))
+    assert lowers == sorted(lowers)
+    assert lowers[-1] == pytest.approx(2.59e-7, rel=1e-2)

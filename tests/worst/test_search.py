@@ -144,3 +144,15 @@ def test_a_pass_that_would_take_far_too_long_is_not_begun() -> None:
     with pytest.raises(NotApplicable, match=r"would take about .* s .* states by .* losses"):
         run_pass(game, 1.0, 3, allowed=1e-6)
     assert run_pass(game, 1.0, 3, allowed=30.0).delta(1.0).upper > 0.0
+
+
+def test_a_menu_with_one_mechanism_takes_its_upper_end_from_the_composition() -> None:
+    """1,000 rounds on the coarsest grid: the recursion's own upper end is 7% too large."""
+    game = Game("gaussian:0.05", 1000)  # type: ignore[arg-type]
+    found = worst_case("gaussian:0.05", rounds=1000, epsilon=2.0, tolerance=0.05)
+    truth = GaussianLaw(0.05 * math.sqrt(1000)).delta(2.0)
+    assert found.delta.lower <= truth <= found.delta.upper <= truth * (1 + 1e-8)
+    coarse = run_pass(game, 2.0, -2)
+    assert coarse.upper.grid.points < 4000  # losses 12 standard deviations away are left out
+    assert truth * 1.05 < coarse.delta(2.0).upper
+    assert coarse.delta(2.0).lower <= truth
