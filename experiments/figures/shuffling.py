@@ -31,20 +31,21 @@ CLOSED, SUMMED, RESPONSE = "clones-closed-form", "clones-numerical", "shuffled-r
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask the bounds for many reports; of few, enumerate every pair of databases as well."""
+    """Evaluate the bounds for many reports; of few, enumerate every pair of databases as well."""
     epsilon, delta = specification["epsilon"], specification["delta"]
     decades = math.log10(specification["largest"])
     count = round(specification["per_decade"] * decades) + 1
     reports = np.unique(np.round(10.0 ** np.linspace(0.0, decades, count)).astype(int))
 
-    def asked(name: str, n: int) -> float:
+    def epsilon_of(name: str, n: int) -> float:
         applied = bound(name).on(Composition.repeat(ShuffledDP(epsilon, n), 1))
         try:
             return applied.epsilon(delta).value
         except NotApplicable:
             return math.nan
 
-    curves = {name: [asked(name, int(n)) for n in reports] for name in (CLOSED, SUMMED, RESPONSE)}
+    names = (CLOSED, SUMMED, RESPONSE)
+    curves = {name: [epsilon_of(name, int(n)) for n in reports] for name in names}
     return {
         "epsilon": epsilon,
         "delta": delta,

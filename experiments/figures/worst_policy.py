@@ -58,13 +58,13 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     )
     policy = found.policy
     shown = policy_map(policy)
-    asked = np.array([float(label.rpartition(":")[2]) for label in policy.labels])
+    epsilons = np.array([float(label.rpartition(":")[2]) for label in policy.labels])
     columns = _middles(shown.losses, specification["columns"])
     rows = _middles(shown.left, specification["rows"])
     cells = shown.moves[np.searchsorted(shown.left, 0.5 * (rows[1:] + rows[:-1])) - 1][
         :, np.searchsorted(shown.losses, 0.5 * (columns[1:] + columns[:-1])) - 1
     ]
-    moves = [[None if move < 0 else float(asked[move]) for move in row] for row in cells]
+    moves = [[None if move < 0 else float(epsilons[move]) for move in row] for row in cells]
     return {
         "lower": found.delta.lower,
         "upper": found.delta.upper,
@@ -89,9 +89,9 @@ def _path(drawn: Play) -> dict[str, list[float]]:
 
 
 def draw(data: Mapping[str, Any]) -> Figure:
-    """Which epsilon is asked at which loss and budget, and the two plays."""
-    asked = sorted({move for row in data["moves"] for move in row if move is not None})
-    place = {epsilon: i for i, epsilon in enumerate(asked)}
+    """Which epsilon is chosen at which loss and budget, and the two plays."""
+    epsilons = sorted({move for row in data["moves"] for move in row if move is not None})
+    place = {epsilon: i for i, epsilon in enumerate(epsilons)}
     moves = np.array([[-1 if m is None else place[m] for m in row] for row in data["moves"]])
     percent = 100.0
     paths = {
@@ -104,8 +104,8 @@ def draw(data: Mapping[str, Any]) -> Figure:
             data["losses"],
             percent * np.array(data["left"]),
             moves,
-            [f"{epsilon:g}" for epsilon in asked],
-            values=(r"$\varepsilon$ of the randomized response asked", asked),
+            [f"{epsilon:g}" for epsilon in epsilons],
+            values=(r"$\varepsilon$ of the randomized response chosen", epsilons),
             epsilon=1.0,
             paths=paths,
             ylabel=r"budget left for $\sum \varepsilon_i^2$ (%)",

@@ -11,6 +11,7 @@ from experiments import stages
 from experiments.site.assemble import HERE, assemble
 from experiments.site.knobs import turned_all
 from simulator.foundations.errors import DpcomposeError, InvalidInput
+from simulator.runner.progress import on_a_terminal
 
 BUILD = stages.ROOT / "build" / "site"
 MATHJAX = BUILD / "scripts" / "node_modules" / "mathjax" / "es5" / "tex-svg.js"
@@ -28,7 +29,12 @@ def build(folder: Path = BUILD) -> Path:
         raise InvalidInput(f"{missing.name} is missing; run: pip install '.[site]'") from None
     if not MATHJAX.exists():
         raise InvalidInput(f"no {MATHJAX}, which renders formulas; run: make site")
-    source = assemble(folder, turned_all(folder), MATHJAX)
+    print("site        the knobs of the claims are turned, some minutes at first", file=sys.stderr)
+    with on_a_terminal():
+        sweeps = turned_all(folder)
+    print("site        the pages are laid out", file=sys.stderr)
+    source = assemble(folder, sweeps, MATHJAX)
+    print("site        Sphinx builds the pages, a minute or two", file=sys.stderr)
     command = [
         sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet",
         "--write-all", "--define", f"html_extra_path={folder / 'extra'}", "--jobs", "2",

@@ -26,6 +26,7 @@ from typing import Any
 from experiments import stages
 from experiments.site.committed import PATH, committed, numbers_of
 from simulator.claims import Claim, all_claims, find
+from simulator.foundations.stages import stage
 
 FACTORS = (1.0, 2.0, 0.5, 1.41421356, 0.70710678, 4.0, 0.25)
 """What a number is multiplied by; the nearest come first, in case the time runs out."""
@@ -134,7 +135,12 @@ def turned_all(cache_folder: Path, jobs: int = 2) -> dict[str, list[Sweep]]:
         return {id: [read(each) for each in sweeps] for id, sweeps in load(path).items()}
     ids = [claim.id for claim in all_claims()]
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        found = dict(zip(ids, pool.map(turned_by_id, ids, chunksize=4)))
+        turned = pool.map(turned_by_id, ids, chunksize=4)
+        with stage("the knobs of the claims", len(ids)) as advance:
+            found = {}
+            for name, sweeps in zip(ids, turned):
+                found[name] = sweeps
+                advance()
     cache_folder.mkdir(parents=True, exist_ok=True)
     written = {id: [plain(each) for each in sweeps] for id, sweeps in found.items()}
     unfinished = path.with_suffix(".part")

@@ -198,12 +198,12 @@ def _envelope(result: Result) -> dict[str, np.ndarray]:
     """What the loss passes after each round with probability PASSED at most."""
     s = result.specification
     along = np.arange(1, s.rounds + 1)
-    asked = np.unique(np.round(np.geomspace(1, s.rounds, 60)).astype(int))
+    places = np.unique(np.round(np.geomspace(1, s.rounds, 60)).astype(int))
     curves = {}
     for bound in _tail_bound(Composition.repeat(s.family, s.rounds)):
         ends = [
             bound.bound.on(Composition.repeat(s.family, int(k))).epsilon(PASSED).upper
-            for k in asked
+            for k in places
         ]
-        curves[f"{bound.name}, passed by 1 in 1000"] = np.interp(along, asked, ends)
+        curves[f"{bound.name}, passed by 1 in 1000"] = np.interp(along, places, ends)
     return curves

@@ -1,4 +1,4 @@
-"""README's table of bounds: ``python -m tests.helpers.bounds_table`` prints it."""
+"""The table of bounds of the page on accounting: ``python -m tests.helpers.bounds_table`` prints it."""
 
 from simulator.theory import all_bounds
 

@@ -1,4 +1,4 @@
-"""README's table of mechanisms: ``python -m tests.helpers.mechanisms_table`` prints it.
+"""The table of the page on mechanisms: ``python -m tests.helpers.mechanisms_table`` prints it.
 
 Every cell is asked of a mechanism of the kind, on a pair of databases that Alice alone tells apart.
 """

@@ -20,7 +20,7 @@ def plot_rare(
     ----------
     at : shape (n,), increasing.
     estimates : by name, n estimates each. A lower end of 0 is drawn down to the axis.
-    point : the one that was asked for; marked on the axis.
+    point : the one that was estimated; marked on the axis.
 
     Raises InvalidInput where no estimate is above 0.
     """

@@ -94,7 +94,7 @@ def claims(
     it makes no failure, and neither does an altered claim. The whole ledger takes some twenty
     seconds.
     """  # noqa: D301 (click must see the character, to keep the lines that follow it as they are)
-    require_one_asked(
+    require_one_use(
         {
             "--list": only_list, "--set": settings, "--seed": seed is not None, "--wrong": wrong,
             "--sweep": swept is not None, "--plot": plot is not None, "--code": code,
@@ -147,15 +147,15 @@ def claims(
 
 
 TOGETHER = (("--list",), ("--set", "--seed"), ("--wrong",), ("--sweep", "--plot"), ("--code",))
-"""What may be asked of claims instead of checking them as they stand: one of these at a time."""
+"""What may be done with claims instead of a check as they stand: one of these at a time."""
 
 
-def require_one_asked(given: Mapping[str, object], as_json: bool) -> None:
+def require_one_use(given: Mapping[str, object], as_json: bool) -> None:
     """Raise InvalidInput for flags of which one would be dropped without a word."""
-    asked = [flag for flag, value in given.items() if value]
-    if not any(set(asked) <= set(flags) for flags in TOGETHER):
+    used = [flag for flag, value in given.items() if value]
+    if not any(set(used) <= set(flags) for flags in TOGETHER):
         each = ", ".join(" with ".join(flags) for flags in TOGETHER)
-        raise InvalidInput(f"{' and '.join(asked)} do not go together: give one of {each}")
+        raise InvalidInput(f"{' and '.join(used)} do not go together: give one of {each}")
     if given["--code"] and as_json:
         raise InvalidInput("--code and --json do not go together: a check is Python, and no JSON")
 
@@ -245,7 +245,7 @@ def draw(claim: Claim, knob: str, found: Sequence[Stretch], path: Path) -> None:
 
 
 def chosen(ids: Sequence[str], source: str | None) -> tuple[Claim, ...]:
-    """The claims asked for, each once."""
+    """The claims that are named, each once."""
     if ids and source is not None:
         raise InvalidInput("give claims by id or by --source, not both")
     return tuple(ledger.find(id) for id in dict.fromkeys(ids)) or ledger.all_claims(source)
