@@ -6,11 +6,16 @@ message as one line and exits with its ``exit_code``.
 
 from __future__ import annotations
 
+from simulator.foundations.wording import printable
+
 
 class DpcomposeError(Exception):
     """Base of every error raised on purpose. The message is one line: what is wrong, what to do."""
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InvalidInput(DpcomposeError, ValueError):

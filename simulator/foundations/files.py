@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
@@ -43,10 +44,37 @@ def folder_path(folder: object, what: str = "out") -> Path:
 
 
 def require_file(path: Path) -> None:
-    """Raise :class:`InvalidInput` for what is there and no file: to open a pipe may never end."""
+    """Raise :class:`InvalidInput` for what is there and no regular file, links included."""
     with explained("read", path):
-        if path.exists() and not path.is_file():
-            raise InvalidInput(f"{path} is no file; name another folder")
+        if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
+            raise InvalidInput(f"{path} is no regular file; name another folder")
+
+
+_FLAGS = {
+    "rb": os.O_RDONLY,
+    "r+b": os.O_RDWR,
+    "a+b": os.O_RDWR | os.O_APPEND | os.O_CREAT,
+    "x+b": os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL,
+}
+
+
+def open_regular(path: Path, mode: str) -> BinaryIO:
+    """Open a regular file in a folder that may be a stranger's; unbuffered.
+
+    ``mode`` is "rb", "r+b", "a+b", or "x+b" for a new file that is appended to. No symbolic link
+    is followed in the last step of the path, and a pipe does not block. Raises OSError.
+    """
+    flags = _FLAGS[mode] | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        descriptor = os.open(path, flags, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a symbolic link") from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return os.fdopen(descriptor, mode.replace("x", "a"), buffering=0)  # type: ignore[return-value]
 
 
 def canonical_json(value: Any, what: str) -> str:
@@ -62,10 +90,11 @@ def canonical_json(value: Any, what: str) -> str:
         raise InvalidInput(f"{what} cannot be written as JSON: {error}") from None
 
 
-def write_json(path: str | PathLike[str], value: Any) -> None:
+def write_json(path: str | PathLike[str], value: Any, *, follow: bool = True) -> None:
     """Write ``value`` as indented JSON in one step: a temporary file beside, then a rename.
 
-    numpy numbers and arrays are written as numbers and lists. Raises :class:`InvalidInput` for
+    Without ``follow`` a symbolic link at ``path`` is replaced, and not what it leads to. numpy
+    numbers and arrays are written as numbers and lists. Raises :class:`InvalidInput` for
     values that JSON cannot hold (NaN and infinity too), and when the file cannot be written.
     """
     path = Path(path)
@@ -75,7 +104,7 @@ def write_json(path: str | PathLike[str], value: Any) -> None:
         raise InvalidInput(f"cannot write {path}: {error}") from None
     with explained("write", path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, (text + "\n").encode())
+        _replace(path, (text + "\n").encode(), follow=follow)
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:
@@ -84,6 +113,25 @@ def write_text(path: str | PathLike[str], text: str) -> None:
     with explained("write", path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _replace(path, text.encode())
+
+
+def write_bytes(path: str | PathLike[str], content: bytes) -> None:
+    """Write ``content`` in one step, as ``write_json`` does. Raises :class:`InvalidInput`."""
+    path = Path(path)
+    with explained("write", path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(path, content)
+
+
+def write_new(path: str | PathLike[str], text: str) -> None:
+    """Write a new file in one step. Raises :class:`InvalidInput`, also where it exists already."""
+    path = Path(path)
+    with explained("write", path):
+        try:
+            with replacing(path, new=True) as file:
+                file.write(text.encode())
+        except FileExistsError:
+            raise InvalidInput(f"{path} exists already and is kept; name a new file") from None
 
 
 def check_writable(folder: str | PathLike[str]) -> None:
@@ -114,19 +162,20 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-def _replace(path: Path, content: bytes) -> None:
-    with replacing(path) as file:
+def _replace(path: Path, content: bytes, *, follow: bool = True) -> None:
+    with replacing(path, follow=follow) as file:
         file.write(content)
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path, *, follow: bool = True, new: bool = False) -> Iterator[IO[bytes]]:
     """Yield a file that takes the place of ``path`` in one step when all of it is written.
 
-    A link stays, and what it leads to is replaced. Whatever is raised inside leaves what was there.
-    Raises OSError, also where ``path`` is a device or a pipe: a rename would put a file there.
+    With ``follow`` a link stays, and what it leads to is replaced. With ``new`` nothing is
+    replaced. Whatever is raised inside leaves what was there. Raises OSError, also where ``path``
+    is a device or a pipe: a rename would put a file there; FileExistsError of a ``new`` file.
     """
-    path = Path(os.path.realpath(path))
+    path = Path(os.path.realpath(path)) if follow and not new else path
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(errno.EINVAL, "it is a device or a pipe, and no file")
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -137,7 +186,11 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         # mkstemp makes files for the owner's eyes only; results are made like any other file.
         Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
+        if new:
+            os.link(temporary, path, follow_symlinks=False)
+            Path(temporary).unlink()
+        else:
+            Path(temporary).replace(path)
     except BaseException:
         with suppress(OSError):
             Path(temporary).unlink()

@@ -1,8 +1,9 @@
-"""Counts and near misses in words."""
+"""Counts and near misses in words, and text that is safe to print."""
 
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 
 
@@ -18,3 +19,20 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``; did you mean laplace or staircase?``, or nothing where no known name is near."""
     near = difflib.get_close_matches(name.lower().replace("_", "-"), list(known), n=3, cutoff=0.5)
     return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def printable(text: str) -> str:
+    """The text with every control character but a line's end and a tab written as an escape.
+
+    A name in a stranger's file must not move the cursor of a terminal, or recolour it.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else _escaped(c)
+        for c in text
+    )
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

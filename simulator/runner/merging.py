@@ -6,6 +6,7 @@ have left, and is resumed like it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from os import PathLike
@@ -18,6 +19,7 @@ from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.outcomes.tally import counted_in, digest
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import folder_path
+from simulator.runner.memory import available_bytes
 from simulator.runner.store import RunStore
 from simulator.runner.store.assembly import assemble, require_new
 from simulator.runner.store.cover import Cover
@@ -30,6 +32,8 @@ Stretch = tuple[int, int]
 
 _VIEWS = ("trials", "coins", "answers")
 _NOBODY = -1
+BYTES_OF_A_BLOCK = 2 * (8 + 8 + 1)
+"""What comparing takes for each block: of both experiments a digest, its folder and a mark."""
 
 
 @dataclass(frozen=True)
@@ -202,10 +206,12 @@ class Pile:
         try:
             self.block_size, self.trials = int(whole.content["block_size"]), whole.goal["trials"]
             self.blocks = -(-self.trials // self.block_size)
+            if self.blocks * BYTES_OF_A_BLOCK > (available_bytes() or math.inf):
+                raise MemoryError
             self.digests = np.zeros((2, self.blocks), np.uint64)
             self.holder = np.full((2, self.blocks), _NOBODY)
             self.overlapping = np.zeros((2, self.blocks), bool)
-        except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError):
             raise InvalidInput(f"{paths[0]} holds no run of this program") from None
         except MemoryError:
             raise InvalidInput(

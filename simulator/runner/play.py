@@ -11,6 +11,7 @@ import operator
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 
 import numpy as np
@@ -27,6 +28,7 @@ from simulator.runner.gathering import Gathered, Key
 from simulator.runner.measured import Measured
 from simulator.runner.pool import WORTH_A_WORKER, crowded, outcomes, workers
 from simulator.runner.progress import Progress
+from simulator.runner.prompt_exit import under_way
 from simulator.runner.store import RunStore
 from simulator.runner.store.log import Block
 from simulator.runner.worker import one_line
@@ -80,7 +82,8 @@ def run(
                     "trust=True, or name another folder"
                 )
         missing = gathered.missing()
-        compile_seconds = compiled(s, bar) if missing else 0.0
+        with resumable(store, missing):
+            compile_seconds = compiled(s, bar) if missing else 0.0
         left = sum(s.trials_in(block) for _, block in missing) * s.rounds
         if line := crowded(s, jobs, len(missing)):
             bar.notice(line)
@@ -156,11 +159,26 @@ def played(
         bar.notice(line)
 
 
+def kept_of(store: RunStore | None, missing: Sequence[Key]) -> str:
+    """One line on what an interrupted play has left, and how to go on."""
+    if store is None:
+        return "nothing is kept: name a folder (--out, or out=) to go on from next time"
+    total = store.count() + sum(not store.holds(*key) for key in missing)
+    return (
+        f"{store.count()} of {total} blocks are kept in {store.folder}; the same command goes on "
+        "from there"
+    )
+
+
 @contextlib.contextmanager
 def resumable(store: RunStore | None, missing: Sequence[Key]) -> Iterator[None]:
-    """Say, where a cluster is lost, how much is kept and how to go on."""
+    """Say, where a play is interrupted or its cluster lost, what is kept and how to go on."""
+    under_way.append(line := partial(kept_of, store, missing))
     try:
         yield
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(line())
+        raise
     except ClusterLost as lost:
         if store is None:
             raise ClusterLost(f"{lost}; name a folder to resume from next time") from None
@@ -169,6 +187,8 @@ def resumable(store: RunStore | None, missing: Sequence[Key]) -> Iterator[None]:
             f"{lost}; {store.count()} of {total} blocks are stored in {store.folder}: run again, "
             "here or elsewhere, to resume"
         ) from None
+    finally:
+        under_way.remove(line)
 
 
 def restore(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 from simulator.foundations import stages
+from simulator.foundations.wording import printable
 
 
 class Bars:
@@ -25,7 +26,7 @@ class Bars:
         if self.display is None:
             self.display = _display()
             self.display.start()
-        bar = self.display.add_task(name, total=total, completed=done, rate="")
+        bar = self.display.add_task(printable(name), total=total, completed=done, rate="")
         self.begun.append(bar)
         return bar
 
@@ -51,7 +52,8 @@ class Bars:
             self.display = None
 
     def notice(self, line: str) -> None:
-        """Tell one line above the bars."""
+        """Print one line above the bars."""
+        line = printable(line)
         if self.display is None:
             print(line, file=sys.stderr)
         else:
@@ -132,7 +134,7 @@ class Progress:
             self.bars.rate(self.bar, self.found, "rounds")
 
     def notice(self, line: str) -> None:
-        """Tell one line, on a terminal or not."""
+        """Print one line, on a terminal or not."""
         self.bars.notice(line)
 
     def _begin(self, name: str, total: float | None, done: int = 0) -> None:

@@ -20,6 +20,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+from simulator.foundations.wording import printable
+
 LEAVING = 0.35
 """Seconds from a signal on in which Python may answer it and put in order what is to be; a machine
 with much to do needs some more to end a process."""
@@ -27,6 +29,8 @@ A_MOMENT = 0.1
 """Seconds that it has in any case for putting in order, after an answer that was held back."""
 SAID = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 """The signals that end a command, and its one line."""
+under_way: list[Callable[[], str]] = []
+"""For each play under way what makes its line on what is kept, should the process end now."""
 _SHOW_CURSOR = "\r\x1b[K\x1b[?25h"  # a bar hides it
 
 
@@ -52,10 +56,10 @@ def within_half_a_second() -> Iterator[None]:
     thread.start()
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         # taking the interpreter down may take longer than all else
         if lookout.heard is not None:
-            leave(lookout.heard)
+            leave(lookout.heard, error)
         raise
     finally:
         lookout.over.set()
@@ -110,11 +114,20 @@ def exit_code(number: int) -> int:
     return 128 + number
 
 
-def leave(number: int) -> NoReturn:
+def interrupted(number: int, error: BaseException | None = None) -> str:
+    """The line for a signal and what is kept: by the notes of the error that it became, if any."""
+    if error is None:
+        notes = [line() for line in under_way]
+    else:  # an interruption, or what was raised from it
+        notes = getattr(error, "__notes__", []) or getattr(error.__cause__, "__notes__", [])
+    return printable("; ".join([SAID[signal.Signals(number)], *notes]))
+
+
+def leave(number: int, error: BaseException | None = None) -> NoReturn:
     """End the process here and now for a signal, with one line, and its workers with it."""
     start = _SHOW_CURSOR if os.isatty(2) else ""
     try:
-        os.write(2, f"{start}{SAID[signal.Signals(number)]}\n".encode())
+        os.write(2, f"{start}{interrupted(number, error)}\n".encode())
         for worker in multiprocessing.active_children():
             worker.kill()
     finally:

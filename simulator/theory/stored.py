@@ -24,6 +24,8 @@ VERSION = 1
 """Of every document: it changes when what an older reader understands would be wrong."""
 
 _DEEPEST = 100
+_LONGEST = 100
+"""Characters of a name that are compared with the known ones: the time is their square."""
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
@@ -43,7 +45,7 @@ class JsonNode:
         """The members of an object."""
         if not isinstance(self.value, dict):
             self.complain(f"must be an object, not {_shown(self.value)}")
-        return {name: self._inner(item, f".{name}") for name, item in self.value.items()}
+        return {name: self._inner(item, f".{name[:_LONGEST]}") for name, item in self.value.items()}
 
     def items(self) -> list[JsonNode]:
         """The items of a list."""
@@ -166,7 +168,7 @@ class Vocabulary:
             node.complain("has no kind")
         word = members.pop("kind").text()
         if word not in self.classes:
-            node.complain(f"no kind {word!r}{_nearest(word, self.classes)}")
+            node.complain(f"no kind {word[:_LONGEST]!r}{_nearest(word, self.classes)}")
         made = self.classes[word]
         hints = get_type_hints(made)
         known = {each.name: each for each in fields(made) if each.init}
@@ -194,7 +196,7 @@ class Vocabulary:
 
 
 def _nearest(word: str, known: Mapping[str, object]) -> str:
-    near = get_close_matches(word, known, n=3, cutoff=0.4) or list(known)
+    near = get_close_matches(word[:_LONGEST], known, n=3, cutoff=0.4) or list(known)
     return f"; there is {', '.join(near)}" if near else ""
 
 
@@ -223,10 +225,11 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for name, _ in pairs if [key for key, _ in pairs].count(name) > 1)
-        raise InvalidInput(f"the member {twice!r} stands twice in one object")
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise InvalidInput(f"the member {name[:_LONGEST]!r} stands twice in one object")
+        found[name] = value
     return found
 
 

@@ -18,6 +18,8 @@ from simulator.adversaries.contract import Challenge
 from simulator.adversaries.people import ALICE
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.files import write_new
+from simulator.foundations.wording import printable
 from simulator.mechanisms import (
     Gaussian,
     Geometric,
@@ -54,13 +56,7 @@ def new_python_file(path: str | Path) -> Path:
 
 def write(path: Path, text: str) -> Path:
     """Write a new file. Raises InvalidInput where it exists already or cannot be written."""
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise InvalidInput(f"{path} exists already and is kept; name a new file") from None
-    except OSError as error:
-        raise InvalidInput(f"cannot write {path}: {error.strerror or error}") from None
+    write_new(path, text)
     return path
 
 
@@ -144,7 +140,7 @@ def relation_named(text: str) -> Relation:
 
 def policy_program(header: Sequence[str], values: Sequence[tuple[str, Any]]) -> str:
     """The file: a header of comments, then ``Policy.read`` with the values by name."""
-    lines = [f"# {line}".rstrip() for line in header]
+    lines = [f"# {printable(' '.join(line.splitlines()))}".rstrip() for line in header]
     lines += ["", "from simulator.worst.policy import Policy", "", "policy = Policy.read("]
     for name, value in values:
         if isinstance(value, str) and len(value) > _LINE:

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.files import write_bytes
 
 _STYLE = Path(__file__).with_name("paper.mplstyle")
 _COLUMN_WIDTH = 3.4  # inches: one column of a two-column paper
@@ -156,11 +157,7 @@ def save_as(figure: Figure, path: str | PathLike[str]) -> Path:
     content = io.BytesIO()
     with matplotlib.rc_context(fname=_STYLE):
         figure.savefig(content, format=path.suffix[1:], metadata=_METADATA[path.suffix])
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.getvalue())
-    except OSError as error:
-        raise InvalidInput(f"cannot write {path}: {error.strerror or error}") from None
+    write_bytes(path, content.getvalue())
     return path
 
 

@@ -19,7 +19,7 @@ from simulator.doors.cli.numerals import Numeral
 from simulator.doors.cli.output import apart
 from simulator.doors.cli.renamed import with_new_names
 from simulator.foundations.errors import DpcomposeError, InvalidInput
-from simulator.foundations.wording import did_you_mean
+from simulator.foundations.wording import did_you_mean, printable
 from simulator.runner import prompt_exit as leaving
 from simulator.runner.progress import on_a_terminal
 
@@ -123,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt as error:
         number = getattr(error, "number", signal.SIGINT)
         code = leaving.exit_code(number)
-        print(leaving.SAID[number], file=sys.stderr)
+        print(leaving.interrupted(number, error), file=sys.stderr)
     if owner:
         process.end(code)
     sys.exit(code)
@@ -186,5 +186,5 @@ def attempted(arguments: Sequence[str] | None) -> int:
 
 def complain(message: str, code: int) -> int:
     """Print an error as one line, whatever it quotes; return ``code``."""
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    print(f"error: {printable(' '.join(message.split()))}", file=sys.stderr)
     return code

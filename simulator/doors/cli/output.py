@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.wording import printable
 
 if TYPE_CHECKING:
     from simulator.theory.bracket import Bracket
@@ -58,7 +59,7 @@ def _with_option(message: str, argument: str) -> str:
 
 def say(text: object = "", end: str = "\n") -> None:
     """Print a part of a command's result."""
-    print(text, end=end, file=_results[-1] if _results else sys.stdout)
+    print(printable(str(text)), end=end, file=_results[-1] if _results else sys.stdout)
 
 
 def print_json(value: Any) -> None:

@@ -6,7 +6,7 @@ is ordinary Python, and plays a rule that numba cannot compile.
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def numba_compile(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def checked_step(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a user's step with its array bounds checked: beyond them lies anybody's memory."""
+    """Compile a user's step with its array bounds checked: beyond them lies other memory."""
     import numba
 
     return numba.njit(nogil=True, error_model="numpy", boundscheck=True)(step)
@@ -39,6 +39,11 @@ def numba_inline(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
     return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+
+
+def numba_is_installed() -> bool:
+    """Whether there is a compiler; without it everything runs uncompiled."""
+    return importlib.util.find_spec("numba") is not None
 
 
 def uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,10 +78,10 @@ def dispatch(functions: Sequence[Callable[..., Any]], compile_: Compile) -> Call
 
 
 def unowned(compile_: Compile) -> Callable[..., Any]:
-    """``unowned(table)``, the same memory as an array that nobody owns.
+    """``unowned(table)``, the same memory as an array without an owner.
 
-    A row of an array counts in and out of use whoever owns the memory, every round, at several
-    times the cost of the round. A row of this one is a mere address. The caller keeps the table.
+    A row of an array counts the references to the memory's owner, every round, at several times
+    the cost of the round. A row of this one is an address alone. The caller keeps the table.
     """
     if compile_ is not numba_compile:
         return uncompiled(lambda table: table)
@@ -128,6 +133,11 @@ def compiled_or_not(
 
     ``try_out`` plays no trial: it makes numba compile for the types in use.
     """
+    if not numba_is_installed():
+        return bind(uncompiled), (
+            f"{rule.name} runs uncompiled, some hundred times slower: numba is not installed "
+            "(pip install numba)"
+        )
     try:
         aside(lambda: importlib.import_module("numba"))
         kernel = bind(numba_compile)

@@ -22,7 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from simulator.engine.compiled.compiling import dispatch, numba_compile, numba_inline, unowned
+from simulator.engine.compiled.compiling import (
+    dispatch,
+    numba_compile,
+    numba_inline,
+    numba_is_installed,
+    uncompiled,
+    unowned,
+)
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.enumerated.enumeration import automaton_of
 from simulator.engine.enumerated.moments import Moments
@@ -55,7 +62,9 @@ def covering_kernel(kinds: tuple[Scalars, ...]) -> Callable[..., Any]:
     ``kinds`` are those of the menu; none where every answer has an atom: then one kernel serves
     all rules.
     """
-    compile_ = numba_compile
+    compile_, inline = (
+        (numba_compile, numba_inline) if numba_is_installed() else (uncompiled, uncompiled)
+    )
     if not kinds:
 
         def no_draw(entry, kind, params, pieces, row, noise):  # type: ignore[no-untyped-def]
@@ -63,14 +72,14 @@ def covering_kernel(kinds: tuple[Scalars, ...]) -> Callable[..., Any]:
 
         draw_loss = compile_(no_draw)
     else:
-        sample = dispatch([piece_sampler(one) for one in kinds], numba_inline)
+        sample = dispatch([piece_sampler(one) for one in kinds], inline)
         loss_of = dispatch([one.loss for one in kinds], compile_)
 
         def draw(entry, kind, params, pieces, row, noise):  # type: ignore[no-untyped-def]
             answer = sample(kind[entry], params[entry], pieces, row, noise)
             return loss_of(kind[entry], params[entry], answer)
 
-        draw_loss = numba_inline(draw)
+        draw_loss = inline(draw)
 
     pick = compile_(picked)
     borrow = unowned(compile_)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.outcomes.tally import PLAIN, WEIGHTED, Tally, counted_in
+from simulator.engine.promises import limit_of
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
@@ -50,6 +52,7 @@ def stored_tally(
         problem = f"{count_of(bins.trials, 'loss', 'losses')} for {count_of(most, 'trial')}"
     if bins.unknown:
         problem = "losses that are no numbers"
+    problem = problem or _too_large(s, np.concatenate((bins.least, bins.largest)))
     if problem:
         raise InvalidInput(f"{where} is stored with {problem}")
     if bins.trials < most or s.views_in(block):
@@ -118,7 +121,18 @@ def _losses_problem(
             return f"{name} that are no numbers"
     if "log_weights" in named and (named["log_weights"] == np.inf).any():
         return "infinite weights"
-    return ""
+    return _too_large(s, named["losses"])
+
+
+def _too_large(s: Specification, losses: np.ndarray) -> str:
+    """A line on the first loss beyond what the family allows in all rounds; else empty."""
+    most = s.rounds * limit_of(s.family).constant
+    if math.isinf(most):
+        return ""
+    beyond = losses[np.abs(losses) > most]
+    if not beyond.size:
+        return ""
+    return f"a loss of {float(beyond[0]):.6g}, where {s.family} allows {most:.6g} in all rounds"
 
 
 def _trace_problem(s: Specification, trials: int, named: Mapping[str, np.ndarray]) -> str:

@@ -6,13 +6,14 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.files import explained, sync_folder
+from simulator.foundations.files import explained, open_regular, sync_folder
 from simulator.runner.store.condensing import write_all
-from simulator.runner.store.locking import lock, made_folders
+from simulator.runner.store.folder import RunStore
+from simulator.runner.store.locking import locked, made_folders
 from simulator.runner.store.log import LOG_NAME, opening
 from simulator.runner.store.manifest import MANIFEST_NAME, Manifest, write_manifest
 
@@ -31,34 +32,66 @@ def require_new(folder: Path) -> None:
 def assemble(folder: Path, manifest: Manifest, records: Iterable[bytes]) -> list[str]:
     """Write the folder of a run from records as they lie in a log.
 
-    It is made beside, under a name that begins with a dot, and renamed: whatever happens, there is
-    no part of it under its own name. What a process left beside that was killed is removed; a line
-    for each is returned. Raises InvalidInput where the folder exists already, where another
-    process is making it, and where it cannot be written.
+    It is made beside, under a name that begins with a dot, read back, and renamed: whatever
+    happens, there is no part of it under its own name. A lock beside is held from before the first
+    file is made to the end. What a process left beside that was killed is removed; a line for each
+    is returned. Raises InvalidInput where the folder exists already, where another process is
+    making it, and where it cannot be written.
     """
     require_new(folder)
     with explained("write", folder):
         made = made_folders(folder.parent)
-        lines = [_removed(path, folder) for path in _beside(folder)]
-        beside = folder.parent / f".{folder.name}.{os.getpid()}"
-        beside.mkdir()
     try:
-        with explained("write", folder), open(beside / LOG_NAME, "xb", buffering=0) as log:
-            lock(log, beside)  # while it is held nobody takes this for a leftover
-            write_all(log, opening(manifest.identity))
-            for record in records:
-                write_all(log, record)
-            os.fsync(log.fileno())
-            write_manifest(beside, manifest)
-            beside.replace(folder)
-        sync_folder(folder.parent)
+        with _held(folder), explained("write", folder):
+            require_new(folder)  # another process may have made it before this one held the lock
+            lines = [_removed(path) for path in _beside(folder)]
+            _assembled(folder, manifest, records)
     except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
         for path in made:
             with suppress(OSError):
                 path.rmdir()
         raise
     return lines
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold the right to make a folder; raise InvalidInput where another process does."""
+    path = folder.parent / f".{folder.name}.lock"
+    held = locked(path)
+    if held is None:
+        raise InvalidInput(f"another process is making {folder}; wait for it")
+    with held:
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)  # while it is held: see locked
+
+
+def _assembled(folder: Path, manifest: Manifest, records: Iterable[bytes]) -> None:
+    """Make the folder beside, read its log back, and rename it."""
+    beside = folder.parent / f".{folder.name}.{os.getpid()}"
+    beside.mkdir()
+    try:
+        with open_regular(beside / LOG_NAME, "x+b") as log:
+            write_all(log, opening(manifest.identity))
+            written = 0
+            for record in records:
+                write_all(log, record)
+                written += 1
+            os.fsync(log.fileno())
+        write_manifest(beside, manifest)
+        with RunStore.load(beside) as store:
+            if store.dropped or len(store.locations()) != written:
+                raise InvalidInput(
+                    f"{folder} was not written whole: of {written} records "
+                    f"{len(store.locations())} are there; see to the disk and merge again"
+                )
+        beside.replace(folder)
+        sync_folder(folder.parent)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
 
 
 def _beside(folder: Path) -> Iterator[Path]:
@@ -71,10 +104,7 @@ def _beside(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _removed(beside: Path, folder: Path) -> str:
-    """Remove what a killed process left, and say so; raise InvalidInput where it is at work."""
-    with suppress(FileNotFoundError), open(beside / LOG_NAME, "rb", buffering=0) as log:
-        if not lock(log, beside):
-            raise InvalidInput(f"another process is making {folder}; wait for it")
+def _removed(beside: Path) -> str:
+    """Remove what a killed process left, and return a line that says so."""
     shutil.rmtree(beside)
     return f"removed {beside}, which a process had begun that was killed"

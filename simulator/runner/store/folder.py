@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.files import explained, folder_path, require_file, sync_folder
+from simulator.foundations.files import (
+    explained,
+    folder_path,
+    open_regular,
+    require_file,
+    sync_folder,
+)
 from simulator.foundations.wording import count_of
 from simulator.runner.store.condensing import Arrays, Combine, stretches, write_all, write_groups
 from simulator.runner.store.cover import Cover
@@ -27,7 +33,13 @@ from simulator.runner.store.log import (
     opening,
     scan,
 )
-from simulator.runner.store.manifest import Manifest, read_manifest, record_session, require_same
+from simulator.runner.store.manifest import (
+    MANIFEST_NAME,
+    Manifest,
+    read_manifest,
+    record_session,
+    require_same,
+)
 
 _NEW = ".blocks.log.new"
 _SHOWN = 4
@@ -91,7 +103,8 @@ class RunStore:
         """
         folder = folder_path(folder)
         wanted = Manifest.of(specification, goal or {})
-        require_file(folder / LOG_NAME)
+        for name in (LOG_NAME, MANIFEST_NAME):
+            require_file(folder / name)
         if read_only(folder):
             return cls._readable(folder, wanted)
         with explained("create", folder):
@@ -112,7 +125,7 @@ class RunStore:
         with explained("write", folder / LOG_NAME), suppress(FileExistsError):
             (folder / LOG_NAME).touch(exist_ok=False)
             made.insert(0, folder / LOG_NAME)
-        log = locked(folder)
+        log = locked(folder / LOG_NAME)
         if log is None:
             made.clear()  # the other one is at work there
             raise InvalidInput(
@@ -136,7 +149,7 @@ class RunStore:
         folder = folder_path(folder, "folder")
         run = read_manifest(folder).identity
         with explained("read", folder / LOG_NAME):
-            log = open(folder / LOG_NAME, "rb", buffering=0)  # noqa: SIM115
+            log = open_regular(folder / LOG_NAME, "rb")
         try:
             found = _scanned(log, folder / LOG_NAME, run)
         except BaseException:
@@ -269,11 +282,11 @@ class RunStore:
         path = self.folder / _NEW
         try:
             path.unlink(missing_ok=True)
-            log = open(path, "a+b", buffering=0)  # noqa: SIM115
+            log = open_regular(path, "x+b")
         except OSError:
             return
         try:
-            lock(log, self.folder)
+            lock(log, path)  # a new file, which no other process has open
             placed = write_groups(log, self._run, groups, self.encoded, combine)
             os.fsync(log.fileno())
             path.replace(self.folder / LOG_NAME)

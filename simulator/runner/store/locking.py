@@ -9,46 +9,47 @@ from pathlib import Path
 from typing import BinaryIO
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.files import explained
+from simulator.foundations.files import explained, open_regular
 from simulator.runner.store.log import LOG_NAME
 
 
-def locked(folder: Path) -> BinaryIO | None:
-    """Open the log to write it, and hold it; None where another process does.
+def locked(path: Path) -> BinaryIO | None:
+    """Open a file to append to it, and hold it; None where another process does.
 
-    A log that was written anew in between is another file under the same name: then once more.
+    One that was replaced or removed in between is another file under the same name: then once
+    more.
     """
-    path = folder / LOG_NAME
     while True:
         with explained("write", path):
-            log = open(path, "a+b", buffering=0)  # noqa: SIM115
+            file = open_regular(path, "a+b")
         try:
-            if not lock(log, folder):
-                log.close()
+            if not lock(file, path):
+                file.close()
                 return None
-            with explained("read", path):
-                same = os.path.samestat(os.fstat(log.fileno()), path.stat())
+            try:
+                same = os.path.samestat(os.fstat(file.fileno()), path.lstat())
+            except FileNotFoundError:
+                same = False
         except BaseException:
-            log.close()
+            file.close()
             raise
         if same:
-            return log
-        log.close()
+            return file
+        file.close()
 
 
-def lock(log: BinaryIO, folder: Path) -> bool:
-    """Hold the log for this process; False where another one does.
+def lock(file: BinaryIO, path: Path) -> bool:
+    """Hold a file for this process; False where another one does.
 
     The kernel lets go when the process ends, however it ends.
     """
     try:
-        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError as error:
         raise InvalidInput(
-            f"cannot lock {folder / LOG_NAME}: {error.strerror}; name a folder on a file system "
-            "that has locks"
+            f"cannot lock {path}: {error.strerror}; name a folder on a file system that has locks"
         ) from None
     return True
 
@@ -56,7 +57,7 @@ def lock(log: BinaryIO, folder: Path) -> bool:
 def read_only(folder: Path) -> bool:
     """Whether a run's folder is there and nothing can be written to it."""
     try:
-        with open(folder / LOG_NAME, "r+b"):
+        with open_regular(folder / LOG_NAME, "r+b"):
             return False
     except OSError as error:
         return error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and folder.is_dir()

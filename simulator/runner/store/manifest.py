@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.files import canonical_json, explained, require_file, write_json
+from simulator.foundations.files import (
+    canonical_json,
+    explained,
+    open_regular,
+    require_file,
+    write_json,
+)
 from simulator.runner.store.provenance import provenance
 
 MANIFEST_NAME = "specification.json"
@@ -51,22 +57,43 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST_NAME
     require_file(path)
     try:
-        with explained("read", path):
-            stored = json.loads(path.read_text(encoding="utf-8"))
+        with explained("read", path), open_regular(path, "rb") as file:
+            stored = json.loads(file.read())
+        _require_form(stored)
         intact = stored["id"] == specification_id(stored["specification"])
         manifest = Manifest(
             dict(stored["specification"]),
             stored["id"],
             {str(name): int(number) for name, number in stored.get("goal", {}).items()},
-            tuple(dict(session) for session in stored["sessions"]),
+            tuple(stored["sessions"]),
         )
     except InvalidInput:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError):
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        MemoryError,
+        OverflowError,
+    ):
         raise InvalidInput(f"{path} is no specification; name another folder") from None
     if not intact:
         raise InvalidInput(f"{path} was changed after it was written; name another folder")
     return manifest
+
+
+def _require_form(stored: Any) -> None:
+    """Raise TypeError unless a manifest's members are of the types that were written."""
+    sessions = stored["sessions"]
+    sound = isinstance(stored["specification"], dict) and isinstance(sessions, list)
+    for session in sessions if sound else ():
+        sound = sound and isinstance(session, dict) and all(
+            isinstance(session.get(name, {}), dict) for name in ("versions", "machine")
+        )  # fmt: skip
+    if not sound:
+        raise TypeError("a member of another type")
 
 
 def require_same(folder: Path, asked: Manifest, *, has_blocks: bool) -> None:
@@ -117,6 +144,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
             "goal": manifest.goal,
             "sessions": list(manifest.sessions),
         },
+        follow=False,
     )
 
 
