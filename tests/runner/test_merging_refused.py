@@ -177,7 +177,8 @@ def test_a_merge_that_is_killed_is_cleared_away_by_the_next(merging, tmp_path):
     process, sources = merging
     process.send_signal(signal.SIGKILL)
     process.wait()
-    [left] = tmp_path.iterdir()
+    left, lock = sorted(tmp_path.iterdir())
+    assert lock.name == ".whole.lock"
     assert left.name == f".whole.{process.pid}"
     mine = tmp_path / ".whole.12"  # what only looks like it stays
     mine.mkdir()
