@@ -90,6 +90,7 @@ def test_a_sweep_holds_every_value_that_was_tried():
         assert {finding.verdict for _, finding in stretch.tried} == {stretch.finding.verdict}
 
 
+@pytest.mark.nightly
 def test_a_picture_shows_both_numbers_and_where_the_verdict_flips():
     entry = claim("roth2011-theorem-1")
     knob = next(name for name in entry.wrong if isinstance(entry.wrong[name], float))

@@ -23,6 +23,7 @@ from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound, weight
 from simulator.errors import InvalidInput
 from simulator.theory import ApproxDP
 from simulator.theory.filters.families import SumFilter, WhitehouseFilter
+from tests.helpers.cases import mostly_nightly
 from tests.helpers.small_games import (
     ALICE,
     ANYTHING,
@@ -154,7 +155,7 @@ def assert_exact(s, b, play):
 
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("sampling", GUARDS, ids=["tilted", "steered", "backwards"])
-@pytest.mark.parametrize("name", ["exponential", "leaky", "above threshold"])
+@pytest.mark.parametrize("name", mostly_nightly(["exponential", "leaky", "above threshold"]))
 def test_every_view_weighs_what_it_should(name, sampling, b):
     s = Specification(adaptive(name), ANYTHING, 3, 10, sampling=sampling)
     assert_exact(s, b, by_interpreter)

@@ -26,6 +26,7 @@ from simulator.theory import (
     bound,
     compose_laws,
 )
+from tests.helpers.cases import mostly_nightly
 
 # Figures that take long to simulate whole have an entry here, or a test of their own.
 SMALLER = {
@@ -83,7 +84,7 @@ def committed(name):
     return json.loads(stages.data_path(name).read_text(encoding="utf-8"))["data"]
 
 
-@pytest.mark.parametrize("name", SMALLER)
+@pytest.mark.parametrize("name", mostly_nightly(SMALLER, 2))
 def test_a_small_one_is_played_and_drawn(name):
     script = stages.script(name)
     data = stages.rounded(script.simulate(script.SPECIFICATION | SMALLER[name]))

@@ -117,6 +117,7 @@ def test_the_sources_are_part_of_the_program():
 # --- what dies ------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_killed_worker_costs_its_blocks_in_flight_once(on_dask, tmp_path):
     adversary = watched(tmp_path, seconds=0.005)
     whole = play(adversary, trials=400, jobs=1)
@@ -133,6 +134,7 @@ def test_a_killed_worker_costs_its_blocks_in_flight_once(on_dask, tmp_path):
         assert store.done() == {(b, block) for b in (0, 1) for block in range(50)}
 
 
+@pytest.mark.nightly
 def test_a_block_that_kills_its_worker_is_named_and_costs_no_other(on_dask, tmp_path, monkeypatch):
     adversary = watched(tmp_path, deaths=100)
     whole = play(adversary, jobs=1, keep_views=50)
@@ -148,6 +150,7 @@ def test_a_block_that_kills_its_worker_is_named_and_costs_no_other(on_dask, tmp_
     assert_same(whole, play(adversary, keep_views=50, out=tmp_path / "run"))
 
 
+@pytest.mark.nightly
 def test_a_scheduler_that_dies_leaves_a_folder_that_resumes_elsewhere(tmp_path):
     adversary = watched(tmp_path, seconds=0.01)
     whole = play(adversary, trials=200, jobs=1)
@@ -171,6 +174,7 @@ def test_a_scheduler_that_dies_leaves_a_folder_that_resumes_elsewhere(tmp_path):
     assert_same(whole, play(adversary, trials=200, jobs=1, out=tmp_path / "run"))
 
 
+@pytest.mark.nightly
 def test_workers_that_all_go_away_end_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr(simulator.runner.clusters.cluster, "PATIENCE", 1.0)
     with (
@@ -197,6 +201,7 @@ def test_a_cluster_without_workers_is_refused_and_nothing_is_written(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("scheme", "why"),
     [
@@ -243,6 +248,7 @@ def test_ctrl_c_leaves_the_cluster_to_others_and_a_folder_that_resumes(on_dask, 
     assert_same(whole, play(adversary, trials=400, out=tmp_path / "run"))
 
 
+@pytest.mark.nightly
 def test_begun_here_continued_there_after_a_kill_and_merged_is_the_whole(on_dask, tmp_path):
     adversary = watched(tmp_path, seconds=0.003)
     settings = {"trials": 400, "trace": True, "keep_views": 11}

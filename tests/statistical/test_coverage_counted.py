@@ -166,6 +166,7 @@ def weighted(request):
     return played, [each.reshape(SAMPLES, TRIALS) for each in columns]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("at", [ATOM, ATOM - 0.0004, ATOM + 0.31234], ids=["at", "below", "beside"])
 @pytest.mark.parametrize("question", ["tail", "delta"])
 def test_counted_weights_cover(weighted, question, at):

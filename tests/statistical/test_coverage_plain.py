@@ -100,6 +100,7 @@ def test_delta_of_a_gaussian(eps, experiment):
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("experiment", [0, 1])
 def test_epsilon_of_a_gaussian(experiment):
     assert_covers(
@@ -110,6 +111,7 @@ def test_epsilon_of_a_gaussian(experiment):
     )  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_half_an_epsilon_interval_is_caught():
     target = gaussian_delta(0.5)
     with pytest.raises(AssertionError, match="intervals miss"):

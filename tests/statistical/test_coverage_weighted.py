@@ -146,6 +146,7 @@ def test_skewed_weights(theta):
     assert_covers(lambda rng: ends(interval(rng)), 1.0, RATE)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("bounded", [True, False])
 def test_epsilon(bounded):
     bound = (lambda e: delta_log_bound(THETA, PSI, e)) if bounded else None
@@ -185,6 +186,7 @@ def test_splitting_product():
     assert_covers(interval, float(shares.prod()), 2 * RATE)
 
 
+@pytest.mark.nightly
 def test_weighted_tails_at_an_atom():
     """The tilted play added up round by round, at the atom of 10 net truths."""
     atom = 10

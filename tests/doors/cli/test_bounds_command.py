@@ -222,7 +222,9 @@ def test_extreme_values_are_answered_or_refused_without_a_warning(mechanism):
 
 
 @pytest.mark.parametrize(("sigma", "rounds", "rate"), [(1e-4, 1, 0.01), (0.1, 10**12, 1e-12)])
-@pytest.mark.parametrize("question", [{"delta": 1e-300}, {"epsilon": 1e3}])
+@pytest.mark.parametrize(
+    "question", [{"delta": 1e-300}, pytest.param({"epsilon": 1e3}, marks=pytest.mark.nightly)]
+)
 def test_extreme_noise_is_answered_or_refused_without_a_warning(sigma, rounds, rate, question):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
