@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import simulator
+from tests.helpers.quick import QUICK, files
+from tests.helpers.rooms import ROOMS
 
 PACKAGE = Path(simulator.__file__).parent
 MOST = 5
@@ -208,6 +210,11 @@ def test_no_banned_word_is_used():
 def test_banned_words_are_found_in_names_and_prose():
     text = "what_is_asked, told: the Told, as foretold; toldo, tasked, lasted"
     assert BANNED.findall(text) == ["asked", "told", "Told", "foretold"]
+
+
+def test_every_room_has_quick_tests_that_are_there():
+    assert {room.name for room in ROOMS} <= set(QUICK)
+    assert [path for path in files() if not (PACKAGE.parent / path).exists()] == []
 
 
 FIELDS = "".join(f"    x{i}: int\n" for i in range(6))

@@ -78,7 +78,7 @@ def first_failure(folder, tests, deselected=()):
         os.environ["PYTHONPATH"] = str(folder)
         failures = Failures()
         options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider"]
-        options += [f"--deselect={name}" for name in deselected]
+        options += [f"--{'deselect' if '::' in name else 'ignore'}={name}" for name in deselected]
         code = pytest.main([*options, *tests], plugins=[failures])
         with open(writing, "w") as pipe:
             json.dump([int(code), failures.names[:1]], pipe)
@@ -106,7 +106,7 @@ def catcher(defect, folder):
             found = first_failure(folder, tests, broken)
         finally:
             path.write_text(right, encoding="utf-8")
-        if found is None or "::" not in found or first_failure(folder, [found]) is None:
+        if found is None or "/" not in found or first_failure(folder, [found]) is None:
             return found
         broken.append(found)
     return None
