@@ -1,4 +1,4 @@
-"""The table of bounds of the page on accounting: ``python -m tests.helpers.bounds_table`` prints it."""
+"""The table of bounds: ``python -m tests.helpers.bounds_table`` prints it for the page on costs."""
 
 from simulator.theory import all_bounds
 
