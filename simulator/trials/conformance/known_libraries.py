@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
+from pkgutil import iter_modules
 
 from simulator.foundations.errors import InvalidInput
+from simulator.trials import libraries
 from simulator.trials.conformance.protocol import Library
 
 MODULES = {
-    "dpcompose": "own",
-    "dp-accounting": "dp_accounting",
-    "prv-accountant": "prv_accountant",
-    "autodp": "autodp",
-    "opendp": "opendp",
-    "diffprivlib": "diffprivlib",
-    "smartnoise-sql": "smartnoise_sql",
-    "opacus": "opacus",
+    module.name.replace("_", "-"): module.name for module in iter_modules(libraries.__path__)
 }
-"""Each library by the name that ``dpcompose conform`` takes: its module in ``trials/libraries``."""
+"""Each library by the name that ``dpcompose conform`` takes: its module in ``trials/libraries``.
+
+The files of that folder are the list; none is imported for it.
+"""
 
 
 def find(name: str) -> Library:

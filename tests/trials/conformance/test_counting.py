@@ -6,9 +6,11 @@ import sys
 import pytest
 
 from simulator.theory import Bracket
+from simulator.theory.events.mechanisms import MECHANISMS
 from simulator.trials.conformance.compositions import cases, hardness
 from simulator.trials.conformance.defects import Defect
-from simulator.trials.conformance.events import PURE, PrivacyEvent
+from simulator.trials.conformance.events import KINDS, NOTHING, PURE, PrivacyEvent
+from simulator.trials.conformance.known_libraries import MODULES, find
 from simulator.trials.conformance.running import ran, shows
 from simulator.trials.conformance.verdicts import Judged, Ruling
 
@@ -80,3 +82,16 @@ def test_the_hard_corners_come_first():
     assert len(first) < len(whole) / 2
     assert max(sum(event.count for event in case.events) for case in first) >= 10_000
     assert min(case.delta for case in first) <= 1e-14
+
+
+def test_the_rounds_of_a_trial_have_the_names_of_the_theory():
+    assert set(KINDS) - {NOTHING} <= set(MECHANISMS)
+
+
+def test_the_files_of_the_folder_are_the_libraries():
+    expected = {
+        "autodp", "diffprivlib", "dp-accounting", "dpcompose", "opacus", "opendp",
+        "prv-accountant", "smartnoise-sql",
+    }  # fmt: skip
+    assert set(MODULES) == expected
+    assert all(find(name).name == name for name in MODULES)
