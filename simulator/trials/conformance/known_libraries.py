@@ -6,8 +6,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import iter_modules
 
+import simulator.trials.libraries as libraries
 from simulator.foundations.errors import InvalidInput
-from simulator.trials import libraries
 from simulator.trials.conformance.protocol import Library
 
 MODULES = {
