@@ -22,7 +22,7 @@ class Bracket:
     ----------
     lower, upper : the ends; both may be infinite.
     value : the number that is stated, ``upper`` by default. Of a bound that is an approximation it
-        may lie anywhere, and the ends say nothing: they are 0 and 1, or 0 and infinity.
+        may lie anywhere, and the ends are trivial: they are 0 and 1, or 0 and infinity.
 
     ``lower, upper = bracket`` takes the ends.
     """
@@ -80,7 +80,7 @@ class Bracket:
         return self.upper if math.isinf(self.upper) else self.lower + self.width / 2
 
     def meet(self, other: Bracket) -> Bracket:
-        """What two brackets of one number say together.
+        """The intersection of two brackets of one number.
 
         Raises InvalidInput when they exclude each other: then one of them is not certain.
         """

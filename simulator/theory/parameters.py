@@ -16,7 +16,7 @@ LARGEST = 1e100
 """The largest parameter of a guarantee or a law: neither squares nor their sums overflow."""
 
 SMALLEST_DELTA = 1e-300
-"""The smallest positive delta that is asked: logarithms of what is smaller lose their digits."""
+"""The smallest positive delta of a question: logarithms of smaller ones lose their digits."""
 
 
 def nonnegative(name: str, value: SupportsFloat) -> float:

@@ -1,7 +1,7 @@
 """Values of the theory as JSON and back: frozen dataclasses, exact floats, a version.
 
 A document is an object ``{"dpcompose": NAME, "version": 1, ...}``. A float is written with the
-digits that give it back, one that is not finite as "inf" or "-inf". Reading complains in one line
+digits that give it back, one that is not finite as "inf" or "-inf". Errors of reading have one line
 with the path inside of the document, as ``event.events[1].rate``.
 """
 
@@ -115,7 +115,7 @@ _READERS: dict[Any, Read] = {
 
 
 def plain(value: Any) -> Any:
-    """A plain value as JSON knows it."""
+    """A plain value as JSON can hold it."""
     if isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -127,7 +127,7 @@ def plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Frozen dataclasses that stand for one another in a document, told apart by their kind.
+    """Frozen dataclasses that a document distinguishes by their kind.
 
     Attributes
     ----------

@@ -51,14 +51,14 @@ def calibrate(
 
     ``family`` makes the guarantee of a round from its one parameter (PureDP, GaussianDP, ZCDP,
     BoundedRange; for approximate privacy ``lambda e: ApproxDP(e, 1e-9)``). Rungs are sorted from
-    the strictest to the most generous. By default all bounds are asked but those that take long.
+    the smallest parameter to the largest. By default all bounds are used but those that take long.
     A rung of kind ``lower`` or ``approximation`` is no promise.
 
     Raises InvalidInput for a target outside epsilon > 0, 0 < delta < 1, rounds >= 1.
     """
     target_epsilon = positive("target epsilon", target_epsilon)
     target_delta = open_probability("target delta", target_delta)
-    Composition.repeat(family(1.0), rounds)  # refuses nonsense before any work
+    Composition.repeat(family(1.0), rounds)  # checks the arguments before any work
     rungs = []
     for entry in _quick_bounds() if bounds is None else bounds:
         value = _largest(entry, target_epsilon, target_delta, rounds, family)
@@ -106,7 +106,7 @@ def _corollary_3_21(epsilon: float, delta: float, rounds: int) -> list[Rung]:
 
     It is printed for 0 < epsilon' < 1 and any delta' > 0, but for delta' close to 1 the drift term
     that it drops is not small, and the theorem it follows from gives more than epsilon'. So the
-    rung is listed exactly where Theorem 3.20 bears it out, epsilon' = 1 included.
+    rung is listed exactly where Theorem 3.20 confirms it, epsilon' = 1 included.
     """
     value = corollary_3_21(epsilon, delta, rounds)
     claimed = Composition.repeat(PureDP(value), rounds)

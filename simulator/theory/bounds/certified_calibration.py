@@ -1,7 +1,7 @@
 """The inverse problem by the certified law: the largest or least parameter that meets a target.
 
 Candidates are decimal numbers of few digits. The answer is one whose certified upper end meets the
-target; beside it stands the next one, whose certified lower end does not.
+target; the next one, whose certified lower end does not, is returned with it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from simulator.theory.pld.distribution import compose_laws
 Rounds = Sequence[tuple[PrivacyLossLaw, int]]
 
 _TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8)
-"""The brackets are made narrower until they tell on which side of the target they are."""
+"""The brackets are narrowed until they lie on one side of the target."""
 
 _CLEAR = 5.0
-"""So many widths from the target a bracket is narrow enough to steer by."""
+"""A bracket so many of its widths from the target is narrow enough to guide the search."""
 
 _FARTHEST = 64
-"""How many candidates beyond the answer are asked for one that certainly misses the target."""
+"""How many candidates beyond the answer are tried for one that certainly misses the target."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def calibrate_certified(
     """The parameter of most use that meets (epsilon, delta) over all rounds, on the safe side.
 
     ``rounds`` makes the laws of all rounds, from D0 to D1, with a parameter; the target is met in
-    both directions. Privacy must not fall towards the safe end of the scale: this steers the
+    both directions. Privacy must not fall towards the safe end of the scale: this guides the
     search only, and the two candidates that are returned are certified whether it holds or not.
 
     Raises
@@ -219,7 +219,7 @@ class _Search:
     def _one_way(
         self, laws: Rounds, exchanged: bool, tolerances: Sequence[float] = _TOLERANCES
     ) -> Bracket:
-        """Ends of epsilon in one direction, narrow enough to tell their side and how far it is."""
+        """Ends of epsilon in one direction, narrow enough to show their side and distance."""
         if exchanged:
             laws = [(law.reversed(), count) for law, count in laws]
         for tolerance in tolerances:

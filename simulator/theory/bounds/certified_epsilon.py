@@ -1,4 +1,4 @@
-"""What is certain about the epsilon of a composition, from everything that the theory knows."""
+"""Certain ends of the epsilon of a composition, from every bound and the composed laws."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Bounds beside the truth: a question, and a row of a table for each that has an answer.
 
-A theorem on a family (every epsilon-DP mechanism, say) is exact for the mechanism that attains
+A theorem on a family (such as every epsilon-DP mechanism) is exact for the mechanism that attains
 the family's worst case and only an upper bound for the others; the privacy loss distribution of
 the mechanism itself is the truth for both.
 """
@@ -44,7 +44,7 @@ _TRUTH_SOURCE = "the mechanism's own privacy loss, composed numerically with cer
 
 @dataclass(frozen=True)
 class Row:
-    """What one bound says: the epsilon at a delta, or the delta at an epsilon."""
+    """The result of one bound: the epsilon at a delta, or the delta at an epsilon."""
 
     name: str
     kind: Kind
@@ -67,11 +67,11 @@ class EpsilonAt:
         delta_of_question(self.delta)
 
     def theorem(self, bound: BoundOnComposition) -> Bracket:
-        """What a bound says."""
+        """The bracket of a bound."""
         return bound.epsilon(self.delta)
 
     def truth(self, rounds: Laws, tolerance: float) -> Bracket:
-        """What the composed privacy loss says; at delta = 0 all rounds are at their largest."""
+        """The bracket of the composed loss; at delta = 0 all rounds are at their largest."""
         if self.delta == 0.0:
             largest = math.fsum(count * law.support[1] for law, count in rounds)
             found = Bracket(largest, math.inf if _infinite_mass(rounds) else largest)
@@ -96,11 +96,11 @@ class DeltaAt:
         nonnegative("epsilon", finite("epsilon", self.epsilon))
 
     def theorem(self, bound: BoundOnComposition) -> Bracket:
-        """What a bound says."""
+        """The bracket of a bound."""
         return bound.delta(self.epsilon)
 
     def truth(self, rounds: Laws, tolerance: float) -> Bracket:
-        """What the composed privacy loss says."""
+        """The bracket of the composed loss."""
         return compose_laws(rounds, tolerance).delta(self.epsilon)
 
 
@@ -140,7 +140,7 @@ def theorem_row(question: Question, bound: Bound, composition: Composition, atta
 def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | None = None) -> Row:
     """The worse of both directions, where they differ.
 
-    Raises InvalidInput where a tolerance that was asked for is not kept.
+    Raises InvalidInput where a given tolerance is not kept.
     """
     start = time.perf_counter()
     aim = _tolerance(rounds) if tolerance is None else tolerance

@@ -41,7 +41,7 @@ def azuma_absolute_tail(t: float, squared_deviations: float) -> float:
 
     Condition: abs(X_i - its conditional mean) <= a_i; ``squared_deviations`` is the sum of a_i^2.
     A variable in an interval of length r has a_i <= r only, and then the exponent is four times
-    smaller than by :func:`azuma_tail`: for privacy losses a_i = 2 epsilon is the careless choice.
+    smaller than by :func:`azuma_tail`: for privacy losses it gives a_i = 2 epsilon.
 
     Source: Azuma 1967.
     """

@@ -72,7 +72,7 @@ class GaussianDominates(_ByMu):
 
     def _why_not(self, core: Composition) -> str | None:
         if core.consists_of(GaussianDP):
-            return "every round is Gaussian already; ask analytic-gaussian"
+            return "every round is Gaussian already; use analytic-gaussian"
         for guarantee, _ in core:
             if not math.isfinite(guarantee.gdp_mu):
                 return f"every round must imply Gaussian privacy, and {guarantee} does not"
@@ -93,7 +93,7 @@ class CentralLimit(_ByMu):
         if not core.consists_of(PureDP):
             return "the limit is stated here for pure or approximate differential privacy"
         if max(guarantee.pure_epsilon for guarantee, _ in core) > _LARGEST_ROUND:
-            return f"a round with epsilon above {_LARGEST_ROUND:g} has no spread to speak of"
+            return f"a round with epsilon above {_LARGEST_ROUND:g} has hardly any spread"
         return None
 
     def _mu(self, core: Composition) -> float:

@@ -71,10 +71,10 @@ class OptimalHeterogeneous(OptimalHomogeneous):
             return reason
         parts = _parts(core)
         if len(parts) < 2:
-            return "needs two distinct epsilons; with one, ask kairouz-oh-viswanath-3.3"
+            return "needs two distinct epsilons; with one, use kairouz-oh-viswanath-3.3"
         atoms = math.prod(count + 1 for _, count in parts)
         if atoms > _MOST_ATOMS // 2:  # all of them are sorted
-            return f"{atoms} atoms are too many to list; ask murtagh-vadhan-rounded"
+            return f"{atoms} atoms are too many to list; use murtagh-vadhan-rounded"
         return None
 
     def _atoms(self, core: Composition) -> LossAtoms:
@@ -92,7 +92,7 @@ class RoundedHeterogeneous(Bound):
             return reason
         parts = _parts(core)
         if len(parts) < 2:
-            return "needs two distinct epsilons; with one, ask kairouz-oh-viswanath-3.3"
+            return "needs two distinct epsilons; with one, use kairouz-oh-viswanath-3.3"
         if lattice_step(parts) is None:
             return f"{core.rounds} rounds are too many for a lattice of useful step"
         return None

@@ -15,7 +15,7 @@ p_t = (1 - e^(t-w)) / (1 - e^(-w)) and V_0(E) = (1 - e^E)_+. On a lattice that d
 A cell is a power of two of the width, so the lattice is exact. Every other operation is rounded
 away from the truth, by more than it loses; underflow loses less than 1e-300 in all.
 
-Source: the recursion is Dong, Durfee and Rogers 2020, Section 6; the enclosure is ours.
+Source: the recursion is Dong, Durfee and Rogers 2020, Section 6.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class EnclosedCurve:
     upper: Floats
 
     def invert(self, delta: float) -> Bracket:
-        """Bracket of the epsilon where the curve comes down to ``delta``.
+        """Bracket of the epsilon where the curve is ``delta``.
 
         Above, the chord of the upper ends; below, the extension of the line from the upper end on
         the left to the lower end at the last point that is certainly above: both by convexity in

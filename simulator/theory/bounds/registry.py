@@ -77,7 +77,7 @@ def bound(name: str) -> Bound:
 
 
 def bounds_for(composition: Composition) -> list[BoundOnComposition]:
-    """Every bound whose conditions the composition meets, ready to be asked."""
+    """Every bound whose conditions the composition meets, applied to it."""
     return [entry.on(composition) for entry in _BOUNDS if entry.why_not(composition) is None]
 
 

@@ -95,8 +95,8 @@ class ClonesNumerical(Bound):
             upper = rounds[0][0].pair.epsilon_bracket(delta).upper
         else:
             composed, wrong = _dominating(rounds)
-            asked = max(delta * math.exp(-wrong), SMALLEST_DELTA)
-            upper = composed.epsilon(asked).upper + 2.0 * wrong if asked < delta else largest
+            moved = max(delta * math.exp(-wrong), SMALLEST_DELTA)
+            upper = composed.epsilon(moved).upper + 2.0 * wrong if moved < delta else largest
         upper = min(upper, largest)
         return Bracket(0.0, upper)
 
@@ -136,8 +136,8 @@ class ShuffledResponses(Bound):
             lower = response_epsilon(shuffle.epsilon, shuffle.reports, delta).lower
         else:
             composed, wrong = _revealed(rounds)
-            asked = min(delta * math.exp(wrong), 1.0 - UNIT)
-            found = (one.epsilon(asked).lower for one in (composed, composed.reversed()))
+            moved = min(delta * math.exp(wrong), 1.0 - UNIT)
+            found = (one.epsilon(moved).lower for one in (composed, composed.reversed()))
             lower = max(0.0, max(found) - 2.0 * wrong)
         return Bracket(lower, math.inf, lower)
 

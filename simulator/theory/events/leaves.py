@@ -111,7 +111,7 @@ class LaplaceEvent(Leaf):
 
 @dataclass(frozen=True)
 class RandomizedResponseEvent(Leaf):
-    """One of ``buckets`` told truly with odds e^epsilon : 1 against any other.
+    """The truth, one of ``buckets``, is answered with odds e^epsilon : 1 against any other.
 
     The pair is that of two different truths: the answer must be about one record, which is
     replaced, or a bit that says whether Alice is there.
@@ -140,8 +140,8 @@ class RandomizedResponseEvent(Leaf):
 class DiscreteEvent(Leaf):
     """A finite mechanism by the probabilities of its answers on its worst pair of databases.
 
-    ``p0`` without Alice and ``p1`` with her, or with one record and with another. That the pair
-    dominates every other one is for the caller to know.
+    ``p0`` without Alice and ``p1`` with her, or with one record and with another. Condition: the
+    pair dominates every other one.
     """
 
     p0: tuple[float, ...]

@@ -77,7 +77,7 @@ class OpenAccount:
             holder[name] = int(value) if scale.digits == 0 else value
             return Account.from_json(json.dumps(document))
 
-        at(scale.start)  # complains of the rest of the document before any work
+        at(scale.start)  # checks the rest of the document before any work
         return cls(path, scale, at)
 
     def calibrated(self, target_epsilon: float, target_delta: float) -> Calibrated:

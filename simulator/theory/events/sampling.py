@@ -42,7 +42,7 @@ _UP = 1.0 + 2.0**-45
 
 @dataclass(frozen=True)
 class SubsampledEvent(EventTree):
-    """An event on a sample that nobody sees; a new one is drawn whenever it is repeated.
+    """An event on a secret sample; a new one is drawn whenever it is repeated.
 
     ``poisson`` keeps every record with probability ``rate`` on its own: its pair is known under
     add-remove. ``without_replacement`` draws the share ``rate`` of the records: its pair is known
@@ -113,7 +113,7 @@ class SubsampledEvent(EventTree):
 
 
 def _amplified(guarantee: Guarantee, rate: float) -> Guarantee:
-    """What a guarantee becomes: less where a theorem says so, otherwise what it was.
+    """What a guarantee becomes: less where a theorem gives less, otherwise the same.
 
     A sample hides the records further, so that a round is as private as without it.
     """
@@ -143,7 +143,7 @@ def _single(parts: list[EventRounds], path: str, event: EventTree) -> EventRound
 
 @dataclass(frozen=True)
 class SampledWithReplacementEvent(EventTree):
-    """An event on ``drawn`` records, each drawn from all ``records``; nobody sees which.
+    """An event on ``drawn`` records, each drawn from all ``records``, in secret.
 
     Under replace-one, for events of pure differential privacy: no law is known, and the guarantee
     is an upper end.

@@ -1,7 +1,7 @@
-"""A composition as people write it: a tree of events, and what it comes down to.
+"""A composition as a tree of events, and the list of rounds that it resolves to.
 
 Leaves are rounds of one mechanism, inner nodes compose, repeat, sample or select. A tree is a
-frozen value. Asked under a neighbouring relation it comes down to a list of rounds, each with the
+frozen value. Under a neighbouring relation it resolves to a list of rounds, each with the
 law of its privacy loss where one is known, and with what it promises.
 """
 
@@ -35,7 +35,7 @@ _DEEPEST = 90
 
 @dataclass(frozen=True)
 class EventRounds:
-    """Rounds of one mechanism that a tree comes down to.
+    """Rounds of one mechanism that a tree resolves to.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class EventTree(ABC):
     _depth = 1
 
     def _hold(self, events: tuple[EventTree, ...], levels: int = 1) -> None:
-        """Take note of the events inside; raises InvalidInput for what is none, and beyond 90."""
+        """Record the depth of the tree; raises InvalidInput for what is no event, and beyond 90."""
         for event in events:
             check_event(event)
         depth = levels + max((event._depth for event in events), default=0)
@@ -77,7 +77,7 @@ class EventTree(ABC):
 
     @abstractmethod
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """The rounds that it comes down to under ``relation``; ``path`` leads to this node.
+        """The rounds that it resolves to under ``relation``; ``path`` leads to this node.
 
         Raises NotApplicable where no theorem is known, with the path, the reason and the relation
         that has one.
@@ -85,7 +85,7 @@ class EventTree(ABC):
 
 
 class Leaf(EventTree):
-    """One round of one mechanism. Sensitivities are those under the relation that is asked."""
+    """One round of one mechanism. Sensitivities are those under the relation in question."""
 
     @abstractmethod
     def once(self) -> EventRounds:
@@ -98,7 +98,7 @@ class Leaf(EventTree):
 
 @dataclass(frozen=True)
 class ComposedEvent(EventTree):
-    """Events on one database, each chosen with the answers of those before it at hand."""
+    """Events on one database, each chosen after the answers of those before it."""
 
     events: tuple[EventTree, ...]
     kind: ClassVar[str] = "compose"

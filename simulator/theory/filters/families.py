@@ -1,4 +1,4 @@
-"""Privacy filters: asked before a query runs, and refusing without running it.
+"""Privacy filters: each admits or refuses a round before its mechanism runs.
 
 The adversary may choose every round's epsilon and delta as it goes; whatever it does, the whole
 interaction under a filter that is ``proved`` keeps (``epsilon``, ``delta``)-differential privacy. A
@@ -205,7 +205,7 @@ FILTERS: dict[str, type[Filter]] = {
         NaturalFilter,
     )
 }
-"""The filters that :func:`parse_filter` knows, by name."""
+"""The filters that :func:`parse_filter` reads, by name."""
 
 
 def parse_filter(text: str) -> Filter:

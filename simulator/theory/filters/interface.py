@@ -20,7 +20,7 @@ Price = tuple[float, float]
 
 
 class Accounted(Protocol):
-    """What a filter accounts for: a mechanism; ``relation`` says which databases neighbour."""
+    """What a filter accounts for: a mechanism; ``relation`` defines which databases neighbour."""
 
     def guarantee(self, relation: Any, /) -> Guarantee:
         """What it promises about one round."""
@@ -45,7 +45,7 @@ class Filter(ABC):
     returns ``(admitted, new_state)`` and is a plain scalar function, which numba compiles. With
     ``proved = False`` nothing relies on the promise: it is no bound on what was played. With
     ``prices_vary = False`` a menu may leave no parameter free: every price is known beforehand.
-    ``sums = True`` says that a state is sums of costs that rise with a price, so that equal rounds
+    ``sums = True`` means that a state is sums of costs that rise with a price, so that equal rounds
     in another order lead to the same state but for rounding; ``rounds_up = True`` that its
     arithmetic rounds, so that a round may fit in one order and not in another.
     """
@@ -90,7 +90,7 @@ class Filter(ABC):
         """The state before the first round, budgets included, for ``step``."""
 
     def _fixes_rounds_delta(self, part: float) -> None:
-        """Raise InvalidInput when a part other than the one this filter can keep is asked for."""
+        """Raise InvalidInput for a part other than the one that this filter can keep."""
         if self.rounds_delta not in (0.0, part):
             raise InvalidInput(
                 f"the {self.name} filter sets aside {part!r} of its delta for the rounds' own "
@@ -102,11 +102,11 @@ class Filter(ABC):
             raise InvalidInput(f"the {self.name} filter needs delta above rounds_delta")
 
     def bounds_delta(self, epsilon: float) -> float:
-        """What the promise says of delta(``epsilon``) of the whole: 1 where it says nothing."""
+        """The promise's bound on delta(``epsilon``) of the whole: 1 where there is none."""
         return self.delta if self.proved and epsilon >= self.epsilon else 1.0
 
     def bounds_epsilon(self, delta: float) -> float:
-        """What the promise says of epsilon(``delta``) of the whole: infinity where nothing."""
+        """The promise's bound on epsilon(``delta``) of the whole: infinity where there is none."""
         return self.epsilon if self.proved and delta >= self.delta else math.inf
 
     def price(self, guarantee: Guarantee) -> Price:
@@ -155,7 +155,7 @@ class RunningFilter:
         if not admitted:
             raise Breach(
                 f"the {self.spec.name} filter does not admit {guarantee}: what is left of "
-                f"({self.spec.epsilon:g}, {self.spec.delta:g}) is too little; ask for less or stop"
+                f"({self.spec.epsilon:g}, {self.spec.delta:g}) is too little; spend less or stop"
             )
         self.state = state
 

@@ -62,7 +62,7 @@ def natural_step(state: State, epsilon: float, delta: float) -> tuple[bool, Stat
 class NaturalFilter(Filter):
     """Admit while the composed delta(``epsilon``) of all admitted rounds is at most ``delta``.
 
-    Not sound in general. Rounds are composed as if nobody had chosen them by the answers; with
+    Not sound in general. Rounds are composed as if they did not depend on the answers; with
     randomized responses of 0.025 and 0.2 at (1, 1e-5) an adaptive adversary reaches 2.81e-5. Sound
     where any two compositions of the rounds can be ordered (one dominates the other whatever the
     epsilon): rounds of one law alone, or any Gaussians. So ``proved`` is False, and the promise

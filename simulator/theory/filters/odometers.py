@@ -59,7 +59,7 @@ class MixtureOdometer:
 
 
 class RunningOdometer:
-    """An odometer in use; what its numbers promise is said at :class:`MixtureOdometer`."""
+    """An odometer in use; for what its numbers promise see :class:`MixtureOdometer`."""
 
     def __init__(self, spec: MixtureOdometer) -> None:
         self.spec = spec

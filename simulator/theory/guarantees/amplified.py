@@ -1,4 +1,4 @@
-"""Guarantees that rest on what nobody sees: who was sampled, and who sent which report."""
+"""Guarantees that rest on a secret: who was sampled, or who sent which report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ShuffledDP(Guarantee):
     """``reports`` reports of epsilon-DP local randomizers in random order, under replace-one.
 
     Each person sends one report; a randomizer may depend on the reports before it. The reports stay
-    epsilon-DP in any order, which is what other notions are told; what the order adds is in
+    epsilon-DP in any order, which is what the other notions use; what the order adds is in
     ``hockey_stick``, an upper bound, and in the bounds of shuffling.
 
     Source: Erlingsson, Feldman, Mironov, Raghunathan, Talwar and Thakurta 2019; Feldman, McMillan
@@ -90,7 +90,7 @@ class ShuffledDP(Guarantee):
 
 @dataclass(frozen=True)
 class SubsampledDP(DominatedFamily):
-    """An (epsilon, delta)-DP mechanism run on a random sample of the records, not seen by anybody.
+    """An (epsilon, delta)-DP mechanism run on a secret random sample of the records.
 
     Each record is in it independently with probability ``rate``, under add-or-remove-one; or it is
     a uniform subset of that share of the records, under replace-one. The whole keeps

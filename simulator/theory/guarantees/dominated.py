@@ -205,7 +205,7 @@ class DominatedDP(DominatedFamily):
 
     The larger of both directions, above 0 and below, is its own exchanged law, as that of
     :class:`SampledWithoutReplacementLaw` is for Poisson sampling. Raises InvalidInput where the
-    directions differ at some epsilon looked at.
+    directions differ at one of a few epsilons.
     """
 
     law: PrivacyLossLaw

@@ -253,7 +253,7 @@ KINDS: dict[str, type[Guarantee]] = {
         DominatedDP,
     )
 }
-"""The families that :func:`parse_guarantee` knows, by the word before the colon."""
+"""The families that :func:`parse_guarantee` reads, by the word before the colon."""
 
 
 WRITTEN = {

@@ -41,7 +41,7 @@ class Guarantee(ABC):
 
     @classmethod
     def of_text(cls, text: str) -> Guarantee:
-        """Inverse of ``str()`` for what stands behind the colon. Raises InvalidInput."""
+        """Inverse of ``str()`` for the text after the colon. Raises InvalidInput."""
         try:
             numbers = [numeral(value) for value in text.split(",")]
         except ValueError:
@@ -66,7 +66,7 @@ class Guarantee(ABC):
         return other.admits(self)
 
     def hockey_stick(self, epsilon: float) -> float:
-        """delta(epsilon) of one round at any real ``epsilon``; exact unless the class says upper.
+        """delta(epsilon) of one round at any real ``epsilon``; exact unless the class is an upper bound.
 
         It is the worst of the family, attained by its extremal pair. Negative epsilon uses that
         the families are symmetric in the two experiments.

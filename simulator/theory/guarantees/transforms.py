@@ -108,7 +108,7 @@ def subsampled(guarantee: Guarantee, rate: float) -> Guarantee:
 
     (ln(1 + q (e^epsilon - 1)), q delta). Condition: each record is kept independently with
     probability q under add-or-remove-one, or a fixed fraction q is drawn without replacement under
-    replace-one; nobody sees which records were drawn. :class:`SubsampledDP` keeps more of what
+    replace-one; which records were drawn stays secret. :class:`SubsampledDP` keeps more of what
     several such rounds have in common.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorems 8 and 9.
@@ -133,7 +133,7 @@ def sampled_with_replacement(
     The whole keeps (ln(1 + eta (e^(c epsilon) - 1)), sum over k > c of Pr[K = k] delta_k), for any
     number c of ``copies``: K ~ Bin(drawn, 1/records) is how often one record is drawn,
     eta = Pr[K > 0], and delta_k is the delta that a group of k has at c epsilon. With as many
-    copies as records are drawn it is pure. Condition: replace-one, and nobody sees the sample.
+    copies as records are drawn it is pure. Condition: replace-one, and the sample is secret.
 
     Raises InvalidInput for numbers that are none, NotApplicable unless the guarantee is pure,
     and for more than a million draws.
@@ -163,7 +163,7 @@ def shuffled(guarantee: Guarantee, reports: int) -> ShuffledDP:
     """What ``reports`` reports of a pure local randomizer keep, put into random order.
 
     Condition: each person sends one report, from a randomizer that keeps the guarantee whatever
-    the reports before; nobody sees who sent which. The relation is replace-one.
+    the reports before; who sent which stays secret. The relation is replace-one.
 
     Source: Feldman, McMillan and Talwar 2021, Theorem 3.1.
     """

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from simulator.foundations.ties import beyond
 
 Floats = NDArray[np.float64]
-# log_mgf takes and returns a real or a complex array; numpy has no shorter honest type for it.
+# log_mgf takes and returns a real or a complex array; numpy has no shorter type for it.
 RealOrComplex = NDArray[Any]
 
 _EMPTY: Floats = np.empty(0)
@@ -60,10 +60,10 @@ class PrivacyLossLaw(ABC):
 
     @property
     def points(self) -> tuple[Floats, Floats]:
-        """Losses, and logarithms of the P0-masses that they stand for, each of shape (n,).
+        """Losses, and logarithms of the P0-masses that they represent, each of shape (n,).
 
         Means under P0 of smooth functions of the loss are sums over them: exact for a discrete law,
-        by quadrature for one with a continuous part, which has to say how.
+        by quadrature, which a subclass defines, for one with a continuous part.
         """
         return self.atom_losses, self.atom_log_masses
 

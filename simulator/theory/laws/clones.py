@@ -45,11 +45,11 @@ MOST_REPORTS = 10**8
 LARGEST_LOCAL = 500.0
 """The largest epsilon of a report: e^-500 of so many are clones."""
 
-_ALL = 4096  # so many clones are all looked at, however unlikely
+_ALL = 4096  # up to so many clones every number is summed, however unlikely
 _LOG_CUT = 95.0  # of others, those in a window that misses e^-95 on either side
 _CUT = 2.0 * math.exp(-_LOG_CUT)
 _WORK = 1e7  # multiply-adds of one value: a tenth of a second
-_EVERY = 16  # terms between two looks at what is left
+_EVERY = 16  # terms between two bounds on the rest
 _UNDERFLOW = 1e-300
 _REACH, _CELLS = 20.0, 1000  # of a dominating lattice, either side: deviations, and points
 _FEW = 1000.0  # clones, of which no deviation is left out
@@ -128,7 +128,7 @@ class ClonePair:
 
         Every loss is split onto its neighbours in the lattice so that both masses are kept, which
         is a spread of the ratio of likelihoods and so dominates (Doroshenko et al. 2022, Theorem
-        3.1). The far tail is given away as infinite loss.
+        3.1). The far tail becomes an infinite loss.
         """
         first, weights, errors, whole = _clones(self.reports - 1, *self._log_share)
         fade, slope = math.exp(-self.epsilon), math.tanh(self.epsilon / 2.0)
@@ -167,7 +167,7 @@ def _remembered(pair: ClonePair, epsilon: float) -> Bracket:
 
 @lru_cache(maxsize=8)
 def _clones(others: int, log_p: float, log_q: float) -> tuple[int, Floats, Floats, bool]:
-    """The least number of clones looked at, the probabilities of it and all above, and errors.
+    """The least number of clones in the window, the probabilities from it on, and errors.
 
     The errors are of the logarithms. Bernstein's inequality cuts the window; the last value says
     whether nothing is cut off.
@@ -278,10 +278,10 @@ def closed_form_epsilon(epsilon: float, reports: int, delta: float) -> float:
     return math.log1p(math.tanh(epsilon / 2.0) * bracket)
 
 
-def closed_form_delta(epsilon: float, reports: int, asked: float) -> float:
-    """The least delta at which :func:`closed_form_epsilon` is at most ``asked``; 1 if none is."""
-    growth = math.exp(min(epsilon, LARGEST_LOCAL))
-    bracket = math.expm1(min(asked, 700.0)) / math.tanh(epsilon / 2.0) - 8.0 * growth / reports
+def closed_form_delta(local: float, reports: int, epsilon: float) -> float:
+    """The least delta at which :func:`closed_form_epsilon` is at most ``epsilon``; 1 if none is."""
+    growth = math.exp(min(local, LARGEST_LOCAL))
+    bracket = math.expm1(min(epsilon, 700.0)) / math.tanh(local / 2.0) - 8.0 * growth / reports
     if bracket <= 0.0:
         return 1.0
     log_inverse = (bracket / 8.0) ** 2 * reports / growth

@@ -18,8 +18,8 @@ from simulator.theory.laws.finite import FiniteLaw, merge_losses
 from simulator.theory.laws.normal_cells import log_normal_cells
 from simulator.theory.parameters import positive
 
-#: In deviations. What is beyond has less mass than the second number, which stands for it as a mass
-#: at infinity: the loss has no largest value. A million rounds of it are below any delta asked.
+#: In deviations. What is beyond has less mass than the second number, which is put at
+#: infinity in its place. In a million rounds it is below any delta that is answered.
 _REACH, _BEYOND = 39.0, 1e-315
 _MOST = 1 << 21
 _MOST_RATIO = 1e6

@@ -29,7 +29,7 @@ def points_of_cells(law: PrivacyLossLaw, edges: Floats) -> tuple[Floats, Floats]
 
 
 class QuadratureLaw(PrivacyLossLaw):
-    """A law whose means under P0 are sums over its points; they steer, and certify nothing."""
+    """A law whose means under P0 are sums over its points: guides, which certify nothing."""
 
     has_exact_transform = False
 

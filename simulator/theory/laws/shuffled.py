@@ -22,8 +22,8 @@ def shuffled_law(
     Parameters
     ----------
     randomizer : shape (inputs, outputs), the probabilities of each report for each input.
-    database_0, database_1 : n inputs each, as rows of the randomizer. Only how often each stands
-        there matters, as the reports are put into random order.
+    database_0, database_1 : n inputs each, as rows of the randomizer. Only how often each occurs
+        matters, as the reports are put into random order.
 
     Raises InvalidInput for what are no such parameters, NotApplicable where (n + 1)^(outputs - 1)
     is above four million: so many numbers are held.

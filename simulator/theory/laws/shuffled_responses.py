@@ -100,7 +100,7 @@ def response_epsilon(local: float, reports: int, delta: float) -> Bracket:
 
 
 def _untruthful(epsilon: float, people: int) -> tuple[Floats, float]:
-    """Probabilities of how many of so many people do not tell the truth, and a relative error."""
+    """Probabilities of the number of untruthful answers of ``people``, and a relative error."""
     if people == 0:
         return np.ones(1), 0.0
     logs, errors = log_responses(epsilon, people, np.arange(people + 1, dtype=np.float64))

@@ -114,7 +114,7 @@ class PoissonSubsampledLaw(SampledLaw):
 
     @cached_property
     def _atoms(self) -> tuple[Floats, Floats]:
-        """As of the pair that is asked for, the loss of the base's infinite mass among them."""
+        """Of this very pair, the loss of the base's infinite mass among them."""
         losses = -mixed_loss(-self.base.atom_losses, self.rate)
         logs = self.base.atom_log_masses
         if self._certain[1]:

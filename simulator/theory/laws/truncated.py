@@ -28,7 +28,7 @@ class TruncatedNoiseLaw(QuadratureLaw):
     give has an infinite loss; the others keep the base's loss, their masses divided by that of the
     interval. The noise is log-concave, so that smaller shifts lose less. The pair is symmetric.
 
-    Raises InvalidInput unless reach > 1/2: below, every answer tells the databases apart.
+    Raises InvalidInput unless reach > 1/2: below, every answer reveals the database.
     """
 
     base: GaussianLaw | LaplaceLaw

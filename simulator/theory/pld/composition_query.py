@@ -39,7 +39,7 @@ _ATTEMPTS = 10
 #: the kink and certifies nothing.
 _LEAST_SPREAD, _MOST_SPREAD = 1e-14, 1e5 * (1 + 1e-9)
 _REFINE = 4.0
-#: How much coarser a first look at epsilon = 0 may be; it is taken where the answer may be there.
+#: How much coarser a first trial at epsilon = 0 is; it is made where the answer may be 0.
 _COARSE = 30.0
 _NEAR_NOTHING = 0.05
 #: Share of the gap that each other source of error may have.
@@ -52,7 +52,7 @@ _FINEST_LINE = 3e-10
 
 @dataclass(frozen=True)
 class CompositionQuery:
-    """One composition, asked many times; its tables are made once."""
+    """One composition; its tables are made once for all questions."""
 
     parts: CountedLaws
     tolerance: float
@@ -95,7 +95,7 @@ class CompositionQuery:
             drifted = abs(inside - centre) > 2 * tail.reach
             if self._settled(found, np.inf if drifted else before) or (last and not drifted):
                 break
-            # Elsewhere as much smoothing may be asked for as there.
+            # At another centre as much smoothing may serve as there.
             before = np.inf if abs(inside - centre) > 0.1 * tail.reach else found.width
             centre = inside
             finer *= 1.0 if drifted else self._finer(found)
@@ -156,7 +156,7 @@ class CompositionQuery:
         return self._smoothed(epsilon, theta, saddles, smoothing)
 
     def _many(self, lattice: LossLattice) -> bool:
-        """Whether an FFT of every law would be much work, and its accuracy is not asked for."""
+        """Whether an FFT of every law would be much work, and the tolerance does not need it."""
         work = lattice.points * len(self.parts.items)
         return work > _MUCH_WORK and self.tolerance >= _FINEST_LINE
 
@@ -241,7 +241,7 @@ class CompositionQuery:
 
 
 def _inside(root: Bracket, top: float) -> float:
-    """Where to look next: an end that was found, or the middle of both or neither."""
+    """The next centre: an end that was found, or the middle of both or neither."""
     if (root.lower > 0) == (root.upper < top):
         return root.midpoint if np.isfinite(root.upper) else root.lower
     return root.lower if root.lower > 0 else root.upper

@@ -70,7 +70,7 @@ class CountedLaws:
     def work(self) -> int:
         """About how many exponentials one value of the transform takes, on a line of them.
 
-        Where many laws are multiplied, most values are lost sight of after some of them.
+        Where many laws are multiplied, most values become negligible after some of them.
         """
         sizes = sorted((max(law.atom_losses.size, 1) for law, _ in self.others), reverse=True)
         return sum(sizes[:_LOOKED_AT]) + min(self.laplaces.counts.size, _LOOKED_AT)
@@ -91,7 +91,7 @@ class CountedLaws:
 
     @cached_property
     def gist(self) -> CountedLaws:
-        """Few laws with nearly the same transform, to steer by."""
+        """Few laws with nearly the same transform: a guide."""
         few = self.laplaces.gist()
         if few is self.laplaces:
             return self

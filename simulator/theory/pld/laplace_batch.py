@@ -24,11 +24,11 @@ from simulator.theory.outward import UNIT
 
 #: Numbers worked on at once: they stay in a processor's cache.
 _BLOCK = 1 << 14
-#: Laws whose transforms are multiplied before anyone looks whether the product still matters.
+#: Laws whose transforms are multiplied between two checks whether the product still matters.
 _LAWS_AT_ONCE = 16
 #: A factor below it is taken for it: that is far below its rounding.
 _LEAST = 1e-18
-#: So many laws stand for any number of them where nothing is certified.
+#: So many laws approximate any number of them where nothing is certified.
 _GIST = 48
 
 
@@ -90,7 +90,7 @@ class LaplaceBatch:
         return np.asarray(np.minimum(rounds * outer - total + slack, 0.0))
 
     def gist(self) -> LaplaceBatch:
-        """Few laws with nearly the same sum, which may steer but certify nothing."""
+        """Few laws with nearly the same sum, which may guide but certify nothing."""
         if self.epsilons.size <= _GIST:
             return self
         logs = np.log(self.epsilons)

@@ -45,7 +45,7 @@ _LOST = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class LaplaceLatticeTail:
-    """Curves of epsilons that are just below and just above those asked about."""
+    """Curves of epsilons that are just below and just above the given ones."""
 
     lower: SplineCurve
     upper: SplineCurve

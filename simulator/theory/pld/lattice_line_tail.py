@@ -71,12 +71,12 @@ class LatticeLineTail:
         window: Window,
         negligible: float,
     ) -> LatticeLineTail:
-        """Sample the transform of laws on the lattice on Re z = theta > 0, to ask near ``epsilon``.
+        """Sample the transform of laws on the lattice on Re z = theta > 0, near ``epsilon``.
 
         What is ``negligible`` in comparison with M(theta), over all points, is left out. The
         ``parts`` are :func:`snapped`.
         """
-        # An odd number of points: all but the first stand for their conjugates as well.
+        # An odd number of points: all but the first represent their conjugates as well.
         half = math.ceil(window.period / lattice.step / 2)
         window = replace(window, period=(2 * half + 1) * lattice.step)
         spacing = 2 * np.pi / window.period

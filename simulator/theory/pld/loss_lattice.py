@@ -1,8 +1,8 @@
 """Exact composition of laws whose losses share a lattice, by tilted FFT.
 
 Every law is tilted, p(l) -> p(l) exp(theta l - psi(theta)), so that the bulk of the composed law
-sits where it is asked; the FFT's absolute error is then relative to what is wanted. The transform
-is as long as the composed support: nothing wraps round, nothing is truncated, no grid error.
+sits at the epsilon in question; the FFT's absolute error is then relative to delta there. The
+transform is as long as the composed support: nothing wraps round, nothing is truncated, no grid error.
 Rounding is bounded in the 2-norm, where the FFT is stable (Higham, Accuracy and Stability of
 Numerical Algorithms, 2nd ed., Theorem 24.2), and meets the weights through Cauchy-Schwarz.
 """
@@ -160,7 +160,7 @@ class CircularProduct:
         transform = np.zeros(self._log_phi.size, dtype=complex)
         transform[seen] = np.exp(log_phi)
         pmf = scipy.fft.irfft(transform, n=self.length)
-        # 2-norms over the full circle; each inner frequency stands for itself and its conjugate.
+        # 2-norms over the full circle; each inner frequency counts for itself and its conjugate.
         # What was lost sight of is below: factors are at most 1 + wrong + inexact, see growth.
         small = np.abs(transform[seen]) * np.expm1(np.minimum(error, 1.0))
         growth = float(np.exp(min(self._growth, 700.0)))

@@ -31,7 +31,7 @@ class LossAtoms:
     Atoms of loss <= 0 never enter delta(E) for E >= 0 and are left out. ``log_error`` bounds the
     error of each ``log_mass``, of its shape or one for all, and ``loss_error`` that of every loss:
     :meth:`delta_bracket` and :meth:`epsilon_bracket` hold the truth; the other methods are exact to
-    the rounding of doubles. ``rounds`` says how many round losses are added up in them.
+    the rounding of doubles. ``rounds`` is how many rounds' losses are added up in them.
     """
 
     losses: Floats

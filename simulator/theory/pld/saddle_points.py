@@ -2,7 +2,7 @@
 
 delta(E) is an integral of exp(K(z) - zE)/(z(1+z)) over a vertical line Re z = theta, K the
 log-moment generating function of the total loss. On the line through the saddle point the terms
-do not cancel, which is what keeps relative accuracy at delta = 1e-30. Everything here steers
+do not cancel, which is what keeps relative accuracy at delta = 1e-30. Everything here affects
 accuracy and speed only: any theta, any window gives a correct bracket.
 """
 

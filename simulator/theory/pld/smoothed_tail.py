@@ -44,7 +44,7 @@ from simulator.theory.pld.transform_on_line import Sampled, Scale, log_decay, sa
 _CUTOFF = 8.8  # s * Omega: exp(-8.8^2/2) is 1.5e-17
 MAX_POINTS = 1 << 20
 MAX_WORK = 1 << 28
-#: What is folded in from other periods, relative to the answer, unless told otherwise.
+#: What is folded in from other periods, relative to the answer, by default.
 _ALIAS = 1e-15
 _FULL = 705.0
 #: A line without the rough part is taken where it is so much shorter: that part is work as well.
@@ -290,7 +290,7 @@ def points_needed(period: float, cutoff: float) -> int:
 
 
 def most_points(work: int) -> int:
-    """How many points fit memory (a million of them) and patience."""
+    """How many points the memory (a million of them) and the allowed work admit."""
     return min(MAX_POINTS, max(MAX_WORK // work, 1 << 12))
 
 
@@ -314,7 +314,7 @@ class Extent:
 def choose_line(parts: CountedLaws, theta: float, smoothing: float, error: float) -> Extent:
     """The shortest line whose end costs about ``error`` of M(theta).
 
-    Without smoothing where the transform decays soon enough, else with as much as is asked for.
+    Without smoothing where the transform decays soon enough, else with the given one.
     """
     omega = np.geomspace(1e-4, 1.0, 161) * (_CUTOFF / smoothing)
     most = np.exp(log_decay(parts, theta, omega))

@@ -20,8 +20,8 @@ def invert(tail: Tail, delta: float, start: float, low: float, high: float) -> B
     """Certified bracket of epsilon(delta) = least epsilon in [low, high] with delta(.) <= delta.
 
     delta(.) never increases: epsilon is an upper end once the upper end of delta there is at
-    most ``delta``, and a lower end while the lower end there is above it. The caller knows that
-    ``low`` and ``high`` are certain.
+    most ``delta``, and a lower end while the lower end there is above it. Condition: ``low`` and
+    ``high`` are certain.
     """
     found = _quick(tail, delta, start, low, high)
     if found is not None:
@@ -32,7 +32,7 @@ def invert(tail: Tail, delta: float, start: float, low: float, high: float) -> B
 
 
 def _quick(tail: Tail, delta: float, start: float, low: float, high: float) -> Bracket | None:
-    """The same by Newton on the middle of the bracket and one look at either end.
+    """The same by Newton on the middle of the bracket and one check at either end.
 
     None where delta is not smooth enough around the answer, or the answer is near an end.
     """

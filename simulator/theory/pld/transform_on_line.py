@@ -19,7 +19,7 @@ from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.laplace_batch import multiplied_ratios
 
 _CHUNK = 1 << 14
-#: Points are thrown out when so few are left of those at hand.
+#: Negligible points are dropped where at most this share would be left.
 _FEW = 0.7
 _GOLDEN = (5**0.5 - 1) / 2
 
@@ -93,7 +93,7 @@ def sample(
 
 
 class _Points:
-    """The points still in sight; the logarithm of the product so far and its error."""
+    """The points not yet dropped; the logarithm of the product so far and its error."""
 
     def __init__(self, theta: float, omega: Floats, smoothing: float, negligible: float) -> None:
         self.omega, self.theta, self.negligible = omega, theta, negligible
@@ -109,7 +109,7 @@ class _Points:
         self.tidy()
 
     def tidy(self) -> None:
-        """Throw points out if many have become negligible."""
+        """Drop points if many have become negligible."""
         weight = (np.abs(self.theta) + self.omega) * (np.abs(1 + self.theta) + self.omega) / 2
         most = np.exp(np.minimum(self.log.real + self.error, 700.0))
         seen = most > self.negligible * weight
