@@ -66,7 +66,7 @@ class Guarantee(ABC):
         return other.admits(self)
 
     def hockey_stick(self, epsilon: float) -> float:
-        """delta(epsilon) of one round at any real ``epsilon``; exact unless the class is an upper bound.
+        """delta(epsilon) of one round at any real ``epsilon``, exact or an upper bound.
 
         It is the worst of the family, attained by its extremal pair. Negative epsilon uses that
         the families are symmetric in the two experiments.

@@ -2,7 +2,7 @@
 
 Every law is tilted, p(l) -> p(l) exp(theta l - psi(theta)), so that the bulk of the composed law
 sits at the epsilon in question; the FFT's absolute error is then relative to delta there. The
-transform is as long as the composed support: nothing wraps round, nothing is truncated, no grid error.
+transform is as long as the composed support: nothing wraps round, nothing is cut, no grid error.
 Rounding is bounded in the 2-norm, where the FFT is stable (Higham, Accuracy and Stability of
 Numerical Algorithms, 2nd ed., Theorem 24.2), and meets the weights through Cauchy-Schwarz.
 """
