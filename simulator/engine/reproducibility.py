@@ -1,7 +1,7 @@
 """Play the first trials of a run twice: a trial is a function of its seeds, or a line says why not.
 
-An adversary or a mechanism that draws from the global ``random`` or ``numpy.random``, asks the
-operating system, or keeps something from trial to trial gives numbers that nobody can reproduce.
+An adversary or a mechanism that draws from the global ``random`` or ``numpy.random``, or from the
+operating system, or keeps something from trial to trial gives numbers that cannot be reproduced.
 A compiled rule is repeated by its own step uncompiled, which also finds where numba computes
 something else: an index out of bounds, a whole number that overflows, ``numpy.random``.
 """
@@ -153,7 +153,7 @@ def same_answers(
             compared[pair] = first, second
             return same_answers(list(first.items()), list(second.items()), compared)
         return bool(first == second)
-    except Exception:  # anybody's class
+    except Exception:  # a user's class
         return False
 
 

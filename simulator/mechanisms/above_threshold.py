@@ -23,13 +23,13 @@ class AboveThreshold(FiniteMechanism):
 
     Parameters
     ----------
-    query : a vector of answers, asked in order; its sensitivity is that of a single answer.
+    query : a vector of answers, taken in order; its sensitivity is that of a single answer.
     threshold : public, in the queries' units.
     epsilon : > 0.
 
     The threshold gets Lap(2 sensitivity/epsilon), every answer Lap(4 sensitivity/epsilon). The
     answer is the index of the first noisy answer at or above the noisy threshold, or the number
-    of queries when none is; as a float. epsilon-DP however many queries are asked (Dwork and Roth
+    of queries when none is; as a float. epsilon-DP however many queries there are (Dwork and Roth
     2014, Algorithm 1 and Theorem 3.23). Outcome probabilities are computed by quadrature over the
     threshold's noise, to about 1e-14.
     """

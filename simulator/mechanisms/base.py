@@ -188,7 +188,7 @@ class Mechanism(ABC):
 
         Raises
         ------
-        NotApplicable : there are infinitely many, or nobody has listed them.
+        NotApplicable : there are infinitely many, or they are not listed.
         """
         raise NotApplicable(
             f"{type(self).__name__} has neither a tilted sampler nor a list of outcomes; "

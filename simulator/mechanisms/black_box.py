@@ -68,7 +68,7 @@ def answer_of(function: Callable[..., Any], *arguments: Any) -> Any:
         answer = function(*arguments)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # anybody's code: whatever it raises is its answer
+    except BaseException as error:  # whatever a user's code raises is its answer
         return Raised.of(error)
     try:
         return own_copy(answer)
@@ -100,13 +100,13 @@ class NoLikelihood(Mechanism):
         database_1: Database,
         relation: Relation = ADD_REMOVE,
     ) -> float:
-        """Raise NotApplicable: nobody knows it."""
+        """Raise NotApplicable: it is not known."""
         raise NotApplicable(f"{self!r} has no likelihood: audit the views of its play")
 
     def outcomes(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> tuple[list[Any], list[float], list[float]]:
-        """Raise NotApplicable: nobody knows them."""
+        """Raise NotApplicable: they are not known."""
         raise NotApplicable(f"{self!r} has no likelihood: audit the views of its play")
 
 

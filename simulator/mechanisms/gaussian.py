@@ -18,10 +18,9 @@ from simulator.mechanisms.base import (
     Pair,
     ScalarMechanism,
     Scalars,
-    check_parameter,
     smallest,
 )
-from simulator.mechanisms.values import NO_LOSS, checked_vectors, is_number, refuse_scores
+from simulator.mechanisms.values import NO_LOSS, check_noise, checked_vectors, is_number
 from simulator.theory.guarantees.families import GaussianDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.gaussian import GaussianLaw
@@ -167,8 +166,7 @@ class Gaussian(ScalarMechanism):
     parameter_name: ClassVar[str] = "sigma"
 
     def __post_init__(self) -> None:
-        check_parameter("sigma", self.sigma)
-        refuse_scores("Gaussian", self.query)
+        check_noise("Gaussian", self.query, "sigma", self.sigma)
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> GaussianDP:
         """mu-GDP at the largest mu the noise allows."""

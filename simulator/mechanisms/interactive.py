@@ -1,6 +1,6 @@
-"""Mechanisms that are opened once and asked in later rounds: their state lives for one trial.
+"""Mechanisms that are opened once and take messages in later rounds; their state lasts one trial.
 
-Above-threshold asked query by query, a library's filter or odometer: what the adversary opens is
+Above-threshold query by query, a library's filter or odometer: what the adversary opens is
 an object with state, made anew in every trial and on each database. The adversary holds a
 :class:`Handle`, which has no data in it; the play routes its messages to the trial's own object.
 """
@@ -34,7 +34,7 @@ class Handle:
     """What the adversary is handed when it opens an interactive mechanism.
 
     ``number`` counts the openings of the trial from 0. Handles of different trials may be equal;
-    only the trial's own, which is told by its identity, can be asked.
+    only the trial's own object takes messages.
     """
 
     number: int
@@ -90,7 +90,7 @@ class Interactive(NoLikelihood):
     def sample(
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
     ) -> Conversation | Raised:
-        """Open it on ``database``; raises Breach for what cannot be asked."""
+        """Open it on ``database``; raises Breach for what takes no messages."""
         arguments = (database, noise) if self.with_generator else (database,)
         try:
             opened = self.opener(*arguments)
@@ -100,11 +100,11 @@ class Interactive(NoLikelihood):
                 ask = opened.send
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # anybody's code: whatever it raises is its answer
+        except BaseException as error:  # whatever a user's code raises is its answer
             return Raised.of(error)
         if not callable(ask):
             raise Breach(
-                f"{self!r} opened {opened!r}, which cannot be asked: return something to call "
+                f"{self!r} opened {opened!r}, which takes no messages: return something to call "
                 "with each message, or a generator"
             )
         return Conversation(opened, ask)
@@ -161,7 +161,7 @@ def message_copy(message: Any) -> Any:
         return own_copy(message)
     except KeyboardInterrupt:
         raise
-    except BaseException:  # copying runs anybody's code
+    except BaseException:  # copying runs a user's code
         return message
 
 
@@ -197,6 +197,6 @@ class Conversations:
             if handle is ask.handle:
                 return MessagePair(conversation, ask.message)
         raise Breach(
-            f"the adversary asked {ask.handle!r}, which was not opened in this trial: a handle "
+            f"the adversary sent to {ask.handle!r}, which was not opened in this trial: a handle "
             "serves the trial that opened it"
         )

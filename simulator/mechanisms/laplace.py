@@ -18,10 +18,9 @@ from simulator.mechanisms.base import (
     Pair,
     ScalarMechanism,
     Scalars,
-    check_parameter,
     largest,
 )
-from simulator.mechanisms.values import NO_LOSS, checked_vectors, is_number, refuse_scores
+from simulator.mechanisms.values import NO_LOSS, check_noise, checked_vectors, is_number
 from simulator.theory.guarantees.families import PureDP
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.laplace import LaplaceLaw
@@ -177,8 +176,7 @@ class Laplace(ScalarMechanism):
     scalars: ClassVar[Scalars] = LAPLACE
 
     def __post_init__(self) -> None:
-        check_parameter("epsilon", self.epsilon)
-        refuse_scores("Laplace", self.query)
+        check_noise("Laplace", self.query, "epsilon", self.epsilon)
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> PureDP:
         """epsilon-DP."""

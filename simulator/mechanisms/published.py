@@ -150,7 +150,7 @@ class JustAFew(Publishing):
     The answer is the :class:`Database` of the published records. Dwork and Roth 2014, section
     2.3, call it the "just a few" philosophy; Zhang 2020 (lecture 7). A person among n is
     published with probability rows/n, so it is (0, rows/at_least)-DP under replace-one and
-    (0, rows/(at_least + 1))-DP under add/remove-one: a delta of the order of 1/n protects nobody.
+    (0, rows/(at_least + 1))-DP under add/remove-one: a delta of order 1/n protects no record.
     """
 
     rows: int

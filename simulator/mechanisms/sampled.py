@@ -1,4 +1,4 @@
-"""Mechanisms that run on a random sample of the records, which nobody sees."""
+"""Mechanisms that run on a random sample of the records, which is kept secret."""
 
 from __future__ import annotations
 

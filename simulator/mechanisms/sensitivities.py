@@ -52,5 +52,5 @@ def problem_of(
         return exceeded(query, query(database_0), query(database_1), relation)
     except (DpcomposeError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # a query is anybody's code
+    except BaseException as error:  # a query may be a user's code
         raise Breach(f"the query {query.name} raised {type(error).__name__}: {error}") from error

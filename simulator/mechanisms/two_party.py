@@ -26,7 +26,7 @@ class TwoPartyCount(Mechanism):
 
     Parameters
     ----------
-    query : real-valued, asked of each party's records apart.
+    query : real-valued, applied to each party's records apart.
     epsilon : > 0, as the protocol prints it.
     viewer : 1 or 2, the party whose view is the answer.
     party : of a record, 1 or 2; by default the record's first field.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.databases import Database, Relation
-from simulator.data.queries import Query
+from simulator.data.queries import Query, ScalarQuery
 from simulator.data.queries.kept import checked_values
 from simulator.foundations.errors import InvalidInput
+from simulator.mechanisms.base import Free, check_parameter
 from simulator.theory.laws.finite import FiniteLaw
 
 NO_LOSS = FiniteLaw(np.zeros(1), np.zeros(1))
@@ -57,6 +60,26 @@ def refuse_scores(mechanism: str, query: Query) -> None:
             f"{mechanism} needs a query with an L1 sensitivity, {query.name} states that of "
             "a single score; use the exponential mechanism or report noisy max"
         )
+
+
+@cache
+def has_one_number(kind: Any) -> bool:
+    """Whether the queries of a class have one number for an answer."""
+    return issubclass(kind, ScalarQuery)
+
+
+def check_noise(mechanism: str, query: Query, name: str, parameter: float | Free) -> None:
+    """Raise InvalidInput unless noise with this parameter can be added to the query's answer.
+
+    Mechanisms are made anew every round: the usual query and parameter are accepted at once.
+    """
+    if not (
+        type(parameter) is float
+        and 0.0 < parameter < math.inf
+        and has_one_number(type(query))
+    ):  # fmt: skip
+        check_parameter(name, parameter)
+        refuse_scores(mechanism, query)
 
 
 def whole_number(mechanism: str, value: Any, instead: str) -> float:

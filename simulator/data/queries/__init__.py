@@ -1,8 +1,8 @@
 """Queries and the sensitivities they state.
 
 The L1 sensitivity of a query f is the largest ‖f(x) − f(y)‖₁ over neighbouring x and y (Dwork and
-Roth 2014, definition 3.1), and depends on what "neighbouring" means: every query here answers for
-the relation that it is asked about. Stated sensitivities can be wrong, so :func:`exceeded` holds
+Roth 2014, definition 3.1), and depends on what "neighbouring" means: every query here states one
+for each relation. Stated sensitivities can be wrong, so :func:`exceeded` holds
 them against the very pair of databases that an adversary has chosen.
 """
 

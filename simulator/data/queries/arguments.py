@@ -1,4 +1,4 @@
-"""Reading what a query is asked about: columns, bins, bounds."""
+"""Read the arguments of a query: columns, bins, bounds."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,13 @@ def counting_query(
     """
     if callable(which):
         return PredicateQuery(which, name or f"count({getattr(which, '__name__', 'predicate')})")
-    return CountingQuery(which)
+    return _count_of_text(which) if type(which) is str else CountingQuery(which)
+
+
+@lru_cache(maxsize=1024)
+def _count_of_text(record: str) -> CountingQuery:
+    """The same query each time: an adversary may make it anew in every round."""
+    return CountingQuery(record)
 
 
 @dataclass(frozen=True, slots=True)

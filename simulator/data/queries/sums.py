@@ -37,8 +37,8 @@ class ClippedSum(ScalarQuery):
 def clipped_sum(column: Column, lower: float, upper: float, name: str | None = None) -> ClippedSum:
     """Sum a column, or a function of the record, clipped to [lower, upper].
 
-    Raises :class:`InvalidInput` unless lower < upper, both finite; and, when asked, for a record
-    whose value is not a finite number.
+    Raises :class:`InvalidInput` unless lower < upper, both finite; and, when evaluated, for a
+    record whose value is not a finite number.
     """
     lower, upper = interval(lower, upper)
     return ClippedSum(column, lower, upper, name or f"sum({label(column)})")

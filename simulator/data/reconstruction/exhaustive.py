@@ -1,6 +1,6 @@
 """Reconstruction from the answers to all 2^n subset sums.
 
-A database of secret bits x in {0, 1}^n is asked, for every subset q of its rows, how many of
+A database of secret bits x in {0, 1}^n answers, for every subset q of its rows, how many of
 them hold a 1. Whatever answers come back, any database that agrees with all of them to within
 ``error`` differs from the true one in at most 4 ``error`` rows (Dinur and Nissim 2003, Theorem
 4; Zhang 2020, lecture 7, Theorem 1): on the rows where x holds a 1 and the candidate a 0, the
