@@ -14,7 +14,15 @@ from typing import Any
 
 from experiments.coverage.adversaries import suite
 from experiments.coverage.running import CONFIDENCE, Outcome, measure, tasks
-from experiments.coverage.table import FALSE_ALARM, NOMINAL, Row, markdown, rows
+from experiments.coverage.table import (
+    FALSE_ALARM,
+    NOMINAL,
+    Row,
+    call_rows,
+    markdown,
+    missed_claim,
+    rows,
+)
 from experiments.stages import RESULTS
 from simulator.runner.store.provenance import provenance
 
@@ -34,6 +42,7 @@ def write(found: list[Row], outcomes: list[Outcome], made: dict[str, Any], folde
         "false_alarm": FALSE_ALARM,
         **made,
         "rows": [row.as_dict() for row in found],
+        "calls": [call.as_dict() for call in call_rows(outcomes)],
         "missed_claims": [as_json(o) for o in outcomes if missed_claim(o)][:KEPT],
         "failures": [as_json(o) for o in outcomes if o.status == "failed"][:KEPT],
         "provenance": provenance(),
@@ -41,15 +50,7 @@ def write(found: list[Row], outcomes: list[Outcome], made: dict[str, Any], folde
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(whole, indent=1, allow_nan=False, default=float) + "\n"
     (folder / "coverage.json").write_text(text, encoding="utf-8")
-    (folder / "coverage.md").write_text(markdown(found), encoding="utf-8")
-
-
-def missed_claim(outcome: Outcome) -> bool:
-    """Whether an end that claims validity missed."""
-    if outcome.claim is None:
-        return False
-    above, below = outcome.misses((outcome.claim.lower, outcome.claim.upper))
-    return (above and outcome.claim.lower_valid) or (below and outcome.claim.upper_valid)
+    (folder / "coverage.md").write_text(markdown(found, call_rows(outcomes)), encoding="utf-8")
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
@@ -96,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
         "adversaries_played": len({outcome.case.subject for outcome in outcomes}),
         "seconds": round(time.perf_counter() - start, 1),
     }
-    print(markdown(found))
+    print(markdown(found, call_rows(outcomes)))
     write(found, outcomes, made, options.folder)
     print(f"written     {options.folder / 'coverage.json'}", file=sys.stderr)
     return int(any(row.verdict == "broken" or row.failed for row in found))

@@ -112,6 +112,7 @@ GROUPS: dict[str, Callable[[Outcome], str]] = {
     "trials": sizes,
     "experiment": lambda o: str(o.case.experiment),
     "threshold": lambda o: o.case.place,
+    "hiding": lambda o: "drawn at random" if o.kind == "automaton" else "made to hide",
     "kind": lambda o: o.kind,
     "adversary": lambda o: o.case.subject,
 }
@@ -133,6 +134,79 @@ def rows(outcomes: Iterable[Outcome]) -> list[Row]:
         )
         found += [row(group, value, parts[value]) for value in order]
     return found
+
+
+@dataclass(frozen=True)
+class CallRow:
+    """What became of calls, each with all of its intervals, refusals among them.
+
+    A method that refuses unless its sample happens to be large has intervals that miss more often
+    than they say, though few calls do: both shares are needed.
+
+    Attributes
+    ----------
+    method, hiding : what the calls have in common.
+    missed : calls with a valid end that missed; ``answered`` calls gave an answer.
+    guessed, guesses_missed : calls with a guess, and with one that missed.
+    """
+
+    method: str
+    hiding: str
+    calls: int
+    refused: int
+    failed: int
+    answered: int
+    missed: int
+    guessed: int
+    guesses_missed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return dict(vars(self))
+
+
+def call_rows(outcomes: Iterable[Outcome]) -> list[CallRow]:
+    """Calls by who chose the method, those of adversaries made to hide by themselves."""
+    of_call: dict[Any, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        of_call[outcome.case].append(outcome)
+    parts: dict[tuple[str, str], list[list[Outcome]]] = defaultdict(list)
+    for case, given in of_call.items():
+        for hiding in ("all", GROUPS["hiding"](given[0])):
+            parts[case.method, hiding].append(given)
+    return [call_row(method, hiding, parts[method, hiding]) for method, hiding in sorted(parts)]
+
+
+def call_row(method: str, hiding: str, calls: list[list[Outcome]]) -> CallRow:
+    """Count one part of the calls."""
+    answered = [given for given in calls if given[0].claim is not None]
+    guessed = [given for given in answered if any(o.claim and o.claim.guess for o in given)]
+    return CallRow(
+        method,
+        hiding,
+        calls=len(calls),
+        refused=sum(given[0].status == "refused" for given in calls),
+        failed=sum(given[0].status == "failed" for given in calls),
+        answered=len(answered),
+        missed=sum(any(missed_claim(o) for o in given) for given in answered),
+        guessed=len(guessed),
+        guesses_missed=sum(any(missed_guess(o) for o in given) for given in guessed),
+    )
+
+
+def missed_claim(outcome: Outcome) -> bool:
+    """Whether an end that claims validity missed."""
+    if outcome.claim is None:
+        return False
+    above, below = outcome.misses((outcome.claim.lower, outcome.claim.upper))
+    return (above and outcome.claim.lower_valid) or (below and outcome.claim.upper_valid)
+
+
+def missed_guess(outcome: Outcome) -> bool:
+    """Whether a guess missed."""
+    if outcome.claim is None or outcome.claim.guess is None:
+        return False
+    return any(outcome.misses(outcome.claim.guess))
 
 
 def row(group: str, value: str, outcomes: list[Outcome]) -> Row:
@@ -191,7 +265,11 @@ HEAD = (
 )  # fmt: skip
 
 
-def markdown(found: list[Row]) -> str:
+CALLS = ("calls by method", "adversaries", "calls", "refused", "missed of all calls",
+         "missed of those answered", "guesses missed")  # fmt: skip
+
+
+def markdown(found: list[Row], calls: Iterable[CallRow] = ()) -> str:
     """The rows for people; of the adversaries those alone whose claims are broken."""
     lines = [
         f"Intervals of {CONFIDENCE:.0%}. Ends that claim validity: missed of how many, and whether "
@@ -207,6 +285,15 @@ def markdown(found: list[Row]) -> str:
             title = "adversary, where a claim is broken" if group == "adversary" else group
             head = (title, *HEAD[1:])
             lines += ["", line(head), line(["---"] * len(head)), *map(cells, here)]
+    lines += ["", line(CALLS), line(["---"] * len(CALLS))]
+    lines += [
+        line([
+            call.method, call.hiding, call.calls, call.refused,
+            share(call.missed, call.calls), share(call.missed, call.answered),
+            share(call.guesses_missed, call.guessed),
+        ])
+        for call in calls
+    ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 

@@ -45,16 +45,11 @@ class Stream(IntEnum):
 class Pilot(IntEnum):
     """What a held-out play is for: the number of the first such play in the stream PILOT.
 
-    Where there are several, they count up from here; there is room for 100 beyond the first five.
+    Where there are several, they count up from here; there is room for 100.
     """
 
     SPLITTING_LEVELS = 0
-    TYPICAL_THETA = 1
-    PLAIN_ERROR = 2
-    WEIGHT_BOUND = 4
-    THETAS = 100
-    STEERING = 200
-    AIMING = 400
+    MEASURES = 200
     WITNESSES = 600
     SHOWN = 700
 

@@ -10,7 +10,7 @@ from simulator.adversaries import Rule
 from simulator.adversaries.people import ALICE
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.compiled.menu import Menu
-from simulator.engine.enumerated.covering import CoveringEngine
+from simulator.engine.enumerated.covering import CoveringEngine, picked
 from simulator.engine.enumerated.enumeration import automaton_of
 from simulator.engine.sampling import Covering
 from simulator.errors import InvalidInput, NotApplicable
@@ -335,3 +335,29 @@ def test_a_bound_beyond_all_use_leaves_the_other_ends():
     )  # fmt: skip
     found = result.epsilon(0.05)
     assert found.lower <= found.value <= found.upper
+
+
+def test_an_engine_plays_the_theta_that_it_is_given_whatever_it_played_before():
+    def drawn(covering, theta):
+        signed = np.empty(400)
+        covering.play(theta, np.random.default_rng(3), signed)
+        return signed
+
+    played = engine(RULES["feint"], PureDP(1.5), 8)
+    for theta in (0.0, 2.0, 2.0, 0.5, 0.0):
+        fresh = drawn(engine(RULES["feint"], PureDP(1.5), 8), theta)
+        np.testing.assert_array_equal(drawn(played, theta), fresh)
+    assert drawn(played, 2.0).mean() > drawn(played, 0.0).mean() + 1.0
+
+
+def test_no_leaf_without_a_share_is_drawn_where_rounding_runs_past_the_others():
+    """Ten shares of 0.1 add up to less than 1 when they are taken off one by one."""
+    shares = np.array([0.0, *[0.1] * 10, 0.0, 0.0])
+    largest = 1.0 - 2.0**-53
+    assert largest - math.fsum([0.1] * 9) < 0.1
+    assert picked(shares, 0, len(shares), largest) == 10
+    short = np.array([0.0, 0.25, 0.25 - 2.0**-50, 0.5, 0.0])
+    assert picked(short, 0, 5, largest) == 3
+    for u in np.linspace(0.0, largest, 997):
+        assert shares[picked(shares, 0, len(shares), u)] > 0.0
+        assert short[picked(short, 0, 5, u)] > 0.0

@@ -14,7 +14,7 @@ from experiments.coverage.adversaries import designed, suite
 from experiments.coverage.automata import automata
 from experiments.coverage.cases import PLACES, Case, cases
 from experiments.coverage.running import Claim, Outcome, claim_of, play, tasks
-from experiments.coverage.table import FALSE_ALARM, Count, markdown, row, rows
+from experiments.coverage.table import FALSE_ALARM, Count, call_rows, markdown, row, rows
 from experiments.coverage.truth import Bracket, law_of
 from simulator.analysis.estimation import Estimate
 from simulator.analysis.rare import RareEvent
@@ -203,3 +203,27 @@ def test_a_sample_of_the_other_experiment_is_read_as_such(seed):
         assert "other experiment" in found.method
         assert found.claim.lower < found.truth.upper * 1.5
         assert found.claim.upper > found.truth.lower / 1.5
+
+
+def test_calls_are_counted_with_their_refusals():
+    """Of 1,500 calls 33 gave an answer and all 33 missed: 2% of the calls, all of the answers."""
+    case = Case("fixed", 0, 0, "tail", 0.5, "atom", 2238, "plain", 0)
+    missed = Claim(0.3, 0.4, True, True, (0.3, 0.4))
+    truth = Bracket(0.2, 0.2)
+    outcomes = []
+    for number in range(1500):
+        call = replace(case, number=number)
+        if number < 33:
+            outcomes += [
+                Outcome(call, "coin", name, "by name: plain", truth=truth, claim=missed)
+                for name in ("tail", "delta")
+            ]
+        else:
+            outcomes.append(Outcome(call, "coin", "tail", "by name: refused", "refused", "few"))
+    whole, hiding = call_rows(outcomes)
+    assert (whole.hiding, hiding.hiding) == ("all", "made to hide")
+    assert (whole.calls, whole.refused, whole.answered, whole.missed) == (1500, 1467, 33, 33)
+    assert whole.guesses_missed == whole.guessed == 33
+    text = markdown(rows(outcomes), [whole])
+    assert "33 of 1500 (2.2%)" in text
+    assert "33 of 33 (100.0%)" in text

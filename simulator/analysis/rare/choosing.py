@@ -7,6 +7,7 @@ from typing import Any
 
 from simulator.analysis.rare.pilot import pilot_tilt
 from simulator.analysis.rare.rehearsal import plain
+from simulator.analysis.rare.rehearsals import Rehearsals
 from simulator.analysis.rare.steering import aim, steer
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.sampling import RoundByRound, Sampling, Tilted
@@ -14,6 +15,9 @@ from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
+
+ROUNDS = 1_000_000
+"""Rounds that may be spent on choosing a measure whose trials are not known."""
 
 
 def choose_measure(
@@ -44,13 +48,14 @@ def choose_measure(
     s = Specification(
         adversary, family, rounds, 1, seed, relation=relation, sampling=plain(), filter=filter
     )
+    rehearsals = Rehearsals(s, experiment, ROUNDS)
     start: RoundByRound | None = None
     if epsilon is None:
         assert delta is not None
-        epsilon, start = aim(s, experiment, delta)
+        epsilon, start = aim(s, experiment, delta, rehearsals)
     if steered:
-        return steer(s, experiment, epsilon, start=start)[0]
-    return pilot_tilt(s, experiment, epsilon)[0]
+        return steer(s, experiment, epsilon, rehearsals, start=start)[0]
+    return pilot_tilt(s, experiment, epsilon, rehearsals)[0]
 
 
 Tilted.pilot = staticmethod(choose_measure)

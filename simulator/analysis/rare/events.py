@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -12,13 +13,22 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries.loading import game_of
-from simulator.analysis.estimation import Estimate
+from simulator.analysis.ceilings import delta_ceiling, tail_ceiling
+from simulator.analysis.estimation import Estimate, delta_log_bound, tail_log_bound
 from simulator.analysis.rare.doob import NODES, enumerate_states
 from simulator.analysis.rare.methods import METHODS
 from simulator.analysis.rare.rehearsal import plain
+from simulator.analysis.rare.rehearsals import Rehearsals
 from simulator.analysis.rare.selection import Question, chosen, name_of
 from simulator.analysis.rare.splitting import split
-from simulator.analysis.rare.witness import refuse_if_contradicted
+from simulator.analysis.rare.witness import (
+    ERROR,
+    held_delta,
+    held_epsilon,
+    held_tail,
+    refuse_above,
+    refuse_if_contradicted,
+)
 from simulator.analysis.result import Result
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
@@ -27,7 +37,7 @@ from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput, NotApplicable, Refusal
 from simulator.foundations.files import folder_path
 from simulator.foundations.stages import stage
-from simulator.foundations.ties import require_told_apart, tolerance
+from simulator.foundations.ties import beyond, require_told_apart, tolerance
 from simulator.foundations.validation import experiment_number, finite, open_probability, whole
 from simulator.foundations.wording import count_of
 from simulator.runner.play import opened, run
@@ -37,6 +47,11 @@ from simulator.theory.guarantees.families import Guarantee
 
 NODES_OF_AUTO = 500_000
 """States and losses that ``auto`` enumerates before it draws instead: about a second."""
+HIDDEN = (
+    "an adversary that hides its large losses would not show in these trials; "
+    'the method "guarded" makes one all the same'
+)
+"""Why ``auto`` makes no guess where no weight is bounded in advance."""
 AFRESH = 1 << 96
 """Added to the seed where a second sample of the same play is drawn."""
 
@@ -54,7 +69,8 @@ class RareEvent:
     method : how the final sample was drawn.
     theta : its fixed theta; None for the other methods.
     trials : how many trials it has.
-    seconds : wall time of the final sample, and of choosing its measure.
+    seconds, pilot_seconds : wall time of the final sample, and of choosing its measure.
+    pilot_rounds : rounds that were played to choose it.
     curve : the same at further points, where they were asked for.
     """
 
@@ -68,6 +84,7 @@ class RareEvent:
     seconds: float
     pilot_seconds: float
     curve: tuple[RareEvent, ...] = ()
+    pilot_rounds: int = 0
 
 
 def estimate_rare(
@@ -152,8 +169,12 @@ def estimate_rare(
     if method == "auto" and theta is None and out is None:
         with contextlib.suppress(NotApplicable):
             return by_doob(question, start, nodes=NODES_OF_AUTO, curve=curve)
-    with Progress(False) as bar, stage("choosing the measure"):
-        sampling = chosen(question, method, theta, bar.notice)
+    if method == "auto" and epsilon is not None and tail_ceiling(s, epsilon) == 0.0:
+        return impossible(epsilon, trials, confidence)
+    rehearsals = Rehearsals.of(s, experiment)
+    with Progress(False) as bar, stage("choosing the measure", rehearsals.budget) as advance:
+        rehearsals.advance = advance
+        sampling = chosen(question, method, theta, bar.notice, rehearsals)
     pilot_seconds = time.perf_counter() - start
     final = replace(s, sampling=sampling)
     if out is None:
@@ -170,15 +191,24 @@ def estimate_rare(
             run(replace(final, seed=s.seed + AFRESH), (experiment,), jobs, None, progress)
         )
         seconds += result.seconds
-    tail = result.tail(point, experiment, confidence)
+    tail, at_point = measured_at(result, point, experiment, confidence, method)
     if sampling is None and tail.hits < MINIMUM_HITS:  # a weighted sample has refused by itself
         raise Refusal(
             f"{tail.hits} of {count_of(trials, 'plain trial')} lost more than {point:g}, "
             f"{MINIMUM_HITS} are "
             'needed: try more trials, or the method "covering", "tilted", "steered" or "splitting"'
         )
-    at_point = result.delta(point, experiment, confidence)
-    refuse_if_contradicted(final, experiment, point, at_point)
+    if method == "auto":
+        tail, at_point = (one.without_guess(HIDDEN) for one in (tail, at_point))
+        at_delta = None if at_delta is None else at_delta.without_guess(HIDDEN)
+    guesses = [*held_delta(point, at_point), *held_tail(beyond(point, rounds), tail)]
+    if at_delta is not None and delta is not None:
+        for held in held_epsilon(delta, at_delta):
+            assert at_delta.guess is not None
+            again = result.delta(at_delta.guess[1], experiment, 1.0 - 2.0 * ERROR)
+            refuse_above(held, again.lower, "a second sample")
+            guesses.append(held)
+    refuse_if_contradicted(final, experiment, guesses)
     event = RareEvent(
         epsilon=point,
         tail=tail,
@@ -189,18 +219,62 @@ def estimate_rare(
         trials=trials,
         seconds=seconds,
         pilot_seconds=pilot_seconds,
+        pilot_rounds=rehearsals.spent,
     )
 
     def measured(epsilon: float) -> RareEvent:
-        return replace(
-            event,
-            epsilon=epsilon,
-            tail=result.tail(epsilon, experiment, confidence),
-            delta=result.delta(epsilon, experiment, confidence),
-            at_delta=None,
-        )
+        tail, delta = (of(epsilon, experiment, confidence) for of in (result.tail, result.delta))
+        if method == "auto":
+            tail, delta = tail.without_guess(HIDDEN), delta.without_guess(HIDDEN)
+        return replace(event, epsilon=epsilon, tail=tail, delta=delta, at_delta=None)
 
     return replace(event, curve=tuple(reached(measured, around(point, curve))))
+
+
+def impossible(epsilon: float, trials: int, confidence: float) -> RareEvent:
+    """The answer where the family allows no loss above ``epsilon``."""
+    zero = replace(exact(0.0, (0.0, 0.0), confidence), method="the family allows no such loss")
+    return RareEvent(
+        epsilon=epsilon, tail=zero, delta=zero, at_delta=None, method="exact", theta=None,
+        trials=trials, seconds=0.0, pilot_seconds=0.0,
+    )  # fmt: skip
+
+
+def measured_at(
+    result: Result, point: float, experiment: int, confidence: float, method: str
+) -> tuple[Estimate, Estimate]:
+    """The tail and the divergence at a point; by ``auto`` ends also where no trial reached it.
+
+    Raises Refusal for another method.
+    """
+    try:
+        return (
+            result.tail(point, experiment, confidence),
+            result.delta(point, experiment, confidence),
+        )
+    except Refusal as error:
+        if method != "auto":
+            raise
+        s = result.specification
+        found = []
+        for of, ceiling in (
+            (tail_log_bound, tail_ceiling(s, point)), (delta_log_bound, delta_ceiling(s, point)),
+        ):  # fmt: skip
+            bound = result.log_bound(of, experiment, point)
+            most = (
+                ceiling
+                if bound is None
+                else min(ceiling, upper_limit_without_hits(bound, s.trials, confidence))
+            )
+            leak = result.unseen_leak(experiment)[0]
+            found.append(Estimate.refused(str(error), (0.0, min(1.0, most + leak)), confidence))
+        return found[0], found[1]
+
+
+def upper_limit_without_hits(log_bound: float, trials: int, confidence: float) -> float:
+    """Upper limit of a mean of variables in [0, e^log_bound] all of which were 0."""
+    alpha = (1.0 - confidence) / 2.0
+    return -math.expm1(math.log(alpha) / trials) * math.exp(min(log_bound, 700.0))
 
 
 def around(epsilon: float, points: int) -> list[float]:

@@ -1,49 +1,128 @@
 """Choose a fixed theta on held-out draws.
 
-The tilt under which the mean loss equals epsilon makes the event typical (Siegmund 1976); around
-it the pilot takes the theta with the least relative error of delta(epsilon).
+A few trials say which laws the adversary draws from; their psi says under which theta the event is
+typical (Siegmund 1976): where the bound sum of psi - theta epsilon + ln c_theta on the weighted
+variable is least. Under that theta other laws may be met, and so it is found again. Where one
+challenge is always played the first theta is the best one.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+import scipy
 
+from simulator.analysis.estimation import delta_log_bound
 from simulator.analysis.estimation.weighted import log_excess
-from simulator.analysis.rare.rehearsal import Rehearsal, affordable, rehearse
+from simulator.analysis.rare.rehearsal import STEP, Psi, Rehearsal, plain
+from simulator.analysis.rare.rehearsals import Rehearsals
 from simulator.engine.outcomes.log_mean import LogMean
 from simulator.engine.sampling import Tilted
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput, Refusal
-from simulator.foundations.seeds import Pilot
 from simulator.foundations.stages import in_stages
 
-TRIALS = 2000
 LARGEST_THETA = 1e6
 LEAST_HITS = 10
-MULTIPLES = (0.4, 0.6, 0.8, 1.0, 1.25)
+ELITE = 0.1
+"""Share of the trials, those of the largest losses, whose laws count."""
+STEPS = 8
+TYPICAL = 0.25
+"""An event that so many trials hit is typical."""
 
 
 def pilot_tilt(
-    specification: Specification, b: int, epsilon: float, trials: int = TRIALS
+    specification: Specification, b: int, epsilon: float, rehearsals: Rehearsals | None = None
 ) -> tuple[Tilted, float]:
     """The theta for delta(``epsilon``) of experiment ``b``, and its relative error per trial.
 
     The relative error is the standard deviation of the weighted variable over its mean, infinite
     when no rehearsal hit the event. Raises Refusal when no theta reaches ``epsilon``.
     """
-    trials = affordable(trials, specification.rounds)
-    centre = _typical(specification, b, epsilon, trials)
-    best, least = Tilted(centre), math.inf
-    tried = list(enumerate(MULTIPLES, start=Pilot.THETAS))
-    for number, multiple in in_stages(tried, "comparing tilts"):
-        candidate = Tilted(centre * multiple)
-        played = rehearse(specification, b, candidate, 2 * trials, number=number)
+    rehearsals = rehearsals or Rehearsals.of(specification, b)
+    best, least = plain(), relative_error(rehearsals.plain(), epsilon)
+    laws = laws_of_elite(rehearsals.plain())
+    theta = 0.0
+    for _ in in_stages(range(STEPS), "finding a tilt, at most"):
+        theta = max(typical_theta(laws, epsilon), 1.25 * theta)
+        try:
+            played = rehearsals.play(Tilted(theta))
+        except InvalidInput:  # the weights would have no digits left
+            raise out_of_reach(epsilon) from None
         error = relative_error(played, epsilon)
         if error < least:
-            best, least = candidate, error
+            best, least = Tilted(theta), error
+        if np.mean(played.signed > epsilon) >= TYPICAL:
+            return best, least
+        laws = laws_of_elite(played)
+    if math.isinf(least):
+        raise out_of_reach(epsilon)
     return best, least
+
+
+def out_of_reach(epsilon: float) -> Refusal:
+    """The error where no theta makes a loss of ``epsilon`` typical."""
+    return Refusal(
+        f"no tilt makes a loss of {epsilon:g} typical: the adversary does not go that far "
+        'when it is winning; try the method "steered" or "doob"'
+    )
+
+
+def laws_of_elite(played: Rehearsal) -> list[tuple[Psi, float]]:
+    """Psi of the laws of those trials that lost most, with how often one trial met each."""
+    count = max(1, int(ELITE * len(played.signed)))
+    return played.laws_of(np.argsort(played.signed, kind="stable")[-count:])
+
+
+def always_one_law(rehearsals: Rehearsals) -> bool:
+    """Whether every round of every plain trial drew from the same law."""
+    played = rehearsals.plain()
+    laws = played.laws_of(np.arange(len(played.signed)))
+    return len(laws) == 1 and laws[0][1] == rehearsals.specification.rounds
+
+
+def typical_theta(laws: list[tuple[Psi, float]], epsilon: float) -> float:
+    """The theta whose bound for delta(``epsilon``) is least if these laws are met.
+
+    Raises Refusal where no theta makes so large a loss typical.
+    """
+
+    def missing(theta: float) -> float:
+        slope = math.fsum(
+            often * (psi(theta + STEP) - psi(theta - STEP)) for psi, often in laws
+        ) / (2.0 * STEP)
+        return epsilon + math.log1p(1.0 / theta) - slope
+
+    high = 1.0
+    while missing(high) > 0.0:
+        high *= 2.0
+        if high > LARGEST_THETA:
+            raise out_of_reach(epsilon)
+    low = high / 2.0
+    while low > 1e-3 and missing(low) <= 0.0:
+        low, high = low / 2.0, low
+    if low <= 1e-3:
+        return low
+    return float(scipy.optimize.brentq(missing, low, high, rtol=1e-3))
+
+
+def theta_of_delta(laws: list[tuple[Psi, float]], delta: float) -> float:
+    """The theta with the least bound on epsilon(``delta``) if these laws are met."""
+
+    def bound(log_theta: float) -> float:
+        theta = math.exp(log_theta)
+        total = math.fsum(often * psi(theta) for psi, often in laws)
+        return (delta_log_bound(theta, total, 0.0) - math.log(delta)) / theta
+
+    return math.exp(least_in(bound, math.log(1e-2), math.log(1e4)))
+
+
+def least_in(of: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function that falls, then rises, is least between two numbers."""
+    found = scipy.optimize.minimize_scalar(of, bounds=(low, high), method="bounded")
+    return float(found.x)
 
 
 def relative_error(rehearsal: Rehearsal, epsilon: float) -> float:
@@ -62,33 +141,3 @@ def log_weighted_mean(rehearsal: Rehearsal, epsilon: float) -> float:
 def summarised(rehearsal: Rehearsal, epsilon: float) -> LogMean:
     """The rehearsal's own estimate of delta(``epsilon``)."""
     return LogMean.of(log_excess(rehearsal.signed, rehearsal.log_weights, epsilon))
-
-
-def _typical(specification: Specification, b: int, epsilon: float, trials: int) -> float:
-    """The theta >= 0 under which the median signed loss is about ``epsilon``, by bisection."""
-
-    def median(theta: float) -> float:
-        played = rehearse(
-            specification, b, Tilted(theta), max(200, trials // 5), number=Pilot.TYPICAL_THETA
-        )
-        return float(np.median(played.signed))
-
-    if median(0.0) >= epsilon:
-        return 0.0
-    low, high = 0.0, 1.0
-    while True:
-        try:
-            if median(high) >= epsilon:
-                break
-            low, high = high, 2.0 * high
-        except InvalidInput:  # the weights would have no digits left
-            high = math.inf
-        if high > LARGEST_THETA:
-            raise Refusal(
-                f"no tilt makes a loss of {epsilon:g} typical: the adversary does not go that far "
-                'when it is winning; try the method "steered" or "doob"'
-            )
-    for _ in in_stages(range(12), "finding a tilt"):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if median(middle) < epsilon else (low, middle)
-    return high

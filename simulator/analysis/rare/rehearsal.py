@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from simulator.adversaries.contract import Rule
 from simulator.engine.block import tilted_engine_for
 from simulator.engine.compiled.menu import Menu
-from simulator.engine.compiled.tilted_kernel import slopes_of_psi
+from simulator.engine.compiled.tilted_kernel import psi_of, slopes_of_psi
 from simulator.engine.interpreted.interpreter import Trial, play_trial, tilted_draw
 from simulator.engine.interpreted.prepared import Prepared
 from simulator.engine.sampling import RoundByRound, Tilted
@@ -21,8 +22,11 @@ from simulator.mechanisms.tilted import tilted_law
 
 STEP = 1e-3
 """Step of the numerical derivatives of psi in theta."""
-MOST_ROUNDS = 2_000_000
-LEAST_TRIALS = 300
+MOST_LAWS = 200
+"""Distinct laws of which psi is looked at; of more, so many evenly spaced ones."""
+
+Psi = Callable[[float], float]
+"""psi(theta) of one law."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +59,14 @@ class Rehearsal:
     signed : the signed losses, shape (trials,): large ones are rare.
     log_weights : ln dP_b/dQ, shape (trials,).
     rounds_of : gives the rounds of the trials with these numbers; infinite losses count as 0.
+    laws_of : gives psi of every law that the trials with these numbers drew from, with how often
+        one trial did on average.
     """
 
     signed: np.ndarray
     log_weights: np.ndarray
     rounds_of: Callable[[np.ndarray], Rounds]
-
-
-def affordable(trials: int, rounds: int) -> int:
-    """So many trials, or fewer where their rounds would not fit a rehearsal."""
-    return min(trials, max(LEAST_TRIALS, MOST_ROUNDS // rounds))
+    laws_of: Callable[[np.ndarray], list[tuple[Psi, float]]]
 
 
 def rehearse(
@@ -118,7 +120,27 @@ def _rehearse_rule(
             _finite(path[chosen, :, 2]), np.asarray(sampling.levels)[levels], slopes, curvatures
         )
 
-    return Rehearsal(signed, log_weights, rounds_of)
+    def laws_of(chosen: np.ndarray) -> list[tuple[Psi, float]]:
+        drawn = path[chosen][:, :, (0, 3)].reshape(-1, 2)
+        drawn = drawn[drawn[:, 0] >= 0]
+        laws, counts = np.unique(drawn, axis=0, return_counts=True)
+        return evenly_spaced(
+            [
+                (partial(psi_of, menu, int(entry), parameter=float(parameter)), n / len(chosen))
+                for (entry, parameter), n in zip(laws, counts.tolist())
+            ]
+        )
+
+    return Rehearsal(signed, log_weights, rounds_of, laws_of)
+
+
+def evenly_spaced(laws: list[tuple[Psi, float]]) -> list[tuple[Psi, float]]:
+    """At most MOST_LAWS of the laws, which stand for all."""
+    if len(laws) <= MOST_LAWS:
+        return laws
+    kept = [laws[place] for place in np.linspace(0, len(laws) - 1, MOST_LAWS).astype(int)]
+    more = sum(often for _, often in laws) / sum(often for _, often in kept)
+    return [(psi, often * more) for psi, often in kept]
 
 
 def _finite(losses: np.ndarray) -> np.ndarray:
@@ -149,6 +171,8 @@ def _rehearse_generator(
     assert isinstance(sampling, RoundByRound)
     prepared = Prepared(s, b)
     kept = np.zeros((4, trials if keep_rounds else 0, s.rounds))
+    met: dict[int, tuple[int, Pair]] = {}
+    pair_met = np.full(kept.shape[1:], -1)
     signed, log_weights = np.empty(trials), np.empty(trials)
     derivatives: dict[tuple[int, int], tuple[float, float]] = {}
 
@@ -163,6 +187,17 @@ def _rehearse_generator(
 
     def observe(pair: Pair, i: int, level: int, loss: float) -> None:
         kept[:, number, i] = loss, float(sampling.levels[level]), *slopes(pair, level)
+        pair_met[number, i] = met.setdefault(id(pair), (len(met), pair))[0]
+
+    def laws_of(chosen: np.ndarray) -> list[tuple[Psi, float]]:
+        counts = np.bincount(pair_met[chosen][pair_met[chosen] >= 0], minlength=len(met))
+        return evenly_spaced(
+            [
+                (partial(psi_of_pair, pair), n / len(chosen))
+                for (_, pair), n in zip(met.values(), counts.tolist())
+                if n
+            ]
+        )
 
     draw = tilted_draw(prepared, noise, observe if keep_rounds else None)
     for number in range(trials):
@@ -173,7 +208,13 @@ def _rehearse_generator(
         signed,
         log_weights,
         lambda chosen: Rounds(_finite(kept[0, chosen]), *(part[chosen] for part in kept[1:])),
+        laws_of,
     )
+
+
+def psi_of_pair(pair: Pair, theta: float) -> float:
+    """psi(theta) of a pair; raises NotApplicable where it has no tilted law."""
+    return tilted_law(pair, theta).psi
 
 
 def plain() -> Tilted:

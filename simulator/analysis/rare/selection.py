@@ -13,17 +13,25 @@ from simulator.adversaries.contract import Rule
 from simulator.analysis.estimation import delta_log_bound
 from simulator.analysis.estimation.weighted import useful
 from simulator.analysis.rare.covering import cover, cover_delta
-from simulator.analysis.rare.pilot import TRIALS, log_weighted_mean, pilot_tilt, relative_error
-from simulator.analysis.rare.rehearsal import plain, rehearse
+from simulator.analysis.rare.pilot import (
+    always_one_law,
+    log_weighted_mean,
+    pilot_tilt,
+    relative_error,
+)
+from simulator.analysis.rare.rehearsal import plain
+from simulator.analysis.rare.rehearsals import Rehearsals
 from simulator.analysis.rare.steering import aim, steer
+from simulator.engine.outcomes.log_mean import MINIMUM_HITS
 from simulator.engine.sampling import Covering, Guarded, RoundByRound, Sampling, Steered, Tilted
 from simulator.engine.specification import Specification
 from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound
 from simulator.foundations.errors import NotApplicable, Refusal
-from simulator.foundations.seeds import Pilot
 
 PLAIN_ENOUGH = 30.0
 """Relative error of one plain trial up to which ``auto`` samples the experiment itself."""
+HITS_WANTED = 3.0
+"""Times the hits without which a plain sample is refused, that ``auto`` plans for."""
 GOOD = 4.0
 """Relative error of one tilted trial with which ``auto`` is content: 1.3% with 100,000."""
 GUARD = 0.2
@@ -47,12 +55,12 @@ class Question:
     delta: float | None
     confidence: float
 
-    def aimed(self) -> tuple[float, RoundByRound | None]:
+    def aimed(self, rehearsals: Rehearsals) -> tuple[float, RoundByRound | None]:
         """The epsilon, or a guess at it; and a measure under which it is typical, if known."""
         if self.epsilon is not None:
             return self.epsilon, None
         assert self.delta is not None
-        return aim(self.specification, self.experiment, self.delta)
+        return aim(self.specification, self.experiment, self.delta, rehearsals)
 
 
 def name_of(sampling: Sampling | None) -> str:
@@ -69,11 +77,16 @@ NAMES: dict[type, str] = {
 
 
 def chosen(
-    question: Question, method: str, theta: float | None, notice: Callable[[str], None]
+    question: Question,
+    method: str,
+    theta: float | None,
+    notice: Callable[[str], None],
+    rehearsals: Rehearsals | None = None,
 ) -> Sampling | None:
     """The measure to draw the final sample from; None for the experiment itself.
 
-    ``notice`` takes a line that says why ``auto`` could not enumerate a rule.
+    ``notice`` takes a line that says why ``auto`` could not enumerate a rule; ``rehearsals`` are
+    the plays that it is chosen by.
     """
     if method == "plain":
         return None
@@ -88,15 +101,16 @@ def chosen(
                 raise
             if isinstance(s.adversary, Rule) and not s.adversary.of_library:
                 notice(f"{s.adversary.name} cannot be enumerated: {error}")
+    rehearsals = rehearsals or Rehearsals.of(s, b)
     try:
-        epsilon, start = question.aimed()
+        epsilon, start = question.aimed(rehearsals)
         if method == "tilted":
-            return pilot_tilt(s, b, epsilon)[0]
+            return pilot_tilt(s, b, epsilon, rehearsals)[0]
         if method == "steered":
-            return steer(s, b, epsilon, start=start)[0]
+            return steer(s, b, epsilon, rehearsals, start=start)[0]
         if method == "guarded":
-            return guarded(s, b, epsilon, steer(s, b, epsilon, start=start)[0])
-        return most_trustworthy(s, b, epsilon, start)
+            return guarded(s, b, epsilon, steer(s, b, epsilon, rehearsals, start=start)[0])
+        return most_trustworthy(rehearsals, epsilon, start)
     except NotApplicable:
         if method == "auto":  # no tilted law: plain sampling, which refuses if it is not enough
             return None
@@ -112,30 +126,37 @@ def covering(question: Question) -> Covering:
 
 
 def most_trustworthy(
-    s: Specification, b: int, epsilon: float, start: RoundByRound | None = None
+    rehearsals: Rehearsals, epsilon: float, start: RoundByRound | None = None
 ) -> Sampling | None:
     """Plain play where it suffices, a theta bounded in advance, else the best one, guarded.
 
     A rehearsal cannot see the paths that a measure never takes; a bound known in advance covers
     them.
     """
-    rehearsed = rehearse(s, b, plain(), 2 * TRIALS, number=Pilot.PLAIN_ERROR)
-    if relative_error(rehearsed, epsilon) <= PLAIN_ENOUGH:
+    s, b = rehearsals.specification, rehearsals.b
+    if relative_error(rehearsals.plain(), epsilon) <= plain_enough(s.trials):
         return None
     tilted: Tilted | None = None
     error = math.inf
     with contextlib.suppress(Refusal):
-        tilted, error = pilot_tilt(s, b, epsilon)
-    if tilted is not None and error <= GOOD and bounded_in_advance(s, b, tilted, epsilon):
-        return tilted
+        tilted, error = pilot_tilt(s, b, epsilon, rehearsals)
+    if tilted is not None:
+        if error <= GOOD and bounded_in_advance(rehearsals, tilted, epsilon):
+            return tilted
+        if always_one_law(rehearsals):
+            return guarded(s, b, epsilon, tilted)
     try:
-        steered, error_steered = steer(s, b, epsilon, start=start)
-    except Refusal:
-        if tilted is None:
-            raise
-        return guarded(s, b, epsilon, tilted)
+        steered, error_steered = steer(s, b, epsilon, rehearsals, start=tilted or start)
+    except Refusal:  # the ends hold where nothing is hit, too
+        return guarded(s, b, epsilon, tilted or start or plain())
     best = steered if tilted is None or error_steered <= error else tilted
     return guarded(s, b, epsilon, best)
+
+
+def plain_enough(trials: int) -> float:
+    """Relative error of one plain trial up to which so many are enough."""
+    most = trials / (HITS_WANTED * MINIMUM_HITS) - 1.0  # of one over the probability, less one
+    return min(PLAIN_ENOUGH, math.sqrt(max(most, 0.0)))
 
 
 def guarded(s: Specification, b: int, epsilon: float, beside: RoundByRound) -> Sampling:
@@ -156,11 +177,11 @@ def guarded(s: Specification, b: int, epsilon: float, beside: RoundByRound) -> S
     return Guarded(beside, float(found.x), GUARD)
 
 
-def bounded_in_advance(s: Specification, b: int, tilted: Tilted, epsilon: float) -> bool:
+def bounded_in_advance(rehearsals: Rehearsals, tilted: Tilted, epsilon: float) -> bool:
     """Whether the bound on the weighted variable is of use for as many trials as will be played."""
-    psi = total_psi_bound(replace(s, sampling=tilted), b)
+    s = rehearsals.specification
+    psi = total_psi_bound(replace(s, sampling=tilted), rehearsals.b)
     if not math.isfinite(psi):
         return False
-    played = rehearse(s, b, tilted, 2 * TRIALS, number=Pilot.WEIGHT_BOUND)
-    value = log_weighted_mean(played, epsilon)
+    value = log_weighted_mean(rehearsals.play(tilted), epsilon)
     return useful(delta_log_bound(tilted.theta, psi, epsilon), value, s.trials)

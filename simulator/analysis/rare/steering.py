@@ -9,28 +9,35 @@ asked for, so that paths that reach it exist at every stage.
 
 from __future__ import annotations
 
+import contextlib
 import math
 
 import numpy as np
 import scipy
 
 from simulator.analysis.estimation.inversion import point_epsilon
-from simulator.analysis.rare.pilot import relative_error
-from simulator.analysis.rare.rehearsal import Rehearsal, affordable, plain, rehearse
+from simulator.analysis.rare.pilot import (
+    ELITE,
+    laws_of_elite,
+    relative_error,
+    theta_of_delta,
+    typical_theta,
+)
+from simulator.analysis.rare.rehearsal import Rehearsal, plain
+from simulator.analysis.rare.rehearsals import Rehearsals
 from simulator.engine.outcomes.loss_sample import excess
-from simulator.engine.sampling import RoundByRound, Steered, phase_of
+from simulator.engine.sampling import RoundByRound, Steered, Tilted, phase_of
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Refusal
-from simulator.foundations.seeds import Pilot
 from simulator.foundations.stages import in_stages
 from simulator.foundations.ties import beyond
 
-TRIALS = 4000
 PHASES, COLUMNS = 24, 48
 LEVELS = 48
-ELITE = 0.1
 STAGES = 40
-POLISHING = 5
+POLISHING = 3
+THETAS = 4
+"""Single thetas that are tried before a table is learnt."""
 SMOOTHING = 0.8
 MOST_TILT = 30.0
 """theta times the largest loss of a round, at most."""
@@ -42,26 +49,28 @@ def steer(
     specification: Specification,
     b: int,
     epsilon: float,
-    trials: int = TRIALS,
+    rehearsals: Rehearsals | None = None,
     start: RoundByRound | None = None,
 ) -> tuple[RoundByRound, float]:
     """A steered measure for delta(``epsilon``) of experiment ``b``, and its relative error.
 
-    ``start`` is a measure to begin with, as ``aim`` finds one. The relative error is that of one
-    trial on held-out draws. Raises Refusal when the stages do not reach ``epsilon``.
+    ``start`` is a measure to begin with, such as one theta. The relative error is that of one
+    trial on held-out draws. Raises Refusal when the stages, or the budget, do not reach
+    ``epsilon``.
     """
-    trials = affordable(trials, specification.rounds)
+    rehearsals = rehearsals or Rehearsals.of(specification, b)
     sampling: RoundByRound = start or plain()
     best: RoundByRound = sampling
     least = math.inf
     polished = 0
-    for stage in in_stages(range(STAGES), "learning to steer, at most"):
-        played = rehearse(
-            specification, b, sampling, trials, number=Pilot.STEERING + stage, keep_rounds=True
-        )
+    for _ in in_stages(range(STAGES), "learning to steer, at most"):
+        try:
+            played = rehearsals.play(sampling)
+        except Refusal:  # the budget is spent
+            break
         level = elite_level(played.signed)
         hits = np.count_nonzero(played.signed > beyond(epsilon, specification.rounds))
-        if level >= epsilon or hits > 0.5 * ELITE * trials:
+        if level >= epsilon or hits > 0.5 * ELITE * len(played.signed):
             level = epsilon
             polished += 1
             error = relative_error(played, epsilon)
@@ -82,27 +91,37 @@ def steer(
 
 
 def aim(
-    specification: Specification, b: int, delta: float, trials: int = TRIALS
+    specification: Specification, b: int, delta: float, rehearsals: Rehearsals | None = None
 ) -> tuple[float, RoundByRound]:
     """A guess at epsilon(``delta``) of experiment ``b``, and a measure that finds it typical.
 
-    The event is raised in stages until the epsilon that the sample itself gives lies among its
-    typical losses. Raises Refusal when the stages do not get there.
+    It begins with the theta whose bound on epsilon(``delta``) is least if the laws of the largest
+    losses so far are met. Where no theta gets there the event is raised in stages until the
+    epsilon that the sample itself gives lies among its typical losses. Raises Refusal when the
+    stages do not get there.
     """
-    trials = affordable(trials, specification.rounds)
+    rehearsals = rehearsals or Rehearsals.of(specification, b)
     sampling: RoundByRound = plain()
-    for stage in in_stages(range(STAGES), "finding epsilon, at most"):
-        played = rehearse(
-            specification, b, sampling, trials, number=Pilot.AIMING + stage, keep_rounds=True
-        )
+    played = rehearsals.plain()
+    for step in in_stages(range(STAGES), "finding epsilon, at most"):
         found = point_epsilon(played.signed, played.log_weights, math.log(delta))
         level = elite_level(played.signed)
+        if found <= level and (sampling == plain() or found >= np.quantile(played.signed, 0.02)):
+            return found, sampling
+        if step < THETAS:
+            laws = laws_of_elite(played)
+            with contextlib.suppress(Refusal):
+                theta = typical_theta(laws, found) if step else theta_of_delta(laws, delta)
+                sampling = Tilted(theta)
+                played = rehearsals.play(sampling)
+                continue
         if found <= level:
             return found, sampling
         weights = elite_weights(played, level)
         if not weights.any():
             break
         sampling = improved(played, weights, specification.rounds)
+        played = rehearsals.play(sampling)
     raise Refusal(
         f"no stage of steering made epsilon({delta:g}) typical: ask for a larger delta, or at an "
         "epsilon"

@@ -151,6 +151,7 @@ def plain(event: RareEvent) -> dict[str, Any]:
         "trials": event.trials,
         "seconds": event.seconds,
         "pilot_seconds": event.pilot_seconds,
+        "pilot_rounds": event.pilot_rounds,
     }
     if event.at_delta is not None:
         measured["epsilon_at_delta"] = estimate_values(event.at_delta)
@@ -178,4 +179,5 @@ def show(event: RareEvent, adversary: str, experiment: str) -> None:
             f"{number(estimate.effective_sample_size)}, largest weight "
             f"{number(100 * estimate.largest_weight_share, 3)}%"
         )
-    say(f"{event.seconds:.2f} s, and {event.pilot_seconds:.2f} s to choose the measure")
+    pilot = f" ({count_of(event.pilot_rounds, 'round')})" if event.pilot_rounds else ""
+    say(f"{event.seconds:.2f} s, and {event.pilot_seconds:.2f} s to choose the measure{pilot}")

@@ -336,6 +336,17 @@ def psi_bound(menu: Menu, entry: int, theta: float) -> float:
     return max(0.0, float(tilted[0]))
 
 
+def psi_of(menu: Menu, entry: int, theta: float, parameter: float) -> float:
+    """One round's psi with this entry; ``parameter`` counts where the entry leaves its own free."""
+    kind, params = menu.kinds[menu.kind[entry]], menu.params[entry]
+    if menu.is_free(entry):
+        params = np.zeros_like(params)
+        kind.prepare(menu.rows[entry], parameter, params)
+    tilted = np.zeros(width_of(kind)(params))
+    tilt_of(kind)(params, theta, tilted)
+    return float(tilted[0])
+
+
 def slopes_of_psi(
     menu: Menu, entry: int, theta: float, step: float, parameter: float
 ) -> tuple[float, float]:
@@ -343,14 +354,5 @@ def slopes_of_psi(
 
     ``parameter`` counts for an entry that leaves its own free.
     """
-    kind, params = menu.kinds[menu.kind[entry]], menu.params[entry]
-    if menu.is_free(entry):
-        params = np.zeros_like(params)
-        kind.prepare(menu.rows[entry], parameter, params)
-    tilted = np.zeros(width_of(kind)(params))
-    values = []
-    for shifted in (theta - step, theta, theta + step):
-        tilt_of(kind)(params, shifted, tilted)
-        values.append(float(tilted[0]))
-    low, middle, high = values
+    low, middle, high = (psi_of(menu, entry, theta + h, parameter) for h in (-step, 0.0, step))
     return (high - low) / (2.0 * step), (high - 2.0 * middle + low) / step**2

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from typing import Any
 
 import numpy as np
 
-from simulator.engine.interpreted.prepared import LossUnknown, Prepared, Ready
+from simulator.engine.interpreted.prepared import MAX_PREPARED, LossUnknown, Prepared, Ready
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.promises import at
 from simulator.engine.sampling import Guarded, RoundByRound, level_at, phase_of
@@ -18,6 +18,7 @@ from simulator.foundations.errors import Breach, DpcomposeError
 from simulator.foundations.seeds import Stream, generator, record
 from simulator.mechanisms import Pair
 from simulator.mechanisms.copies import own_copy
+from simulator.mechanisms.tilted import TiltedLaw
 
 
 class Trial:
@@ -74,19 +75,36 @@ def tilted_draw(
     """Answer from the tilted law, and keep the weight."""
     sampling = prepared.specification.sampling
     assert isinstance(sampling, RoundByRound)
-    phases = phase_of(prepared.specification.rounds, sampling.grid.shape[0])
-    guard = len(sampling.levels) - 1 if isinstance(sampling, Guarded) else -1
+    phases = phase_of(prepared.specification.rounds, sampling.grid.shape[0]).tolist()
+    steers = sampling.grid.size > 1
+    only = int(sampling.grid.flat[0])
+    thetas = sampling.levels.tolist()
+    guard = len(thetas) - 1 if isinstance(sampling, Guarded) else -1
+    laws: list[dict[int, tuple[Pair, TiltedLaw]]] = [{} for _ in thetas]
+
+    def law_of(pair: Pair, level: int) -> TiltedLaw:
+        if len(laws[level]) >= MAX_PREPARED:
+            laws[level].clear()
+        # the pair is kept: its id stays its own
+        laws[level][id(pair)] = pair, prepared.law(pair, level)
+        return laws[level][id(pair)][1]
 
     def draw(ready: Ready, trial: Trial, i: int) -> Any:
         pair = ready.pair
-        level = level_at(sampling, phases[i], trial.loss)
-        law = prepared.law(pair, level)
-        answer = (prepared.law(pair, guard) if trial.guards else law).draw(noise)
+        level = level_at(sampling, phases[i], trial.loss) if steers else only
+        known = laws[level].get(id(pair))
+        law = law_of(pair, level) if known is None else known[1]
+        if guard >= 0:
+            known = laws[guard].get(id(pair))
+            guarding = law_of(pair, guard) if known is None else known[1]
+            answer = (guarding if trial.guards else law).draw(noise)
+        else:
+            answer = law.draw(noise)
         loss = pair.loss(answer)
-        if loss < np.inf:  # an infinite loss is drawn untilted: no weight
-            trial.log_weight += law.psi - float(sampling.levels[level]) * loss
+        if loss < inf:  # an infinite loss is drawn untilted: no weight
+            trial.log_weight += law.psi - thetas[level] * loss
             if guard >= 0:
-                trial.log_guard += prepared.law(pair, guard).psi - sampling.levels[-1] * loss
+                trial.log_guard += guarding.psi - thetas[guard] * loss
         if observe is not None:
             observe(pair, i, level, loss)
         return answer

@@ -15,6 +15,7 @@ from simulator.analysis.estimation import (
     epsilon,
     exchanged_log_weights,
     tail_log_bound,
+    weighted,
     weighted_delta,
     weighted_epsilon,
     weighted_tail,
@@ -280,3 +281,23 @@ def test_what_does_not_apply():
 def test_bad_weights(log_weights):
     with pytest.raises(InvalidInput):
         weighted_tail([1.0, 2.0], log_weights, 0.5)
+
+
+def test_the_errors_of_all_limits_add_up_to_what_the_confidence_leaves(monkeypatch):
+    """Two lower limits, of which the better is taken, share the error of one end."""
+    spent = []
+    for name in ("lower_limit", "upper_limit"):
+        function = getattr(weighted, name)
+
+        def recorded(values, alpha, bets, function=function):
+            spent.append(alpha)
+            return function(values, alpha, bets)
+
+        monkeypatch.setattr(weighted, name, recorded)
+    losses, log_weights = tilted_play(THETA, 500)
+    bound = delta_log_bound(THETA, log_cumulant(THETA), EPSILON)
+    for log_bound, limits in ((bound, 3), (None, 1)):
+        spent.clear()
+        weighted_delta(losses, log_weights, EPSILON, 0, 0.9, log_bound=log_bound)
+        assert len(spent) == limits
+        assert math.fsum(spent) <= 0.1 * (1.0 + 1e-12)

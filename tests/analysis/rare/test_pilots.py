@@ -1,0 +1,154 @@
+"""Pilots keep to their budget, share their plays, and plan nothing that is refused.
+
+The witness of a generator is the same adversary as a rule, by a covering measure: another engine,
+and another measure. Statistical tests have fixed seeds; their intervals have confidence 1 - ALARM.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from simulator import Laplace, PureDP, RandomizedResponse
+from simulator.adversaries import Rule
+from simulator.analysis import Tilted
+from simulator.analysis.rare.events import HIDDEN, upper_limit_without_hits
+from simulator.analysis.rare.pilot import pilot_tilt, typical_theta
+from simulator.analysis.rare.rehearsal import plain
+from simulator.analysis.rare.rehearsals import LEAST, PLAYS, Rehearsals
+from simulator.analysis.rare.selection import plain_enough
+from simulator.analysis.rare.witness import held_delta, held_epsilon, refuse_above
+from simulator.engine.outcomes.log_mean import MINIMUM_HITS
+from simulator.engine.specification import Specification
+from simulator.errors import Refusal
+from tests.helpers.rare_cases import estimated
+from tests.helpers.small_games import ALICE, WITH_ALICE, WITHOUT_ALICE, on_alice
+
+FAMILY, ROUNDS = PureDP(0.1), 50
+
+
+def steady(coins):
+    noise = Laplace(ALICE, 0.1)
+    while True:
+        yield WITHOUT_ALICE, WITH_ALICE, noise
+
+
+def as_rule():
+    return Rule(lambda state, i, answer, coins: (state, 0), on_alice(Laplace(ALICE, 0.1)), 0)
+
+
+def detour(coins):
+    """Bold after eight answers that say no, timid else: no single theta is best."""
+    low, bold = RandomizedResponse(ALICE, 0.02), RandomizedResponse(ALICE, 0.1)
+    count = 0
+    for i in range(ROUNDS):
+        answer = yield WITHOUT_ALICE, WITH_ALICE, bold if i > 8 and count < 3 else low
+        count += i < 8 and answer > 0.5
+
+
+def by_rule(**point):
+    return estimated(
+        as_rule(), method="covering", trials=4000, rounds=ROUNDS, family=FAMILY, **point
+    )
+
+
+@pytest.mark.parametrize("point", [{"epsilon": 3.0}, {"epsilon": 1.0}, {"delta": 1e-6}])
+def test_one_challenge_takes_few_plays_and_its_law_says_the_theta(point):
+    found = estimated(steady, method="auto", trials=200, rounds=ROUNDS, family=FAMILY, **point)
+    truth = by_rule(**point)
+    assert found.method == "tilted"
+    assert found.pilot_rounds <= 5 * LEAST / PLAYS
+    one, other = (e.at_delta or e.delta for e in (found, truth))
+    assert max(one.lower, other.lower) <= min(one.upper, other.upper)
+    assert one.guess is None
+    assert one.upper < (3.0 if "delta" not in point else 1.2) * one.lower
+
+
+def test_the_theta_of_one_law_is_that_of_the_least_bound():
+    mu = 0.3
+
+    def psi(theta):
+        return 0.5 * theta * (1.0 + theta) * mu**2
+
+    theta = typical_theta([(psi, 40.0)], 9.0)
+    # derivative of 40 psi - 9 theta + ln c_theta
+    assert 40.0 * (0.5 + theta) * mu**2 - 9.0 + math.log(theta / (1.0 + theta)) == pytest.approx(
+        0.0, abs=0.01
+    )
+    with pytest.raises(Refusal, match="no tilt makes a loss of 9 typical"):
+        typical_theta([(lambda theta: 0.1 * theta, 40.0)], 9.0)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.5, 3.5])
+def test_no_pilot_passes_its_budget(epsilon):
+    found = estimated(detour, epsilon, 200, "auto", rounds=ROUNDS, family=FAMILY)
+    assert 0 < found.pilot_rounds <= LEAST
+
+
+def test_a_budget_that_is_spent_is_spent_and_a_play_is_not_played_twice():
+    s = Specification(steady, FAMILY, ROUNDS, 10, sampling=plain())
+    rehearsals = Rehearsals(s, 0, 20_000)
+    assert rehearsals.plain() is rehearsals.play(Tilted(0.0))
+    once = rehearsals.spent
+    assert once == rehearsals.trials * ROUNDS
+    pilot_tilt(s, 0, 3.0, rehearsals)
+    while rehearsals.left >= rehearsals.trials:
+        rehearsals.play(Tilted(float(len(rehearsals.known))))
+    with pytest.raises(Refusal, match="within 20000 rounds of pilot"):
+        rehearsals.play(Tilted(0.5))
+    assert rehearsals.spent <= 20_000
+    assert Rehearsals.of(Specification(steady, FAMILY, 1000, 5000), 0).budget == 5_000_000
+
+
+def test_plain_play_is_planned_where_it_will_not_be_refused():
+    for trials in (50, 200, 5000, 54_000, 10**6):
+        probability = 1.0 / (1.0 + plain_enough(trials) ** 2)
+        if probability < 1.0:
+            assert binom(trials, min(probability, 1.0)).cdf(MINIMUM_HITS - 1) < 1e-6
+
+
+def test_an_event_that_is_out_of_reach_has_valid_ends():
+    """Fifty rounds of .1 lose 5 at most: beyond, the family says 0, and a wider one next to it."""
+    none = estimated(steady, 6.0, 300, "auto", rounds=ROUNDS, family=FAMILY)
+    assert none.delta.upper == none.tail.upper == none.delta.value == 0.0
+    assert none.pilot_rounds == 0
+    wide = estimated(steady, 6.0, 300, "auto", rounds=ROUNDS, family=PureDP(0.2))
+    for found in (wide.tail, wide.delta):
+        assert found.lower == 0.0 < found.upper < 1e-3
+        assert "0 of 300 trials hit the event" in found.no_guess
+    with pytest.raises(Refusal):
+        estimated(steady, 6.0, 300, "tilted", rounds=ROUNDS, family=PureDP(0.2))
+
+
+def test_the_limit_without_hits_is_that_of_a_binomial():
+    limit = upper_limit_without_hits(math.log(0.01), 500, 0.95)
+    assert (1.0 - limit / 0.01) ** 500 == pytest.approx(0.025, rel=1e-12)
+
+
+def test_auto_makes_no_guess_where_losses_may_be_hidden():
+    found = estimated(steady, 4.0, 300, "auto", rounds=ROUNDS, family=PureDP(0.2))
+    assert found.method == "guarded"
+    assert found.delta.guess is None
+    assert found.delta.no_guess == HIDDEN
+    assert found.delta.lower < found.delta.upper
+
+
+def test_a_guess_of_epsilon_is_held_to_other_samples():
+    """A guess of at most 2 where delta(2) is above the target is contradicted."""
+    by_guess = estimated(
+        steady, method="guarded", trials=2000, rounds=ROUNDS, family=PureDP(0.2), delta=1e-4
+    )
+    assert by_guess.at_delta.guess is not None
+    low, high = by_guess.at_delta.guess
+    truth = by_rule(delta=1e-4).at_delta
+    assert low <= truth.upper
+    assert truth.lower <= high
+    (held,) = held_epsilon(1e-4, by_guess.at_delta)
+    assert held.most == 1e-4
+    signed, log_weights = np.full(10, high + 1.0), np.zeros(10)
+    assert held.log_sample(signed, log_weights) == pytest.approx(math.log(-math.expm1(-1.0)))
+    refuse_above(held, 0.9e-4, "a second sample")
+    with pytest.raises(Refusal, match=r"a second sample finds at least 0\.0002"):
+        refuse_above(held, 2e-4, "a second sample")
+    assert held_delta(1.0, by_guess.at_delta.without_guess("")) == []
