@@ -285,7 +285,7 @@ DEFECTS = (
     Defect(
         "analysis/verification.py", "false_alarm / max(1, len(adversaries) * 2 * len(probes))",
         "false_alarm", "a false alarm that is not shared among the probes",
-        "doors/cli/test_check_command.py",
+        "analysis/test_verification.py",
     ),
     Defect(
         "analysis/rare/splitting.py", "passed *= len(starts) / paths",
@@ -324,7 +324,7 @@ DEFECTS = (
     # --- doors
     Defect(
         "doors/cli/options.py", "float(found[1]) * UNITS[found[2]]", "float(found[1])",
-        "--time 2m lasts two seconds", "doors/cli/test_flags.py doors/cli/test_run_command.py",
+        "--time 2m lasts two seconds", "doors/cli/test_durations.py",
     ),
     Defect(
         "doors/pytest_plugin.py", "self.budget * part(worker[_NUMBER]",

@@ -157,8 +157,12 @@ def main(words):
     lost = [defect for defect in DEFECTS if place(defect) is None]
     for defect in lost:
         print(f"stands nowhere alone: {defect.module}: {defect.old!r}", flush=True)
-    if "--check" in words or lost:
-        return len(lost) > 0
+    gone = {
+        name for d in DEFECTS for name in d.tests.split() if not (ROOT / "tests" / name).exists()
+    }
+    print(*(f"is not there: tests/{name}" for name in sorted(gone)), sep="\n", end="")
+    if "--check" in words or lost or gone:
+        return bool(lost or gone)
     chosen = [d for d in DEFECTS if not words or any(w in d.module + d.why for w in words)]
     if "--new" in words:
         chosen = [d for d in DEFECTS if label(d) not in stored()]

@@ -49,7 +49,11 @@ QUICK = {
     ],
     "trials": ["trials/auditing/test_spending.py", "trials/conformance/test_report.py"],
     "claims": ["claims/test_framework.py", "claims/test_theorems_witnesses.py"],
-    "doors": ["doors/cli/test_flags.py", "doors/cli/test_wording.py", "doors/cli/test_group.py"],
+    "doors": [
+        "doors/cli/test_durations.py",
+        "doors/cli/test_wording.py",
+        "doors/cli/test_group.py",
+    ],
     "experiments": ["experiments/test_stages.py"],
 }
 """{room: files or folders within ``tests/``}."""

@@ -26,7 +26,8 @@ from simulator.theory import (
     rounded_laplace,
     staircase,
 )
-from simulator.theory.pld.grid_laws import enclosing_grid_laws, loss_range, round_step
+from simulator.theory.laws.quantile import loss_range
+from simulator.theory.pld.grid_laws import enclosing_grid_laws, round_step
 
 MU, EPSILON = 0.8, 0.7
 
