@@ -11,7 +11,7 @@ The check's keyword defaults are the claim; ``wrong`` alters some of them into a
 check must judge otherwise. A theorem that several sources state has one check, in ``theorems``,
 which each source registers with its own constants: ``claim(..., given={"epsilon": 0.5})(check)``.
 
-A claim that is at hand is asked again with other values of its parameters, its knobs::
+A claim can be checked with other values of its parameters, its knobs::
 
     from simulator.claims import claim
     claim("zhang2020-bob").check(denominator=813)

@@ -65,7 +65,7 @@ class Finding:
     Attributes
     ----------
     verdict : see :class:`Verdict`.
-    measured : the number that was held against the print, in words, or an Estimate of it.
+    measured : the number that was compared with the print, in words, or an Estimate of it.
     method : exact computation, simulation, or both.
     slack : what is claimed over what is measured (1 is tight); None where there is no ratio.
     printed, right : what the source says and what it should say; both needed for a complaint.
@@ -150,10 +150,10 @@ class Claim:
         come to another verdict.
     cannot_be_wrong : why there is no such altered claim, where ``wrong`` is empty.
     given : this source's own constants, in place of defaults of a check that several claims share.
-    fault : of a complaint, its kind. SUBSTANCE misleads whoever relies on the print; a READING is
-        one of several that the print leaves open, and false; a SLIP is wrong to the letter only, a
-        reader sees what is meant, and that is true; TRANSCRIPT is a slip that the text we have may
-        owe to its transcription, and not to its author.
+    fault : of a complaint, its kind. SUBSTANCE misleads a reader who relies on the print; a READING
+        is one of several that the print leaves open, and false; a SLIP is wrong to the letter only,
+        a reader sees what is meant, and that is true; TRANSCRIPT is a slip that may come from the
+        transcription, and not from the author.
     written : the module and the line where the claim stands.
     """
 

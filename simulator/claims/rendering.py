@@ -54,7 +54,7 @@ misled.
 ## False in one reading: {}
 
 The print is too vague to be false as it stands. Each line says what is printed, how we read it, and
-why that reading is false; a kinder one may be true.
+why that reading is false; another reading may be true.
 """,
     Fault.SLIP: """\
 ## Slips: {}

@@ -1,4 +1,4 @@
-"""Running checks and holding their verdicts against the recorded ones."""
+"""Running checks and comparing their verdicts with the recorded ones."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _in_workers(claims: Sequence[Claim], workers: int) -> Iterator[tuple[int, Cl
             yield places[done], ClaimResult(claims[places[done]], finding, seconds)
     except BrokenProcessPool:
         raise DpcomposeError("a worker died while it checked claims; try one job") from None
-    except BaseException:  # Ctrl-C: a check may take many seconds, and nobody waits for it
+    except BaseException:  # Ctrl-C: a check may take many seconds; do not wait for it
         for worker in {*multiprocessing.active_children()} - before:
             worker.terminate()
         raise

@@ -99,7 +99,7 @@ class Transitions:
         return self._known[key]
 
     def check(self) -> None:
-        """Call every transition again, and hold a monotone filter's against one another.
+        """Call every transition again, and compare those of a monotone filter with one another.
 
         Raises InvalidInput where one differs, or breaks the contract of ``monotone``.
         """

@@ -1,4 +1,4 @@
-"""Claims asked again with other values, and swept over them."""
+"""Claims checked with other values, and swept over them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulator.data.databases import REPLACE_ONE
 from simulator.foundations.errors import InvalidInput
 
 
-def test_a_claim_is_asked_again() -> None:
+def test_a_claim_is_checked_with_other_values() -> None:
     assert claim("zhang2020-bob").check(denominator=813).verdict is Verdict.HOLDS
     assert claim("zhang2020-bob").check().verdict is Verdict.DOES_NOT_FOLLOW
 
@@ -183,8 +183,8 @@ def test_a_theorem_stands_where_a_lie_is_hardly_ever_told(id: str, epsilon: floa
 def test_the_chance_of_a_lie_keeps_its_digits() -> None:
     """Their ratio is e^ε; the loss is ε, to rounding."""
     for epsilon in (0.1, 5.0, 50.0):
-        told, lied = chance_of_truth(epsilon), chance_of_truth(-epsilon)
-        assert math.log(told) - math.log(lied) == pytest.approx(epsilon, rel=1e-15, abs=1e-15)
+        truth, lie = chance_of_truth(epsilon), chance_of_truth(-epsilon)
+        assert math.log(truth) - math.log(lie) == pytest.approx(epsilon, rel=1e-15, abs=1e-15)
 
 
 @pytest.mark.parametrize("sigma", [1e-3, 0.02, 0.8, 10.0])

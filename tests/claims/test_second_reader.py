@@ -24,7 +24,7 @@ from tests.helpers.cases import mostly_nightly
 CLAIMS = all_claims()
 
 
-def untold(entry: Claim) -> list[str]:
+def unexplained(entry: Claim) -> list[str]:
     """The knobs of a claim without a meaning, and the numbers among them without a range."""
     return [
         knob.name
@@ -42,14 +42,14 @@ def made_up(check: object, **wrong: object) -> Claim:
 
 
 def test_every_knob_has_a_meaning_and_every_number_a_range() -> None:
-    assert {entry.id: untold(entry) for entry in CLAIMS if untold(entry)} == {}
+    assert {entry.id: unexplained(entry) for entry in CLAIMS if unexplained(entry)} == {}
 
 
-def test_a_knob_that_nobody_explained_is_found() -> None:
+def test_a_knob_without_an_explanation_is_found() -> None:
     def check(*, epsilon: float = 1.0, widget: float = 1.0, gadget: bool = True) -> Finding:
         return statement(True, "seen")
 
-    assert untold(made_up(check)) == ["widget", "gadget"]
+    assert unexplained(made_up(check)) == ["widget", "gadget"]
 
 
 def test_no_meaning_is_left_without_a_knob() -> None:

@@ -18,7 +18,7 @@ DRAWS = {"default_rng": 0, "generator": 0, "random_pairs": 2, "play": 4, "random
 
 
 def fixed_seeds(source):
-    """The calls in a module whose seed is a number that nobody can set."""
+    """The calls in a module whose seed is a number that cannot be set."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call):

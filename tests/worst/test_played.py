@@ -47,7 +47,7 @@ GAMES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_policy_plays_the_lower_end(name: str) -> None:
-    """The recursion over the rule's own states is exact, and knows nothing of the grid."""
+    """The recursion over the rule's own states is exact, and uses no grid."""
     found = worst_case(**GAMES[name], epsilon=0.4, tolerance=1e-2, seconds=2.0)
     policy = found.policy
     event = estimate_rare(

@@ -65,7 +65,7 @@ def shame_is_additive(*, delta: float = 0.05, n: int = 3, share: float = 1.0) ->
 @claim(
     "chapter5-exercise-2-3-ii-publishes",
     "Exercise 2.3 (ii)",
-    "For δ ≫ 1/n name-and-shame publishes somebody in the clear with high probability.",
+    "For δ ≫ 1/n name-and-shame publishes a record in the clear with high probability.",
     Verdict.HOLDS,
     wrong={"product": 0.05},
 )

@@ -36,7 +36,7 @@ claim(
 @claim(
     "roth2011-theorem-1-laplace",
     "after Theorem 1",
-    "So the Laplace mechanism may be asked adaptively chosen queries: each view's loss stays "
+    "So the Laplace mechanism may answer adaptively chosen queries: each view's loss stays "
     "within the sum of the ε it spent.",
     Verdict.HOLDS,
     wrong={"share": 0.8},

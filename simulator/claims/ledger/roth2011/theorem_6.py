@@ -1,4 +1,4 @@
-"""Roth 2011, Lecture 4: Theorem 6, advanced composition, held against the exact answer."""
+"""Roth 2011, Lecture 4: Theorem 6, advanced composition, compared with the exact answer."""
 
 from __future__ import annotations
 

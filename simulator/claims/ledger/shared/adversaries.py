@@ -73,7 +73,7 @@ def press_when_ahead(low: float, high: float) -> Adversary:
 
 
 def challenges(*triples: tuple[Database, Database, Mechanism]) -> Adversary:
-    """An adversary that sends these challenges one after another, whatever it is answered."""
+    """An adversary that sends these challenges one after another, whatever the answers."""
 
     def send(coins: Any) -> Playing:
         for triple in triples:  # noqa: UP028 -- a tuple cannot be sent answers
@@ -85,7 +85,7 @@ def challenges(*triples: tuple[Database, Database, Mechanism]) -> Adversary:
 def switch_mechanisms(epsilon: float) -> Adversary:
     """Laplace, randomized response and the exponential mechanism, by the last answer.
 
-    The exponential mechanism is asked which of two people is in the database, which is not
+    The exponential mechanism selects which of two people is in the database, which is not
     symmetric in the two databases.
     """
     menu = (

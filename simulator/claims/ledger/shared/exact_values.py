@@ -1,4 +1,4 @@
-"""Exact numbers that several checks hold the print against."""
+"""Exact numbers that several checks compare the print with."""
 
 from __future__ import annotations
 

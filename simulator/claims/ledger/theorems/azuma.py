@@ -1,4 +1,4 @@
-"""Azuma's inequality, in the range of a step: held against exact tails, and at work."""
+"""Azuma's inequality, in the range of a step: compared with exact tails, and applied."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.families import ApproxDP, PureDP
 from simulator.theory.laws.finite import FiniteLaw
 
-#: Settings (epsilon, rounds, delta) at which advanced composition is held against the exact answer.
+#: Settings (epsilon, rounds, delta) at which advanced composition meets the exact answer.
 GRID = tuple((e, k, d) for e in (0.01, 0.1, 0.5) for k in (10, 1000) for d in (1e-3, 1e-12))
 
 
@@ -106,7 +106,7 @@ def advanced_composition(
     """The exact least epsilon of the worst adversary at k leak + δ', against ``factor`` times ε'.
 
     Kairouz, Oh and Viswanath's theorem gives it over all adversaries and mechanisms; the pure
-    theorem is held against it on a grid of further settings too.
+    theorem is compared with it on a grid of further settings too.
     """
     for e, k, d in GRID:
         at = factor * advanced_epsilon(e, k, d, tight)

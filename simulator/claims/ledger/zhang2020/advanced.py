@@ -111,7 +111,7 @@ def corollary_every_delta(*, largest: float = 0.999) -> Finding:
         right=f"their δ at {number(target)} is {by_delta * delta:.6f}; Theorem 3.20 supports the "
         f"corollary for δ' up to {number(end)} only",
         note=f"ε' by Theorem 3.20 is up to {number(by_theorem)} times the one wanted; only a δ' "
-        "near 1, which nobody wants, is affected",
+        "near 1, which has no use, is affected",
     )
 
 

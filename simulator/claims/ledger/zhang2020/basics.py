@@ -98,10 +98,10 @@ def survey(
     trials: int = 200,
     seed: int = 1,
 ) -> Finding:
-    """Play one round a person; the mean estimate against the truth, by Hoeffding's inequality.
+    """Play one round a person; compare the mean estimate with the truth, by Hoeffding's inequality.
 
     ``assumed`` is the ε for which the estimate is made, ``epsilon`` what people use. Alice is the
-    first to be asked; every third person says yes truthfully.
+    first person; the truth of every third person is yes.
     """
     yes = RandomizedResponse(ALICE, epsilon)
     rounds = [(WITHOUT_ALICE, WITH_ALICE, yes)]
@@ -243,7 +243,8 @@ def every_output(*, epsilon: float = 0.5, delta: float = 1e-9) -> Finding:
 @claim(
     "zhang2020-local-model",
     "part 1, Model of Computation, untrusted curator",
-    "In the local model the curator need not be trusted: what it is told is ε-DP for everybody.",
+    "In the local model the curator need not be trusted: what it receives is ε-DP for every "
+    "person.",
     Verdict.HOLDS,
     wrong={"trusted": True},
 )
@@ -257,4 +258,4 @@ def local_model(*, epsilon: float = 0.7, n: int = 4, trusted: bool = False) -> F
             laws = [(lie, p) if bit else (p, lie) for bit in (alice, *others)]
             views.append([math.prod(view) for view in product(*laws)])
         worst = max(worst, largest_loss(FiniteLaw.from_probabilities(*views)))
-    return upper_bound(worst, epsilon, "largest loss of what the curator is told")
+    return upper_bound(worst, epsilon, "largest loss of what the curator receives")

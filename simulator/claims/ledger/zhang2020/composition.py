@@ -55,8 +55,8 @@ def rounding_adversary(epsilon: float) -> Adversary:
 @claim(
     "zhang2020-post-processing-played",
     "part 2, Proposition 2.1",
-    "An adversary that processes answers, with coins of its own, before it acts on them loses "
-    "nobody more privacy than composition says.",
+    "An adversary that processes answers, with coins of its own, before it acts on them causes "
+    "no larger privacy loss than composition says.",
     Verdict.HOLDS,
     wrong={"claimed": 1.8},
 )

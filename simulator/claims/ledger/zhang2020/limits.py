@@ -104,8 +104,8 @@ def coordinated_error(n: float, log_queries: float, log_universe: float) -> floa
 def least_error_of_all_subsets(n: float, epsilon: float, delta: float) -> float:
     """An error in rows that no (epsilon, delta)-DP answers to all 2^n subset queries stay within.
 
-    Theorem 1 of the lecture: answers within E give all rows but 4E away, and of a random row nobody
-    guesses more than e^ε/(1+e^ε) + δ right.
+    Theorem 1 of the lecture: answers within E reveal all rows but 4E, and no guess of a random row
+    is right with probability above e^ε/(1+e^ε) + δ.
     """
     return n * (1.0 - (math.exp(epsilon) / (1.0 + math.exp(epsilon)) + delta)) / 4.0
 
@@ -120,10 +120,10 @@ def least_error_of_all_subsets(n: float, epsilon: float, delta: float) -> float:
     fault=Fault.READING,
 )
 def exponentially_many(*, all_subsets: bool = True) -> Finding:
-    """With what power of n the error must grow for all 2^n subset queries, by Theorem 1.
+    """The power of n with which the error must grow for all 2^n subset queries, by Theorem 1.
 
-    The wrong variant is the kinder reading, e^((ln n)²) queries on a universe of a million: there
-    the error that coordinated noise reaches decides. Slightly larger means a power below 0.55,
+    The wrong variant is another reading, e^((ln n)²) queries on a universe of a million: there
+    the error of coordinated noise decides. Slightly larger means a power below 0.55,
     from n = 1e20 to 1e30 where logarithms matter little.
     """
     sizes = (1e20, 1e30)

@@ -244,7 +244,7 @@ def coalition(
 @claim(
     "zhang2020-multiparty-output",
     "part 4, Protocol",
-    "The output is a deterministic function of the transcript, so it tells nobody more about a "
+    "The output is a deterministic function of the transcript, so it reveals no more about a "
     "party than the coalition's view does.",
     Verdict.NOT_TIGHT,
     wrong={"outsider_first": True},

@@ -34,8 +34,8 @@ from simulator.theory import ApproxDP
 @claim(
     "zhang2020-smooth-median-played",
     "part 3, Calibrating Noise to Sensitivity",
-    "Noise scaled to the smooth sensitivity of the median protects the very pair that noise "
-    "scaled to the local sensitivity gives away.",
+    "Noise scaled to the smooth sensitivity of the median protects the pair that noise "
+    "scaled to the local sensitivity reveals.",
     Verdict.NOT_TIGHT,
     wrong={"scaled_to": "local"},
 )

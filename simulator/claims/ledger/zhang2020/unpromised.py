@@ -72,12 +72,12 @@ claim(
     wrong={"noisy": False},
 )
 def linkage(*, epsilon: float = 1.0, decimals: int = 1, noisy: bool = True) -> Finding:
-    """569 patients: the attacker holds a target's name and two of her cell's measures.
+    """569 patients: the attacker has a target's name and two of her cell's measures.
 
-    From a table without names the measures give the diagnosis of all who are unique. From the
-    diagnoses counted for each value of the measures, with geometric noise of ε/2 in either count,
-    the best guess about anybody is right with probability (1 + distance)/2 at most, although the
-    attacker knows all the other patients' rows too.
+    In a table without names the measures reveal the diagnosis of everyone whose measures
+    are unique. From the diagnoses counted for each value of the measures, with geometric noise of
+    ε/2 in either count, the best guess about a person is right with probability (1 + distance)/2 at
+    most, although the attacker knows all the other patients' rows too.
     """
     columns = ["mean_radius", "mean_texture", "diagnosis"]
     keys = Counter(
