@@ -24,8 +24,9 @@ from simulator.theory.bounds.range_recursion import (
 from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.families import BoundedRange
 from simulator.theory.inverse import certain_inverse, falling_root
+from simulator.theory.laws.binomial import log_binomial, log_binomial_error
 from simulator.theory.outward import UNIT
-from simulator.theory.pld.response_atoms import LossAtoms, log_binomial, log_binomial_error
+from simulator.theory.pld.response_atoms import LossAtoms
 
 
 def needs_range(core: Composition) -> str | None:

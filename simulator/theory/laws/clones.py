@@ -36,10 +36,11 @@ from simulator.foundations.validation import nonnegative
 from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.pure import pure_delta
 from simulator.theory.inverse import falling_root, walk_outward
+from simulator.theory.laws.binomial import log_binomial, log_binomial_error
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.outward import UNIT
 from simulator.theory.parameters import count, positive
-from simulator.theory.pld.response_atoms import Floats, log_binomial, log_binomial_error
+from simulator.theory.pld.response_atoms import Floats
 
 MOST_REPORTS = 10**8
 LARGEST_LOCAL = 500.0

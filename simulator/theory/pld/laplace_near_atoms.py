@@ -27,11 +27,11 @@ from functools import cached_property
 import numpy as np
 
 from simulator.theory.laws.base import Floats, RealOrComplex
+from simulator.theory.laws.binomial import log_binomial, log_binomial_error
 from simulator.theory.outward import UNIT
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.laplace_batch import laplace_drop
 from simulator.theory.pld.pairwise_sums import dot
-from simulator.theory.pld.response_atoms import log_binomial, log_binomial_error
 from simulator.theory.pld.splines import next_splines
 from simulator.theory.pld.tail import SlopedBracket
 
