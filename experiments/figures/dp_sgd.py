@@ -95,7 +95,7 @@ def ends(composed: PLD, epsilons: np.ndarray) -> dict[str, list[float]]:
 def of_last_weights(
     training: Training, canary: Row, result: Result, specification: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Accuracy of the models, and lower bounds on epsilon for whoever sees the last weights alone.
+    """Accuracy of the models, and lower bounds on epsilon from the last weights alone.
 
     The attacker scores the canary by the model's logit and picks events by an audit.
     """

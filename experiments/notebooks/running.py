@@ -111,21 +111,23 @@ def differences(old: Any, new: Any, sampled: bool = True, tolerance: float = 1e-
     for before, after in zip(code_cells(old), code_cells(new), strict=True):
         if tagged(before, "sampled") and not sampled:
             continue
-        told, tells = text(before), text(after)
-        if NUMBER.sub("#", told) != NUMBER.sub("#", tells) or not close(told, tells, tolerance):
-            found.append(f"{before.source.splitlines()[0]}\n- {told}\n+ {tells}")
+        expected, printed = text(before), text(after)
+        if NUMBER.sub("#", expected) != NUMBER.sub("#", printed) or not close(
+            expected, printed, tolerance
+        ):
+            found.append(f"{before.source.splitlines()[0]}\n- {expected}\n+ {printed}")
     return found
 
 
-def close(told: str, tells: str, tolerance: float) -> bool:
+def close(expected: str, printed: str, tolerance: float) -> bool:
     """Whether the numbers of two texts agree, one by one."""
-    pairs = zip(numbers(told), numbers(tells))
+    pairs = zip(numbers(expected), numbers(printed))
     return all(abs(a - b) <= tolerance * max(abs(a), abs(b)) for a, b in pairs)
 
 
-def numbers(told: str) -> Iterator[float]:
+def numbers(expected: str) -> Iterator[float]:
     """The numbers of a text."""
-    return (float(each.replace(",", "")) for each in NUMBER.findall(told))
+    return (float(each.replace(",", "")) for each in NUMBER.findall(expected))
 
 
 def code_cells(notebook: Any) -> list[Any]:

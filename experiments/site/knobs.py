@@ -34,7 +34,7 @@ MOST_PANELS = 2
 SECONDS_A_CALL = 2.0
 SECONDS_A_CLAIM = 4.0
 SECONDS_ALTERED = 30.0
-"""For the altered value, which the page speaks of."""
+"""For the altered value, which the page shows."""
 WAITING = 10.0
 """A call that does not compute is given up after so many times its seconds."""
 

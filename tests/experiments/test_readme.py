@@ -92,7 +92,7 @@ def test_the_program_of_rare_events_reaches_what_it_says(tmp_path, capsys):
 def test_the_program_of_the_search_prints_what_it_says(tmp_path, capsys):
     names = run(tmp_path, "worst")
     ends, verdict = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"Bracket\(lower=2\.8113\d*e-05, upper=2\.8113\d*e-05\)", ends)
+    assert re.fullmatch(r"Bracket\(lower=2\.8113\d*e-05, upper=2\.8113\d*e-05, .*\)", ends)
     assert verdict.startswith("broken Bracket(")
     assert isinstance(names["rule"], Rule)
 
@@ -100,10 +100,7 @@ def test_the_program_of_the_search_prints_what_it_says(tmp_path, capsys):
 def test_the_program_of_the_audit_prints_what_it_says(tmp_path, capsys):
     run(tmp_path, "audit")
     printed = capsys.readouterr().out.splitlines()
-    quoted = re.search(
-        r"^    violated: pure:0\.1.*?(?=\n\n)", text_of("audit"), re.MULTILINE | re.DOTALL
-    )
-    expected = [line.removeprefix("    ") for line in quoted[0].splitlines()]
+    expected = printed_below(programs("audit")[0], text_of("audit")).splitlines()
     number = r"-?\d+(?:\.\d+)?(?:e-\d+)?"  # another processor's logarithm may choose another event
     found = [re.sub(number, "#", line).replace(">=", "<") for line in printed]
     assert found == [re.sub(number, "#", line).replace(">=", "<") for line in expected]

@@ -155,8 +155,8 @@ def attempted(arguments: Sequence[str] | None) -> int:
     except click.ClickException as error:
         code = complain(error.format_message(), error.exit_code)
     except click.Abort as error:  # click's word for Ctrl-C
-        heard = error.__cause__
-        raise (heard if isinstance(heard, KeyboardInterrupt) else KeyboardInterrupt()) from None
+        cause = error.__cause__
+        raise (cause if isinstance(cause, KeyboardInterrupt) else KeyboardInterrupt()) from None
     except DpcomposeError as error:
         code = complain(str(error), error.exit_code)
     except SystemExit as error:  # click does not exit here: a user's code did

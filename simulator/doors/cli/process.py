@@ -1,7 +1,7 @@
-"""What the command owes the shell that started it: signals, streams, and how it leaves.
+"""The process of a command: its signals, its streams, and its end.
 
 Ctrl-C and SIGTERM end a command as KeyboardInterrupt, which frees what it holds. Where that is
-lost, in a callback of some library, or where a second signal comes, it leaves at once: a stored
+lost, in a callback of some library, or where a second signal comes, it ends at once: a stored
 run loses nothing but the blocks in flight, and workers die with their parent.
 """
 
@@ -21,7 +21,7 @@ from simulator.runner.prompt_exit import SAID, leave
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asks to leave; like Ctrl-C it passes by what catches every Exception."""
+    """A signal to end; like Ctrl-C it is not caught as an Exception."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -46,7 +46,7 @@ def take_over() -> None:
     if sys.stdout is not None:
         encoding, results = sys.stdout.encoding, os.dup(1)
         sys.stdout = open(results, "w", encoding=encoding, errors="backslashreplace")  # noqa: SIM115
-        vars(sys)["__stdout__"] = sys.stdout  # whoever asks for the terminal's width looks there
+        vars(sys)["__stdout__"] = sys.stdout  # the terminal's width is read from it
     os.dup2(2, 1)
     for number in SAID:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
@@ -60,12 +60,12 @@ class _Answer:
     """Answers the first signal by an exception, the second by leaving at once."""
 
     def __init__(self) -> None:
-        self.heard = False
+        self.signalled = False
 
     def __call__(self, number: int, _: FrameType | None) -> None:
-        if self.heard:
+        if self.signalled:
             leave(number)
-        self.heard = True
+        self.signalled = True
         raise Stopped(number)
 
 
@@ -77,7 +77,7 @@ def _unraisable(lost: sys.UnraisableHookArgs) -> None:
 
 
 def end(code: int) -> NoReturn:
-    """End the process, deaf to signals; at once where an interrupted compiler is still at work."""
+    """End the process, signals ignored; at once where an interrupted compiler is at work."""
     for number in SAID:
         signal.signal(number, signal.SIG_IGN)
     if under_way():
@@ -96,7 +96,7 @@ def _a_file_was_run() -> bool:
 def write_out(text: str, stream: TextIO | None, complain: Callable[[str], int]) -> int:
     """Write a command's results; return 0, or what ``complain`` returns where that fails.
 
-    A reader that has gone away, as with ``| head``, wants no more, and that is no error.
+    A reader that has closed its end, as ``| head`` does, is no error.
     """
     if not text:
         return 0

@@ -177,7 +177,7 @@ def test_the_unknown_of_an_event_file(dpcompose, event_file):
         ((*SAMPLED, "--sigma", 1), "leave out one of --sigma, --rate, --rounds"),
         (
             (*SAMPLED, "--round-epsilon", 1, "--sigma", 1),
-            "--epsilon is for a call with no --mechanism",
+            "--round-epsilon is for a call with no --mechanism",
         ),
         ((*SAMPLED, "--rate", 0.1, "--rounds", 0), "rounds must be at least 1"),
         (("--mechanism", "laplace", "--round-epsilon", -1), "epsilon must be above 0"),
