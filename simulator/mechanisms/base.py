@@ -280,7 +280,35 @@ class ScalarPair:
         return self.scalars.sample_tilted(self.params, tilted, noise)
 
 
-class ScalarMechanism(Mechanism):
+class PairMechanism(Mechanism):
+    """A mechanism that is given by its ``pair``: an answer and its loss are those of the pair."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def pair(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> Pair:
+        """The mechanism on these two databases; raises Breach if they exceed a sensitivity."""
+
+    def sample(
+        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
+    ) -> Any:
+        """Answer on ``database``, with noise calibrated to ``relation``."""
+        return self.pair(database, database, relation).sample(0, noise)
+
+    def log_likelihood_ratio(
+        self,
+        answer: Any,
+        database_0: Database,
+        database_1: Database,
+        relation: Relation = ADD_REMOVE,
+    ) -> float:
+        """Ln of the ratio of the answer's likelihood on ``database_0`` and on ``database_1``."""
+        return self.pair(database_0, database_1, relation).loss(answer)
+
+
+class ScalarMechanism(PairMechanism):
     """A mechanism with one real answer, played by scalar functions.
 
     A subclass is a frozen dataclass with a ``query`` and one privacy parameter, whose field it
@@ -331,23 +359,6 @@ class ScalarMechanism(Mechanism):
                 "only a rule's menu may hold it"
             )
         return parameter
-
-    def sample(
-        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
-    ) -> float:
-        """Answer on ``database``, with noise calibrated to ``relation``."""
-        answer: float = self.pair(database, database, relation).sample(0, noise)
-        return answer
-
-    def log_likelihood_ratio(
-        self,
-        answer: float,
-        database_0: Database,
-        database_1: Database,
-        relation: Relation = ADD_REMOVE,
-    ) -> float:
-        """Ln of the ratio of the answer's likelihood on ``database_0`` and on ``database_1``."""
-        return self.pair(database_0, database_1, relation).loss(answer)
 
 
 def check_parameter(name: str, value: float | Free) -> None:

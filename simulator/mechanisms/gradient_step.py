@@ -12,7 +12,7 @@ from simulator.data.databases import ADD_REMOVE, Database, Relation, count_chang
 from simulator.data.queries.gradients import Floats, LabelledRows, LogisticGradient, labelled_rows
 from simulator.foundations.errors import Breach, InvalidInput
 from simulator.foundations.validation import positive
-from simulator.mechanisms.base import Mechanism, Pair
+from simulator.mechanisms.base import Pair, PairMechanism
 from simulator.mechanisms.sampled import PoissonSubsampled, require_relation
 from simulator.mechanisms.values import NO_LOSS
 from simulator.theory.guarantees.families import SubsampledGaussianDP
@@ -24,7 +24,7 @@ _FAR = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class GradientStep(Mechanism):
+class GradientStep(PairMechanism):
     """The clipped gradients of a Poisson sample of the records, added up, with Gaussian noise.
 
     Parameters
@@ -73,23 +73,6 @@ class GradientStep(Mechanism):
         """The step on two databases; raises Breach unless they are neighbours."""
         require_relation(relation, PoissonSubsampled)
         return GradientPair(self, _apart(database_0, database_1))
-
-    def sample(
-        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
-    ) -> Floats:
-        """Answer on one database, shape (2, d): the exact sum over the sample, the noisy one."""
-        answer: Floats = self.pair(database, database, relation).sample(0, noise)
-        return answer
-
-    def log_likelihood_ratio(
-        self,
-        answer: Floats,
-        database_0: Database,
-        database_1: Database,
-        relation: Relation = ADD_REMOVE,
-    ) -> float:
-        """Ln of the ratio of the answer's likelihood on ``database_0`` and on ``database_1``."""
-        return self.pair(database_0, database_1, relation).loss(answer)
 
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE

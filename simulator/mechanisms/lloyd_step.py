@@ -13,7 +13,7 @@ from simulator.data.queries import Column
 from simulator.data.queries.arguments import label, reader
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, positive
-from simulator.mechanisms.base import Mechanism, Pair
+from simulator.mechanisms.base import Pair, PairMechanism
 from simulator.mechanisms.laplace import VectorLaplacePair
 from simulator.theory.guarantees.families import PureDP
 
@@ -21,7 +21,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class LloydStep(Mechanism):
+class LloydStep(PairMechanism):
     """Assign every point to its closest centre; release how many there are, and their sum.
 
     Parameters
@@ -109,23 +109,6 @@ class LloydStep(Mechanism):
             ),
             scales,
         )
-
-    def sample(
-        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
-    ) -> np.ndarray:
-        """Release noisy counts and sums, shape (k, 1 + d)."""
-        answer: np.ndarray = self.pair(database, database, relation).sample(0, noise)
-        return answer
-
-    def log_likelihood_ratio(
-        self,
-        answer: np.ndarray,
-        database_0: Database,
-        database_1: Database,
-        relation: Relation = ADD_REMOVE,
-    ) -> float:
-        """The sum of the losses of all counts and coordinates."""
-        return self.pair(database_0, database_1, relation).loss(answer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,14 @@ from simulator.data.databases import ADD_REMOVE, Database, Relation, count_chang
 from simulator.foundations.errors import Breach, InvalidInput
 from simulator.foundations.validation import open_probability, whole
 from simulator.foundations.wording import count_of
-from simulator.mechanisms.base import Mechanism
+from simulator.mechanisms.base import PairMechanism
 from simulator.theory.guarantees.families import ApproxDP
 from simulator.theory.laws.finite import FiniteLaw
 
 Counts = NDArray[np.int64]
 
 
-class Publishing(Mechanism):
+class Publishing(PairMechanism):
     """Publish a random multiset of the database's records in the clear.
 
     A subclass is a frozen dataclass; it gives ``draw`` and ``log_weight``.
@@ -47,22 +47,6 @@ class Publishing(Mechanism):
         self.check(database_0)
         self.check(database_1)
         return PublishedPair(self, database_0, database_1)
-
-    def sample(
-        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
-    ) -> Database:
-        """Publish some records."""
-        return self.pair(database, database, relation).sample(0, noise)
-
-    def log_likelihood_ratio(
-        self,
-        answer: Database,
-        database_0: Database,
-        database_1: Database,
-        relation: Relation = ADD_REMOVE,
-    ) -> float:
-        """Ln of the ratio of the likelihoods; may be infinite."""
-        return self.pair(database_0, database_1, relation).loss(answer)
 
 
 class PublishedPair:

@@ -13,7 +13,7 @@ from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query
 from simulator.foundations.errors import Breach, InvalidInput
 from simulator.foundations.validation import positive
-from simulator.mechanisms.base import Mechanism, Pair
+from simulator.mechanisms.base import Pair, PairMechanism
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.values import check_query
 from simulator.theory.guarantees.families import PureDP
@@ -21,7 +21,7 @@ from simulator.theory.laws.base import PrivacyLossLaw
 
 
 @dataclass(frozen=True, slots=True)
-class TwoPartyCount(Mechanism):
+class TwoPartyCount(PairMechanism):
     """Each party adds Lap(2 sensitivity/epsilon) to its own count and shares it.
 
     Parameters
@@ -99,23 +99,6 @@ class TwoPartyCount(Mechanism):
     ) -> PrivacyLossLaw:
         """That of the other party's message."""
         return self._message().law(*self._others(database_0, database_1, relation), relation)
-
-    def sample(
-        self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
-    ) -> np.ndarray:
-        """Run the protocol and return the viewer's view."""
-        answer: np.ndarray = self.pair(database, database, relation).sample(0, noise)
-        return answer
-
-    def log_likelihood_ratio(
-        self,
-        answer: np.ndarray,
-        database_0: Database,
-        database_1: Database,
-        relation: Relation = ADD_REMOVE,
-    ) -> float:
-        """The loss of the other party's message."""
-        return self.pair(database_0, database_1, relation).loss(answer)
 
 
 @dataclass(frozen=True, slots=True)
