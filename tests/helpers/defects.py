@@ -180,18 +180,19 @@ DEFECTS = (
     ),
     Defect(
         "adversaries/library/fixed_worst_case.py", "1.0 / math.sqrt(2.0 * rho)",
-        "1.0 / math.sqrt(rho)", "more than the family allows", "adversaries/test_library.py",
+        "1.0 / math.sqrt(rho)", "more than the family allows",
+        "adversaries/test_fixed_worst_case.py",
     ),
     # --- identity
     Defect(
         "identity/fingerprint.py", "inner = top.words if top.parts.ordered else sorted(top.words)",
         "inner = sorted(top.words)", "(1, 2) and (2, 1) have one fingerprint",
-        "identity/test_fingerprint.py",
+        "identity/test_order_and_rings.py",
     ),
     Defect(
         "identity/fingerprint.py", 'f"ring {len(stack) - depth[_key(child)]}"', '"ring"',
         "rings of several lengths have one fingerprint",
-        "identity/test_fingerprint.py identity/test_fingerprint_reach.py",
+        "identity/test_order_and_rings.py",
     ),
     # --- engine
     Defect(
@@ -266,16 +267,16 @@ DEFECTS = (
         "analysis/estimation/hockey_stick.py",
         "alpha = error_level(confidence) / 2.0\n    found =",
         "alpha = error_level(confidence)\n    found =",
-        "alpha for alpha / 2 in an estimate of delta", "analysis/estimation/test_hockey_stick.py",
+        "alpha for alpha / 2 in an estimate of delta", "analysis/estimation/test_error_levels.py",
     ),
     Defect(
         "analysis/estimation/weighted.py", "below, above = lower_of(scaled, alpha / 2.0)",
         "below, above = lower_of(scaled, alpha)", "alpha for alpha / 2 in one of two lower ends",
-        "analysis/estimation/test_weighted.py",
+        "analysis/estimation/test_error_levels.py",
     ),
     Defect(
         "analysis/estimation/band.py", "math.log(2.0 / alpha)", "math.log(1.0 / alpha)",
-        "alpha for alpha / 2 in a band", "analysis/estimation/test_tails_and_band.py",
+        "alpha for alpha / 2 in a band", "analysis/estimation/test_error_levels.py",
     ),
     Defect(
         "analysis/estimation/difference.py", "one[0] - other[1], one[1] - other[0]",
