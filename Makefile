@@ -11,6 +11,8 @@ CONFORM    := build/conform
 SMARTNOISE := build/conform-smartnoise
 # So have the accountants that we are timed against.
 PEERS      := build/peers
+# So have the lowest versions of what we require.
+LOWEST     := build/lowest
 # So has the site's generator. The one file that renders formulas comes from npm, once.
 SITE       := build/site/env
 MATHJAX    := build/site/scripts/node_modules/mathjax/es5/tex-svg.js
@@ -34,7 +36,7 @@ MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
 
-.PHONY: help install plots quick test nightly mutants check claims bench coverage suite faults worst \
+.PHONY: help install plots quick test lowest nightly mutants check claims bench coverage suite faults worst \
         conform notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
@@ -65,6 +67,14 @@ $(CONFORM)/.ready: pyproject.toml
 $(PEERS)/.ready: VENV := $(PEERS)
 $(PEERS)/.ready: pyproject.toml
 	$(call into_venv,.[dev$(COMMA)peers])
+
+$(LOWEST)/.ready: pyproject.toml
+	@echo "installing into $(LOWEST)"
+	@$(PYTHON) -m venv $(LOWEST)
+	@$(PYTHON) tests/helpers/lowest.py > $(LOWEST)/constraints.txt
+	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint $(LOWEST)/constraints.txt --editable . pytest hypothesis mpmath
+	@touch $@
 
 $(SMARTNOISE)/.ready: VENV := $(SMARTNOISE)
 $(SMARTNOISE)/.ready: pyproject.toml
@@ -99,6 +109,10 @@ quick: $(READY)   ## after every edit: a few test files of each room, within 90 
 
 test: $(READY)   ## before every commit: all tests but the slow ones, some five minutes
 	$(BIN)/python -m pytest $(PARALLEL)
+
+lowest: $(LOWEST)/.ready   ## a short part of the tests with the lowest versions that pyproject.toml declares
+	$(LOWEST)/bin/python -m pytest tests/engine/test_without_numba.py tests/runner/store \
+	  tests/doors/cli/test_run_command.py tests/mechanisms/test_finite_tables.py
 
 nightly: $(READY)   ## before a release: the slow tests, and hypothesis's properties on a hundred times as many new examples
 	$(BIN)/python -m pytest $(PARALLEL) -m nightly

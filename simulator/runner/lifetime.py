@@ -14,7 +14,12 @@ SECONDS_BETWEEN_LOOKS = 0.25
 
 
 def bound_to_this_process() -> dict[str, Any]:
-    """The options of joblib's process pools by which their workers end with this process."""
+    """The options of joblib's process pools by which their workers end with this process.
+
+    Workers hash texts under one seed, this process's where it has one: the order of a set of texts
+    is then the same in all of them.
+    """
+    os.environ.setdefault("PYTHONHASHSEED", "0")
     return {"initializer": end_with, "initargs": (os.getpid(),)}
 
 

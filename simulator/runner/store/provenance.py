@@ -20,6 +20,10 @@ DRAWS_DEPEND_ON = ("dpcompose", "numpy", "scipy", "numba")
 _SOURCE = Path(__file__).resolve().parents[1]
 
 
+HASH_SEED = os.environ.get("PYTHONHASHSEED", "random")
+"""How this process hashes texts; "random" orders their sets otherwise in every process."""
+
+
 def provenance() -> dict[str, Any]:
     """Return what a result should carry about its making; everything in it is plain JSON.
 
@@ -34,6 +38,7 @@ def provenance() -> dict[str, Any]:
             "processor": _processor(),
             "cores": os.cpu_count(),
         },
+        "hash_seed": HASH_SEED,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
