@@ -179,7 +179,9 @@ def test_what_readme_and_the_pages_link_to_is_there():
             made = re.match(r"\.\./(gallery|ledger|reference)/|(gallery|ledger|reference)/", link)
             notebook = stages.ROOT / "experiments" / "notebooks" / Path(link).name
             assert made or (path.parent / link).exists() or notebook.is_file(), (path, link)
-        for named in re.findall(r"`([\w/]+(?:/|\.py))`", text):
+        for named in re.findall(
+            r"`((?:simulator|experiments|results|tests)/[\w/]*(?:/|\.py))`", text
+        ):
             assert named_by(named), (path, named)
     assert found > 60
 
