@@ -7,6 +7,7 @@ more than 400 lines or uses a private name of another library, and some words ar
 import ast
 import re
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,15 @@ KERNELS = {
 }
 """Functions that numba compiles and calls by position."""
 
+STILL_LONG = {
+    "analysis/evidence/variational.py": {"Statistic"},
+    "analysis/rare/rehearsals.py": {"Rehearsals"},
+    "engine/interpreted/prepared.py": {"Ready"},
+}
+"""Dataclasses of more fields, given by position; this list only shrinks."""
 
+
+@lru_cache(maxsize=1)
 def trees():
     """{path within the package: syntax tree} of every module."""
     return {
@@ -76,7 +85,10 @@ def too_many(tree, excepted=frozenset()):
 
 
 def test_nothing_takes_more_than_five_positional_arguments():
-    found = {path: too_many(tree, KERNELS.get(path, frozenset())) for path, tree in trees().items()}
+    found = {
+        path: too_many(tree, (KERNELS | STILL_LONG).get(path, frozenset()))
+        for path, tree in trees().items()
+    }
     assert len(found) > 100
     assert {path: names for path, names in found.items() if names} == {}
 
@@ -111,7 +123,6 @@ GATED = set()
 """Modules that may use private names, behind a look at the version and with a public fallback."""
 
 STILL_PRIVATE = {
-    "engine/interpreted/scalar_draws.py",
     "identity/code.py",
     "identity/values.py",
     "runner/lifetime.py",
@@ -189,15 +200,14 @@ def banned_words():
 
 
 STILL_USED = {
-    "asked": 274,
-    "told": 63,
-    "anybody's": 13,
-    "anybody": 5,
-    "for ever": 5,
+    "asked": 61,
+    "told": 23,
+    "anybody's": 4,
     "of no use": 3,
+    "for ever": 3,
     "foretells": 1,
     "dearer": 1,
-    "by its word": 1,
+    "anybody": 1,
     "lest": 1,
 }
 """How often they still stand in the package; these numbers only shrink."""
