@@ -110,7 +110,7 @@ def test_a_theta_that_leaves_no_digits_is_refused(adversary, theta):
 def test_steering_stays_finite_from_a_bad_start(bad_start, b):
     s = Specification(FEINT, PureDP(1.5), 40, 500, seed=3, sampling=plain())
     try:
-        found, _ = steer(s, b, 9.0, trials=500, start=bad_start)
+        found, _ = steer(s, b, 9.0, start=bad_start)
     except (Refusal, NotApplicable):
         return
     if found is not bad_start:
@@ -122,7 +122,7 @@ def test_steering_tilts_by_at_most_30_over_the_largest_loss():
     rule = make("fixed-worst-case", PureDP(0.5), 20)
     s = Specification(rule, PureDP(0.5), 20, 500, seed=3, sampling=plain())
     for start in (None, Tilted(100.0)):
-        found, _ = steer(s, 0, 9.1, trials=500, start=start)
+        found, _ = steer(s, 0, 9.1, start=start)
         if found is not start:
             assert np.abs(found.levels).max() <= 30.0 / 0.5
     assert MOST_TILT == 30.0
