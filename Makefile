@@ -111,8 +111,9 @@ test: $(READY)   ## before every commit: all tests but the slow ones, some five 
 	$(BIN)/python -m pytest $(PARALLEL)
 
 lowest: $(LOWEST)/.ready   ## a short part of the tests with the lowest versions that pyproject.toml declares
-	$(LOWEST)/bin/python -m pytest tests/engine/test_without_numba.py tests/runner/store \
-	  tests/doors/cli/test_run_command.py tests/mechanisms/test_finite_tables.py
+	$(LOWEST)/bin/python -m pytest tests/engine/test_without_numba.py \
+	  tests/runner/store/test_assembly.py tests/runner/store/test_store.py \
+	  tests/runner/store/test_strangers_folders.py
 
 nightly: $(READY)   ## before a release: the slow tests, and hypothesis's properties on a hundred times as many new examples
 	$(BIN)/python -m pytest $(PARALLEL) -m nightly
