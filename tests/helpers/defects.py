@@ -202,8 +202,8 @@ DEFECTS = (
     ),
     Defect(
         "engine/interpreted/interpreter.py",
-        "trial.log_weight += law.psi - float(sampling.levels[level]) * loss",
-        "trial.log_weight -= float(sampling.levels[level]) * loss", "a weight without psi",
+        "trial.log_weight += law.psi - thetas[level] * loss",
+        "trial.log_weight -= thetas[level] * loss", "a weight without psi",
         "analysis/rare/test_exactness.py",
     ),
     Defect(
