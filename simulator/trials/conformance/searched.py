@@ -64,9 +64,9 @@ class OdometerAsRule:
         self.table = table
         self._known: dict[tuple[float, ...], Reading] = {}
 
-    def fresh(self) -> RunningOdometer:
+    def fresh(self) -> RunningSearchedOdometer:
         """An odometer at zero."""
-        return RunningOdometer(self)
+        return RunningSearchedOdometer(self)
 
     def reading(self, spends: tuple[float, ...]) -> Reading:
         """What a fresh one announces after these."""
@@ -78,7 +78,7 @@ class OdometerAsRule:
         return self._known[spends]
 
 
-class RunningOdometer:
+class RunningSearchedOdometer:
     """What was spent so far, and the readings that go with it."""
 
     def __init__(self, odometer: OdometerAsRule) -> None:
