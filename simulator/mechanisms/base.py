@@ -192,7 +192,7 @@ class Mechanism(ABC):
         """
         raise NotApplicable(
             f"{type(self).__name__} has neither a tilted sampler nor a list of outcomes; "
-            'use method="splitting" or "plain"'
+            'use the method "splitting" or "plain"'
         )
 
     def law(

@@ -69,5 +69,5 @@ def outcomes_of(pair: Pair) -> tuple[list[Any], list[float], list[float]]:
     name = f"the {pair.scalars.name} mechanism" if isinstance(pair, ScalarPair) else str(pair)
     raise NotApplicable(
         f"{name} has neither a tilted sampler nor a list of outcomes; "
-        'use method="splitting" or "plain"'
+        'use the method "splitting" or "plain"'
     )
