@@ -97,7 +97,7 @@ def find(id: str) -> Claim:
     if id not in _CLAIMS:
         meant = [source.key for source in sources() if id and source.key.startswith(id)]
         if meant:
-            raise InvalidInput(f'{id!r} is no claim; source="{meant[0]}" has many')
+            raise InvalidInput(f"{id!r} is no claim, but the source {meant[0]} has many")
         begun = [known for known in _CLAIMS if id and known.startswith(id)]
         near = begun[:5] or get_close_matches(id, _CLAIMS, n=3, cutoff=0.3)
         hint = f"did you mean {', '.join(near)}?" if near else "`dpcompose claims` lists them"

@@ -309,7 +309,7 @@ def test_numbers_of_numpy_draw_what_plain_numbers_draw():
     ("others", "line"),
     [
         ({"sampling": 3.0}, "sampling must be"),
-        ({"filter": "sum:1"}, "filter must be"),
+        ({"filter": 1.0}, "filter must be"),
         ({"sampling": Tilted(1.0), "trace": True}, "trace"),
     ],
 )

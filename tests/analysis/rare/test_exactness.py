@@ -233,16 +233,16 @@ def steered_late(draw_of):
         draw = draw_of(prepared, noise)
         s = prepared.specification
 
-        def broken(pair, trial, i):
+        def broken(ready, trial, i):
             before = trial.log_weight
-            answer = draw(pair, trial, i)
-            loss = pair.loss(answer)
+            answer = draw(ready, trial, i)
+            loss = ready.pair.loss(answer)
             if loss < math.inf:
                 level = simulator.engine.interpreted.interpreter.level_at(
                     s.sampling, i * s.sampling.grid.shape[0] // s.rounds, trial.loss + loss
                 )
                 theta = float(s.sampling.levels[level])
-                trial.log_weight = before + prepared.law(pair, level).psi - theta * loss
+                trial.log_weight = before + prepared.law(ready.pair, level).psi - theta * loss
             return answer
 
         return broken

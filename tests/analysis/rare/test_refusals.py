@@ -116,7 +116,7 @@ def test_bad_input_is_one_line(given, complaint):
 
 
 def test_splitting_finds_no_epsilon_of_delta():
-    with pytest.raises(NotApplicable, match="give epsilon="):
+    with pytest.raises(NotApplicable, match="give an epsilon"):
         estimated(WORST, None, 400, "splitting", delta=1e-4)
 
 

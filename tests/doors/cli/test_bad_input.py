@@ -51,11 +51,11 @@ def refused(dpcompose, adversary_file):
         ("--rounds", "1_0", "--rounds"),
         *(("--rounds", str(10**n), "rounds must be at most") for n in (16, 18, 19, 30)),
         ("--out", "", "out must name a folder"),
-        ("--family", "pure", "not a list of numbers"),
-        ("--family", "pure:", "not a list of numbers"),
+        ("--family", "pure", "write pure:EPSILON, as pure:0.1"),
+        ("--family", "pure:", "write pure:EPSILON, as pure:0.1"),
         ("--family", "pure:x", "not a list of numbers"),
         ("--family", "", "unknown family"),
-        ("--family", "pur:0.1", "one of pure, approx"),
+        ("--family", "pur:0.1", "did you mean pure?"),
         ("--relation", "add", "add/remove-one"),
     ],
 )
@@ -246,7 +246,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(refused, tmp_path):
         folder = tmp_path / name.partition(".")[0]
         folder.mkdir()
         os.mkfifo(folder / name)
-        assert "is no file" in refused(options={"--out": folder})
+        assert "is no regular file" in refused(options={"--out": folder})
 
 
 def test_a_finished_run_is_shown_from_where_nothing_can_be_written(

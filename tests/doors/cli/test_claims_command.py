@@ -174,7 +174,7 @@ def test_nothing_that_is_asked_is_dropped(dpcompose, words, line):
         (("zhang2020-bob", "--sweep", "denominator=1"), "KNOB=LOW..HIGH"),
         (("zhang2020-bob", "--sweep", "denominator=0..5"), "from 1 to 1e+09"),
         (("chapter5-reference-to-theorem", "--wrong"), "no altered variant"),
-        (("zhang",), "--source zhang2020"),
+        (("zhang",), "'zhang' is no claim, but the source zhang2020 has many"),
         (("--jobs", "0"), "jobs must be at least 1"),
         (("--jobs", "-3"), "jobs must be at least 1"),
         (("--jobs", "many"), "--jobs"),

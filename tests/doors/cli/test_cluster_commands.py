@@ -43,7 +43,8 @@ def test_ctrl_c_leaves_at_once_and_the_cluster_to_others(dpcompose, run, tmp_pat
         call = Call(*run, "--dask", address, "--out", tmp_path / "run")
         wait_for_blocks(tmp_path / "run", TWO_BLOCKS)
         code, out, err, seconds = call.interrupt()
-        assert (code, out, err.strip().splitlines()[-1]) == (130, "", "interrupted")
+        assert (code, out) == (130, "")
+        assert err.strip().splitlines()[-1].startswith("interrupted; ")
         assert seconds < A_MOMENT
         assert session(call.process.pid) == []
         with distributed.Client(address, set_as_default=False, timeout=60) as client:
@@ -89,5 +90,7 @@ def test_a_scheduler_that_answers_nobody_is_left_at_once_as_well(run, tmp_path):
         os.kill(pid, signal.SIGSTOP)
         time.sleep(1.5)  # it waits for an answer by now
         code, _, err, seconds = call.interrupt()
-        assert (code, err.strip()) == (130, "interrupted")
+        assert code == 130
+        assert err.startswith("interrupted; ")
+        assert err.strip().endswith("the same command goes on from there")
         assert seconds < A_MOMENT

@@ -53,7 +53,7 @@ def test_a_resumed_run_equals_one_that_was_never_interrupted(dpcompose, adversar
 
 
 def test_ctrl_c_before_anything_is_played_is_as_quiet():
-    call = Call("check")
+    call = Call("verify")
     time.sleep(0.6)
     code, out, err, seconds = call.interrupt()
     assert (code, out, err.strip()) == (130, "", "interrupted")

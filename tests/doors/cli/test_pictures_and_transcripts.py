@@ -20,7 +20,7 @@ BOUNDS = ("bounds", "--mechanism", "laplace", "--round-epsilon", 0.1, "--rounds"
         (*TAIL, "--epsilon", 2.5),
         (*TAIL, "--epsilon", 2.5, "--method", "tilted", "--trials", 4000, "--jobs", 1),
         BOUNDS,
-        (*BOUNDS, "--at", 0.2),
+        (*BOUNDS, "--epsilon", 0.2),
     ],
     ids=str,
 )

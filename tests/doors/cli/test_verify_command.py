@@ -231,7 +231,7 @@ KEYS = ["adversary", "experiment", "bound", "epsilon", "delta", "measured", "sla
 
 
 def test_the_json_has_every_claim(dpcompose):
-    shown = dpcompose("check", "press-when-ahead", *SMALL, "--family", "pure:0.2", "--json").json
+    shown = dpcompose("verify", "press-when-ahead", *SMALL, "--family", "pure:0.2", "--json").json
     assert list(shown) == ["family", "rounds", "trials", "seed", "false_alarm", "claims"]
     assert all(list(claim) == KEYS for claim in shown["claims"])
     bounds = usual_bounds(Composition.repeat(FAMILY, 20))
