@@ -103,7 +103,7 @@ def test_a_family_of_any_pair_is_read_as_it_is_written(law):
     family = DominatedDP(law)
     assert parse_guarantee(str(family)) == family
     for text in ("dominated:0.1", "dominated:", 'dominated:{"kind":"gaussian","mu":-1}'):
-        with pytest.raises(InvalidInput, match="family 'dominated:"):
+        with pytest.raises(InvalidInput, match="dominated"):
             parse_guarantee(text)
 
 

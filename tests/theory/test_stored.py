@@ -86,7 +86,7 @@ def altered(old, new):
         (altered('"version": 1', '"version": 2'), "has version 2, where this program reads 1"),
         (altered('"version": 1', '"version": 1, "version": 1'), "'version' stands twice"),
         (altered('"rounds"', '"round"'), "pld: has no rounds"),
-        (altered('"tolerance": 0.0001', '"tolerance": 0'), "must be in [1e-12, 1], got 0.0"),
+        (altered('"tolerance": 0.0001', '"tolerance": 0'), "must be in [1e-12, 1], not 0.0"),
         (altered('"count": 7', '"count": -7'), "rounds: a count of rounds must be an integer"),
         (altered('"count": 7', '"count": 0.5'), "rounds[4].count: must be a whole number, not 0.5"),
         (altered('"mu": 1.1', '"mu": 0.0'), "law.base: mu (shift over"),

@@ -26,7 +26,7 @@ from simulator.theory.events.open_account import OpenAccount
         (lambda: events.subsampled(events.gaussian(1.0), 0.1, ["x"]), "sampling must be poisson"),
         (lambda: events.ComposedEvent(3), "events must be a list"),
         (lambda: Account(events.gaussian(1.0)).epsilon("x"), "delta must be a number"),
-        (lambda: Account(events.gaussian(1.0)).delta(10**400), "a number that a float can hold"),
+        (lambda: Account(events.gaussian(1.0)).delta(10**400), "a number within floats"),
         (lambda: Account.from_json(3), "must be text in JSON, not 3"),
         (lambda: SumFilter(1.0).fresh().admits("x"), "accounts for a guarantee"),
         (lambda: SumFilter(1.0).fresh().spend(3), "accounts for a guarantee"),

@@ -188,15 +188,16 @@ class Account:
 
         def compute() -> Row:
             rows: list[Row] = []
+            refusals: list[NotApplicable] = []
             for place in places:
                 attained = all(part.guarantees[place] == part.attained for part in self.rounds)
                 composition = self.composition(curves=place == -1)
                 try:
                     rows.append(theorem_row(question, bound, composition, attained))
                 except NotApplicable as error:
-                    refusal = error
+                    refusals.append(error)
             if not rows:
-                raise refusal
+                raise refusals[0]
             return min(rows, key=lambda row: row.answer.upper)
 
         return compute

@@ -122,7 +122,7 @@ class WindowedQuery:
         return found.meet(self._narrowed(answers, centre, log_delta, saddles)[0])
 
     def _is_narrow(self, found: Bracket) -> bool:
-        return found.width <= self.tolerance * found.upper
+        return found.width == 0.0 or found.width <= self.tolerance * found.upper < math.inf
 
     def _centre(self, log_delta: float) -> tuple[Saddles, float]:
         """About where delta(epsilon) is exp(log_delta), and a table that is fine there."""
