@@ -16,6 +16,7 @@ from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 import simulator
+from tests.helpers.slow import NIGHTLY
 
 settings.register_profile("daily", max_examples=20, derandomize=True, deadline=None, database=None)
 settings.register_profile(
@@ -40,3 +41,12 @@ def pytest_configure(config):
             f"simulator is imported from {found}, its tests are in {here}; "
             "run: python -m pip install --editable ."
         )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Leave the slow tests to the night."""
+    for item in items:
+        function = getattr(item, "originalname", item.name)
+        if (item.path.stem, function) in NIGHTLY:
+            item.add_marker("nightly")

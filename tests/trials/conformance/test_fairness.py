@@ -219,7 +219,7 @@ def source_of(package: str) -> str:
 
 def test_the_oldest_version_that_is_tried_is_the_one_that_is_asked_for():
     """The extras and the adapters say the same."""
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     asked = {}
     for name in ("conform", "conform-smartnoise"):

@@ -135,16 +135,16 @@ def test_a_call_may_not_take_longer_than_the_system_can_wait():
 
 
 PROGRAM = """
-from simulator.trials.conformance import client, processes, trial
+from simulator.trials.conformance import accountants, client, processes
 from tests.trials.conformance.test_rubbish import CASES, RUBBISH
 with processes.interruptible():
-    trial.try_accountants("rubbish", CASES, worker=client.Worker(RUBBISH))
+    accountants.try_accountants("rubbish", CASES, worker=client.Worker(RUBBISH))
 """
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_trial_leaves_no_process(tmp_path, number):
-    root, busy = Path(__file__).resolve().parents[2], tmp_path / "busy"
+    root, busy = Path(__file__).resolve().parents[3], tmp_path / "busy"
     environment = os.environ | {"BUSY": str(busy), "PYTHONPATH": str(root)}
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM], cwd=root, env=environment, stderr=subprocess.DEVNULL
