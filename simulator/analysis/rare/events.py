@@ -182,6 +182,7 @@ def estimate_rare(
     else:
         with opened(out, final) as store:
             result = Result.of(run(final, (experiment,), jobs, store, progress))
+    result.known(experiment)  # refused where a mechanism has no likelihood
     seconds = result.seconds
     at_delta = None if delta is None else result.epsilon(delta, experiment, confidence)
     point = epsilon if at_delta is None else at_delta.value
