@@ -76,7 +76,7 @@ def in_round_three(challenge):
         ({"experiments": "01"}, "experiments must be some of 0 and 1"),
         ({"family": 0.2}, "the family must be a guarantee such as PureDP(0.2), not 0.2"),
         ({"relation": "add/remove-one"}, "the relation must be ADD_REMOVE or REPLACE_ONE"),
-        ({"adversary": "press"}, "the adversary must be a generator function or a Rule"),
+        ({"adversary": "press"}, "did you mean press-when-ahead"),
     ],
 )
 def test_a_parameter_that_makes_no_sense(others, named):
