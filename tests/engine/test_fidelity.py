@@ -281,10 +281,10 @@ def test_the_queries_of_a_plain_mechanism_are_checked(wrap):
         play(always(wrap(Coin(fifty, 0.1))))
 
 
-@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), BaseException("odd")])
+@pytest.mark.parametrize("error", [SystemExit, GeneratorExit, BaseException])
 def test_whatever_a_users_code_raises_is_a_breach(error):
     def stop(*_):
-        raise error
+        raise error("odd")
 
     def adversary(coins):
         yield WITHOUT, EVERYONE, Laplace(ALICE, 0.1)
@@ -295,9 +295,9 @@ def test_whatever_a_users_code_raises_is_a_breach(error):
 
     asked = function_query(stop, 1.0, name="asked")
     for cheat in (adversary, stop, always(Stopping(ALICE, 0.1)), always(Laplace(asked, 0.1))):
-        with pytest.raises(Breach, match=type(error).__name__):
+        with pytest.raises(Breach, match=error.__name__):
             play(cheat)
-    with pytest.raises(Breach, match=type(error).__name__):
+    with pytest.raises(Breach, match=error.__name__):
         play(Rule(step, ((WITHOUT, EVERYONE, Laplace(asked, 0.1)),)))
 
 
