@@ -177,11 +177,18 @@ def _database(value: Database, note: Note) -> Anatomy:
 
 
 def _reduced(value: Any, note: Note) -> Anatomy:
-    """A value of an installed class, by what ``pickle`` would keep of it."""
+    """A value of an installed class, by what ``pickle`` would keep of it.
+
+    An exception says itself what that is. dask, once imported, has registered for all of them a
+    function that keeps the traceback too, and makes a namespace where there was none.
+    """
     kind = type(value)
+    registered = copyreg.dispatch_table.get(kind)
     try:
-        registered = copyreg.dispatch_table.get(kind)
-        reduced = registered(value) if registered else value.__reduce_ex__(4)
+        if registered and not isinstance(value, BaseException):
+            reduced = registered(value)
+        else:
+            reduced = value.__reduce_ex__(4)
     except Exception:  # anything may refuse, in many ways
         note(f"holds a {kind.__module__}.{kind.__qualname__}")
         return Anatomy(name_of(kind), [])
@@ -190,6 +197,8 @@ def _reduced(value: Any, note: Note) -> Anatomy:
             note(f"holds the {kind.__module__}.{kind.__qualname__} {reduced}")
         return Anatomy(f"{name_of(kind)} {reduced}", [])
     made, arguments, *rest = reduced
+    if isinstance(value, BaseException) and rest == [{}]:
+        rest = []  # whether there is an empty namespace shows only whether it was looked at
     listed = [part if place == 0 else list(part) if part is not None else None
               for place, part in enumerate(rest[:3])]  # fmt: skip
     return Anatomy(

@@ -32,6 +32,4 @@ NIGHTLY = frozenset({
     ("test_compositions", "test_an_exception_on_one_database_only_is_a_violation"),
     ("test_played", "test_a_policy_over_continuous_noise_is_played_plainly"),
     ("test_own_filter", "test_a_sum_of_more_than_two_thousand_units_is_searched"),
-    # not slow: in a long session its adversary was twice refused as changed; the cause is unknown
-    ("test_fidelity", "test_whatever_a_users_code_raises_is_a_breach"),
 })  # fmt: skip

@@ -1,5 +1,6 @@
 """Whatever an adversary reaches is in its fingerprint, or is named as not covered."""
 
+import copyreg
 import functools
 import importlib
 import sys
@@ -325,3 +326,27 @@ def test_a_generator_of_numpy_at_module_level_is_taken_apart():
         yield own.random()
 
     assert fingerprint(adversary=adversary).parts
+
+
+def test_an_exception_that_is_closed_over_is_the_same_after_it_was_raised(monkeypatch):
+    def kept_with_its_traceback(error):  # as tblib registers it, once dask is imported
+        made, arguments, *_ = error.__reduce__()
+        return made, arguments, (error.__dict__, error.__traceback__, error.__context__)
+
+    class Own(Exception):
+        pass
+
+    for error in (SystemExit(0), GeneratorExit(), ValueError("odd"), Own("odd")):
+
+        def adversary(coins, error=error):
+            raise error
+            yield
+
+        before = fingerprint(adversary=adversary)
+        assert fingerprint(adversary=adversary) == before
+        monkeypatch.setitem(copyreg.dispatch_table, type(error), kept_with_its_traceback)
+        with pytest.raises(type(error)):
+            next(adversary(None))
+        assert error.__dict__ == {}
+        assert fingerprint(adversary=adversary) == before
+    assert mark(SystemExit(0)) != mark(SystemExit(1)) != mark(GeneratorExit(1))
