@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import numpy as np
+
 from simulator.claims.model import Claim, Finding
 from simulator.foundations.errors import InvalidInput
 
@@ -46,7 +48,7 @@ def sweep(claim: Claim, name: str, low: float, high: float, points: int = 17) ->
         checked[value] = claim.check(**{name: round(value) if whole else value})
         return value, checked[value]
 
-    places = [*(low + (high - low) * i / (points - 1) for i in range(points - 1)), high]
+    places = np.linspace(low, high, points).tolist()
     values: Sequence[float] = sorted({float(round(p)) for p in places}) if whole else places
     found = [at(value) for value in values]
     stretches = [Stretch(found[0][0], *found[0])]

@@ -56,6 +56,7 @@ def test_a_sweep_of_two_points_sees_three_verdicts() -> None:
 def test_a_verdict_that_does_not_flip_is_one_stretch() -> None:
     (stretch,) = sweep(claim("chapter5-lemma-1-7"), "epsilon", 0.1, 0.5, points=4)
     assert (stretch.first, stretch.last) == (0.1, 0.5)
+    assert [value for value, _ in stretch.tried] == pytest.approx([0.1, 0.7 / 3, 1.1 / 3, 0.5])
 
 
 def test_texts_become_values_of_the_knob_s_type() -> None:

@@ -361,3 +361,18 @@ def test_no_leaf_without_a_share_is_drawn_where_rounding_runs_past_the_others():
     for u in np.linspace(0.0, largest, 997):
         assert shares[picked(shares, 0, len(shares), u)] > 0.0
         assert short[picked(short, 0, 5, u)] > 0.0
+
+
+def test_each_theta_has_its_own_measure():
+    """One engine that plays two thetas in turn draws what an engine made for the second draws."""
+    turns, second = (engine(RULES["feint"], PureDP(1.5), 6) for _ in range(2))
+    drawn = {}
+    for name, played, theta in (
+        ("first", turns, 0.5),
+        ("turns", turns, 3.0),
+        ("second", second, 3.0),
+    ):
+        drawn[name] = np.empty(200)
+        played.play(theta, np.random.default_rng(5), drawn[name])
+    assert np.array_equal(drawn["turns"], drawn["second"])
+    assert not np.array_equal(drawn["turns"], drawn["first"])

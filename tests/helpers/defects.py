@@ -319,7 +319,8 @@ DEFECTS = (
         "claims/test_second_reader.py",
     ),
     Defect(
-        "claims/sweeps.py", "(high - low) * i / (points - 1)", "(high - low) * i / points",
+        "claims/sweeps.py", "np.linspace(low, high, points)",
+        "np.linspace(low, high, points, endpoint=False)",
         "off by one in the points of a sweep", "claims/test_knobs.py",
     ),
     # --- doors
