@@ -9,6 +9,7 @@ that they run: the default is put back.
 """
 
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,6 @@ from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 import simulator
-from tests.helpers.slow import NIGHTLY
 
 settings.register_profile("daily", max_examples=20, derandomize=True, deadline=None, database=None)
 settings.register_profile(
@@ -45,8 +45,11 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Leave the slow tests to the night."""
+    """Leave all but the first cases of a test marked ``sampled`` to ``make nightly``."""
+    seen = Counter()
     for item in items:
-        function = getattr(item, "originalname", item.name)
-        if (item.path.stem, function) in NIGHTLY:
-            item.add_marker("nightly")
+        if mark := item.get_closest_marker("sampled"):
+            function = item.nodeid.partition("[")[0]
+            seen[function] += 1
+            if seen[function] > (mark.args[0] if mark.args else 1):
+                item.add_marker("nightly")

@@ -127,6 +127,7 @@ def rooms_graph(sources):
     return graph
 
 
+@pytest.mark.nightly
 def test_a_room_imports_only_from_rooms_below():
     sources = modules()
     assert len(sources) > 50

@@ -95,6 +95,7 @@ def test_what_plays_in_families_of_one_kind_refuses_others_in_one_line(entry):
             entry.make(parse_guarantee(text), 3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "patient-hunter"])
 def test_each_rule_compiles_without_complaint(name, capsys):
     with warnings.catch_warnings():

@@ -63,6 +63,7 @@ def same(one, other):
         np.testing.assert_array_equal(one.traces[b], other.traces[b])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "options",
     [
@@ -114,6 +115,7 @@ def test_what_is_not_what_was_played_is_refused(tmp_path):
         Result.load(tmp_path / "run", family=PureDP(0.3))
 
 
+@pytest.mark.nightly
 def test_an_adversary_with_a_name_of_the_library_and_other_code_is_not_the_librarys(tmp_path):
     library = make("press-when-ahead", FAMILY, ROUNDS)
     stored(tmp_path / "run", Rule(library.step, library.menu[::-1], name=library.name))

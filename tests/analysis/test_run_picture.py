@@ -59,6 +59,7 @@ def test_the_envelope_is_above_the_mean():
     assert np.all(envelope.get_ydata() > mean.get_ydata())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("options", [{}, {"keep": "summary"}, {"experiments": (1,)}])
 def test_of_a_weighted_run_intervals_hold_point_by_point(options):
     result = run_of(PureDP(0.2), "fixed-worst-case", sampling=Tilted(1.0), **options)
@@ -131,6 +132,7 @@ def test_along_the_rounds_infinite_losses_are_counted_and_end_their_paths():
     assert ends == [next((i for i, x in enumerate(each) if np.isinf(x)), 10) for each in losses]
 
 
+@pytest.mark.nightly
 def test_the_title_names_the_filter():
     title = picture(run_of(PureDP(0.2), filter=parse_filter("sum:0.5")), "ahead").get_suptitle()
     assert title == "ahead in pure:0.2, 20 rounds, 500 trials, filter sum:0.5,0.0,0.0"

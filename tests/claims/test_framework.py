@@ -212,6 +212,7 @@ def test_a_remark_follows_as_a_sentence_if_it_begins_with_a_word() -> None:
     assert _sentences("1", "") == "1"
 
 
+@pytest.mark.nightly
 def test_the_order_is_that_of_the_files_whatever_was_imported_first() -> None:
     listing = "from simulator import claims; print([c.id for c in claims.all_claims()])"
     ledger = "simulator.claims.ledger"
@@ -237,6 +238,7 @@ def test_a_claim_travels_to_another_process_and_is_a_key() -> None:
     assert own.run_wrong() == claims.find(own.id).run_wrong()
 
 
+@pytest.mark.nightly
 def test_claims_are_mapped_over_by_a_pool_of_processes() -> None:
     chosen = claims.all_claims("group-notes")[:3]
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:

@@ -165,6 +165,7 @@ def test_an_id_is_a_text() -> None:
         claim(3)  # type: ignore[arg-type]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("epsilon", [20.0, 36.0, 50.0])
 @pytest.mark.parametrize(
     "id",

@@ -128,6 +128,7 @@ def test_the_draws_follow_the_law_tilted_as_a_whole(name, theta):
     assert not counts
 
 
+@pytest.mark.nightly
 def test_a_continuous_answer_is_cut_and_the_pieces_add_up():
     """Against 400,000 plain trials of the same rule: within 6 standard errors."""
 
@@ -153,6 +154,7 @@ def test_a_continuous_answer_is_cut_and_the_pieces_add_up():
         assert one.upper - one.lower < 0.2 * one.value
 
 
+@pytest.mark.nightly
 def test_compiled_gaussian_play_has_the_moments_of_its_measure():
     """Mean and variance of the loss are derivatives of M: within 6 standard errors, of 40,000."""
 
@@ -172,6 +174,7 @@ def test_compiled_gaussian_play_has_the_moments_of_its_measure():
     assert abs(squares.mean() - variance) < error * squares.std()
 
 
+@pytest.mark.nightly
 def test_a_result_of_covering_play_has_intervals_valid_in_advance():
     law = law_of("feint", 9, 0)
     result = simulate(

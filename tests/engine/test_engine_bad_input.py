@@ -122,6 +122,7 @@ def test_neighbours_under_one_relation_are_none_under_the_other():
     assert "replace-one" in line
 
 
+@pytest.mark.nightly
 def test_the_trial_of_a_breach_is_named():
     def adversary(coins):
         answer = yield GOOD
@@ -271,6 +272,7 @@ def below_the_menu(_state, i, _answer, _coins):
     return 0.0, -1 if i == 3 else 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("step", "move"), [(two_ahead, "2"), (below_the_menu, "-1")])
 def test_a_move_off_the_menu(step, move):
     line = refused(Rule(step, on_alice(SMALL, SMALL)), Breach)
@@ -283,6 +285,7 @@ def overspend(_state, i, _answer, _coins):
     return 0.0, 0, 1.5 if i == 2 else 0.5
 
 
+@pytest.mark.nightly
 def test_a_parameter_outside_what_the_menu_allows():
     line = refused(Rule(overspend, FREE[:1]), Breach, family=PureDP(1.0))
     assert line.startswith("round 3, trial 0: overspend chose the parameter 1.5, outside")
@@ -292,6 +295,7 @@ def no_parameter(_state, i, _answer, _coins):
     return 0.0, 0
 
 
+@pytest.mark.nightly
 def test_a_free_entry_without_a_parameter():
     line = refused(Rule(no_parameter, FREE[:1]), Breach, family=PureDP(1.0))
     assert line.startswith("round 1, trial 0:")
@@ -312,6 +316,7 @@ def uncompilable(state, i, answer, _coins):
     return state, 1 if answer > 0.5 and "ahead" in words else 0
 
 
+@pytest.mark.nightly
 def test_a_rule_that_numba_cannot_compile_runs_and_says_why_in_one_line(capsys):
     result = simulate(Rule(uncompilable, PRESS.menu, name="press"), FAMILY, 20, 30, jobs=1)
     told = capsys.readouterr().err.strip()
@@ -343,6 +348,7 @@ def test_a_rule_that_raises_before_its_first_move():
     assert "at_once raised ValueError: not today" in line
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("step", [late, late_uncompiled])
 def test_a_rule_that_raises_is_told_by_round_and_trial(step):
     settings = {"trials": 40, "block_size": 16, "experiments": (0,)}

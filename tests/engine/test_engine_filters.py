@@ -72,6 +72,7 @@ def play(adversary, rounds=25, trials=200, family=FAMILY, **others):
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "sampling"), [*((name, None) for name in FILTERS), ("zcdp", Tilted(1.0))]
 )
@@ -104,6 +105,7 @@ def test_what_a_filter_admits_is_what_the_running_filter_admits(name, adversary)
                 running.spend(guarantee)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("make", [lambda rule: rule, interpreted], ids=["compiled", "generator"])
 def test_a_refused_query_costs_nothing_and_a_cheaper_one_may_follow(make):
     def alternate(state, i, answer, coins):
@@ -119,6 +121,7 @@ def test_a_refused_query_costs_nothing_and_a_cheaper_one_may_follow(make):
         assert replayed.loss == held.losses(view.experiment)[view.trial]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("b", [0, 1])
 def test_a_refused_query_draws_nothing(b):
     """Five rounds of one trial take the draws of five, refusals in between or not."""
@@ -156,6 +159,7 @@ def test_a_refused_mechanism_is_never_asked_to_sample():
     assert len(calls) == 2 * 7 * 2
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("adversary", [GREEDY, interpreted(GREEDY)], ids=["compiled", "generator"])
 @pytest.mark.parametrize("name", FILTERS)
 def test_the_whole_keeps_what_the_filter_promises(name, adversary):
@@ -169,6 +173,7 @@ def test_the_whole_keeps_what_the_filter_promises(name, adversary):
         assert verdict.outcome != "violated"
 
 
+@pytest.mark.nightly
 def test_without_its_filter_the_same_adversary_breaks_the_promise():
     spec = FILTERS["sum"]
     losses = play(GREEDY, rounds=40, trials=40_000).losses(0)
@@ -177,6 +182,7 @@ def test_without_its_filter_the_same_adversary_breaks_the_promise():
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("b", [0, 1])
 def test_a_sum_filter_holds_every_single_view(b):
     rule = Rule(
@@ -196,6 +202,7 @@ def test_a_free_entry_that_a_filter_cannot_price_is_refused_before_play():
         play(rule, family=GaussianDP(1.0), filter=ZCDPFilter(2.0, 0.1))
 
 
+@pytest.mark.nightly
 def test_a_filter_changes_no_draw_before_it_refuses():
     """A budget that is never reached costs nothing."""
     wide = SumFilter(1e6, 0.9, 0.9)

@@ -67,6 +67,7 @@ def assert_draw_for_draw(rule, family, play, **others):
 # --- draw for draw ------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [name for name in RULES if name not in LONG_TO_COMPILE])
 def test_the_compiled_kernel_plays_the_oracles_game_draw_for_draw(name):
     rule, family = RULES[name]
@@ -182,6 +183,7 @@ def assert_in_law(adversary, family, b, rounds=5, trials=1500):
     assert test.pvalue > ALARM
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("adversary", [EVERY_KIND, wander])
 def test_mechanisms_that_draw_in_another_way_give_the_same_law(adversary, b):

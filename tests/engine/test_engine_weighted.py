@@ -67,6 +67,7 @@ def test_the_ends_of_a_free_entry_would_not_bound_its_psi():
     assert psi(menu, 0, 1.0, 1.0) > 10 * max(psi(menu, 0, end, 1.0) for end in (0.1, 12.0))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("b", [0, 1])
 def test_an_interval_from_a_bound_on_psi_holds_where_the_ends_would_not_do(b):
     result = play(MIDDLE, BoundedRange(12.0), rounds=5, sampling=Tilted(1.0))
@@ -76,6 +77,7 @@ def test_an_interval_from_a_bound_on_psi_holds_where_the_ends_would_not_do(b):
     assert plain.lower <= found.upper
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("theta", [0.5, 4.0])
 @pytest.mark.parametrize("name", ["free parameters", "finite mechanisms"])
 def test_no_play_passes_the_bound_on_its_total_psi(name, theta):
@@ -91,6 +93,7 @@ def test_no_play_passes_the_bound_on_its_total_psi(name, theta):
             assert total.max() > 0.0  # there was something to bound
 
 
+@pytest.mark.nightly
 def test_a_generators_bound_on_psi_comes_from_its_family():
     def ask(coins):
         while True:
@@ -118,6 +121,7 @@ def test_an_adversary_that_cannot_be_hashed_is_estimated_as_any_other():
 # One sample for both directions.
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sampling", [None, Tilted(2.0)])
 @pytest.mark.parametrize("played", [0, 1])
 def test_the_sample_of_one_experiment_serves_the_other(played, sampling):
@@ -143,6 +147,7 @@ def test_weights_the_wrong_way_round_are_told():
     assert abs(counted - unweighted) > 5.5 * math.sqrt(0.5 / 60_000)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_sample_with_views_of_its_own_does_not_serve_the_other(compiled):
     leaky = LeakyRandomizedResponse(ALICE, 0.5, 0.01)
@@ -168,6 +173,7 @@ LEAKY = Rule(always, on_alice(LeakyRandomizedResponse(ALICE, 0.2, 1e-9)))
 EXACT = bound("kairouz-oh-viswanath-3.3").on(Composition.repeat(LEAK, 100))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("experiment", [0, 1])
 def test_leaks_that_outweigh_what_tilting_finds_are_refused(experiment):
     result = play(LEAKY, LEAK, 100, 20_000, sampling=Tilted(3.0))
@@ -207,6 +213,7 @@ def test_a_guess_has_the_leak_that_is_known():
     assert guessed.value == pytest.approx(found.value + leak, rel=1e-12)
 
 
+@pytest.mark.nightly
 def test_leaks_that_are_drawn_often_enough_need_no_allowance():
     family = ApproxDP(0.2, 0.01)
     rule = Rule(always, on_alice(LeakyRandomizedResponse(ALICE, 0.2, 0.01)))
@@ -220,6 +227,7 @@ def test_leaks_that_are_drawn_often_enough_need_no_allowance():
 # Play.
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sampling", [Tilted(1.5), None])
 @pytest.mark.parametrize("name", ["coins, and a tuple for a state"])
 def test_more_trials_extend_the_same_sequence(name, sampling):
@@ -233,6 +241,7 @@ def test_more_trials_extend_the_same_sequence(name, sampling):
             np.testing.assert_array_equal(short.log_weights[b], long.log_weights[b][:150])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sampling", [Tilted(1.5), None])
 def test_a_menu_of_wide_tables_plays_as_it_does_interpreted(sampling):
     names = tuple(f"person {i}" for i in range(16))
@@ -260,6 +269,7 @@ def test_a_menu_of_wide_tables_plays_as_it_does_interpreted(sampling):
         np.testing.assert_allclose(*(r.losses(b) for r in results), rtol=0, atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("b", [0, 1])
 def test_an_answer_that_its_experiment_cannot_give_is_told(b, compiled):
@@ -296,6 +306,7 @@ def test_challenges_that_cannot_be_hashed_do_not_fill_the_memory():
 # Input.
 
 
+@pytest.mark.nightly
 def test_numbers_of_numpy_draw_what_plain_numbers_draw():
     rule, family = RULES["one kind, by the last answer"]
     plain = play(rule, family, 10, 50, sampling=Tilted(2.0))

@@ -205,6 +205,7 @@ def test_a_move_that_is_no_index_is_refused_in_both_engines(move):
         play(lambda coins: rule(coins))
 
 
+@pytest.mark.nightly
 def test_a_compiled_fraction_is_refused():
     menu = ((WITHOUT, EVERYONE, Laplace(ALICE, 0.1)),)
     rule = Rule(lambda state, i, answer, coins: (state, 0.5), menu, name="odd")

@@ -23,7 +23,6 @@ from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound, weight
 from simulator.errors import InvalidInput
 from simulator.theory import ApproxDP
 from simulator.theory.filters.families import SumFilter, WhitehouseFilter
-from tests.helpers.cases import mostly_nightly
 from tests.helpers.small_games import (
     ALICE,
     ANYTHING,
@@ -72,6 +71,7 @@ def assert_same(first, second):
     assert str(first.views) == str(second.views)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rule", [TURN, TOSS], ids=["continuous", "coins"])
 def test_the_compiled_kernel_is_the_interpreter_bit_for_bit(rule):
     for sampling in GUARDS:
@@ -155,13 +155,15 @@ def assert_exact(s, b, play):
 
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("sampling", GUARDS, ids=["tilted", "steered", "backwards"])
-@pytest.mark.parametrize("name", mostly_nightly(["exponential", "leaky", "above threshold"]))
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", ["exponential", "leaky", "above threshold"])
 def test_every_view_weighs_what_it_should(name, sampling, b):
     s = Specification(adaptive(name), ANYTHING, 3, 10, sampling=sampling)
     assert_exact(s, b, by_interpreter)
     assert_exact(s, b, by_kernel)
 
 
+@pytest.mark.nightly
 def test_every_view_of_a_generator_and_under_a_filter():
     for b in (0, 1):
         s = Specification(survey, ANYTHING, 3, 10, sampling=GUARDS[1])

@@ -61,6 +61,7 @@ def play(adversary, trials=100, family=FAMILY, rounds=ROUNDS, **others):
     )  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_compiled_interpreted_and_generated_play_is_the_same_to_the_bit():
     compiled, plain = play(MIXED, keep_views=200), play(generated(MIXED), keep_views=200)
     interpreted = Engine.build(MIXED, FAMILY, ADD_REMOVE, SPEC, compiled=False)

@@ -97,6 +97,7 @@ def test_draws_from_a_piece_follow_the_tilted_law(name, low, high, theta):
     assert kstest([share(y) for y in drawn.tolist()], "uniform").pvalue > 1e-6
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("low", "high"),
     [(-0.1, math.inf), (-math.inf, 0.1), (-math.inf, math.inf), (-5.0, 0.4), (-0.02, 0.01),

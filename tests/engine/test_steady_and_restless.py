@@ -48,6 +48,7 @@ def stops(state, i, answer, coins):
     return state, 2 if state > 0.5 else 0, 0.3
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("rounds", [1, 9, 60])
 @pytest.mark.parametrize("menu", [ONE_KIND, KINDS], ids=["one kind", "several"])
 @pytest.mark.parametrize("step", [stays, changes, now_and_then, stops])

@@ -25,6 +25,7 @@ def told(adversary, family=FAMILY, rounds=5, **options):
     return result, [result.transcript(view) for view in result.views]
 
 
+@pytest.mark.nightly
 def test_a_transcript_says_what_was_played():
     result, (first, *others) = told(make("press-when-ahead", FAMILY, 5))
     assert [(one.experiment, one.trial) for one in (first, *others)] == [
@@ -43,6 +44,7 @@ def test_a_transcript_says_what_was_played():
     assert len(lines) == 2 + 5
 
 
+@pytest.mark.nightly
 def test_a_long_play_is_told_from_both_ends():
     _, (first, *_) = told(make("mechanism-switcher", FAMILY, 60), rounds=60)
     lines = str(first).splitlines()
@@ -52,6 +54,7 @@ def test_a_long_play_is_told_from_both_ends():
     assert max(map(len, lines)) < 140
 
 
+@pytest.mark.nightly
 def test_a_refused_query_and_an_infinite_loss_are_told():
     _, transcripts = told(
         make("budget-splitter", PureDP(1.0), 4), PureDP(1.0), 4, filter=SumFilter(1.2)

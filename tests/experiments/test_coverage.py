@@ -180,6 +180,7 @@ def test_an_unknown_adversary_is_one_line(capsys):
     assert "no adversary nobody" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_every_adversary_can_be_asked_something():
     for subject in SUITE.values():
         laws = law_of(subject, 0, CELLS), law_of(subject, 1, CELLS)

@@ -55,6 +55,7 @@ def brute(subject, b):
     return law
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("subject", FINITE, ids=name_of)
 def test_the_truth_agrees_with_all_sequences(subject):
     tosses = len(subject.branches) if subject.name in TOSSING or subject.kind == "automaton" else 1
@@ -100,6 +101,7 @@ def test_the_laws_of_the_menu_are_those_of_the_mechanisms(subject):
                     assert entry.noise.answer_at(np.array(loss)) <= interval.answer + 1e-9
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("subject", DESIGNED, ids=name_of)
 def test_the_truth_agrees_with_plain_play(subject):
     """False alarm: 1e-8 in each of four intervals, 1e-5 in the whole suite."""

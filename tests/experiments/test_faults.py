@@ -53,6 +53,7 @@ def test_what_a_call_may_do():
     assert line_or_equal(raises(KeyError("x"))) == "KeyError: 'x'"
 
 
+@pytest.mark.nightly
 def test_damage_is_mended_and_a_swapped_block_is_seen(tmp_path):
     original = damage.Original(tmp_path / "whole")
     assert original.outcome() == "equal"

@@ -26,7 +26,6 @@ from simulator.theory import (
     bound,
     compose_laws,
 )
-from tests.helpers.cases import mostly_nightly
 
 # Figures that take long to simulate whole have an entry here, or a test of their own.
 SMALLER = {
@@ -84,7 +83,8 @@ def committed(name):
     return json.loads(stages.data_path(name).read_text(encoding="utf-8"))["data"]
 
 
-@pytest.mark.parametrize("name", mostly_nightly(SMALLER, 2))
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", SMALLER)
 def test_a_small_one_is_played_and_drawn(name):
     script = stages.script(name)
     data = stages.rounded(script.simulate(script.SPECIFICATION | SMALLER[name]))
@@ -183,6 +183,7 @@ def test_the_clones_are_above_every_exact_shuffle():
     assert data["small"]["exact"]["2"][-1] >= lone
 
 
+@pytest.mark.nightly
 def test_canaries_of_dp_sgd_lose_what_is_certified_and_the_last_weights_tell_less():
     """The intervals are at 95% each, the draws of both canaries their own; the seed is fixed."""
     data = committed("dp_sgd")

@@ -46,6 +46,7 @@ def test_every_row_has_the_columns_of_its_table():
             assert line.replace("\\|", "").count("|") == columns, line
 
 
+@pytest.mark.nightly
 def test_equal_results_make_equal_files(tmp_path):
     chosen = claims.all_claims("composition-note")
     first = [path.read_bytes() for path in ledger.write(claims.run(chosen), tmp_path / "a")]

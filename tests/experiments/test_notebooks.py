@@ -10,7 +10,6 @@ import pytest
 from experiments.notebooks import __main__ as command
 from experiments.notebooks import running
 from simulator.foundations.errors import DpcomposeError, InvalidInput
-from tests.helpers.cases import mostly_nightly
 
 PATHS = running.paths()
 NAMES = [path.stem for path in PATHS]
@@ -41,7 +40,8 @@ def notebook(*cells):
 
 
 @needs_kernel
-@pytest.mark.parametrize("path", mostly_nightly(PATHS), ids=NAMES)
+@pytest.mark.sampled
+@pytest.mark.parametrize("path", PATHS, ids=NAMES)
 def test_it_runs_prints_what_is_committed_and_its_exercises_can_be_solved_and_failed(path):
     committed = running.read(path)
     played = running.executed(running.with_answers(committed), light=True)

@@ -97,6 +97,7 @@ def test_the_program_of_the_search_prints_what_it_says(tmp_path, capsys):
     assert isinstance(names["rule"], Rule)
 
 
+@pytest.mark.nightly
 def test_the_program_of_the_audit_prints_what_it_says(tmp_path, capsys):
     run(tmp_path, "audit")
     printed = capsys.readouterr().out.splitlines()
@@ -186,6 +187,7 @@ def test_what_readme_and_the_pages_link_to_is_there():
     assert found > 60
 
 
+@pytest.mark.nightly
 def test_the_numbers_of_dp_sgd_are_those_that_are_printed_and_committed():
     from click.testing import CliRunner
 

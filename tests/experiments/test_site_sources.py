@@ -126,6 +126,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_programs_run_as_they_stand(tmp_path, program, capsys):
     path = tmp_path / "program.py"

@@ -21,6 +21,7 @@ def test_every_mechanism_has_its_published_row():
     assert published("numerical-sparse-vector", 8).best_statdp is None
 
 
+@pytest.mark.nightly
 def test_published_bounds_are_below_the_exact_values_but_two():
     # they are bounds at 90%, so that some may pass; a witness of the exact values made elsewhere
     above = set()

@@ -28,6 +28,7 @@ def wandering(rounds, stakes, low, high):
     return losses
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rounds", [1, 30, 1000, 100_000])
 @pytest.mark.parametrize("stakes", [[0.1], [0.1, 0.2, 0.7], [0.0012484]])
 def test_rounding_stays_within_the_tolerance(rounds, stakes):

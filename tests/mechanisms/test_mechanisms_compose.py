@@ -81,6 +81,7 @@ def by_last_answer(state, i, answer, coins):
     return state, 1 + i % 2 if answer > 0.5 else 0
 
 
+@pytest.mark.nightly
 def test_the_scalar_ones_compile_to_the_same_views():
     cut = Cells(Laplace(COUNT, 0.5), (0.5, 1.5))
     mechanisms = (
@@ -106,6 +107,7 @@ def shame(coins):
         yield PATIENTS, TOGETHER, NameAndShame(0.05)
 
 
+@pytest.mark.nightly
 def test_ten_rounds_of_name_and_shame_name_alice():
     # exactly: 1 - 0.95^10 of the trials of experiment 1; false alarm 1e-6
     specification = Specification(shame, ApproxDP(0.0, 0.05), rounds=10, trials=4_000)

@@ -107,6 +107,7 @@ def test_a_large_table_costs_little():
     assert smooth_sensitivity(values, 0, 10, math.inf, ADD_REMOVE) < smooth_one < 0.01
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("relation", [ADD_REMOVE, REPLACE_ONE], ids=str)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-3), (1.0, 1e-2), (3.0, 0.05)])
 def test_the_smooth_median_keeps_its_promise(relation, epsilon, delta):

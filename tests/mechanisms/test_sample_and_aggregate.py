@@ -36,6 +36,7 @@ def neighbours(database, relation):
     return [database.replace(a, b) for a, _ in database.records() for b in VALUES]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("relation", [ADD_REMOVE, REPLACE_ONE], ids=str)
 @pytest.mark.parametrize("statistic", [spread, parity])
 @pytest.mark.parametrize("blocks", [1, 3, 5])

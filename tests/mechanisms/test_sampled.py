@@ -203,6 +203,7 @@ def menu(*challenges):
     return Rule(in_turn, challenges, name="in turn")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("relation", [ADD_REMOVE, REPLACE_ONE])
 def test_a_rule_plays_compiled_and_repeats_uncompiled(relation, recwarn):
     """One round of each; a run whose first trials differ uncompiled would warn."""
@@ -245,6 +246,7 @@ def test_promises_are_those_of_the_sampled_family():
     assert isinstance(truncated, ApproxDP)
 
 
+@pytest.mark.nightly
 def test_a_play_stays_below_the_certified_curve():
     """Of a thousand rounds of the sampled Gaussian; the interval misses with 1e-4 at most."""
     mechanism = PoissonSubsampled(Gaussian(ALICE, 1.0), 0.05)
@@ -338,6 +340,7 @@ def test_noise_on_the_integers_needs_whole_values_on_samples_too():
         sampled.pair(Database({0.5: 2}), Database({0.5: 2, 1.0: 1}))
 
 
+@pytest.mark.nightly
 def test_losses_of_far_apart_values_are_finite():
     for mechanism, loss in (
         (DiscreteGaussian(ALICE, 0.02), 1250.0),

@@ -67,6 +67,7 @@ def test_a_cluster_changes_no_bit(on_dask, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.nightly
 def test_a_rule_is_played_where_the_options_of_the_backend_say(client):
     one = next(iter(client.scheduler_info()["workers"]))  # a compilation is enough
     with joblib.parallel_config("dask", client=client, workers=[one]):
@@ -229,6 +230,7 @@ def test_whoever_is_no_scheduler_is_refused_soon_and_in_one_line(scheme, why, mo
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.nightly
 def test_ctrl_c_leaves_the_cluster_to_others_and_a_folder_that_resumes(on_dask, tmp_path):
     adversary = watched(tmp_path, seconds=0.005)
     whole = play(adversary, trials=400, jobs=1)
@@ -348,6 +350,7 @@ class Doomed:
         """Nothing is under way."""
 
 
+@pytest.mark.nightly
 def test_all_suspects_are_played_before_the_fatal_block_is_named():
     specification = play(press_when_ahead, trials=32, jobs=1).specification
     keys, finished = [(0, block) for block in range(4)], []

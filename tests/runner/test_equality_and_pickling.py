@@ -50,6 +50,7 @@ def library():
     return made
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "options",
     [

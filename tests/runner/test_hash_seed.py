@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 from simulator import Database, Laplace, PureDP, counting_query, simulate
 
@@ -32,6 +34,7 @@ def played(folder, **environment):
     return run.stdout, session["hash_seed"]
 
 
+@pytest.mark.nightly
 def test_processes_that_are_started_hash_alike(tmp_path):
     found = []
     for number, environment in enumerate(({}, {"PYTHONHASHSEED": "0"})):

@@ -121,6 +121,7 @@ def test_a_raised_run_merges_with_the_smaller_one(tmp_path):
     assert_same(whole, result)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sampling", [None, Tilted(0.5)])
 @pytest.mark.parametrize("smaller", ["losses", "summary"])
 def test_a_raised_summary_merges_with_the_smaller_one(smaller, sampling, tmp_path):

@@ -66,6 +66,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("body", [PLAIN, DATACLASS])
 def test_a_class_of_the_script_plays_on_two_workers(tmp_path, body):
     script = tmp_path / "script.py"

@@ -28,6 +28,7 @@ def quiet(err):
     return "".join(line for line in err.splitlines(True) if "Ctrl-C ends it" not in line)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("adversary", "jobs"), [("PRESS", 2), ("press_when_ahead", 1), ("press_when_ahead", 2)]
 )
@@ -76,6 +77,7 @@ PEAK = """
 """
 
 
+@pytest.mark.nightly
 def test_memory_does_not_grow_with_trials_times_rounds(tmp_path):
     # the answers or losses of all rounds would take 2 x 50,000 x 200 x 8 bytes = 160 MB
     code, out, err = Script(tmp_path, PEAK).finish(60)

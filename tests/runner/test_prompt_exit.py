@@ -40,6 +40,7 @@ def test_a_process_that_does_not_hear_is_ended(number):
     assert err == {signal.SIGINT: "interrupted\n", signal.SIGTERM: "terminated\n"}[number]
 
 
+@pytest.mark.nightly
 def test_without_the_lookout_it_stays():
     program = DEAF.replace("with within_half_a_second():", "if True:")
     process = subprocess.Popen(
@@ -103,6 +104,7 @@ def is_there(pid):
     return True
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("slow", ["inside", "outside"])
 def test_workers_that_nobody_stops_are_killed_and_not_waited_for(slow, tmp_path):
     program = LATE if slow == "inside" else LATE.replace("time.sleep(60)  # puts", "pass  # puts")

@@ -46,6 +46,7 @@ def test_another_seed_or_experiment_gives_other_losses():
     assert (result.losses(0) != result.losses(1)).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_a_backend_named_by_parallel_config_plays_the_same(backend):
     alone = play(PRESS, trials=24)
@@ -73,6 +74,7 @@ def test_a_backend_that_cannot_hand_over_blocks_is_refused():
         play(press_when_ahead, jobs=2)
 
 
+@pytest.mark.nightly
 def test_a_rule_is_unpickled_and_so_compiled_once_in_each_worker():
     player = simulator.runner.worker.Player(play(TOSS, trials=8).specification)
     received, arguments = player.__reduce__()
@@ -110,6 +112,7 @@ def test_rounds_played_count_every_round_of_both_experiments(rounds):
 # --- views --------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("adversary", [TOSS, wander])
 @pytest.mark.parametrize("stored", [False, True])
 def test_kept_views_replay_to_their_losses_bit_for_bit(adversary, stored, tmp_path):
@@ -286,6 +289,7 @@ def killer(folder, times):
     return press_and_die
 
 
+@pytest.mark.nightly
 def test_a_killed_worker_costs_its_block_one_retry(tmp_path):
     adversary = killer(tmp_path, times=1)
     whole = play(adversary, PureDP(0.2), keep_views=50)
@@ -294,6 +298,7 @@ def test_a_killed_worker_costs_its_block_one_retry(tmp_path):
     assert (tmp_path / "deaths").read_text() == "1"
 
 
+@pytest.mark.nightly
 def test_a_worker_killed_twice_ends_the_run_with_the_name_of_its_block(tmp_path):
     adversary = killer(tmp_path, times=4)
     whole = play(adversary, PureDP(0.2), keep_views=50)
@@ -328,6 +333,7 @@ class Homesick:
         return int, ("home",)
 
 
+@pytest.mark.nightly
 def test_an_adversary_that_a_worker_cannot_load_is_told_in_one_line():
     away = Homesick()
 

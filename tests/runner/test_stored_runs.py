@@ -80,6 +80,7 @@ def level_step(state, i, answer, coins):
     return state, LEVEL
 
 
+@pytest.mark.nightly
 def test_a_kernel_is_played_for_the_globals_it_was_compiled_with_alone(monkeypatch):
     menu = [(WITHOUT_ALICE, WITH_ALICE, Laplace(ALICE, e)) for e in (0.1, 0.9)]
     rule = Rule(level_step, menu)
@@ -206,6 +207,7 @@ def test_a_crafted_block_in_a_folder_names_the_folder(tmp_path):
 # --- pickling -----------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["patient-hunter", "double-when-behind", "random-pair"])
 def test_results_of_library_adversaries_pickle(name):
     family = PureDP(0.2)

@@ -233,6 +233,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
+@pytest.mark.nightly
 def test_memory_does_not_grow_with_the_trials():
     assert fresh(PEAK) < 40_000  # kilobytes; the losses would take 64 MB
 
@@ -254,6 +255,7 @@ def assert_same_weights(one, other):
             assert ours.tobytes() == theirs.tobytes()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sampling", MEASURES, ids=str)
 def test_a_weighted_summary_agrees_with_what_is_kept_else(sampling):
     settings = WEIGHTED | {"sampling": sampling, "trials": 4000, "block_size": 256}
@@ -310,6 +312,7 @@ def test_a_weighted_folder_of_losses_goes_on_as_a_summary_and_not_the_other_way(
             ask()
 
 
+@pytest.mark.nightly
 def test_a_weighted_folder_with_infinite_losses_can_be_gone_on_with(tmp_path):
     """Blocks of few trials, in some of which no finite loss lies below 0."""
     leaky = Rule(always, on_alice(LeakyRandomizedResponse(ALICE, 0.5, 0.1)), name="leaky")

@@ -86,6 +86,7 @@ def test_a_false_likelihood_is_believed_unless_trust_is_withdrawn():
         play(always(ConstantLaplace()))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_challenge_that_was_met_is_examined(jobs):
     with pytest.raises(FalseLikelihood, match="ConstantLaplace"):
@@ -121,6 +122,7 @@ def test_a_folder_does_not_know_what_was_met(tmp_path):
     assert play(rarely_true, out=tmp_path, trust=True).rounds_played == 0
 
 
+@pytest.mark.nightly
 def test_verify_blames_the_mechanism_and_not_a_theorem():
     bounds = [b for b in bounds_for(Composition.repeat(FAMILY, 5)) if b.name == "basic"]
     settings = {"family": FAMILY, "rounds": 5, "trials": 200, "jobs": 1, "bounds": bounds}

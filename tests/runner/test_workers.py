@@ -23,6 +23,7 @@ PLAYS = """
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_workers_end_with_their_parent(number, tmp_path):
     script = Script(tmp_path, PLAYS)
@@ -57,6 +58,7 @@ IN_A_PROCESS = """
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("start", ["spawn", "fork"])
 def test_a_process_of_a_program_has_workers_of_its_own_and_ends_with_them(start, tmp_path):
     # a fork waited for its parent's workers for ever, and either for idle ones for five minutes

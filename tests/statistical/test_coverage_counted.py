@@ -102,6 +102,7 @@ PLAIN = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("of", [tail, delta])
 @pytest.mark.parametrize("case", PLAIN)
 def test_counted_losses_cover(case, of):
@@ -235,6 +236,7 @@ CONTINUOUS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("of", "plain"), [(weighted_tail, tail), (weighted_delta, delta)])
 @pytest.mark.parametrize("case", CONTINUOUS)
 def test_counted_weights_of_other_laws_cover(case, of, plain):
@@ -253,6 +255,7 @@ def test_counted_weights_of_other_laws_cover(case, of, plain):
     assert_covers(interval, truth, RATE / 2.0, repetitions=SAMPLES)
 
 
+@pytest.mark.sampled
 def test_counting_the_atom_as_above_is_caught(weighted):
     _, (losses, log_w) = weighted
     truth = of_atoms(LOSSES, MASS, tail, ATOM)

@@ -43,6 +43,7 @@ def half_width(estimate: Estimate) -> tuple[float, float]:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", [betting_interval, empirical_bernstein])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_bounded_means(method, name):
@@ -90,6 +91,7 @@ def gaussian_delta(eps):
     return norm.cdf(MU / 2 - eps / MU) - math.exp(eps) * norm.cdf(-MU / 2 - eps / MU)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("experiment", [0, 1])
 @pytest.mark.parametrize("eps", [0.5, 2.0])
 def test_delta_of_a_gaussian(eps, experiment):
@@ -184,6 +186,7 @@ def test_tails_at_atoms(atom):
             assert_covers(as_they_are, truth, RATE)
 
 
+@pytest.mark.nightly
 def test_the_band_holds_at_atoms():
     """Missed is a band that fails at any of the atoms or at a float beside one."""
     atoms = np.arange(-ROUNDS, ROUNDS + 1, 2)

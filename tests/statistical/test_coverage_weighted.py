@@ -49,6 +49,7 @@ def ends(estimate):
     return estimate.lower, estimate.upper
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("estimator", "bound", "truth"),
     [
@@ -76,6 +77,7 @@ def test_guesses_miss_at_most_twice_as_often_as_nominal(estimator, truth):
     assert_covers(interval, truth, 2 * RATE)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("estimator", "truth"), [(weighted_delta, EXACT_DELTA), (weighted_tail, EXACT_TAIL)]
 )
@@ -109,6 +111,7 @@ def test_half_a_guess_is_caught():
         assert_covers(interval, EXACT_DELTA, 2 * RATE)
 
 
+@pytest.mark.nightly
 def test_the_other_direction_from_the_same_sample():
     """Randomized response is symmetric, so both directions have the same exact answer."""
 
@@ -123,6 +126,7 @@ def test_the_other_direction_from_the_same_sample():
     assert_covers(lambda rng: ends(interval(rng)), EXACT_DELTA, RATE)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("theta", [1.0, 2.0])
 def test_skewed_weights(theta):
     """Guesses at the mean of log-normal weights, 1, from 300 of them, and the valid lower end.

@@ -77,6 +77,7 @@ def test_families_without_an_exact_answer_are_enclosed(epsilon, k, delta):
         assert highest_lower > 0.0 or delta > 1e-4
 
 
+@pytest.mark.nightly
 @wide
 @given(epsilons, rounds, deltas)
 def test_each_bound_inverts_itself(epsilon, k, delta):

@@ -43,6 +43,7 @@ def ask(asked, delta):
         return None, str(refusal)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("parameter", PARAMETERS)
 def test_every_answer_is_a_number_or_one_clear_line(family, parameter):

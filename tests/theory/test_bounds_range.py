@@ -23,6 +23,7 @@ def scan(width, rounds, epsilon, points=4001):
     return best
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("width", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("rounds", [1, 2, 5, 40])
 def test_candidates_reach_the_scan_of_every_t(width, rounds):
@@ -90,6 +91,7 @@ def test_the_adaptive_enclosure_holds_a_brute_force_search():
     assert answer.lower * (1 - 1e-4) <= reached <= answer.upper
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("width", "rounds"), [(0.1, 20), (1.0, 8), (3.0, 12)])
 def test_the_enclosure_lies_between_the_lower_and_the_upper_bounds(width, rounds):
     composition = Composition.repeat(BoundedRange(width), rounds)
@@ -121,6 +123,7 @@ def test_too_many_rounds_for_the_recursion_are_refused():
         adaptive(0.1, 5000)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("width", [0.0, 1e-4, 1.0, 800.0])
 @pytest.mark.parametrize("delta", [0.5, 1e-6, 1e-290])
 def test_extremes_stay_above_what_a_fixed_choice_reaches(width, delta):

@@ -38,6 +38,7 @@ def test_rungs_are_sorted_and_only_an_approximation_may_pass_the_exact_one():
     assert all(rung.value <= exact * (1 + 1e-9) for rung in rungs if rung.kind == "upper")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "family", [PureDP, GaussianDP, ZCDP, BoundedRange, lambda e: ApproxDP(e, 1e-10)]
 )

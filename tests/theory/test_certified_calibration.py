@@ -55,6 +55,7 @@ def test_every_digit_that_is_asked_for_is_certified(digits):
     assert 1 < found.beyond / found.value < 1 + 20 * 10.0**-digits
 
 
+@pytest.mark.nightly
 def test_sigma_rate_and_rounds_of_a_sampled_gaussian_meet_in_one_point():
     sigma = calibrate_certified(lambda s: sampled(s, 0.05, 40), 2.0, 1e-5, SIGMA)
     assert worse(sampled(sigma.value, 0.05, 40), 1e-5)[1] <= 2.0

@@ -137,6 +137,7 @@ def one_range(width):
     return delta
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["bounded-range-adaptive", "bounded-range-non-adaptive"])
 def test_one_round_of_bounded_range_up_to_the_top(name):
     draws, curves = np.random.default_rng(5), bound(name)

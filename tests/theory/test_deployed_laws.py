@@ -109,6 +109,7 @@ CONTINUOUS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CONTINUOUS)
 @pytest.mark.parametrize("exchanged", [False, True])
 def test_delta_is_the_integral_that_defines_it(name, exchanged):
@@ -128,6 +129,7 @@ def without_replacement_delta(base, rate, epsilon):
     return float(hockey_stick(*pair, mpmath.mpf(epsilon), FARTHER))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("base", [GaussianLaw(MU), LaplaceLaw(EPSILON)])
 def test_sampling_without_replacement_is_two_divergences(base):
     law = SampledWithoutReplacementLaw(base, 0.3)
@@ -369,6 +371,7 @@ def test_a_steep_staircase_keeps_its_atoms(epsilon, share):
     assert law.support == (-epsilon, epsilon)
 
 
+@pytest.mark.nightly
 def test_tiny_losses_do_not_ask_for_all_memory():
     law = PoissonSubsampledLaw(LaplaceLaw(1e-9), 1e-9)
     assert compose_laws([(law, 3)], 1e-6).delta(0.0).upper < 1e-6

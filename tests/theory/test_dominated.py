@@ -54,6 +54,7 @@ def exact_renyi(sigma, rate, alpha):
         return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("sigma", "rate"), CASES)
 @pytest.mark.parametrize("alpha", [1.001, 1.5, 2.0, 3.7, 20.0, 20.5])
 def test_renyi_divergences_are_those_by_quadrature_rounded_up(sigma, rate, alpha):
@@ -128,6 +129,7 @@ def test_a_family_of_randomized_response_composes_as_pure_privacy():
     assert found.upper - found.lower < 1e-6
 
 
+@pytest.mark.nightly
 def test_a_round_that_may_leak_composes_beside_pairs():
     parts = Composition.of((DominatedDP(LaplaceLaw(0.3)), 5), (ApproxDP(0.2, 1e-7), 5))
     found = bound("dominating-pairs").on(parts).delta(1.5)

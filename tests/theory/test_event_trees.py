@@ -117,6 +117,7 @@ def test_a_bounded_range_is_composed_below_a_gaussian_as_an_upper_end():
     assert composed.answer.upper >= rows["bounded-range-adaptive"].answer.lower
 
 
+@pytest.mark.nightly
 def test_the_bounds_are_asked_on_renyi_curves_where_these_are_better():
     rows = {row.name: row for row in Account(TRAINING).compare(delta=1e-6)}
     truth = rows["privacy-loss-distribution"]
@@ -369,6 +370,7 @@ def wide(rounds):
     return Account(events.self_compose(events.subsampled(events.gaussian(0.01), 0.5), rounds))
 
 
+@pytest.mark.nightly
 def test_a_wide_loss_is_bounded_by_its_moments():
     sampled = np.arange(1, 101)
     spread = norm.sf((366_000 - (5000 + math.log(0.5)) * sampled) / (100 * np.sqrt(sampled)))
@@ -377,6 +379,7 @@ def test_a_wide_loss_is_bounded_by_its_moments():
     assert 366_000 - 100 <= row.answer.upper <= 1.01 * 366_000
 
 
+@pytest.mark.nightly
 def test_a_loss_beyond_the_engines_leaves_the_other_bounds():
     account = wide(10**6)
     with pytest.raises(NotApplicable, match="no finite epsilon is certified"):

@@ -68,6 +68,7 @@ def test_a_delta_above_the_rate_needs_no_epsilon(sigma, exchanged):
         assert (found.lower, found.upper) == (0.0, 0.0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sigma", [0.1, 0.03, 0.02, 0.01])
 def test_a_steep_fall_beyond_a_flat_stretch_is_found(sigma):
     law = PoissonSubsampledLaw(GaussianLaw(1 / sigma), 0.001, exchanged=True)
@@ -79,6 +80,7 @@ def test_a_steep_fall_beyond_a_flat_stretch_is_found(sigma):
         assert ends[0] >= delta >= ends[1]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("mu", [1e-3, 1.0, 10.0, 1000.0])
 def test_a_gaussian_on_a_sample(mu, rate):
@@ -104,6 +106,7 @@ def truncated_gaussian(mu, reach, epsilon):
     return (lost + first - mpmath.exp(epsilon) * second) / total
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mu", [1e-3, 1.0, 10.0, 30.0, 100.0])
 @pytest.mark.parametrize("reach", [0.500001, 1.0, 1.5, 10.0])
 def test_a_truncated_gaussian(mu, reach):
@@ -113,6 +116,7 @@ def test_a_truncated_gaussian(mu, reach):
             assert_certain(law, epsilon, truncated_gaussian(mu, reach, epsilon))
 
 
+@pytest.mark.nightly
 def test_truncated_noise_that_hides_nothing_is_composed_all_the_same():
     for law in (TruncatedNoiseLaw(GaussianLaw(100.0), 3.0), TruncatedNoiseLaw(LaplaceLaw(90.0), 3)):
         found = PLD.from_law(law).self_compose(3).delta(1.0)
@@ -130,6 +134,7 @@ def discrete_gaussian_delta(sigma, sensitivity, epsilon):
     return lost / total
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sensitivity", [1, 100, 1000, 10**4])
 @pytest.mark.parametrize("epsilon", [-50.0, -1.0, 0.0, 1.0, 700.0])
 def test_a_discrete_gaussian_and_its_exchanged_pair(sensitivity, epsilon):

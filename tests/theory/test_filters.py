@@ -54,6 +54,7 @@ def worst_delta(step, initial, menu, epsilon, most_rounds):
     return value(initial, (0,) * len(menu), 0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("spec", EVERY, ids=str)
 @pytest.mark.parametrize("menu", [(0.1, 0.4), (0.25, 1.0), (0.05, 0.15)])
 def test_no_adaptive_adversary_gets_past(spec, menu):

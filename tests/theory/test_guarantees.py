@@ -101,6 +101,7 @@ def test_mean_loss_is_the_largest_over_the_extremal_pairs():
         assert PureDP(epsilon).mean_loss == pytest.approx(float(p0 @ np.log(p0 / p1)), rel=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 3.0, 20.0])
 def test_gaussian_of_a_finite_pair_is_the_least_that_covers_every_corner(epsilon):
     # A two-outcome pair is covered by mu exactly when its one corner is: mu = z(p0) - z(p1).

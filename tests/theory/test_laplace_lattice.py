@@ -66,6 +66,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("epsilons", CASES)
 @pytest.mark.parametrize("share", [-0.9, -0.31, 0.0, 0.25, 0.5, 0.7001, 0.9, 0.999])
 def test_its_delta_is_what_fifty_digits_say(epsilons, share):

@@ -68,6 +68,7 @@ def density(epsilon, count):
     return start + step * np.arange(total.size), total
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("epsilon", [0.1, 0.9])
 def test_its_delta_is_that_of_atoms_and_densities(epsilon):
     # All terms below three of five rounds, added up one by one.

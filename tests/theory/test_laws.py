@@ -41,6 +41,7 @@ def test_both_measures_have_mass_one(law):
     assert law.cdf(0.05) + law.sf(0.05) == pytest.approx(1, rel=1e-13)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_likelihood_ratio_is_the_exponential_of_the_loss(law):
     edges = np.linspace(-3, 3, 2001)
@@ -82,6 +83,7 @@ def test_log_mgf_agrees_with_its_moments_and_the_exchanged_law(law):
         assert law.mean == law.variance == np.inf
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 3.0, 50.0])
 def test_laplace_moments_and_transform_against_integration(epsilon):
     law = LaplaceLaw(epsilon)

@@ -33,6 +33,7 @@ def paths():
     return np.array(losses), np.array(spent)
 
 
+@pytest.mark.nightly
 def test_the_loss_stays_below_the_reading_at_every_time(paths):
     losses, squares = paths
     gamma = 0.1

@@ -86,6 +86,7 @@ def test_published_values(name, rounds):
     assert found.lower - 5e-10 * published <= published <= found.upper + 5e-10 * published
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rounds", [1, 10, 1000, 10000])
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12, 1e-30])
 def test_randomized_response_against_sixty_digits(rounds, delta):
@@ -103,6 +104,7 @@ def test_laplace_brackets_are_narrow(rounds, delta):
     assert found.width <= 1e-6 * found.upper
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("delta", [1e-3, 1e-12, 1e-30])
 def test_laplace_against_a_contour_in_forty_digits(delta):
     pld = compose_laws([(LaplaceLaw(0.1), 1000)])

@@ -211,6 +211,7 @@ def test_histograms_of_more_values_are_enumerated_right():
         assert law.delta(math.log(ratio)) == pytest.approx(exact, rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("local", [0.05, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("reports", [1_000, 30_000])
 def test_the_closed_form_is_above_the_numerical_bound_which_is_above_the_responses(local, reports):

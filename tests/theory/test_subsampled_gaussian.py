@@ -66,6 +66,7 @@ def integral(density, ends):
     return top * mpmath.quad(lambda x: density(x) / top, ends)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("sigma", "rate", "exchanged", "epsilons"),
     [

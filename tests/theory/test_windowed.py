@@ -63,6 +63,7 @@ class ByAnswers:
         return float((weight * self.last_round(left)).sum())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("law", BOTH, ids=["add", "remove"])
 @pytest.mark.parametrize("rounds", [2, 3])
 def test_few_rounds_are_their_convolution(law, rounds):
@@ -313,6 +314,7 @@ def test_dp_accounting_encloses_the_same_answer(sigma, rate, rounds):
     assert ours.lower <= theirs[1]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("exchanged", [False, True])
 def test_atoms_lie_on_the_grid_where_they_cost_nothing(exchanged, monkeypatch):
     """Moved off it by a law's own offset, the lower law loses a part of the step every round."""

@@ -170,6 +170,7 @@ def test_games_that_cannot_be_searched(dpcompose, options, named):
     assert named in dpcompose("worst", *options, "--epsilon", 1).complaint
 
 
+@pytest.mark.nightly
 def test_ctrl_c_is_one_line():
     call = "from simulator.doors.cli import main; print('ready', flush=True); main()"
     game = ["worst", "--menu", "laplace:0.01", "--rounds", "100000", "--epsilon", "1"]

@@ -203,6 +203,7 @@ def test_possible_is_never_less_than_certain() -> None:
             assert here < 0 or there >= 0
 
 
+@pytest.mark.nightly
 def test_a_sound_filter_with_a_free_parameter_is_found_sound() -> None:
     """Finer and finer passes, whose number does not depend on the machine."""
     filter_ = ZCDPFilter(1.0, 1e-4)

@@ -89,6 +89,7 @@ class SquaresFilter:
         return admitted, after if admitted else state
 
 
+@pytest.mark.nightly
 def test_the_gaussian_curves_budget_is_unsound_for_pure_mechanisms() -> None:
     """(1, 1e-6): .05603 fits the Gaussian curve, and is broken; .0546 is a hair below."""
     assert gaussian_delta(0.05603**0.5, 1.0) == pytest.approx(1e-6, rel=2e-3)

@@ -33,6 +33,7 @@ class Sum:
         return (True, after) if after <= self.budget else (False, state)
 
 
+@pytest.mark.nightly
 def test_a_sum_of_more_than_two_thousand_units_is_searched() -> None:
     """2,150 and 2,160 units: rounding once took a whole unit, and the game had no end."""
     found = worst_case(

@@ -63,6 +63,7 @@ def test_the_policy_plays_the_lower_end(name: str) -> None:
         assert event.delta.value == pytest.approx(ends.lower, rel=1e-9)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("experiment", [0, 1])
 def test_a_policy_over_continuous_noise_is_played_plainly(experiment: int) -> None:
     """Laplace and Gaussian noise; the interval fails with probability 1e-6."""
@@ -79,6 +80,7 @@ def test_a_policy_over_continuous_noise_is_played_plainly(experiment: int) -> No
     assert estimate.lower > found.delta.lower / 2
 
 
+@pytest.mark.nightly
 def test_compiled_and_interpreted_policies_play_the_same() -> None:
     found = worst_case("laplace:0.4,randomized-response:0.3", epsilon=0.5, rounds=5)
     policy = found.policy

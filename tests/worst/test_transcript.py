@@ -34,6 +34,7 @@ def test_chances_forward_and_backward_agree(experiment):
         assert there <= ended[0, 1] * (1 + 1e-12)
 
 
+@pytest.mark.nightly
 def test_a_chance_is_how_often_it_happens():
     """Of 100,000 plays; fails with probability 1e-6."""
     policy = responses()

@@ -116,6 +116,7 @@ def test_a_broken_sampler_is_blamed_on_the_mechanism(name, exact):
     assert "\n" not in line
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("exact", [True, False])
 def test_the_same_likelihood_over_its_own_sampler_passes(seed, exact):
@@ -157,6 +158,7 @@ def coin(first, second, **others):
 ANSWERS = [(0, 1), ("no", "yes"), (None, "yes"), ((0, "a"), (1, "b")), ((0.0, 1.0), (0.0, 2.0))]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("answers", ANSWERS)
 def test_any_kind_of_answer_is_held_against_its_loss(answers):
     true = coin(0.4, 0.5, answers=answers)
@@ -216,6 +218,7 @@ OWN = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("mechanism", "first", "second"), OWN, ids=lambda x: type(x).__name__)
 def test_a_mechanism_s_own_algorithm_draws_from_the_law_of_its_table(mechanism, first, second):
     """Where ``sample`` runs an algorithm and the play draws from a table, both are held to it."""
@@ -224,6 +227,7 @@ def test_a_mechanism_s_own_algorithm_draws_from_the_law_of_its_table(mechanism, 
         assert examined(mechanism, 3, first=first, second=second, draws=4096, draw=draw) is None
 
 
+@pytest.mark.nightly
 def test_false_alarms_are_as_rare_as_stated():
     """1000 true likelihoods at 2%: at most 20 alarms are expected, more than 40 are not.
 

@@ -140,6 +140,7 @@ def rounding(estimate):
     return 3e-8 * abs(estimate.upper if math.isfinite(estimate.upper) else 1.0) + 1e-9
 
 
+@pytest.mark.nightly
 def test_intervals_contain_those_of_the_losses_and_are_wider_by_what_they_say():
     seen = 0
     for name, losses in laws(3).items():
@@ -171,6 +172,7 @@ def test_on_a_lattice_nothing_is_lost(name):
                 assert by_counts.hits == exact.hits
 
 
+@pytest.mark.nightly
 def test_bands_and_trade_offs_contain_those_of_the_losses():
     for losses in laws(5).values():
         counts, every = counted(losses), one_by_one(losses)
@@ -189,6 +191,7 @@ def test_bands_and_trade_offs_contain_those_of_the_losses():
         assert (both.type_two_upper >= known.type_two_upper).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(4))
 def test_bands_of_delta_are_wider_by_what_they_say_at_most(seed):
     """The ladder of thresholds too is made of bins' ends, and not of the losses themselves."""

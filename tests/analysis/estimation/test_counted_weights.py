@@ -211,6 +211,7 @@ def failures(by_counts, exact):
             yield f"{name} {ours} for {theirs}"
 
 
+@pytest.mark.nightly
 def test_intervals_contain_those_of_the_losses_and_are_wider_by_what_they_say():
     seen = narrow = 0
     for name, (values, log_w) in laws(3).items():

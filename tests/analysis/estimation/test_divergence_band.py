@@ -31,6 +31,7 @@ def leaky(rng, n):
     return rng.choice(losses, n, p=chances), gain @ chances
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("law", [gaussian, leaky])
 @pytest.mark.parametrize("trials", [40, 3000])
 def test_the_band_holds_at_all_epsilons_at_once(law, trials):
@@ -73,6 +74,7 @@ def test_the_band_costs_little_and_contains_the_value():
     assert exact[25] == pytest.approx(band.value[25], rel=0.05)
 
 
+@pytest.mark.nightly
 def test_the_ladder_moves_the_ends_by_its_step_only():
     losses, _ = gaussian(np.random.default_rng(3), 20_000)
     coarse = delta_band(losses, EPSILONS)

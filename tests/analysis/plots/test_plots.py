@@ -60,6 +60,7 @@ def draw_divergence(axes):
 DRAWINGS = [draw_tails, draw_divergence, draw_rounds, draw_drift, draw_trade_off]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("draw", DRAWINGS, ids=lambda draw: draw.__name__)
 def test_each_figure_names_its_axes_and_every_series(draw, tmp_path):
     with paper_figure() as (figure, axes):
@@ -99,6 +100,7 @@ for draw in DRAWINGS:
 """
 
 
+@pytest.mark.nightly
 def test_two_processes_write_the_same_bytes(tmp_path, request):
     for seed in ("1", "2"):
         subprocess.run(

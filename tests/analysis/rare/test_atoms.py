@@ -74,6 +74,7 @@ def played(name):
     return simulate(game.adversary, game.family, game.rounds, TRIALS, seed=1, jobs=1)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("name", GAMES)
 def test_simulation_counts_whole_atoms(name, b):
@@ -145,6 +146,7 @@ def test_the_law_of_one_round_agrees():
         assert law.delta(0.99 * atom) == pytest.approx(-top * math.expm1(-0.01 * atom))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("name", ["one stake", "two stakes"])
 def test_weighted_samples_count_whole_atoms(name, b):
@@ -165,6 +167,7 @@ def test_weighted_samples_count_whole_atoms(name, b):
             assert alone.value == found.value
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("method", ["plain", "auto", "tilted", "doob", "splitting"])
 def test_rare_events_at_an_atom(method, b):

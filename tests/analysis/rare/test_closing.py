@@ -23,6 +23,7 @@ def growing(state, i, answer, _coins):
     return state * 1.1 + (answer if i > 0 else 0.0), 0
 
 
+@pytest.mark.nightly
 def test_auto_says_that_states_do_not_close_and_uses_the_bound_of_the_family(capsys):
     """A state that grows without end is given up within four seconds, found once, and said."""
     rule = Rule(growing, on_alice(RandomizedResponse(ALICE, 0.1)), 0.0)

@@ -103,6 +103,7 @@ def assert_same(first, second):
     assert str(first.views) == str(second.views)  # NaN answers of refused rounds equal themselves
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", RULES)
 def test_the_compiled_kernel_is_the_interpreter_bit_for_bit(name):
     rule = RULES[name]
@@ -130,6 +131,7 @@ def test_free_parameters_of_every_kind_uncompiled(monkeypatch):
             assert_same(play_block(s, b, 1), play_interpreted(s, b, 1))
 
 
+@pytest.mark.nightly
 def test_a_filter_refuses_the_same_rounds_in_both():
     filter_ = WhitehouseFilter(6.0, 0.95, 0.9)
     s = specification(TABLES, STEERED, filter=filter_)
@@ -143,6 +145,7 @@ def always(_state, _i, _answer, _coins):
     return 0.0, 0
 
 
+@pytest.mark.nightly
 def test_a_loss_on_a_columns_edge_is_steered_alike():
     rule = Rule(always, on_alice(RandomizedResponse(ALICE, 0.3)))
     s = specification(rule, ON_EDGES, rounds=40, trials=400, block_size=400, keep_views=0)

@@ -130,6 +130,7 @@ def test_atoms_are_compared_by_the_products_that_doubles_have():
     assert {w.move for w in found} == {0} | {int(a // 0.1) for a in map(float, range(1, 9))}
 
 
+@pytest.mark.nightly
 def test_a_threshold_that_moves_with_the_round_is_enumerated():
     """A Laplace answer against 0.5 i + 2: round by round, for the step computes with the round."""
 

@@ -110,6 +110,7 @@ def test_answers_without_a_list_have_no_tilted_law():
 # --- whole plays ---------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("sampling", MEASURES, ids=str)
 @pytest.mark.parametrize("name", MECHANISMS)

@@ -67,6 +67,7 @@ def test_two_thetas_by_auto(b):
         assert one.upper < 1.5 * one.lower
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", ["plain", "tilted", "steered", "guarded", "splitting"])
 def test_two_thetas_in_experiment_1_is_true_or_refused(method):
     try:
@@ -101,6 +102,7 @@ def test_a_theta_that_leaves_no_digits_is_refused(adversary, theta):
         assert "\n" not in str(refused.value)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("bad_start", [
     None,
@@ -118,6 +120,7 @@ def test_steering_stays_finite_from_a_bad_start(bad_start, b):
         assert np.abs(found.levels).max() <= MOST_TILT / 0.25  # 0.25 is its least loss
 
 
+@pytest.mark.nightly
 def test_steering_tilts_by_at_most_30_over_the_largest_loss():
     rule = make("fixed-worst-case", PureDP(0.5), 20)
     s = Specification(rule, PureDP(0.5), 20, 500, seed=3, sampling=plain())
@@ -131,6 +134,7 @@ def test_steering_tilts_by_at_most_30_over_the_largest_loss():
 # --- one sample for both experiments ---------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("sampling", [
     Tilted(0.5),
     Guarded(Tilted(0.5), 0.4, 0.2),

@@ -38,6 +38,7 @@ def test_the_pilot_chooses_what_was_wanted():
             Tilted.pilot(WORST, FAMILY, ROUNDS, **given)
 
 
+@pytest.mark.nightly
 def test_an_elite_of_infinite_losses_is_aimed_at():
     """delta(0) is 0.85 and infinite losses alone have 0.65: epsilon(0.66) is 3.577156."""
     leaky = LeakyRandomizedResponse(ALICE, 0.5, 0.1)

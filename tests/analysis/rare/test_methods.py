@@ -27,6 +27,7 @@ from tests.helpers.small_games import WITH_ALICE, WITHOUT_ALICE, Survey, survey,
 from tests.helpers.trees import expectation, hockey_stick, leaves
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize(
     "method", ["plain", "tilted", "steered", "guarded", "covering", "doob", "splitting"]
@@ -39,6 +40,7 @@ def test_the_methods_agree_with_the_exact_answer(method, b):
     assert_holds(event.delta, exact.delta(4.3))
 
 
+@pytest.mark.nightly
 def test_a_probability_is_at_most_one_though_a_mean_of_weights_may_pass_it():
     family, rounds = PureDP(0.2), 20
     adversary = make("double-when-behind", family, rounds)
@@ -105,6 +107,7 @@ def listed_instead(coins):
         yield WITHOUT_ALICE, WITH_ALICE, Survey(0.4)
 
 
+@pytest.mark.nightly
 def test_without_a_tilted_law_plain_play_and_splitting_remain():
     exact = expectation(leaves(listed_instead, 4, 0, Tilted(0.0)), hockey_stick(0.7))
     for method in ("auto", "plain", "splitting"):

@@ -134,6 +134,7 @@ def test_auto_makes_no_guess_where_losses_may_be_hidden():
     assert found.delta.lower < found.delta.upper
 
 
+@pytest.mark.nightly
 def test_a_guess_of_epsilon_is_held_to_other_samples():
     """A guess of at most 2 where delta(2) is above the target is contradicted."""
     by_guess = estimated(

@@ -55,6 +55,7 @@ def neighbours(database, relation):
     return [database.replace(old, new) for old, _ in database.records() for new in VALUES]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)
 @pytest.mark.parametrize("relation", [ADD_REMOVE, REPLACE_ONE], ids=str)
 def test_no_pair_exceeds_a_stated_sensitivity(query, relation):

@@ -15,7 +15,6 @@ from simulator.claims.findings import equal
 from simulator.doors.cli.output import tell
 from simulator.foundations import stages
 from simulator.foundations.errors import InvalidInput
-from tests.helpers.cases import mostly_nightly
 from tests.helpers.workplaces import Script
 
 FIELDS = {
@@ -33,6 +32,7 @@ def astray(monkeypatch):
     return right.id
 
 
+@pytest.mark.nightly
 def test_a_source_is_a_table_with_complaints_first(dpcompose):
     said = dpcompose("claims", "--source", "chapter5")
     assert (said.code, said.err) == (0, "")
@@ -227,7 +227,8 @@ def test_workers_do_not_check_what_they_cannot_know():
         claims.run([stranger, stranger], jobs=2)
 
 
-@pytest.mark.parametrize("seconds", mostly_nightly([0.2, 0.0, 0.03, 1.0]))
+@pytest.mark.sampled
+@pytest.mark.parametrize("seconds", [0.2, 0.0, 0.03, 1.0])
 def test_an_interruption_ends_workers_too(tmp_path, seconds):
     """At the very start of the workers and later; none of them says where it was."""
     body = """

@@ -38,6 +38,7 @@ def session(pid):
     return [state for state in found.stdout.split() if not state.startswith("Z")]
 
 
+@pytest.mark.nightly
 def test_ctrl_c_leaves_at_once_and_the_cluster_to_others(dpcompose, run, tmp_path):
     with scheduler(tmp_path) as (address, _):
         call = Call(*run, "--dask", address, "--out", tmp_path / "run")

@@ -52,6 +52,7 @@ def test_a_sample_too_poor_for_a_guess_prints_its_valid_ends(dpcompose):
         assert 0.0 <= entry["lower"] < entry["upper"] <= 1.0
 
 
+@pytest.mark.nightly
 def test_a_guess_is_printed_as_one(dpcompose):
     arguments = (*BEHIND, "--seed", 1, "--epsilon", 0.5, "--jobs", 1, "--method", "steered")
     event = dpcompose(*arguments, "--json").json

@@ -79,6 +79,7 @@ def test_a_refused_estimate_exits_3(dpcompose, monkeypatch):
     assert (said.code, said.out, said.err) == (3, "", "error: too few hits; play more trials\n")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)], ids=" ".join)
 def test_help_is_quick_to_get(command):
     # Each of these takes longer to import than all else.

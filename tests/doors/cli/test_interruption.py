@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from tests.helpers.cases import mostly_nightly
 from tests.helpers.interrupting import A_MOMENT, Call, wait_for_blocks
 
 ROUNDS = 1000
@@ -15,7 +14,8 @@ def lasting(report):
     return {key: value for key, value in report.items() if "second" not in key}
 
 
-@pytest.mark.parametrize("jobs", mostly_nightly([2, 1]))
+@pytest.mark.nightly
+@pytest.mark.parametrize("jobs", [2, 1])
 @pytest.mark.parametrize("library", [True, False])
 def test_an_interrupted_run_leaves_at_once_and_keeps_its_blocks(
     dpcompose, adversary_file, tmp_path, library, jobs

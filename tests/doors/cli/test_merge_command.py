@@ -45,6 +45,7 @@ def call(tmp_path):
     return run
 
 
+@pytest.mark.nightly
 def test_parts_are_stored_merged_and_shown(call, tmp_path):
     assert call(*RUN, "--part", "1/2", "--out", "one") == (
         0, "one: part 1/2, blocks 0 to 1 of 4 in each experiment, 130 trials\n", ""
@@ -67,6 +68,7 @@ def test_parts_are_stored_merged_and_shown(call, tmp_path):
     assert first == second
 
 
+@pytest.mark.nightly
 def test_parts_without_a_block_are_no_run(call, tmp_path):
     code, out, _ = call(*RUN, "--part", "1/40", "--out", "one")
     assert (code, out) == (
@@ -85,6 +87,7 @@ def test_parts_without_a_block_are_no_run(call, tmp_path):
 TIMES = dict.fromkeys(("seconds", "compile_seconds", "rounds_per_second"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

@@ -37,6 +37,7 @@ def leaky(tmp_path):
     return ("audit", mechanism, "--claimed", "pure:0.1", "--pair", "0", "1", "--samples", "2000")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("reader", ["reads", "has gone"])
 def test_a_reader_that_goes_away_does_not_hide_a_failed_check(leaky, reader):
     process = subprocess.Popen([*CALL, *leaky], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -54,6 +55,7 @@ def test_a_full_standard_output_is_one_line():
             assert "No space left" in one_line(err)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("closed", [(1,), (0, 1), (2,), (0, 1, 2)])
 def test_closed_streams(closed, tmp_path):
     out = tmp_path / "run"
@@ -71,6 +73,7 @@ def test_closed_streams(closed, tmp_path):
     assert json.loads((out / "specification.json").read_text())["goal"]["trials"] == 5
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_users_code_prints_is_kept_apart_from_results(adversary_file, jobs):
     more = """
@@ -99,6 +102,7 @@ def test_no_command_prints_but_by_the_one_function():
                 assert "file=" in "".join(shown), f"{path.name}:{number}: say() prints results"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "environment",
     [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],
@@ -113,6 +117,7 @@ def test_a_terminal_without_the_letters_of_a_path(tmp_path, environment):
     assert "violated" in out
 
 
+@pytest.mark.nightly
 def test_a_working_folder_that_was_deleted(tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -13,6 +13,7 @@ TAIL = ("estimate-rare", "fixed-worst-case", "--family", "pure:0.2", "--rounds",
 BOUNDS = ("bounds", "--mechanism", "laplace", "--round-epsilon", 0.1, "--rounds", 10)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "call",
     [

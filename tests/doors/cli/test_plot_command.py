@@ -15,6 +15,7 @@ def folder(dpcompose, tmp_path):
     return tmp_path / "run"
 
 
+@pytest.mark.nightly
 def test_a_stored_run_is_drawn_as_the_run_itself(dpcompose, folder, tmp_path):
     said = dpcompose("plot", folder)
     assert (said.code, said.out, said.err) == (0, f"{folder / 'run.png'}\n", "")
@@ -25,6 +26,7 @@ def test_a_stored_run_is_drawn_as_the_run_itself(dpcompose, folder, tmp_path):
     assert dpcompose("run", "press-when-ahead", *GAME, "--trace", "--out", folder).code == 0
 
 
+@pytest.mark.nightly
 def test_an_adversary_of_ones_own(dpcompose, adversary_file, tmp_path):
     mine = adversary_file()
     dpcompose("run", mine, *GAME, "--trace", "--keep-views", 2, "--out", tmp_path / "run")

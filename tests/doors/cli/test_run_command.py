@@ -93,6 +93,7 @@ def test_the_table_is_all_there_is_on_standard_output(dpcompose, adversary_file)
     assert lines[-1].endswith("rounds per second")
 
 
+@pytest.mark.nightly
 def test_a_summary_says_by_how_much_its_intervals_are_wider(dpcompose, adversary_file):
     """What stands in the table's line is the most of what the JSON has for each point."""
     source = """
@@ -141,6 +142,7 @@ def leaky(coins):
     assert chosen["experiments"]["1"]["points"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("library", "trials"), [(False, 270), (True, 9_000)])
 def test_the_number_of_jobs_changes_nothing_but_the_time(
     dpcompose, adversary_file, library, trials

@@ -55,6 +55,7 @@ def attack(mechanism):
     return {"attack": Rule(always, [(WITHOUT_ALICE, EVERYONE, mechanism)])}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rounds", [1, 50])
 def test_half_the_noise_is_caught_in_both_directions(rounds):
     mechanism = HalfGaussian(ALICE, 2.5)
@@ -65,11 +66,13 @@ def test_half_the_noise_is_caught_in_both_directions(rounds):
         )
 
 
+@pytest.mark.nightly
 def test_a_broken_promise_blames_the_mechanism_and_no_bound():
     with pytest.raises(BrokenPromise, match=r"^attack: .* promised 0\.2, a round lost 0\.4,"):
         verify(attack(HalfNoise(ALICE, 0.4)), FAMILY, 1, 40_000, **SETTINGS)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("rounds", [1, 50])
 def test_all_of_the_noise_is_not(rounds):
     checks = verify(attack(Laplace(ALICE, 0.2)), FAMILY, rounds, 40_000, **SETTINGS)

@@ -30,6 +30,7 @@ def test_a_run_of_one_round_and_one_trial_says_so():
     assert repr(plain.tail([0.1])) == "<1 estimate, threshold from 0.1 to 0.1>"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("words", "line"),
     [

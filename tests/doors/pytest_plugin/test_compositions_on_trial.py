@@ -41,6 +41,7 @@ def test_what_the_rounds_can_spend_at_most_is_kept():
     assert not result.violated
 
 
+@pytest.mark.nightly
 def test_the_fixture_replays_a_composition(session, pytester):
     pytester.makepyfile(f"""
         from simulator import Database, counting_query

@@ -5,6 +5,7 @@ that the real audit's size is at most what is stated is a matter of its own test
 """
 
 import numpy as np
+import pytest
 from scipy.stats import binom
 
 from simulator import PureDP
@@ -43,6 +44,7 @@ def alarms(processes, assertions, seed):
     return found
 
 
+@pytest.mark.nightly
 def test_one_process_with_few_assertions(monkeypatch):
     stub_audit.install(monkeypatch)
     found = alarms(1, 3, seed=0)
@@ -53,12 +55,14 @@ def test_one_process_with_few_assertions(monkeypatch):
     assert found <= binom.isf(CHANCE, SESSIONS, BUDGET)
 
 
+@pytest.mark.nightly
 def test_two_processes_one_of_which_replaces_the_other(monkeypatch):
     stub_audit.install(monkeypatch)
     found = alarms(2, 3, seed=1)
     assert 0 < found <= binom.isf(CHANCE, SESSIONS, BUDGET)
 
 
+@pytest.mark.nightly
 def test_the_count_would_see_a_budget_that_is_not_divided(monkeypatch):
     stub_audit.install(monkeypatch)
     monkeypatch.setattr(Spending, "spend", lambda self: self.budget)

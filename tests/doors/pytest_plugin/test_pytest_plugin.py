@@ -231,6 +231,7 @@ def test_reports_that_are_thrown_away_leave_the_count_whole(session, pytester, s
     assert spent == pytest.approx(spent_by(1), rel=1e-2)
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 def test_tests_in_forked_processes_never_take_the_same_share(session, pytester):
     pytester.makeconftest(STUB)
@@ -291,6 +292,7 @@ def test_deselected_tests_spend_nothing(session, pytester, stubbed):
     assert summary(result) == (1, pytest.approx(spent_by(1), rel=1e-2), 1e-6, 20)
 
 
+@pytest.mark.nightly
 def test_workers_share_the_budget_and_the_controller_adds_up(session, pytester, stubbed):
     pytest.importorskip("xdist")
     pytester.makeconftest(STUB)
@@ -329,6 +331,7 @@ def test_workers_share_the_budget_and_the_controller_adds_up(session, pytester, 
     assert re.findall(r"E +input_0 +(.*)", again.stdout.str()) == [count]
 
 
+@pytest.mark.nightly
 def test_a_worker_that_replaces_another_has_a_number_of_its_own(session, pytester):
     pytest.importorskip("xdist")
     pytester.makeconftest(STUB)

@@ -84,6 +84,7 @@ def test_what_is_not_installed_is_asked_for_in_one_line(without, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.nightly
 def test_results_are_tables(tmp_path):
     adversary = make("press-when-ahead", PureDP(0.2), 10)
 

@@ -153,6 +153,7 @@ with opened(sys.argv[1]) as store:
 """
 
 
+@pytest.mark.nightly
 def test_killed_at_any_moment_it_keeps_every_block_that_was_stored(tmp_path):
     at = 0
     for i in range(6):

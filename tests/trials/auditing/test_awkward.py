@@ -310,6 +310,7 @@ if np.finfo(np.longdouble).eps == np.finfo(float).eps:
     del ODD["the last bit of a long double"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ODD)
 def test_what_an_odd_answer_hides_is_found(name):
     def sample(secret, rng):  # randomized response, of epsilon ln 9
@@ -362,6 +363,7 @@ class LyingAlike:
         return "an answer"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "answer",
     [

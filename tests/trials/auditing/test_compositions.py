@@ -61,12 +61,14 @@ def test_rounds_that_leak_as_claimed_pass_and_the_bound_comes_near():
     assert broken.samples < 20_000
 
 
+@pytest.mark.nightly
 def test_two_rounds_that_leak_as_claimed_pass_and_half_the_claim_is_refuted():
     adversary = always(BlackBox(respond(0.8), PureDP(0.8)))
     assert not trial(adversary, 2, PureDP(1.6), stop_early=False).violated
     assert trial(adversary, 2, PureDP(0.8)).violated
 
 
+@pytest.mark.nightly
 def test_a_view_s_event_has_the_frequencies_that_are_counted_in_other_views():
     adversary = always(BlackBox(respond(0.5), PureDP(0.5)))
     found = trial(adversary, 4, PureDP(0.5)).event
@@ -80,6 +82,7 @@ def test_a_view_s_event_has_the_frequencies_that_are_counted_in_other_views():
         assert share == pytest.approx(hits, abs=0.04)  # five standard errors
 
 
+@pytest.mark.nightly
 def test_an_adaptive_adversary_gets_more_than_one_that_is_not():
     """The second round is worth asking only after an answer that favours Alice."""
     weak, strong = BlackBox(respond(0.2), PureDP(0.2)), BlackBox(respond(1.5), PureDP(1.5))
@@ -93,6 +96,7 @@ def test_an_adaptive_adversary_gets_more_than_one_that_is_not():
     assert not trial(adaptive, 3, PureDP(3.2)).violated
 
 
+@pytest.mark.nightly
 def test_a_new_function_in_every_round_is_the_same_mechanism_to_the_audit():
     def adversary(coins):
         while True:
@@ -107,6 +111,7 @@ def test_a_new_function_in_every_round_is_the_same_mechanism_to_the_audit():
     assert len(known) == MOST_ALIKE + 1
 
 
+@pytest.mark.nightly
 def test_coins_that_choose_the_challenge_are_no_evidence():
     def adversary(coins):
         mechanisms = [BlackBox(respond(0.3), PureDP(0.3), name) for name in "abc"]
@@ -117,6 +122,7 @@ def test_coins_that_choose_the_challenge_are_no_evidence():
     assert trial(adversary, 3, PureDP(0.2), samples=20_000).violated
 
 
+@pytest.mark.nightly
 def test_a_leak_in_one_round_of_many_is_found():
     """The third of four rounds answers in clear with probability 5%."""
 
@@ -132,6 +138,7 @@ def test_a_leak_in_one_round_of_many_is_found():
     assert not trial(adversary, 4, ApproxDP(0.8, 0.06), samples=4000).violated
 
 
+@pytest.mark.nightly
 def test_an_exception_on_one_database_only_is_a_violation():
     def fails(database):
         if "alice" in database:
@@ -182,6 +189,7 @@ def asks_in_turn(mechanism):
     return adversary
 
 
+@pytest.mark.nightly
 def test_above_threshold_asked_query_by_query():
     good, bad = (Interactive(above_threshold(noisy), PureDP(1.0)) for noisy in (True, False))
     assert not trial(asks_in_turn(good), 7, PureDP(1.0)).violated
@@ -237,6 +245,7 @@ def test_views_of_mechanisms_with_a_likelihood_too():
         audit_views(few, claimed=PureDP(2.0))
 
 
+@pytest.mark.nightly
 def test_a_filter_refuses_and_the_audit_sees_it():
     adversary = always(BlackBox(respond(0.8), PureDP(0.8)))
     filtered = trial(adversary, 6, PureDP(0.8), filter=SumFilter(0.8))
@@ -244,6 +253,7 @@ def test_a_filter_refuses_and_the_audit_sees_it():
     assert trial(adversary, 6, PureDP(0.8)).violated
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("jobs", [2, None])
 def test_the_verdict_does_not_depend_on_the_number_of_jobs(jobs):
     adversary = always(BlackBox(respond(0.8), PureDP(0.8)))

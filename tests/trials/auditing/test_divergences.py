@@ -79,6 +79,7 @@ def test_no_function_gains_on_a_true_claim():
             assert mean <= 1e-12
 
 
+@pytest.mark.nightly
 def test_false_alarms_are_as_rare_as_stated():
     """60 honest audits at 10%: 6 alarms are expected; more than 15 have probability 3e-4."""
     alarms = sum(

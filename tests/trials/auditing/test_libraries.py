@@ -51,6 +51,7 @@ def trial(adversary, rounds, claimed, samples=4000):
     )
 
 
+@pytest.mark.nightly
 def test_a_user_s_class_that_keeps_a_budget():
     """Two Laplace counts for 0.5 each, rounded, and then refusals: 1 in all."""
     assert not trial(asks_until_refused(users_own(1.0)), 4, PureDP(1.0)).violated

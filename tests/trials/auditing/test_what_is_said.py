@@ -60,11 +60,13 @@ def test_other_violations_say_nothing_of_bits():
 # --- dicts ---
 
 
+@pytest.mark.nightly
 def test_bits_are_not_looked_at_inside_dicts_where_that_is_said():
     assert not audit(in_a_dict, 0, 1, claimed=CLAIM, samples=20_000, bits=False).violated
     assert audit(in_a_dict, 0, 1, claimed=CLAIM, samples=20_000).by_bits
 
 
+@pytest.mark.nightly
 def test_bits_are_not_looked_at_inside_irregular_answers_either():
     def sample(value, rng):
         noisy = value + rng.laplace(0.0, 10.0)
@@ -96,6 +98,7 @@ def test_a_dict_that_changes_its_keys_is_one_answer_among_others():
     assert found.epsilon < 0.1 or "other" in found.event.words or found.event.hits_by(0) == 0
 
 
+@pytest.mark.nightly
 def test_a_dict_of_numbers_is_about_as_fast_as_an_array():
     import time
 

@@ -142,6 +142,7 @@ with processes.interruptible():
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_trial_leaves_no_process(tmp_path, number):
     root, busy = Path(__file__).resolve().parents[3], tmp_path / "busy"

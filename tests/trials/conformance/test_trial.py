@@ -157,6 +157,7 @@ def verdicts(plays):
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "caught_by", "ruling"),
     [
@@ -174,12 +175,14 @@ def test_each_broken_filter_is_caught(worker, name, caught_by, ruling):
     assert ruling in found[caught_by]
 
 
+@pytest.mark.nightly
 def test_a_sound_filter_is_cleared(worker):
     found = verdicts(play_filter(worker, "broken", "sums"))
     assert set(found) == set(FILTER_PLAYERS)
     assert set().union(*found.values()) == {Ruling.SOUND}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "ruling"),
     [
@@ -258,6 +261,7 @@ def test_other_ways_of_writing_have_the_truth_of_their_group():
         assert len(truths) == 1
 
 
+@pytest.mark.nightly
 def test_the_packages_own_accountants_are_sound():
     """The reduced trial: no claim of ours is unsound, and none fails."""
     trial = try_accountants("dpcompose", cases(share=0.04), truths=Truths())

@@ -32,6 +32,7 @@ COMPOSITIONS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("delta", [1e-3, 1e-8, 1e-14])
 @pytest.mark.parametrize("name", COMPOSITIONS)
 def test_both_ways_agree(name, delta):
@@ -47,6 +48,7 @@ def test_both_ways_agree(name, delta):
     assert second.value == pytest.approx(found.lower, rel=1e-4)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_subsampled_gaussian_is_enclosed(count):
     events = (PrivacyEvent(SUBSAMPLED_GAUSSIAN, 0.8, count, rate=0.05),)

@@ -53,6 +53,7 @@ def by_quad(function, kinks, reach=1500.0):
     )
 
 
+@pytest.mark.sampled
 @EVERY
 def test_the_largest_epsilon_over_patterns(entry):
     assert entry.pattern_epsilon() == pytest.approx(ON_PATTERNS[entry.name], abs=1e-6)
@@ -60,6 +61,7 @@ def test_the_largest_epsilon_over_patterns(entry):
     assert entry.private == (entry.name not in BROKEN)
 
 
+@pytest.mark.sampled
 @EVERY
 def test_no_pair_of_neighbours_passes_the_supremum(entry):
     rng = np.random.default_rng(7)

@@ -31,6 +31,7 @@ def test_answers_have_the_shape_that_is_stated(entry):
         assert np.array_equal(answers, again)
 
 
+@pytest.mark.sampled
 @EVERY
 def test_losses_have_the_mean_that_every_likelihood_ratio_has(entry):
     # E0[exp(-L)] is the mass of input 1 where input 0 has any, at most 1; and E1[exp(L)] the other
@@ -50,6 +51,7 @@ def test_losses_have_the_mean_that_every_likelihood_ratio_has(entry):
                 assert found.lower <= (1.0 - low) / (high - low) <= found.upper
 
 
+@pytest.mark.sampled
 @EVERY
 def test_events_by_loss_have_the_ratios_that_losses_state(entry):
     # of the event that L lies in a slice, Pr_0 and Pr_1 differ by a factor within the slice
