@@ -1,4 +1,4 @@
-"""Privacy losses, composition bounds, concentration and filters: the witness of every measurement.
+"""Privacy losses, composition bounds, concentration and filters.
 
 Imports nothing of the simulation.
 """

@@ -1,4 +1,4 @@
-"""Two certain ends of a number."""
+"""Certified ends of a number."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from simulator.foundations.errors import InvalidInput
 from simulator.theory.stored import members_of, plain, written
 
 Kind = Literal["upper", "exact", "lower", "approximation"]
-"""What a bound states: an end of the truth, the truth itself, or a number near it."""
+"""What a bound is: a certain end, the exact value, or an approximation."""
 
 
 @dataclass(frozen=True)
 class Bracket:
-    """An interval that holds the truth, the rounding of doubles included.
+    """An interval that contains the exact value, rounding errors included.
 
     Attributes
     ----------
     lower, upper : the ends; both may be infinite.
-    value : the number that is stated, ``upper`` by default. Of a bound that is an approximation it
-        may lie anywhere, and the ends are trivial: they are 0 and 1, or 0 and infinity.
+    value : the stated number, ``upper`` by default. An approximation has trivial ends: 0 and 1, or
+        0 and infinity.
 
-    ``lower, upper = bracket`` takes the ends.
+    ``lower, upper = bracket`` unpacks the ends.
     """
 
     lower: float
@@ -43,7 +43,7 @@ class Bracket:
     def stated(
         cls, kind: Kind, value: float, ends: tuple[float, float] | Bracket, *, ceiling: float
     ) -> Bracket:
-        """The bracket that a number of the given kind certifies, at most ``ceiling``.
+        """The bracket of a number of the given kind, at most ``ceiling``.
 
         ``ends`` are the number rounded down and up; the value is moved between them.
         """
@@ -71,18 +71,18 @@ class Bracket:
 
     @property
     def width(self) -> float:
-        """Distance of the ends; 0 for a point, also at infinity."""
+        """Distance of the ends; 0 where they are equal, also at infinity."""
         return 0.0 if self.lower == self.upper else self.upper - self.lower
 
     @property
     def midpoint(self) -> float:
-        """A value inside; it carries no guarantee of its own."""
+        """The middle of the interval; ``upper`` where that is infinite."""
         return self.upper if math.isinf(self.upper) else self.lower + self.width / 2
 
     def meet(self, other: Bracket) -> Bracket:
         """The intersection of two brackets of one number.
 
-        Raises InvalidInput when they exclude each other: then one of them is not certain.
+        Raises InvalidInput when they are disjoint.
         """
         return Bracket(max(self.lower, other.lower), min(self.upper, other.upper))
 

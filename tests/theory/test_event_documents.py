@@ -238,12 +238,12 @@ def test_events_that_are_stated_for_replacing_a_record():
 @pytest.mark.parametrize(
     ("theirs", "error", "complaint"),
     [
-        (3, InvalidInput, "event: 3 is no DpEvent of dp_accounting"),
+        (3, InvalidInput, "event: 3 is not a DpEvent of dp_accounting"),
         (dp("NonPrivateDpEvent"), InvalidInput, "NonPrivateDpEvent has no privacy"),
         (dp("UnsupportedDpEvent"), NotApplicable, "UnsupportedDpEvent is not read here"),
         (sampled(dp("UnsupportedDpEvent")), NotApplicable,
          r"^event \(PoissonSampledDpEvent\).event: Unsupported"),
-        (truncated(batch=10), NotApplicable, "batches of 100 records are cut to 10"),
+        (truncated(batch=10), NotApplicable, "batches of 100 records cut to 10"),
         (many_sensitivities(3000), NotApplicable, "3000 sensitivities composes too slowly"),
         (dp("SelfComposedDpEvent", event=noise(0.0), count=9), InvalidInput,
          r"^event \(SelfComposedDpEvent\).event \(GaussianDpEvent\): sigma must be a positive"),

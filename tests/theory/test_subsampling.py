@@ -214,7 +214,7 @@ def test_the_deltas_of_the_rounds_are_scaled_by_the_rate():
     assert amplified.epsilon(1e-5).value == pytest.approx(plain.epsilon(1e-5).value, rel=1e-12)
     both = bound("dominating-both-directions").on(composition).epsilon(1e-5).upper
     assert 0.5 * amplified.epsilon(1e-5).value < both < amplified.epsilon(1e-5).value
-    with pytest.raises(NotApplicable, match="probability of its leak"):
+    with pytest.raises(NotApplicable, match="reveals the record with the delta"):
         bound("one-direction").on(composition)
     with pytest.raises(NotApplicable, match="on a sample"):
         bound("amplified-by-sampling").on(Composition.repeat(PureDP(1.0), 2))

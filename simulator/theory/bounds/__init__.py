@@ -1,1 +1,1 @@
-"""Theorems on adaptive composition: a class for each, in a file with those of its kind."""
+"""Theorems on adaptive composition: one class per theorem, one file per family of theorems."""

@@ -1,7 +1,4 @@
-"""Advanced composition: mean of the loss plus Azuma's deviation, in its published forms.
-
-Every form is capped by basic composition, which holds as well.
-"""
+"""Advanced composition: mean of the loss plus Azuma's deviation, capped by basic composition."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ class Advanced(Bound):
         return core.total(lemma_7_mean)
 
     def uncapped_epsilon(self, core: Composition, delta: float) -> float:
-        """The theorem's own number, before the cap by basic composition."""
+        """The theorem's epsilon without the cap by basic composition."""
         return self._mean(core) + azuma_deviation(delta, core.total(_squared_range))
 
     def _delta(self, core: Composition, epsilon: float) -> float:
@@ -65,7 +62,7 @@ class Advanced(Bound):
 
 
 class AdvancedTightMean(Advanced):
-    """The same with (e^epsilon - 1) / (e^epsilon + 1) = tanh(epsilon / 2) in the mean."""
+    """Advanced composition with tanh(epsilon / 2) in place of e^epsilon - 1 in the mean."""
 
     name = "advanced-tight-mean"
     source = (
@@ -107,7 +104,7 @@ class KairouzOhViswanath(Bound):
 
     def _epsilon(self, core: Composition, delta: float) -> float:
         total = squares(core)
-        # e + sqrt(Q)/delta' may overflow, so its logarithm is taken of the pieces.
+        # e + sqrt(Q)/delta' may overflow, so its logarithm is computed from the two terms.
         log_ratio = 0.5 * math.log(total) - math.log(delta) if total > 0.0 else -math.inf
         log_sum = max(1.0, log_ratio) + math.log1p(math.exp(-abs(log_ratio - 1.0)))
         deviation = math.sqrt(2.0 * total * min(log_sum, -math.log(delta)))

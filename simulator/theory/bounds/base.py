@@ -1,4 +1,4 @@
-"""What a composition bound is: conditions, delta(epsilon), epsilon(delta), and its source."""
+"""The interface of a composition bound: its condition, delta(epsilon) and epsilon(delta)."""
 
 from __future__ import annotations
 
@@ -17,33 +17,32 @@ from simulator.theory.outward import below, sum_bracket
 from simulator.theory.parameters import SMALLEST_DELTA, delta_of_question
 
 _UP = 1.0 + 2.0**-48
-_DELTA_UP = 1.0 + 2.0**-38  # exponents of formulas are up to a thousand times their few roundings
+_DELTA_UP = 1.0 + 2.0**-38  # exp amplifies the rounding of an exponent up to a thousandfold
 _UNDERFLOW = 1e-307
 _MOST_COMPOSED, _LARGEST_SPREAD = 10**6, 6e4
-_SMALLEST_SQUARED = 1e-145  # squares of what is smaller lose their digits
+_SMALLEST_SQUARED = 1e-145  # the square of a smaller number loses digits
 
 
 class Bound(ABC):
     """One theorem on adaptive composition.
 
-    A subclass states its class attributes and, for the rounds that do not leak outright,
-    ``_why_not``, and either its formulas ``_delta`` and ``_epsilon`` or the brackets
-    ``_delta_answer`` and ``_epsilon_answer``; the per-round deltas are accounted for here.
-    The ends of an answer are certain. What a formula loses to rounding is added by ``_delta_ends``
-    and ``_epsilon_ends``, by default with the margins below: they are wider than the error of the
-    few operations of any formula here. An exact formula overrides both.
+    A subclass gives its class attributes, ``_why_not``, and either the formulas ``_delta`` and
+    ``_epsilon`` or the brackets ``_delta_answer`` and ``_epsilon_answer``. These are about rounds
+    whose own delta is 0; this class adds the per-round deltas. The ends of a bracket are certain:
+    ``_delta_ends`` and ``_epsilon_ends`` add a margin above the rounding error of any formula here.
+    An exact formula overrides both with tighter ends.
     """
 
     name: ClassVar[str]
     source: ClassVar[str]
     kind: ClassVar[Kind] = "upper"
-    costly: ClassVar[bool] = False  # a sizeable part of a second for every new question
+    costly: ClassVar[bool] = False  # takes a tenth of a second or more per evaluation
     leak_rule: ClassVar[LeakRule] = ONE_LEAK
     of_tail: ClassVar[bool] = False
-    """Whether delta(t) bounds not the divergence alone but Pr[L > t], where no round leaks."""
+    """Whether delta(t) also bounds Pr[L > t], where every round's own delta is 0."""
 
     def why_not(self, composition: Composition) -> str | None:
-        """The condition that ``composition`` fails, in words; None where the bound applies."""
+        """The condition that ``composition`` fails; None where the bound applies."""
         return self._why_not(composition.core)
 
     def on(self, composition: Composition) -> BoundOnComposition:
@@ -80,7 +79,7 @@ class Bound(ABC):
         return Bracket.stated(self.kind, value, ends, ceiling=math.inf)
 
     def _delta_ends(self, core: Composition, epsilon: float) -> Bracket:
-        """Ends around the delta, at an epsilon moved by more than the formula rounds it."""
+        """Ends of delta: the formula at an epsilon moved by more than its rounding error."""
         wider, narrower = epsilon / _UP, epsilon * _UP
         upper = self._delta(core, wider) * _DELTA_UP + _UNDERFLOW
         return Bracket(self._delta(core, narrower) / _DELTA_UP - _UNDERFLOW, upper)
@@ -129,8 +128,8 @@ class BoundOnComposition:
     def epsilon(self, delta: float) -> Bracket:
         """Least epsilon >= 0 at a delta in [0, 1).
 
-        Raises InvalidInput on another delta and below 1e-300, and NotApplicable where no epsilon
-        is enough, or where the rounds' own deltas leave less than 1e-300 of it.
+        Raises InvalidInput for any other delta and for one in (0, 1e-300), and NotApplicable where
+        no epsilon is enough or where the rounds' own deltas leave less than 1e-300.
         """
         delta = delta_of_question(delta)
         core, leaks = self.composition.core, self.composition.leaks
@@ -142,7 +141,7 @@ class BoundOnComposition:
             )
         if allowed > 0.0 and leaks == 0.0:
             return self.bound._epsilon_answer(core, allowed)
-        if allowed > 0.0:  # what the rounds' deltas leave is rounded relative to all of delta
+        if allowed > 0.0:  # the rounding error of ``allowed`` is relative to delta
             answer, margin = (
                 self.bound._epsilon_answer(core, allowed),
                 (delta + leaks) * (_UP - 1.0),
@@ -160,17 +159,17 @@ class BoundOnComposition:
 
 
 def largest_loss(core: Composition) -> Bracket:
-    """The doubles around the sum of the pure epsilons, infinite where a loss is unbounded."""
+    """Bracket of the sum of the pure epsilons, infinite where a loss is unbounded."""
     return sum_bracket((guarantee.pure_epsilon, count) for guarantee, count in core)
 
 
 def pure_epsilon(guarantee: Guarantee) -> float:
-    """The pure epsilon of a guarantee, as a plain function to sum."""
+    """The pure epsilon of a guarantee."""
     return guarantee.pure_epsilon
 
 
 def needs_squares(core: Composition) -> str | None:
-    """Condition shared by the bounds that sum squares of bounded losses."""
+    """Condition of the bounds that sum squares of bounded losses: why it fails, or None."""
     for guarantee, _ in core:
         if 0.0 < guarantee.pure_epsilon < _SMALLEST_SQUARED:
             return f"every epsilon must be 0 or at least {_SMALLEST_SQUARED:g}, unlike {guarantee}"
@@ -178,7 +177,7 @@ def needs_squares(core: Composition) -> str | None:
 
 
 def needs_reach(core: Composition) -> str | None:
-    """Condition shared by the bounds that compose the losses of bounded rounds numerically."""
+    """Condition of the bounds that compose bounded losses numerically: why it fails, or None."""
     if core.rounds > _MOST_COMPOSED:
         return f"more than {_MOST_COMPOSED:g} rounds are not composed numerically"
     spread = math.hypot(*(g.pure_epsilon * math.sqrt(count) for g, count in core))
@@ -188,7 +187,7 @@ def needs_reach(core: Composition) -> str | None:
 
 
 def needs_pure(core: Composition) -> str | None:
-    """Condition shared by the bounds on rounds whose loss is bounded."""
+    """Condition of the bounds on bounded losses: why it fails, or None."""
     for guarantee, _ in core:
         if not math.isfinite(guarantee.pure_epsilon):
             return f"every round must have a bounded privacy loss, and {guarantee} does not"

@@ -8,7 +8,7 @@ from simulator.theory.bounds.round_deltas import SUM_OF_LEAKS
 
 
 class Basic(Bound):
-    """(sum epsilon_i, sum delta_i), mechanisms chosen adaptively. Says nothing below the sum."""
+    """(sum epsilon_i, sum delta_i) for adaptively chosen mechanisms; delta is 1 below the sum."""
 
     name = "basic"
     source = "Roth 2011, Lecture 4, Theorem 1; Dwork and Roth 2014, Theorem 3.16"

@@ -1,4 +1,4 @@
-"""Bounded range: the exponential mechanism's own composition, beside that of pure privacy."""
+"""Bounds on mechanisms of bounded range, such as the exponential mechanism."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from simulator.theory.pld.response_atoms import LossAtoms
 
 
 def needs_range(core: Composition) -> str | None:
-    """Condition shared by the bounds on rounds of bounded range."""
+    """Condition of the bounds on rounds of bounded range: why it fails, or None."""
     return None if core.consists_of(BoundedRange) else "every round must be of bounded range"
 
 
@@ -67,7 +67,7 @@ class BoundedRangeAzuma(Bound):
 
 
 class BoundedRangeAdaptive(Bound):
-    """The best adaptive choice of every round's t, by backward recursion, with both ends."""
+    """Both ends of the best adaptive choice of every round's t, by backward recursion."""
 
     name = "bounded-range-adaptive"
     source = "Dong, Durfee and Rogers 2020, Section 6 (recursion; here enclosed from both sides)"
@@ -113,7 +113,7 @@ class BoundedRangeAdaptive(Bound):
 
 
 class BoundedRangeNonAdaptive(Bound):
-    """The worst mechanisms fixed in advance: exact then, a lower bound for adaptive choice.
+    """The worst mechanisms fixed in advance: exact without adaptivity, a lower bound with it.
 
     All rounds use the extremal pair of the same t, one of the k + 1 candidates
     (E + (l+1) epsilon) / (k+1) clipped to [0, epsilon].
@@ -127,7 +127,7 @@ class BoundedRangeNonAdaptive(Bound):
         if (reason := _needs_one_range(core)) is not None:
             return reason
         if core.rounds > 20_000:
-            return f"{core.rounds} rounds need their square in candidate terms; at most 20000"
+            return f"{core.rounds} rounds are too many for the sums over candidates; at most 20000"
         return None
 
     def _delta(self, core: Composition, epsilon: float) -> float:
@@ -159,10 +159,10 @@ class BoundedRangeNonAdaptive(Bound):
 
 @lru_cache(maxsize=256)
 def non_adaptive_delta(width: float, rounds: int, epsilon: float) -> float:
-    """Curve of ``rounds`` equal bounded-range pairs fixed in advance, at epsilon >= 0.
+    """delta(epsilon) of ``rounds`` equal bounded-range pairs fixed in advance, epsilon >= 0.
 
-    The candidates are scanned coarsely and then ever more finely around the best. Whatever the
-    scan would miss, each candidate alone is a valid lower bound.
+    The candidates are scanned in strides that shrink around the best one. The scan may miss the
+    best; each candidate alone is a valid lower bound.
     """
     return _best_candidate(width, rounds, epsilon)[0]
 
@@ -185,7 +185,7 @@ def non_adaptive_ends(width: float, rounds: int, epsilon: float) -> Bracket:
 
 
 def _certain_delta(width: float, rounds: int, epsilon: float) -> float:
-    """What the best candidate certainly reaches, its own rounding taken off."""
+    """Certified lower end of the delta of the best candidate."""
     if epsilon >= rounds * width:
         return 0.0
     atoms = _best_candidate(width, rounds, epsilon)[1]
@@ -221,7 +221,7 @@ def _delta_of(atoms: LossAtoms, epsilon: float) -> float:
 
 
 def _repeated_pair(width: float, rounds: int, t: float) -> LossAtoms | None:
-    """The positive atoms of ``rounds`` pairs of loss t and t - width; None if nothing is lost."""
+    """The positive atoms of ``rounds`` pairs of loss t and t - width; None if the loss is zero."""
     rest = width - t
     if t <= 0.0 or rest <= 0.0:  # the loss is constant, hence zero
         return None

@@ -1,4 +1,4 @@
-"""The inverse problem: how much each round may spend to fit a target over all rounds."""
+"""Calibration by formulas: the largest per-round guarantee that meets a target over all rounds."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _SMALLEST = 1e-100
 
 @dataclass(frozen=True)
 class Rung:
-    """The largest per-round guarantee that one bound admits; ``value`` is its one parameter.
+    """The largest per-round guarantee that one bound admits; ``value`` is its parameter.
 
-    ``noise`` is the least noise with it, in units of the query's sensitivity: the scale 1/epsilon
-    of Laplace noise for pure guarantees, the deviation 1/mu for Gaussian ones.
+    ``noise`` is the least noise that keeps it, in units of the query's sensitivity: the scale
+    1/epsilon of Laplace noise for pure guarantees, the deviation 1/mu for Gaussian ones.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Rung:
 
     @property
     def noise(self) -> float:
-        """Least noise, in sensitivities; infinite where nothing may be spent."""
+        """Least noise in units of the sensitivity; infinite where ``value`` is 0."""
         return 1.0 / self.value if self.value > 0.0 else math.inf
 
 
@@ -47,12 +47,12 @@ def calibrate(
     *,
     family: Callable[[float], Guarantee] = PureDP,
 ) -> list[Rung]:
-    """The ladder: for every bound the largest per-round parameter that meets the target.
+    """For every bound the largest per-round parameter that meets the target.
 
     ``family`` makes the guarantee of a round from its one parameter (PureDP, GaussianDP, ZCDP,
     BoundedRange; for approximate privacy ``lambda e: ApproxDP(e, 1e-9)``). Rungs are sorted from
-    the smallest parameter to the largest. By default all bounds are used but those that take long.
-    A rung of kind ``lower`` or ``approximation`` is no promise.
+    the smallest parameter to the largest. By default all bounds but the costly ones are used. A
+    rung of kind ``lower`` or ``approximation`` does not guarantee the target.
 
     Raises InvalidInput for a target outside epsilon > 0, 0 < delta < 1, rounds >= 1.
     """
@@ -76,7 +76,7 @@ def _quick_bounds() -> list[Bound]:
 def _largest(
     entry: Bound, epsilon: float, delta: float, rounds: int, family: Callable[[float], Guarantee]
 ) -> float | None:
-    """Bisection in the logarithm: the bounds grow with the parameter, some in small steps."""
+    """The largest parameter that meets the target, by bisection; None where there is none."""
 
     def fits(value: float) -> bool:
         granted = entry.on(Composition.repeat(family(value), rounds))
@@ -102,11 +102,10 @@ def _largest(
 
 
 def _corollary_3_21(epsilon: float, delta: float, rounds: int) -> list[Rung]:
-    """Add epsilon' / (2 sqrt(2 k ln(1/delta'))) where Theorem 3.20 confirms it.
+    """The rung of epsilon' / (2 sqrt(2 k ln(1/delta'))), where Theorem 3.20 confirms it.
 
-    It is printed for 0 < epsilon' < 1 and any delta' > 0, but for delta' close to 1 the drift term
-    that it drops is not small, and the theorem it follows from gives more than epsilon'. So the
-    rung is listed exactly where Theorem 3.20 confirms it, epsilon' = 1 included.
+    The corollary is printed for 0 < epsilon' < 1 and any delta' > 0. For delta' close to 1 the
+    drift term that it drops is not small, and Theorem 3.20 gives more than epsilon'.
     """
     value = corollary_3_21(epsilon, delta, rounds)
     claimed = Composition.repeat(PureDP(value), rounds)
@@ -117,7 +116,7 @@ def _corollary_3_21(epsilon: float, delta: float, rounds: int) -> list[Rung]:
 
 
 def corollary_3_21(epsilon: float, delta: float, rounds: int) -> float:
-    """The printed formula: per-round epsilon for a target (epsilon, delta) over ``rounds``.
+    """Per-round epsilon for a target (epsilon, delta) over ``rounds``, by the printed formula.
 
     Source: Dwork and Roth 2014, Corollary 3.21.
     """

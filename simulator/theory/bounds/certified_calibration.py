@@ -1,7 +1,7 @@
-"""The inverse problem by the certified law: the largest or least parameter that meets a target.
+"""Certified calibration: the largest or least parameter that meets a target over all rounds.
 
-Candidates are decimal numbers of few digits. The answer is one whose certified upper end meets the
-target; the next one, whose certified lower end does not, is returned with it.
+Candidates are decimal numbers of few digits. The result is a candidate whose certified upper end
+meets the target, with the next candidate whose certified lower end does not.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from simulator.theory.pld.distribution import compose_laws
 Rounds = Sequence[tuple[PrivacyLossLaw, int]]
 
 _TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8)
-"""The brackets are narrowed until they lie on one side of the target."""
+"""Tolerances of the composition, tried in turn until a bracket lies on one side of the target."""
 
 _CLEAR = 5.0
-"""A bracket so many of its widths from the target is narrow enough to guide the search."""
+"""A bracket farther than this many of its widths from the target needs no finer tolerance."""
 
 _FARTHEST = 64
-"""How many candidates beyond the answer are tried for one that certainly misses the target."""
+"""How many candidates are tried to find one that certainly misses the target."""
 
 
 @dataclass(frozen=True)
 class ParameterScale:
-    """What a parameter may be: decimal numbers of so many digits, or whole numbers.
+    """The candidates for a parameter: decimal numbers of ``digits`` digits, or whole numbers.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class ParameterScale:
             raise InvalidInput(f"digits must be at most 12, not {self.digits}")
 
     def candidate(self, index: int) -> float:
-        """The number of that index; ascending."""
+        """The candidate of an index; increasing in the index."""
         if self.digits == 0:
             return float(index)
         decade, place = divmod(index, 9 * 10 ** (self.digits - 1))
@@ -103,11 +103,11 @@ def calibrate_certified(
     target_delta: float,
     scale: ParameterScale,
 ) -> Calibrated:
-    """The parameter of most use that meets (epsilon, delta) over all rounds, on the safe side.
+    """The least private parameter on a scale that certainly meets (epsilon, delta) over all rounds.
 
-    ``rounds`` makes the laws of all rounds, from D0 to D1, with a parameter; the target is met in
-    both directions. Privacy must not fall towards the safe end of the scale: this guides the
-    search only, and the two candidates that are returned are certified whether it holds or not.
+    ``rounds`` makes the laws of all rounds, from D0 to D1, from a parameter; the target is met in
+    both directions. Privacy should not fall towards the safe end of the scale. This only guides the
+    search: both candidates of the result are certified in any case.
 
     Raises
     ------
@@ -130,7 +130,7 @@ class _Search:
     seen: dict[int, Bracket] = field(default_factory=dict)
 
     def found(self) -> Calibrated:
-        """Enclose the target between two candidates, narrow them, and certify both."""
+        """Find two candidates around the target, narrow them, and certify both."""
         with stage("narrowing the candidates"):
             return self._found()
 
@@ -146,7 +146,7 @@ class _Search:
         raise AssertionError
 
     def _enclosed(self) -> tuple[int, int | None]:
-        """A candidate that meets the target and one that does not, or None: all do."""
+        """A candidate that meets the target and one that does not, or None where all meet it."""
         scale = self.scale
         ends = (scale.index(scale.least), scale.index(scale.most))
         if scale.candidate(ends[0]) < scale.least:
@@ -168,7 +168,7 @@ class _Search:
         )
 
     def _between(self, good: int, bad: int) -> int:
-        """Where the logarithm of epsilon, taken as straight between both, has the target's."""
+        """The index at which log epsilon, interpolated linearly, equals that of the target."""
         ends = [self.seen.get(index) for index in (good, bad)]
         low, high = (
             math.nan if end is None or not 0.0 < end.midpoint < math.inf else math.log(end.midpoint)
@@ -192,11 +192,12 @@ class _Search:
                 missed = self.scale.candidate(beyond)
                 return Calibrated(self.scale.name, value, self._ends(good), missed, other)
         raise NotApplicable(
-            f"{self.scale.name} near {value!r}: doubles do not certify {self.scale.digits} digits"
+            f"{self.scale.name} near {value!r}: double precision cannot certify "
+            f"{self.scale.digits} digits"
         )
 
     def _meets(self, index: int) -> bool:
-        """Whether the upper end certainly meets the target; a loss beyond the engines does not."""
+        """Whether the upper end meets the target; False for a loss that cannot be composed."""
         worst = Bracket(0.0, 0.0)
         try:
             laws = list(self.rounds(self.scale.candidate(index)))

@@ -16,7 +16,8 @@ from simulator.theory.parameters import count, delta_of_question
 from simulator.theory.pld.distribution import compose_laws
 
 Rounds = Composition | Iterable[tuple[Guarantee | PrivacyLossLaw, int]]
-"""What is composed: guarantees, laws of one round's privacy loss, or both, and how often each."""
+"""The rounds of a composition: guarantees or laws of one round's privacy loss, with their
+counts."""
 
 TOLERANCE = 1e-6
 
@@ -24,15 +25,15 @@ TOLERANCE = 1e-6
 def certified_epsilon(rounds: Rounds, delta: float) -> Bracket:
     """Bracket of the least epsilon >= 0 that holds at ``delta`` in both directions.
 
-    Of guarantees it is the worst that an adaptive adversary gets, who may choose any mechanism that
-    keeps them; of laws, the truth of these very mechanisms on their worst pair. Infinite where no
-    epsilon is enough.
+    For guarantees it encloses the worst case over adaptive adversaries that choose any mechanism
+    keeping them; for laws, the composition of these mechanisms on their worst pairs. Infinite where
+    no epsilon is enough.
 
     Raises
     ------
-    InvalidInput : rounds that are none, or a delta outside [0, 1).
-    NotApplicable : guarantees of which no lower end is known, as Renyi DP; or of laws, a loss that
-        cannot be composed numerically.
+    InvalidInput : ``rounds`` are not pairs or are empty, or a delta outside [0, 1). NotApplicable :
+    guarantees without a known lower end, such as Renyi DP; or laws whose loss cannot be composed
+    numerically.
     """
     delta = delta_of_question(delta)
     if not isinstance(rounds, Composition):
@@ -44,7 +45,7 @@ def certified_epsilon(rounds: Rounds, delta: float) -> Bracket:
 
 
 def _checked(rounds: Iterable[tuple[object, int]]) -> list[tuple[Guarantee | PrivacyLossLaw, int]]:
-    """The rounds as a list; raises InvalidInput unless it is of pairs."""
+    """The rounds as a list of pairs; raises InvalidInput for anything else."""
     try:
         pairs = [(one, count("rounds", times)) for one, times in rounds]
     except (TypeError, ValueError) as error:
@@ -62,7 +63,7 @@ def _checked(rounds: Iterable[tuple[object, int]]) -> list[tuple[Guarantee | Pri
 
 
 def _law(one: Guarantee | PrivacyLossLaw) -> PrivacyLossLaw:
-    """The law of a round, or of the pair that dominates its family and belongs to it."""
+    """The law of a round, or of the worst pair of its family; raises NotApplicable without one."""
     if isinstance(one, PrivacyLossLaw):
         return one
     if one.worst_law is not None:
@@ -95,7 +96,7 @@ def _of_guarantees(composition: Composition, delta: float) -> Bracket:
 
 
 def _of_laws(rounds: list[tuple[PrivacyLossLaw, int]], delta: float) -> Bracket:
-    """The larger of both directions."""
+    """Bracket of epsilon in the worse direction."""
     if delta == 0.0:
         return _largest_loss(rounds)
     composed = compose_laws(rounds, TOLERANCE)
@@ -103,7 +104,7 @@ def _of_laws(rounds: list[tuple[PrivacyLossLaw, int]], delta: float) -> Bracket:
 
 
 def _largest_loss(rounds: list[tuple[PrivacyLossLaw, int]]) -> Bracket:
-    """At delta = 0: all rounds at their largest loss, in the worse direction."""
+    """Bracket of epsilon at delta = 0: the sum of the largest losses, in the worse direction."""
     ends = [Bracket(0.0, 0.0)]
     for pairs in (rounds, [(law.reversed(), times) for law, times in rounds]):
         largest = [

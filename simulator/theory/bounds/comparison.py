@@ -1,8 +1,8 @@
-"""Bounds beside the truth: a question, and a row of a table for each that has an answer.
+"""A table of bounds beside the exact privacy loss distribution.
 
 A theorem on a family (such as every epsilon-DP mechanism) is exact for the mechanism that attains
-the family's worst case and only an upper bound for the others; the privacy loss distribution of
-the mechanism itself is the truth for both.
+the family's worst case and only an upper bound for the others. The privacy loss distribution of the
+mechanism itself is exact for both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from simulator.theory.parameters import delta_of_question
 from simulator.theory.pld.distribution import compose_laws
 
 TOLERANCE = 1e-8
-"""Relative width that the exact rows aim at: some seconds at most, whatever the rounds."""
+"""Relative width that the exact rows aim at; takes some seconds at most."""
 
 GRID_TOLERANCE = 1e-6
 """The same where the loss must be put on a grid."""
@@ -35,16 +35,16 @@ Laws = Sequence[tuple[PrivacyLossLaw, int]]
 TRUTH = "privacy-loss-distribution"
 TRUTH_SMALLEST = 1e-9
 TRUTH_SPREAD = 6e4
-"""Where composing the loss numerically stays within seconds and floats: parameters from the first
-on, and a root of the sum of their squares up to the second."""
+"""The range in which composing the loss takes seconds and does not overflow: every parameter at
+least TRUTH_SMALLEST, and the root of the sum of their squares at most TRUTH_SPREAD."""
 SAMPLED_SPREAD = 2000.0
-"""The same for a mechanism on a sample, whose loss is put on a grid."""
+"""TRUTH_SPREAD for a mechanism on a sample, whose loss is put on a grid."""
 _TRUTH_SOURCE = "the mechanism's own privacy loss, composed numerically with certified round-off"
 
 
 @dataclass(frozen=True)
 class Row:
-    """The result of one bound: the epsilon at a delta, or the delta at an epsilon."""
+    """The bracket of one bound: the epsilon at a delta, or the delta at an epsilon."""
 
     name: str
     kind: Kind
@@ -71,7 +71,7 @@ class EpsilonAt:
         return bound.epsilon(self.delta)
 
     def truth(self, rounds: Laws, tolerance: float) -> Bracket:
-        """The bracket of the composed loss; at delta = 0 all rounds are at their largest."""
+        """The bracket of the composed loss; at delta = 0 the sum of the largest losses."""
         if self.delta == 0.0:
             largest = math.fsum(count * law.support[1] for law, count in rounds)
             found = Bracket(largest, math.inf if _infinite_mass(rounds) else largest)
@@ -118,16 +118,18 @@ def _infinite_mass(rounds: Laws) -> float:
 
 
 def question_of(delta: float | None, epsilon: float | None) -> Question:
-    """The question that one of both numbers poses; raises InvalidInput for none or both."""
+    """The question for the one number that is given; raises InvalidInput for none or both."""
     if delta is not None and epsilon is None:
         return EpsilonAt(delta)
     if epsilon is not None and delta is None:
         return DeltaAt(epsilon)
-    raise InvalidInput("ask for the epsilon at a delta, or for the delta at an epsilon")
+    raise InvalidInput(
+        "give a delta, for the epsilon at it, or an epsilon, for the delta at it; not both"
+    )
 
 
 def theorem_row(question: Question, bound: Bound, composition: Composition, attained: bool) -> Row:
-    """Where a theorem's worst case is not attained, "exact" is only an upper bound."""
+    """The row of a bound; an exact bound is only an upper one where it is not attained."""
     start = time.perf_counter()
     if bound.kind == "lower" and not attained:
         raise NotApplicable(f"{bound.name}: the mechanism is not the worst of its family")
@@ -138,9 +140,9 @@ def theorem_row(question: Question, bound: Bound, composition: Composition, atta
 
 
 def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | None = None) -> Row:
-    """The worse of both directions, where they differ.
+    """The row of the composed loss, in the worse direction if ``both``.
 
-    Raises InvalidInput where a given tolerance is not kept.
+    Raises InvalidInput where a given tolerance is not reached.
     """
     start = time.perf_counter()
     aim = _tolerance(rounds) if tolerance is None else tolerance
@@ -151,14 +153,14 @@ def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | No
     answer = Bracket.largest(found)
     if tolerance is not None and answer.width > tolerance * answer.upper:
         raise InvalidInput(
-            f"doubles do not certify a tolerance of {tolerance:g} here, but a relative width of "
+            f"double precision cannot certify a tolerance of {tolerance:g} here, but one of "
             f"{answer.width / answer.upper:.2g}"
         )
     return Row(TRUTH, "exact", answer, _TRUTH_SOURCE, time.perf_counter() - start)
 
 
 def table(theorems: dict[str, Compute], truth: Compute, names: Collection[str] = ()) -> list[Row]:
-    """The rows of those names, or all that apply, sorted by tightness.
+    """The rows of these names, or of all bounds that apply, sorted by tightness.
 
     Raises InvalidInput for an unknown name, NotApplicable where a named one, or none, applies.
     """

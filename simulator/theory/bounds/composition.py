@@ -1,4 +1,4 @@
-"""What is composed: a multiset of guarantees, one for each round."""
+"""The rounds of a composition: a multiset of guarantees."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from simulator.theory.parameters import count
 
 @dataclass(frozen=True)
 class Composition:
-    """Rounds of the composition experiment: how many must keep which guarantee.
+    """The guarantees of all rounds, with their counts; no bound depends on the order of rounds.
 
-    The order of rounds does not matter to any bound, so equal guarantees are counted together.
-    Build it with :meth:`of` or :meth:`repeat`; ``+`` joins two.
+    Made by :meth:`of` or :meth:`repeat`; ``+`` joins two.
     """
 
     parts: tuple[tuple[Guarantee, int], ...]
@@ -52,11 +51,11 @@ class Composition:
         return sum(rounds for _, rounds in self.parts)
 
     def total(self, amount: Callable[[Guarantee], float]) -> float:
-        """Sum over the rounds of a number that each guarantee has."""
+        """Sum of ``amount`` over the rounds."""
         return math.fsum(rounds * amount(guarantee) for guarantee, rounds in self.parts)
 
     def renyi(self, alpha: float) -> float:
-        """Bound on the Renyi divergence of the whole: it adds up (Mironov 2017, Proposition 1)."""
+        """Bound on the Renyi divergence of all rounds: the sum (Mironov 2017, Proposition 1)."""
         return self.total(lambda guarantee: guarantee.renyi(alpha))
 
     def consists_of(self, *kinds: type[Guarantee]) -> bool:
@@ -65,15 +64,15 @@ class Composition:
 
     @property
     def core(self) -> Composition:
-        """The same rounds, given that none of them leaks outright."""
+        """The rounds conditioned on no round revealing its record outright (delta = 0)."""
         return Composition.of(*((guarantee.core, rounds) for guarantee, rounds in self.parts))
 
     @property
     def log_kept(self) -> float:
-        """Natural logarithm of the probability that no round leaks outright."""
+        """Natural logarithm of the probability that no round reveals its record outright."""
         return self.total(lambda guarantee: math.log1p(-guarantee.leak))
 
     @property
     def leaks(self) -> float:
-        """Expected number of outright leaks: the sum of the per-round deltas."""
+        """The sum of the per-round deltas."""
         return self.total(lambda guarantee: guarantee.leak)

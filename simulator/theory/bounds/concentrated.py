@@ -1,4 +1,4 @@
-"""Concentrated differential privacy: rho adds up, and converts to (epsilon, delta) in two ways."""
+"""Bounds by concentrated differential privacy: rho adds up and converts to (epsilon, delta)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Concentration inequalities for sums and martingales, each with the condition it needs.
+"""Concentration inequalities for sums and martingales, each with its condition.
 
-All give a bound on Pr[X_1 + ... + X_k - (sum of conditional means) >= t], a number in [0, 1];
-t <= 0 gives 1. "Conditional" is given the past X_1, ..., X_{i-1}.
+All return a bound on Pr[X_1 + ... + X_k - (sum of conditional means) >= t], a number in [0, 1]; t
+<= 0 gives 1. "Conditional" is given the past X_1, ..., X_{i-1}.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def azuma_deviation(delta: float, squared_ranges: float) -> float:
 def azuma_absolute_tail(t: float, squared_deviations: float) -> float:
     """exp(-t^2 / (2 sum a_i^2)), for martingales.
 
-    Condition: abs(X_i - its conditional mean) <= a_i; ``squared_deviations`` is the sum of a_i^2.
-    A variable in an interval of length r has a_i <= r only, and then the exponent is four times
-    smaller than by :func:`azuma_tail`: for privacy losses it gives a_i = 2 epsilon.
+    Condition: abs(X_i - its conditional mean) <= a_i; ``squared_deviations`` is the sum of a_i^2. A
+    variable in an interval of length r has a_i <= r, and the exponent is then a quarter of that of
+    :func:`azuma_tail`; privacy losses have a_i = 2 epsilon.
 
     Source: Azuma 1967.
     """

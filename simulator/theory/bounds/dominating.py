@@ -1,4 +1,4 @@
-"""Families whose rounds a pair dominates: the pair itself, composed."""
+"""Bounds by dominating pairs: the pair that dominates each round's family, composed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SOURCE = "Zhu, Dong and Wang 2022, Theorem 10"
 
 
 class DominatingPairs(Bound):
-    """Every round replaced by the pair that dominates its family, and belongs to it."""
+    """The composition of the rounds' worst pairs: each dominates its family and belongs to it."""
 
     name = "dominating-pairs"
     source = _SOURCE
@@ -52,14 +52,14 @@ class DominatingPairs(Bound):
         return self._answer(found, ceiling=math.inf)
 
     def _answer(self, found: list[Bracket], ceiling: float) -> Bracket:
-        """The larger of several."""
+        """The bracket of the largest, stated as this bound's kind."""
         largest = Bracket.largest(found)
         value = largest.lower if self.kind == "lower" else largest.upper
         return Bracket.stated(self.kind, value, largest, ceiling=ceiling)
 
 
 class BothDirections(DominatingPairs):
-    """Every round replaced by a pair that dominates its family in both directions at once."""
+    """The composition of pairs that dominate each round's family in both directions at once."""
 
     name = "dominating-both-directions"
     kind = "upper"
@@ -77,7 +77,7 @@ class BothDirections(DominatingPairs):
 
 
 class OneDirection(DominatingPairs):
-    """The same database holds the record in every round: the larger of both directions."""
+    """The same database holds the record in every round: the worse of both directions."""
 
     name = "one-direction"
     source = "Zhu, Dong and Wang 2022, Theorem 11 (attained on one record)"
@@ -87,7 +87,7 @@ class OneDirection(DominatingPairs):
         """See :meth:`Bound.why_not`."""
         for guarantee, _ in composition:
             if isinstance(guarantee, DominatedFamily) and guarantee.leak > 0.0:
-                return f"no pair is known that reveals {guarantee} with the probability of its leak"
+                return f"no pair is known that reveals the record with the delta of {guarantee}"
         return super().why_not(composition)
 
     def _why_not(self, core: Composition) -> str | None:

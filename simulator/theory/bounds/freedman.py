@@ -10,9 +10,9 @@ from simulator.theory.bounds.concentration import freedman_deviation, freedman_t
 class Freedman(Bound):
     """Pr[L > epsilon] by Freedman's inequality, which bounds delta(epsilon); capped by basic.
 
-    A round's loss exceeds its mean by at most epsilon_i as the mean is not negative. The variance
-    is that of :attr:`Guarantee.loss_variance`. Better than Azuma for large epsilon_i and many
-    rounds, where the variance is well below the squared half-range.
+    A round's loss exceeds its mean by at most epsilon_i, as the mean is not negative. The variance
+    is :attr:`Guarantee.loss_variance`. Tighter than Azuma for large epsilon_i and many rounds,
+    where the variance is well below the squared half-range.
     """
 
     name = "freedman"

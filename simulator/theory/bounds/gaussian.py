@@ -1,4 +1,4 @@
-"""Bounds by way of Gaussian trade-off functions: mu^2 adds up."""
+"""Bounds by Gaussian trade-off functions: mu^2 adds up."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _response_variance(guarantee: Guarantee) -> float:
 
 
 class _ByMu(Bound):
-    """A bound that is the exact Gaussian curve of some mu."""
+    """A bound equal to the Gaussian curve of some mu."""
 
     def _mu(self, core: Composition) -> float:
         squares = core.total(lambda guarantee: guarantee.gdp_mu**2)
@@ -65,7 +65,7 @@ class AnalyticGaussian(_ByMu):
 
 
 class GaussianDominates(_ByMu):
-    """Each round is no easier to tell apart than its Gaussian; those compose exactly."""
+    """The Gaussian curve of the composition of Gaussians that dominate the rounds."""
 
     name = "gdp"
     source = "Dong, Roth and Su 2022, Corollary 3.3 (each round replaced by its Gaussian)"
@@ -82,7 +82,7 @@ class GaussianDominates(_ByMu):
 class CentralLimit(_ByMu):
     """mu = 2 (sum of means) / sqrt(sum of variances) of the extremal losses.
 
-    An approximation for many small rounds; it errs on either side.
+    An approximation for many rounds of small epsilon; it can be too small or too large.
     """
 
     name = "gdp-clt"
@@ -93,7 +93,7 @@ class CentralLimit(_ByMu):
         if not core.consists_of(PureDP):
             return "the limit is stated here for pure or approximate differential privacy"
         if max(guarantee.pure_epsilon for guarantee, _ in core) > _LARGEST_ROUND:
-            return f"a round with epsilon above {_LARGEST_ROUND:g} has hardly any spread"
+            return f"a round with epsilon above {_LARGEST_ROUND:g} has almost no variance"
         return None
 
     def _mu(self, core: Composition) -> float:
@@ -103,7 +103,7 @@ class CentralLimit(_ByMu):
 
 
 class GaussianInZCDP(_ByMu):
-    """The Gaussian mechanism with mu^2 = 2 rho is in the family, so its curve is reached."""
+    """The curve of the Gaussian mechanism with mu^2 = 2 rho, which belongs to the family."""
 
     name = "gaussian-in-zcdp"
     source = "Bun and Steinke 2016, Proposition 1.6; Balle and Wang 2018, Theorem 8"

@@ -1,4 +1,4 @@
-"""The exact answer for pure and approximate differential privacy: randomized response is worst."""
+"""Exact bounds for pure and approximate differential privacy: randomized response is worst."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.theory.pld.response_atoms import LossAtoms, mixed_atoms, repeated
 from simulator.theory.pld.response_lattice import ResponseCounts, enclosing_atoms, lattice_step
 
 _MOST_ATOMS = 4_000_000
-_UNDERFLOW = 1e-300  # more than all mass that double precision loses in a convolution
+_UNDERFLOW = 1e-300  # above all mass that a convolution in double precision loses
 
 
 def _parts(core: Composition) -> ResponseCounts:
@@ -82,7 +82,7 @@ class OptimalHeterogeneous(OptimalHomogeneous):
 
 
 class RoundedHeterogeneous(Bound):
-    """Every epsilon rounded up to a lattice; rounded down it certifies the lower end."""
+    """The upper end with every epsilon rounded up to a lattice, the lower end rounded down."""
 
     name = "murtagh-vadhan-rounded"
     source = "Murtagh and Vadhan 2016, Theorem 1.7 (rounding; here with a lower end as well)"
@@ -94,7 +94,7 @@ class RoundedHeterogeneous(Bound):
         if len(parts) < 2:
             return "needs two distinct epsilons; with one, use kairouz-oh-viswanath-3.3"
         if lattice_step(parts) is None:
-            return f"{core.rounds} rounds are too many for a lattice of useful step"
+            return f"{core.rounds} rounds are too many for a lattice of a fine enough step"
         return None
 
     def _enclosing(self, core: Composition) -> tuple[LossAtoms, LossAtoms]:
@@ -112,7 +112,7 @@ class RoundedHeterogeneous(Bound):
 
     def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
         if delta <= 2.0 * _UNDERFLOW:
-            raise NotApplicable(f"{self.name}: delta {delta!r} is below double precision's reach")
+            raise NotApplicable(f"{self.name}: delta {delta!r} is too small for double precision")
         below, above = self._enclosing(core)
         largest = largest_loss(core).upper
         reach = max(largest, *(float(atoms.losses[0]) * (1.0 + 1e-9) for atoms in (below, above)))

@@ -1,19 +1,18 @@
-"""The worst adaptive adversary against bounded range, by backward recursion, enclosed.
+"""Certified ends of the worst adaptive adversary against bounded range, by backward recursion.
 
-With i rounds left and E to go, the best that an adversary can reach is
-V_i(E) = sup over t of p_t V_{i-1}(E - t) + (1 - p_t) V_{i-1}(E - t + w), where w is the width,
-p_t = (1 - e^(t-w)) / (1 - e^(-w)) and V_0(E) = (1 - e^E)_+. On a lattice that divides w:
+With i rounds left and a remaining threshold E, the largest delta of an adversary is V_i(E) = sup
+over t of p_t V_{i-1}(E - t) + (1 - p_t) V_{i-1}(E - t + w), where w is the width, p_t = (1 -
+e^(t-w)) / (1 - e^(-w)) and V_0(E) = (1 - e^E)_+. On a lattice that divides w:
 
 - restricting t to the lattice is a strategy, so it gives a lower bound;
 - V_{i-1} is convex in x = e^E (a supremum of convex functions), so between lattice points it is
-  below its chord. With v = e^(t_j - t) the objective is then, on the cell from t_j on,
-  (beta - alpha v - gamma / v) / (1 - e^-w), whose largest value is explicit: an upper bound over
-  every t. It exceeds the objective at t_j by (root alpha - root gamma)^2 / (1 - e^-w), which is
-  computed as such: near the largest loss the objective itself is a difference of terms that all
-  but cancel.
+  below its chord. With v = e^(t_j - t) the objective is then, on the cell from t_j on, (beta -
+  alpha v - gamma / v) / (1 - e^-w), whose largest value is explicit: an upper bound over every t.
+  It exceeds the objective at t_j by (root alpha - root gamma)^2 / (1 - e^-w), which is computed in
+  this form: near the largest loss the terms of the objective cancel.
 
 A cell is a power of two of the width, so the lattice is exact. Every other operation is rounded
-away from the truth, by more than it loses; underflow loses less than 1e-300 in all.
+outwards by more than its error; underflow loses less than 1e-300 in total.
 
 Source: the recursion is Dong, Durfee and Rogers 2020, Section 6.
 """
@@ -34,19 +33,19 @@ UNDERFLOW = 1e-300
 _WORK = 4e6  # (rounds x cells)^2: about a third of a second
 _MOST_CELLS, _LEAST_CELLS = 1024, 8
 SHORTEST_STEP, LONGEST_STEP = 1e-9, 600.0
-"""Nats: in shorter cells the chords cancel to nothing, across longer ones e^epsilon overflows."""
-_UP = 1.0 + 2.0**-47  # for what a round's dozen operations lose
+"""In nats. In shorter cells the chords lose all digits, across longer ones e^epsilon overflows."""
+_UP = 1.0 + 2.0**-47  # above the rounding error of a round's dozen operations
 
 
 def cells_per_width(rounds: int) -> int | None:
-    """Lattice cells in one width, a power of two that the work affords; None when too few."""
+    """Lattice cells per width, a power of two limited by _WORK; None where too few."""
     most = min(_MOST_CELLS, math.sqrt(2.0 * _WORK) / rounds)
     return 2 ** int(math.log2(most)) if most >= _LEAST_CELLS else None
 
 
 @dataclass(frozen=True, eq=False)
 class EnclosedCurve:
-    """delta on the points ``epsilons`` (increasing), certain to lie in [lower, upper]."""
+    """Certified ends of delta at the points ``epsilons`` (increasing)."""
 
     epsilons: Floats
     lower: Floats
@@ -55,9 +54,9 @@ class EnclosedCurve:
     def invert(self, delta: float) -> Bracket:
         """Bracket of the epsilon where the curve is ``delta``.
 
-        Above, the chord of the upper ends; below, the extension of the line from the upper end on
-        the left to the lower end at the last point that is certainly above: both by convexity in
-        e^epsilon.
+        By convexity in e^epsilon. The upper end is on the chord of the upper ends. The lower end is
+        on the extended line from the upper end on the left to the lower end at the last point that
+        is certainly above ``delta``.
         """
         right = int(np.argmax(self.upper <= delta))
         if right == 0:  # below delta everywhere
@@ -74,7 +73,7 @@ class EnclosedCurve:
     def _crossing(self, point: int, value: float, delta: float) -> float:
         """Where the line from the upper end before ``point`` to ``value`` there meets ``delta``."""
         start, before = float(self.epsilons[point - 1]), float(self.upper[point - 1])
-        if before <= value:  # flat within rounding: nothing is known beyond the point
+        if before <= value:  # flat within rounding: the crossing is not beyond the point
             return float(self.epsilons[point])
         growth = math.expm1(float(self.epsilons[point]) - start)
         return start + math.log1p(growth * (before - delta) / (before - value))
@@ -84,7 +83,7 @@ class EnclosedCurve:
 def enclosed_curve(width: float, rounds: int, cells: int, offset: float) -> EnclosedCurve:
     """Lower and upper ends of V_rounds at ``offset`` plus the multiples of width / cells.
 
-    ``cells`` is a power of two; ``offset`` may be off by a unit of the step.
+    ``cells`` is a power of two; ``offset`` may be off by one rounding unit of the step.
     """
     step = width / cells
     reach = (rounds + 1) * cells  # beyond, the curve is 1 - e^E on the left and 0 on the right
@@ -104,7 +103,7 @@ def enclosed_curve(width: float, rounds: int, cells: int, offset: float) -> Encl
 
 
 def _trivial(points: Floats) -> Floats:
-    """(1 - e^E)_+, what is reached without another round."""
+    """(1 - e^E)_+, the value with no round left."""
     return np.maximum(0.0, -np.expm1(np.minimum(points, 0.0)))
 
 
@@ -113,7 +112,7 @@ def _shifted(values: Floats, cells: int, by: int) -> Floats:
     return values[cells - by : values.size - cells - by]
 
 
-def _chances(cells: int, width: float, jump: int) -> tuple[float, float]:
+def _probabilities(cells: int, width: float, jump: int) -> tuple[float, float]:
     """The probabilities p_t and 1 - p_t at t = jump steps."""
     step, scale = width / cells, -math.expm1(-width)
     rest = (cells - jump) * step
@@ -123,7 +122,7 @@ def _chances(cells: int, width: float, jump: int) -> tuple[float, float]:
 def _best_on_lattice(values: Floats, cells: int, width: float) -> Floats:
     best = np.zeros(values.size - 2 * cells)
     for jump in range(cells + 1):
-        p, q = _chances(cells, width, jump)
+        p, q = _probabilities(cells, width, jump)
         reached = p * _shifted(values, cells, jump) + q * _shifted(values, cells, jump - cells)
         np.maximum(best, reached, out=best)
     return best
@@ -142,8 +141,8 @@ def best_in_cells(values: Floats, cells: int, width: float) -> Floats:
     drop, growth = -math.expm1(-step), math.expm1(step)
     tiny = 2.0**-47
     for jump in range(cells):
-        p, q = _chances(cells, width, jump)
-        p_end, q_end = _chances(cells, width, jump + 1)
+        p, q = _probabilities(cells, width, jump)
+        p_end, q_end = _probabilities(cells, width, jump + 1)
         high, high_end = (_shifted(values, cells, jump + i) for i in (0, 1))
         low, low_end = (_shifted(values, cells, jump + i - cells) for i in (0, 1))
         rise, rise_low = high_end - high, low_end - low

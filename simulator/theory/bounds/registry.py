@@ -1,4 +1,4 @@
-"""The registry of composition bounds. A new bound is one class and one entry in the tuple here."""
+"""The registry of composition bounds."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _BOUNDS: tuple[Bound, ...] = (
 
 
 def all_bounds() -> tuple[Bound, ...]:
-    """Every registered bound, in the order of their history."""
+    """Every registered bound."""
     return _BOUNDS
 
 
@@ -82,10 +82,10 @@ def bounds_for(composition: Composition) -> list[BoundOnComposition]:
 
 
 def tail_bounds(composition: Composition) -> list[BoundOnComposition]:
-    """Those bounds whose ``delta(t)`` is never below the tail Pr[L > t] of the composed loss.
+    """The bounds whose ``delta(t)`` is at least the tail Pr[L > t] of the composed loss.
 
-    In either experiment, for every adaptive adversary. None where a round may leak outright: an
-    (epsilon, delta) guarantee bounds the divergence, and no tail by as much.
+    This holds in either experiment, for every adaptive adversary. Empty where a round has a delta:
+    an (epsilon, delta) guarantee bounds the divergence, not the tail.
     """
     if composition.leaks > 0.0:
         return []

@@ -1,4 +1,4 @@
-"""Renyi differential privacy: the divergence of every order adds up; the best order converts."""
+"""Bounds by Renyi differential privacy: divergences add up, and the best order is converted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.theory.guarantees.renyi_divergence import (
 
 
 def _stated_orders(core: Composition) -> tuple[float, ...]:
-    """Orders at which some round states its divergence, up to the last that all of them bound.
+    """Orders at which some round states its divergence, up to the last that all rounds bound.
 
     Empty where every round bounds every order.
     """
@@ -25,7 +25,7 @@ def _stated_orders(core: Composition) -> tuple[float, ...]:
 
 
 def _one_order(core: Composition) -> float:
-    """An order at which every round must be bounded for the whole to be."""
+    """An order at which every round must be bounded for the composition to be bounded."""
     return max(_stated_orders(core), default=2.0)
 
 

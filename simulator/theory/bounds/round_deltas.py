@@ -1,4 +1,4 @@
-"""How the per-round deltas enter the delta of the whole."""
+"""Rules that combine the per-round deltas with the delta of the composition."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from simulator.theory.bounds.composition import Composition
 
 @dataclass(frozen=True)
 class LeakRule:
-    """``join(composition, delta')`` gives the total; ``split(composition, total)`` gives delta'.
+    """A rule that combines per-round deltas with the delta' of the rounds.
 
-    delta' is that of the rounds given that none leaks outright. ``split`` raises NotApplicable
-    when the per-round deltas alone exceed the total.
+    ``join(composition, delta')`` returns the total; ``split(composition, total)`` returns delta'.
+     delta' is the delta of the rounds conditioned on none revealing its record outright. ``split``
+    raises NotApplicable when the per-round deltas alone exceed the total.
     """
 
     join: Callable[[Composition, float], float]
@@ -24,7 +25,7 @@ class LeakRule:
 
 def _refuse(total: float, spent: float) -> NotApplicable:
     return NotApplicable(
-        f"no epsilon is enough at delta {total!r}: the rounds' own deltas already make {spent!r}"
+        f"no epsilon is enough at delta {total!r}: the rounds' own deltas alone amount to {spent!r}"
     )
 
 

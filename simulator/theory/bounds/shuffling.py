@@ -1,4 +1,4 @@
-"""Bounds on reports in random order: hiding among clones, and what is surely revealed."""
+"""Bounds on shuffled reports: above by hiding among clones, below by randomized response."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from simulator.theory.parameters import SMALLEST_DELTA
 from simulator.theory.pld.distribution import PLD, compose_laws
 
 _TOLERANCE = 1e-5
-_SMALLEST = 1e-9  # of a smaller epsilon the losses lose their digits
-_CELLS = 1000  # of a law that is composed: counts of reports are put together
+_SMALLEST = 1e-9  # for a smaller epsilon the losses lose digits
+_CELLS = 1000  # most cells of a law to compose: adjacent counts are merged
 
 
 def _shuffles(core: Composition) -> list[tuple[ShuffledDP, int]]:
@@ -32,7 +32,7 @@ def _why_not_shuffles(core: Composition, most: int) -> str | None:
         return "every round must be reports in random order, shuffled:EPSILON,REPORTS"
     shuffles = _shuffles(core)
     if any(shuffle.reports > most for shuffle, _ in shuffles):
-        return f"more than {most:g} reports are not looked at one by one"
+        return f"more than {most:g} reports are too many to count exactly"
     if any(not _SMALLEST <= shuffle.epsilon <= clones.LARGEST_LOCAL for shuffle, _ in shuffles):
         return f"every epsilon must be 0, or in [{_SMALLEST:g}, {clones.LARGEST_LOCAL:g}]"
     return None if core.rounds == 1 else needs_reach(core)
@@ -48,9 +48,9 @@ class ClonesClosedForm(Bound):
         if not core.consists_of(ShuffledDP):
             return "every round must be reports in random order, shuffled:EPSILON,REPORTS"
         if core.rounds > 1:
-            return "the closed form is of one round"
+            return "the closed form is for one round"
         if not _shuffles(core):
-            return "the reports must reveal something: epsilon above 0"
+            return "epsilon must be above 0"
         return None
 
     def _delta(self, core: Composition, epsilon: float) -> float:
@@ -63,7 +63,7 @@ class ClonesClosedForm(Bound):
 
 
 class ClonesNumerical(Bound):
-    """The curve of C ~ Bin(n - 1, exp(-e)) clones, summed; over several rounds composed."""
+    """The curve of C ~ Bin(n - 1, exp(-e)) clones; over several rounds, its law composed."""
 
     name = "clones-numerical"
     source = (
@@ -102,7 +102,7 @@ class ClonesNumerical(Bound):
 
 
 class ShuffledResponses(Bound):
-    """Binary randomized response, shuffled: counted exactly, it keeps the guarantee."""
+    """The curve of shuffled binary randomized response, which keeps the guarantee."""
 
     name = "shuffled-randomized-response"
     source = "the histogram of shuffled binary responses, counted exactly"
@@ -143,10 +143,10 @@ class ShuffledResponses(Bound):
 
 
 def _dominating(rounds: list[tuple[ShuffledDP, int]]) -> tuple[PLD, float]:
-    """The dominating laws composed, and how far their masses' logarithms may be off in all.
+    """The dominating laws composed, and a bound ``wrong`` on the total error of their log masses.
 
-    A loss is off by twice as much, so the curve lies below exp(wrong) times that of the laws, moved
-    by twice ``wrong``.
+    A loss is off by twice that, so the curve lies below exp(wrong) times the curve of the laws
+    moved by 2 wrong.
     """
     found = [(*shuffle.pair.dominating, times) for shuffle, times in rounds]
     wrong = math.fsum(error * times for _, error, times in found)
@@ -154,15 +154,17 @@ def _dominating(rounds: list[tuple[ShuffledDP, int]]) -> tuple[PLD, float]:
 
 
 def _revealed(rounds: list[tuple[ShuffledDP, int]]) -> tuple[PLD, float]:
-    """What the shuffled responses reveal whose other people all have 0; as :func:`_dominating`.
+    """The laws of shuffled responses where all other records are 0; see :func:`_dominating`.
 
-    Counts put together reveal no more than they do apart.
+    Merging counts is post-processing, so it cannot reveal more.
     """
     laws, wrong = [], 0.0
     for shuffle, times in rounds:
-        (without, with_her), error = shuffled_responses.counts(shuffle.epsilon, shuffle.reports, 0)
+        (without, with_record), error = shuffled_responses.counts(
+            shuffle.epsilon, shuffle.reports, 0
+        )
         starts = np.arange(0, without.size, math.ceil(without.size / _CELLS))
-        pair = (np.add.reduceat(masses, starts) for masses in (without, with_her))
+        pair = (np.add.reduceat(masses, starts) for masses in (without, with_record))
         laws.append((FiniteLaw.from_probabilities(*pair), times))
         wrong += times * (error + UNIT * 256.0)
     return compose_laws(laws, _TOLERANCE), wrong

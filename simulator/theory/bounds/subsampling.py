@@ -20,7 +20,7 @@ def _needs_samples(core: Composition) -> str | None:
 
 
 class AmplifiedBySampling(Bound):
-    """Every round taken for any (ln(1 + q (e^epsilon - 1)), q delta)-DP one, optimally composed."""
+    """The optimal composition of (ln(1 + q (e^epsilon - 1)), q delta)-DP rounds."""
 
     name = "amplified-by-sampling"
     source = (

@@ -1,4 +1,4 @@
-"""The bounds that one checks unless others are named."""
+"""The bounds that are checked by default."""
 
 BOUNDS = (
     "basic",
@@ -10,4 +10,4 @@ BOUNDS = (
     "dominating-pairs",
     "dominating-both-directions",
 )
-"""Checked by default, those of them that apply: for every family there is one."""
+"""Names of bounds; at least one of them applies to every family."""

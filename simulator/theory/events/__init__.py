@@ -1,7 +1,7 @@
-"""Compositions as people write them: a tree of events, its laws, its guarantees, its answers.
+"""Compositions as trees of events, with their laws, guarantees and certified epsilons.
 
-``Account(compose(self_compose(subsampled(gaussian(1.0), 0.01), 1000), laplace(10.0)))`` answers
-with certified ends. Lower-case names write a tree; the classes behind them are its nodes.
+``Account(compose(self_compose(subsampled(gaussian(1.0), 0.01), 1000), laplace(10.0)))`` has
+certified ends. The lower-case names make the nodes; the classes are their types.
 """
 
 from simulator.theory.events.accounting import Account

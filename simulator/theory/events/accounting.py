@@ -1,4 +1,4 @@
-"""What an event costs: its laws composed in both directions, and every bound beside them."""
+"""The privacy cost of an event: its laws composed in both directions, and every bound."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from simulator.theory.pld.distribution import PLD, compose_laws
 from simulator.theory.stored import members_of, written
 
 LARGEST_PARAMETER = 1e4
-"""An epsilon or mu beyond it is no privacy, and its exponentials leave the floats."""
+"""Largest epsilon, mu or rho; beyond it exponentials overflow."""
 
 _TOLERANCE = 1e-6
 _NOTHING = NothingEvent()
@@ -49,15 +49,15 @@ _NOTHING = NothingEvent()
 
 @dataclass(frozen=True)
 class Account:
-    """What a composition costs under a neighbouring relation.
+    """The privacy cost of a composition under a neighbouring relation.
 
-    ``Account().then(gaussian(1.0), 100).then("pure:0.1").epsilon(1e-6)`` composes and answers with
-    certified ends; ``event`` may be a whole tree.
+    ``Account().then(gaussian(1.0), 100).then("pure:0.1").epsilon(1e-6)`` is a certified bracket;
+    ``event`` may be a whole tree.
 
     Answers hold in both directions: D0 lacks the record in every round, or has it in every round
-    (Zhu, Dong and Wang 2022, Theorems 10 and 11). Of an adversary who turns the databases about
-    from round to round the bound ``dominating-both-directions`` speaks, see :meth:`compare`. Raises
-    InvalidInput for what is no event or relation; an answer raises NotApplicable where a node of
+    (Zhu, Dong and Wang 2022, Theorems 10 and 11). The bound ``dominating-both-directions`` of
+    :meth:`compare` covers adversaries that exchange the databases from round to round. Raises
+    InvalidInput for an invalid event or relation; the answers raise NotApplicable where a node of
     the tree has no theorem.
     """
 
@@ -69,22 +69,22 @@ class Account:
         check_relation(self.relation)
 
     def then(self, event: EventTree | Guarantee | str, count: int = 1) -> Account:
-        """The account of this composition and ``count`` more rounds of ``event``.
+        """The account with ``count`` more rounds of ``event``.
 
-        A guarantee, or its text as ``"pure:0.1"``, stands for any mechanism that keeps it.
+        A guarantee, or its text such as ``"pure:0.1"``, stands for any mechanism that keeps it.
         """
         if isinstance(event, str):
             event = parse_guarantee(event)
-        once = PromiseEvent(event) if isinstance(event, Guarantee) else event
+        one_round = PromiseEvent(event) if isinstance(event, Guarantee) else event
         before = self.event.events if isinstance(self.event, ComposedEvent) else (self.event,)
         kept = [each for each in before if each != _NOTHING]
         return replace(
-            self, event=compose(*kept, once if count == 1 else RepeatedEvent(once, count))
+            self, event=compose(*kept, one_round if count == 1 else RepeatedEvent(one_round, count))
         )
 
     @cached_property
     def rounds(self) -> tuple[EventRounds, ...]:
-        """What the tree comes down to. Raises InvalidInput for a parameter that is no privacy."""
+        """The rounds of the tree. Raises InvalidInput for a parameter above LARGEST_PARAMETER."""
         found = tuple(self.event.resolved(self.relation))
         for part in found:
             for name in ("epsilon", "mu", "rho"):
@@ -98,7 +98,7 @@ class Account:
 
     @cached_property
     def laws(self) -> list[tuple[PrivacyLossLaw, int]]:
-        """The law of every round from D0 to D1, and how often; that of D1 to D0 is its reversed."""
+        """The law of every round from D0 to D1 (reversed, from D1 to D0), with its count."""
         found = []
         for part in self.rounds:
             if part.law is None:
@@ -109,11 +109,11 @@ class Account:
 
     @property
     def exact(self) -> bool:
-        """Whether some databases attain the composed laws; if not they are upper ends alone."""
+        """Whether some databases attain the composed laws; if not, only upper ends are certain."""
         return all(part.exact for part in self.rounds)
 
     def composition(self, curves: bool = False) -> Composition:
-        """What the rounds promise; with ``curves`` their Renyi curves where there are any."""
+        """The guarantees of the rounds; with ``curves`` their Renyi curves where there are any."""
         place = -1 if curves else 0
         return Composition.of(*((part.guarantees[place], part.count) for part in self.rounds))
 
@@ -141,7 +141,7 @@ class Account:
 
     @classmethod
     def from_json(cls, text: str) -> Account:
-        """Inverse of :meth:`to_json`; the relation may be left out, and is then add-remove.
+        """Inverse of :meth:`to_json`; the relation is add-remove by default.
 
         Raises InvalidInput with the path of what is wrong.
         """
@@ -158,18 +158,18 @@ class Account:
         tolerance: float | None = None,
         exact_only: bool = False,
     ) -> list[Row]:
-        """Every bound beside the composed loss, sorted by tightness.
+        """The rows of every bound and of the composed loss, sorted by tightness.
 
         Parameters
         ----------
-        delta, epsilon : one of both: the epsilon at that delta, or the delta at that epsilon.
-        names : these bounds alone, or ``privacy-loss-distribution``; by default all that apply.
-        tolerance : the relative width in [1e-12, 1] that the exact row must keep; by default it
-            aims at 1e-8, or 1e-6 where the loss is put on a grid, and is as wide as it must be.
-        exact_only : whether to leave the composed loss out where it is an upper end only.
+        delta, epsilon : exactly one: the result is the epsilon at that delta, or the delta at it.
+        names : of bounds, or ``privacy-loss-distribution``; by default all that apply.
+        tolerance : the largest relative width of the exact row, in [1e-12, 1]; by default it aims
+            at 1e-8, or 1e-6 where the loss is put on a grid, and may be wider.
+        exact_only : whether to leave out the composed loss where it is only an upper end.
         """
         if tolerance is not None:
-            PLD.nothing(tolerance)  # refuses one that is out of range
+            PLD.nothing(tolerance)  # raises InvalidInput where it is out of range
         question = question_of(delta, epsilon)
 
         def truth() -> Row:
@@ -183,7 +183,7 @@ class Account:
         return table(theorems, truth, names)
 
     def _theorem(self, question: Question, bound: Bound) -> Compute:
-        """The bound on what the rounds promise, or on their curves where that gives less."""
+        """A function for the bound's row: on the guarantees or on their curves, the smaller one."""
         places = (-1, 0) if any(len(part.guarantees) > 1 for part in self.rounds) else (0,)
 
         def compute() -> Row:

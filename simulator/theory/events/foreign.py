@@ -40,8 +40,8 @@ Read = Callable[[Any, Neighbours, str], EventTree]
 def from_opacus(history: Iterable[tuple[float, float, int]]) -> Account:
     """The composition of an Opacus accountant: its ``history``, Poisson sampling, add-remove.
 
-    Every entry is (noise multiplier, sample rate, number of steps). Raises InvalidInput for what
-    is no such list, with the place of the entry.
+    Every entry is (noise multiplier, sample rate, number of steps). Raises InvalidInput for any
+    other value, with the index of the entry.
     """
     events: list[EventTree] = []
     for place, entry in enumerate(several("history", history)):
@@ -61,7 +61,7 @@ def from_opacus(history: Iterable[tuple[float, float, int]]) -> Account:
 
 
 def read_account(text: str) -> Account:
-    """An event document, or the JSON of an Opacus history or of an accountant's state with one.
+    """The account of an event document, or of the JSON of an Opacus history or accountant state.
 
     Raises InvalidInput with the path of what is wrong.
     """
@@ -73,14 +73,14 @@ def read_account(text: str) -> Account:
 def from_dp_accounting(event: Any, relation: Neighbours = ADD_REMOVE) -> Account:
     """The composition of a ``dp_accounting.DpEvent`` of version 0.6, under ``relation``.
 
-    Read are the events NoOp, Gaussian, Laplace, DiscreteLaplace, MixtureOfGaussians,
-    RandomizedResponse (replace-one, as there), ZCDp, SingleEpochTreeAggregation, RepeatAndSelect,
+    The events NoOp, Gaussian, Laplace, DiscreteLaplace, MixtureOfGaussians, RandomizedResponse
+    (under replace-one, as in that library), ZCDp, SingleEpochTreeAggregation, RepeatAndSelect,
     PoissonSampled, SampledWithoutReplacement, SampledWithReplacement (of pure differential
-    privacy), TruncatedSubsampledGaussian (where all records fit a batch), Composed and
-    SelfComposed. Noise multipliers are over the sensitivity under ``relation``.
+    privacy), TruncatedSubsampledGaussian (where all records fit a batch), Composed and SelfComposed
+    are read. Noise multipliers are relative to the sensitivity under ``relation``.
 
-    Raises InvalidInput for what is no DpEvent, or has no privacy at all; NotApplicable for the
-    others: each with the path inside of the event, and its name.
+    Raises InvalidInput for a value that is not a DpEvent or an event without privacy, and
+    NotApplicable for any other event; each names the event and its path.
     """
     check_relation(relation)
     return Account(_read(event, relation, "event"), relation)
@@ -89,7 +89,7 @@ def from_dp_accounting(event: Any, relation: Neighbours = ADD_REMOVE) -> Account
 def _read(event: Any, relation: Neighbours, path: str) -> EventTree:
     name = type(event).__name__
     if not any(base.__name__ == "DpEvent" for base in type(event).__mro__):
-        raise InvalidInput(f"{path}: {event!r:.80} is no DpEvent of dp_accounting")
+        raise InvalidInput(f"{path}: {event!r:.80} is not a DpEvent of dp_accounting")
     if name in _WITHOUT_PRIVACY:
         raise InvalidInput(f"{path}: {name} has no privacy: no finite epsilon holds")
     if name not in _READERS:
@@ -99,15 +99,17 @@ def _read(event: Any, relation: Neighbours, path: str) -> EventTree:
     try:
         return _READERS[name](event, relation, path)
     except InvalidInput as error:
-        said = str(error)
-        raise InvalidInput(said if said.startswith("event") else f"{path}: {said}") from None
+        message = str(error)
+        raise InvalidInput(
+            message if message.startswith("event") else f"{path}: {message}"
+        ) from None
 
 
 _WITHOUT_PRIVACY = ("NonPrivateDpEvent",)
 
 
 def _randomized_response(event: Any, relation: Neighbours, path: str) -> EventTree:
-    """Odds of the truth against any other bucket: (1 - p + p/k) / (p/k) = 1 + k (1 - p)/p."""
+    """Randomized response with odds (1 - p + p/k) / (p/k) = 1 + k (1 - p)/p of the truth."""
     if relation != REPLACE_ONE:
         raise NotApplicable(
             f"{path}: randomized response has a theorem under {REPLACE_ONE} only, not {relation}"
@@ -139,7 +141,7 @@ def _tree(event: Any, relation: Neighbours, path: str) -> EventTree:
 
 
 def _mixture(event: Any, relation: Neighbours, path: str) -> EventTree:
-    """Sensitivities of one value, or of no weight, are joined and left out."""
+    """A mixture; equal sensitivities are merged, those of weight 0 left out."""
     weights: dict[float, float] = {}
     for shift, weight in zip(event.sensitivities, event.sampling_probs, strict=True):
         if weight != 0.0:
@@ -167,16 +169,13 @@ def _with_replacement(event: Any, relation: Neighbours, path: str) -> EventTree:
 
 
 def _truncated(event: Any, relation: Neighbours, path: str) -> EventTree:
-    """Poisson sampling of batches of at most so many records: as without, where all fit."""
+    """Poisson sampling with truncated batches, where no batch can be truncated."""
     size, most = count("dataset_size", event.dataset_size, 0), event.truncated_batch_size
     rate = float(event.sampling_probability)
     if size == 0 or count("truncated_batch_size", most, 0) == 0 or rate == 0.0:
         return NothingEvent()
     if most < size:
-        raise NotApplicable(
-            f"{path}: batches of {size} records are cut to {most}, and of that no law is known "
-            "here; only where all records fit a batch it is Poisson sampling"
-        )
+        raise NotApplicable(f"{path}: no law is known for batches of {size} records cut to {most}")
     return SubsampledEvent(GaussianEvent(float(event.noise_multiplier)), rate)
 
 
@@ -210,4 +209,4 @@ _READERS: dict[str, Read] = {
         _read(event.event, relation, f"{path}.event"), event.count
     ),
 }
-"""How each event is read, by the name of its class."""
+"""The reader of each event, by the name of its class."""

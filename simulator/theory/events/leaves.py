@@ -1,4 +1,4 @@
-"""Events of one round: mechanisms with their laws, and promises."""
+"""Events of one round: mechanisms with their laws, and guarantees."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from simulator.theory.outward import above
 from simulator.theory.parameters import count, nonnegative, positive, several
 
 ROUNDED_UP = 1.0 + 2.0**-46
-"""More than the few roundings of any parameter here."""
+"""Above the rounding error of any parameter here."""
 
 _HARMLESS = PureDP(0.0)
 NOTHING_LOST = EventRounds(randomized_response(0.0), (_HARMLESS,), exact=True, attained=_HARMLESS)
@@ -35,19 +35,19 @@ NOTHING_LOST = EventRounds(randomized_response(0.0), (_HARMLESS,), exact=True, a
 
 
 def keeping(guarantee: Guarantee) -> EventRounds:
-    """Any mechanism that keeps it: the worst of the family where one law is, or one above it."""
+    """Any mechanism that keeps a guarantee: the worst law of its family, or a law above it."""
     law, exact = guarantee.worst_law, True
     if law is None:
         law, exact = guarantee.dominating_law, False
     if law is None and isinstance(guarantee, BoundedRange):
-        # The family has a least Gaussian above it.
+        # The least Gaussian that dominates the family.
         mu = above(guarantee.gdp_mu * ROUNDED_UP)
         law = GaussianLaw(mu) if guarantee.epsilon > 0.0 else NOTHING_LOST.law
     return EventRounds(law, (guarantee,), exact=exact and law is not None, attained=guarantee)
 
 
 def rounded_up(found: Guarantee) -> Guarantee:
-    """A guarantee of plain parameters that were computed, each raised by more than its rounding."""
+    """The guarantee with each parameter raised by more than its rounding error."""
     values = (float(getattr(found, each.name)) for each in fields(found))
     return type(found)(*(value * ROUNDED_UP for value in values))
 
@@ -65,7 +65,7 @@ class NothingEvent(Leaf):
 
 @dataclass(frozen=True)
 class GaussianEvent(Leaf):
-    """Noise N(0, sigma^2) on an answer of that L2 sensitivity; of Opacus the noise multiplier."""
+    """Noise N(0, sigma^2) on an answer of that L2 sensitivity."""
 
     sigma: float
     sensitivity: float = 1.0
@@ -111,7 +111,7 @@ class LaplaceEvent(Leaf):
 
 @dataclass(frozen=True)
 class RandomizedResponseEvent(Leaf):
-    """The truth, one of ``buckets``, is answered with odds e^epsilon : 1 against any other.
+    """Randomized response: the true bucket with odds e^epsilon : 1 against each other one.
 
     The pair is that of two different truths: the answer must be about one record, which is
     replaced, or a bit that says whether Alice is there.
@@ -154,7 +154,9 @@ class DiscreteEvent(Leaf):
             kept = tuple(finite(f"a probability of {name}", mass) for mass in masses)
             object.__setattr__(self, name, kept)
         if FiniteLaw.from_probabilities(self.p0, self.p1).losses.size == 0:
-            raise InvalidInput("p0 and p1 have no answer in common: it tells the databases apart")
+            raise InvalidInput(
+                "p0 and p1 have no answer in common, so an answer reveals the database"
+            )
         self.once()
 
     def once(self) -> EventRounds:
@@ -170,10 +172,10 @@ class DiscreteEvent(Leaf):
 
 @dataclass(frozen=True)
 class PromiseEvent(Leaf):
-    """Any mechanism that keeps a guarantee: ``PromiseEvent(PureDP(0.1))`` or of a text.
+    """Any mechanism that keeps a guarantee, given as such or as text: ``PromiseEvent("pure:0.1")``.
 
-    In a document the text of the guarantee, as ``pure:0.1``, ``renyi:2.0,0.1,8.0,0.5``: a Renyi
-    guarantee has as many orders as are known.
+    A document holds the text, such as ``pure:0.1`` or ``renyi:2.0,0.1,8.0,0.5`` (orders and
+    divergences).
     """
 
     guarantee: Guarantee
@@ -183,7 +185,9 @@ class PromiseEvent(Leaf):
         if isinstance(self.guarantee, str):
             object.__setattr__(self, "guarantee", parse_guarantee(self.guarantee))
         if not isinstance(self.guarantee, Guarantee):
-            raise InvalidInput(f"guarantee must be one, as PureDP(0.1), not {self.guarantee!r:.80}")
+            raise InvalidInput(
+                f"guarantee must be a guarantee such as PureDP(0.1), not {self.guarantee!r:.80}"
+            )
 
     def once(self) -> EventRounds:
         """See :meth:`Leaf.once`."""
@@ -194,13 +198,13 @@ class PromiseEvent(Leaf):
 class AboveThresholdEvent(Leaf):
     """The sparse vector technique with Laplace noise, stopped after ``positives`` answers "above".
 
-    The threshold's noise is drawn once, each query's anew; answers are a bit each, and no number
-    is released. With threshold_scale b and query_scale b' it is epsilon-DP for
-    epsilon = sensitivity/b + 2 positives sensitivity/b', and with one positives in place of two
-    where ``monotonic``: all queries move in the same direction between neighbours.
+    The threshold's noise is drawn once, the noise of each query anew; each answer is one bit. With
+    threshold_scale b and query_scale b' it is epsilon-DP for epsilon = sensitivity/b + 2 positives
+    sensitivity/b', and with one positives in place of two where ``monotonic``: all queries move in
+    the same direction between neighbours.
 
-    Proof: a threshold that is higher by the sensitivity keeps every "below", and with it every
-    "above" keeps its place when its own noise is higher by twice the sensitivity.
+    Proof: raising the threshold by the sensitivity keeps every "below"; raising a query's noise by
+    twice the sensitivity then keeps its "above".
 
     Source: Lyu, Su and Li 2017, "Understanding the Sparse Vector Technique for Differential
     Privacy", Algorithm 7 without its last step; with one positive, b = 2/epsilon and
@@ -223,13 +227,13 @@ class AboveThresholdEvent(Leaf):
 
     @property
     def epsilon(self) -> float:
-        """What the theorem gives, rounded up."""
+        """The theorem's epsilon, rounded up."""
         factor = self.positives * (1 if self.monotonic else 2)
         once = ratio_up(self.sensitivity, self.threshold_scale)
         return (once + factor * ratio_up(self.sensitivity, self.query_scale)) * ROUNDED_UP
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`. Composes as randomized response of that epsilon, an upper end."""
+        """See :meth:`Leaf.once`. Composed as randomized response of that epsilon: an upper end."""
         guarantee = PureDP(self.epsilon)
         return EventRounds(guarantee.worst_law, (guarantee,))
 
@@ -238,11 +242,11 @@ class AboveThresholdEvent(Leaf):
 class TreeAggregationEvent(Leaf):
     """Running sums from binary trees with noise N(0, sigma^2) on every node.
 
-    ``steps`` are the leaves of each tree; a record is in one leaf of one tree at most (of several
-    epochs make as many events). It touches the nodes above its leaf, so that all that is released
-    is one Gaussian of sensitivity sensitivity * sqrt(height), the height that of the tallest tree:
-    floor(log2 steps) + 1 where a node is released once its steps are complete, and
-    ceil(log2 steps) + 1 where ``padded``: unfinished ones too.
+    ``steps`` are the numbers of leaves of the trees; a record is in at most one leaf of one tree
+    (use one event per epoch). It affects the nodes above its leaf, so the release is one Gaussian
+    of sensitivity ``sensitivity`` * sqrt(height of the tallest tree). The height is floor(log2
+    steps) + 1 where a node is released once its steps are complete, and ceil(log2 steps) + 1 where
+    ``padded``: unfinished nodes are released too.
 
     Source: Kairouz, McMahan, Song, Thakkar, Thakurta and Xu 2021, "Practical and Private (Deep)
     Learning without Sampling or Shuffling", Theorem 4.1 and Appendix D.
@@ -265,12 +269,12 @@ class TreeAggregationEvent(Leaf):
 
     @property
     def height(self) -> int:
-        """How many nodes a record touches at most."""
+        """The largest number of nodes that a record affects."""
         most = max(self.steps)
         return (most - 1).bit_length() + 1 if self.padded else most.bit_length()
 
     def once(self) -> EventRounds:
-        """See :meth:`Leaf.once`. Exact: the first leaf touches so many nodes."""
+        """See :meth:`Leaf.once`. Exact: the first leaf is below ``height`` nodes."""
         root = math.sqrt(self.height)
         mu = ratio_up(self.sensitivity, self.sigma)
         if root * root != self.height:

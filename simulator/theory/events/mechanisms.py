@@ -1,4 +1,4 @@
-"""Mechanisms by name, for a command line and for accountants on trial: each makes an event."""
+"""Mechanisms by name, for the command line and for accountants on trial; each makes an event."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class NamedMechanism:
     Attributes
     ----------
     event : the event of one round, from the parameter and the second number.
-    second : what the second number is, empty where there is none.
-    parameter : what the first is.
+    second : the meaning of the second number, empty where there is none.
+    parameter : the meaning of the first number.
     """
 
     event: Callable[[float, float], EventTree]
@@ -40,7 +40,7 @@ class NamedMechanism:
 
     @property
     def noisy(self) -> bool:
-        """Whether the parameter is sigma, a noise."""
+        """Whether the parameter is sigma, a noise scale."""
         return self.parameter == "sigma"
 
     @property
@@ -50,12 +50,12 @@ class NamedMechanism:
 
     @property
     def sampled(self) -> bool:
-        """Whether it runs on a sample of the records, of some rate."""
+        """Whether it runs on a random sample of the records."""
         return self.second == "rate"
 
     @property
     def shuffled(self) -> bool:
-        """Whether it is the reports of many people in random order."""
+        """Whether it is a set of shuffled reports."""
         return self.second == "reports"
 
 
@@ -96,10 +96,10 @@ MECHANISMS: dict[str, NamedMechanism] = {
 }
 """By name. ``gaussian`` has mu = sensitivity/sigma; ``geometric`` is at sensitivity 1, where its
 loss is that of randomized response. ``exponential`` has no single worst pair (Dong, Durfee and
-Rogers 2020): its exact row is that of the bounded-range bounds. ``subsampled-gaussian`` is at
-sensitivity 1 under add-or-remove-one; the others on a sample have the epsilon without it.
-``shuffled`` is any local randomizer of that epsilon, with ``shuffled-randomized-response`` as its
-lower end."""
+Rogers 2020): the bounded-range bounds give its exact row. ``subsampled-gaussian`` is at sensitivity
+1 under add-or-remove-one; the others on a sample take the epsilon of the mechanism without
+sampling. ``shuffled`` is any local randomizer of that epsilon; its lower bound is
+``shuffled-randomized-response``."""
 
 
 def account_of(mechanism: str, rounds: Sequence[tuple[float, int]], second: float = 0.0) -> Account:
@@ -136,7 +136,7 @@ def compare(
     names: Collection[str] = (),
     tolerance: float | None = None,
 ) -> list[Row]:
-    """Every bound on the epsilon at ``delta``, or on the delta at ``epsilon``, and the truth.
+    """Every bound on the epsilon at ``delta``, or on the delta at ``epsilon``, and the exact value.
 
     Parameters
     ----------
@@ -147,23 +147,23 @@ def compare(
     reports : how many reports are shuffled, for ``shuffled``.
     names, tolerance : as for :meth:`Account.compare`.
 
-    Returns the rows sorted by tightness. Of all bounds, those that do not apply are left out.
+    Returns the rows sorted by tightness. Without ``names``, bounds that do not apply are left out.
 
     Raises
     ------
-    InvalidInput : an unknown name, a number out of its range, or a tolerance that is not kept.
-    NotApplicable : the conditions of a named bound are not met; or no bound says anything.
+    InvalidInput : an unknown name, a number out of its range, or a tolerance that is not reached.
+    NotApplicable : the conditions of a named bound are not met, or no bound applies.
     """
     second: float = leak
     if (named := MECHANISMS.get(mechanism)) is not None:
         if leak and not named.leaks:
-            raise InvalidInput(f"a round of {mechanism} has no delta; that is for approx")
+            raise InvalidInput(f"a round of {mechanism} has no delta; only approx takes one")
         if rate != 1.0 and not named.sampled:
             raise InvalidInput(
-                f"{mechanism} runs on all records; a rate is for those named subsampled"
+                f"{mechanism} runs on all records; only the subsampled mechanisms take a rate"
             )
         if reports != 1 and not named.shuffled:
-            raise InvalidInput(f"{mechanism} shuffles no reports; their number is for shuffled")
+            raise InvalidInput(f"{mechanism} shuffles no reports; only shuffled takes their number")
         second = rate if named.sampled else float(reports) if named.shuffled else leak
     account = account_of(mechanism, rounds, second)
     return account.compare(

@@ -28,15 +28,15 @@ from simulator.theory.laws.gaussian_mixture import GaussianMixtureLaw
 from simulator.theory.parameters import several
 
 _MOST_SENSITIVITIES = 256
-"""A mixture of so many takes some seconds to compose."""
+"""Most sensitivities of a mixture, which takes some seconds to compose."""
 
 
 @dataclass(frozen=True)
 class DiscreteGaussianEvent(Leaf):
-    """Discrete Gaussian noise on a whole number, or with ``rounded`` a Gaussian that is rounded.
+    """Discrete Gaussian noise on a whole number, or with ``rounded`` rounded Gaussian noise.
 
     ``sensitivity`` is any whole number of at least 1. Source: see
-    :class:`simulator.theory.DiscreteGaussianDP`; a rounded Gaussian keeps what the Gaussian keeps.
+    :class:`simulator.theory.DiscreteGaussianDP`; a rounded Gaussian keeps the Gaussian's guarantee.
     """
 
     sigma: float
@@ -59,7 +59,7 @@ class DiscreteGaussianEvent(Leaf):
 
 @dataclass(frozen=True)
 class DiscreteLaplaceEvent(Leaf):
-    """Two-sided geometric noise on a whole number, or with ``rounded`` Laplace noise, rounded.
+    """Two-sided geometric noise on a whole number, or with ``rounded`` rounded Laplace noise.
 
     The noise has mass proportional to exp(-epsilon_per_unit |x|), a scale of 1/epsilon_per_unit;
     ``sensitivity`` is any whole number of at least 1.
@@ -84,7 +84,7 @@ class DiscreteLaplaceEvent(Leaf):
 
 @dataclass(frozen=True)
 class StaircaseEvent(Leaf):
-    """Staircase noise at the sensitivity that it was made for.
+    """Staircase noise at its own sensitivity.
 
     Source: see :func:`simulator.theory.laws.staircase`.
     """
@@ -106,9 +106,9 @@ class StaircaseEvent(Leaf):
 class GaussianMixtureEvent(Leaf):
     """Noise N(0, sigma^2) on an answer that Alice's record moves by a random sensitivity.
 
-    Its pair is known under add-remove. Replacing her record changes both laws, so that under
-    replace-one only a single sensitivity, which is Gaussian noise, has a theorem here. It keeps
-    what the largest sensitivity keeps.
+    Its pair is known under add-remove. Replacing her record changes both laws, so under replace-one
+    only a single sensitivity (Gaussian noise) has a theorem here. Its guarantee is that of the
+    largest sensitivity.
 
     Raises NotApplicable for more than 256 sensitivities. Source: see
     :class:`simulator.theory.GaussianMixtureLaw`.

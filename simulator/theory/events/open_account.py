@@ -1,4 +1,4 @@
-"""A document with one unknown, written ``"?"``, to be calibrated."""
+"""An event document with one unknown, written ``"?"``, to be calibrated."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _WHOLE = ("count", "positives")
 
 
 def scale_of(name: str, digits: int = 5, kind: str | None = None) -> ParameterScale:
-    """What the member of that name may be; raises InvalidInput for one that is not calibrated.
+    """The scale of the member of that name; raises InvalidInput for one that cannot be calibrated.
 
-    Of an event of that ``kind``: the sensitivity of discrete noise is a whole number.
+    ``kind`` is the kind of the event: the sensitivity of discrete noise is a whole number.
     """
     event = EVENTS.classes.get(kind or "")
     if event and name in _LESS_IS_SAFER and get_type_hints(event).get(name) is int:
@@ -51,9 +51,9 @@ class OpenAccount:
 
     Attributes
     ----------
-    path : to the unknown inside of the document.
-    scale : what it may be.
-    at : the account with a number in its place.
+    path : of the unknown in the document.
+    scale : its candidates.
+    at : the account with a number in place of the unknown.
     """
 
     path: str
@@ -86,22 +86,22 @@ class OpenAccount:
         def laws(value: float) -> Rounds:
             try:
                 return self.at(value).laws
-            except InvalidInput as error:  # of the number: with another one it was a document
+            except InvalidInput as error:  # this number is invalid; the document is not
                 raise NotApplicable(str(error)) from None
 
         return calibrate_certified(laws, target_epsilon, target_delta, self.scale)
 
 
 def _unknowns(value: Any, path: str) -> list[tuple[str, dict[str, Any], str]]:
-    """Paths, objects and names of the members that are unknown; a document is not deep."""
-    found, waiting = [], [(value, path)]
-    while waiting:
-        inner, at = waiting.pop()
+    """(path, object, name) of every unknown member."""
+    found, pending = [], [(value, path)]
+    while pending:
+        inner, at = pending.pop()
         if isinstance(inner, list):
-            waiting += [(item, f"{at}[{place}]") for place, item in enumerate(inner)]
+            pending += [(item, f"{at}[{place}]") for place, item in enumerate(inner)]
         elif isinstance(inner, dict):
             for name, item in inner.items():
                 if item == UNKNOWN:
                     found.append((f"{at}.{name}", inner, name))
-                waiting.append((item, f"{at}.{name}"))
+                pending.append((item, f"{at}.{name}"))
     return found

@@ -42,17 +42,17 @@ _UP = 1.0 + 2.0**-45
 
 @dataclass(frozen=True)
 class SubsampledEvent(EventTree):
-    """An event on a secret sample; a new one is drawn whenever it is repeated.
+    """An event on a secret sample; a new sample is drawn for each repetition.
 
-    ``poisson`` keeps every record with probability ``rate`` on its own: its pair is known under
-    add-remove. ``without_replacement`` draws the share ``rate`` of the records: its pair is known
-    under replace-one, and so is then the sensitivity inside; it dominates, but no two databases
-    have it above and below epsilon = 0 at once, so that only upper ends are certain.
+    ``poisson`` keeps every record independently with probability ``rate``; its pair is known under
+    add-remove. ``without_replacement`` draws the share ``rate`` of the records; its pair, and the
+    sensitivity inside, are under replace-one. That pair dominates, but no two databases attain it
+    above and below epsilon = 0 at once, so only upper ends are certain.
 
-    Several Gaussians on one sample are one Gaussian; of any other composition on one sample no
-    single law is known here. A sample of a sample is one sample.
+    Several Gaussians on one sample are one Gaussian; any other composition on one sample has no
+    single law here. A sample of a sample is one sample.
 
-    Source: Zhu, Dong and Wang 2022, Theorem 11; of guarantees Balle, Barthe and Gaboardi 2018,
+    Source: Zhu, Dong and Wang 2022, Theorem 11; for guarantees Balle, Barthe and Gaboardi 2018,
     Theorems 8 and 9.
     """
 
@@ -93,7 +93,7 @@ class SubsampledEvent(EventTree):
             yield _at(self._sampled(_single(parts, path, inner), rate), where)
 
     def _sampled(self, once: EventRounds, rate: float) -> EventRounds:
-        """One round on a sample; it also keeps whatever it keeps without."""
+        """The round on a sample; it also keeps its guarantees without sampling."""
         guarantees = [_amplified(one, rate) for one in once.guarantees]
         pure = once.guarantees[0].core.pure_epsilon
         if math.isfinite(pure):
@@ -113,9 +113,9 @@ class SubsampledEvent(EventTree):
 
 
 def _amplified(guarantee: Guarantee, rate: float) -> Guarantee:
-    """What a guarantee becomes: less where a theorem gives less, otherwise the same.
+    """The guarantee on a sample: amplified where a theorem applies, otherwise unchanged.
 
-    A sample hides the records further, so that a round is as private as without it.
+    Sampling never makes a round less private.
     """
     pure = guarantee.core.pure_epsilon
     if math.isinf(pure):
@@ -125,7 +125,7 @@ def _amplified(guarantee: Guarantee, rate: float) -> Guarantee:
 
 
 def _single(parts: list[EventRounds], path: str, event: EventTree) -> EventRounds:
-    """The one round on the sample; several Gaussians are one."""
+    """The single round on the sample; several Gaussians are merged into one."""
     if len(parts) == 1 and parts[0].count == 1:
         return parts[0]
     mus = []
@@ -135,7 +135,7 @@ def _single(parts: list[EventRounds], path: str, event: EventTree) -> EventRound
         if not (isinstance(part.law, GaussianLaw) and part.exact):
             raise refuse(
                 path, event, "a composition on one sample has no law here unless all of it is "
-                "Gaussian; sample each of its events, or promise what the whole keeps"
+                "Gaussian; sample each of its events, or state a promise of the whole"
             )  # fmt: skip
         mus.append(part.law.mu * math.sqrt(part.count))
     return keeping(GaussianDP(math.hypot(*mus) * _UP)) if mus else NOTHING_LOST
@@ -143,10 +143,10 @@ def _single(parts: list[EventRounds], path: str, event: EventTree) -> EventRound
 
 @dataclass(frozen=True)
 class SampledWithReplacementEvent(EventTree):
-    """An event on ``drawn`` records, each drawn from all ``records``, in secret.
+    """An event on a secret sample of ``drawn`` records, each drawn from all ``records``.
 
-    Under replace-one, for events of pure differential privacy: no law is known, and the guarantee
-    is an upper end.
+    Under replace-one, for events of pure differential privacy. No law is known; the guarantee is an
+    upper end.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorem 10.
     """
@@ -173,7 +173,7 @@ class SampledWithReplacementEvent(EventTree):
         if math.isinf(epsilon):
             raise refuse(
                 path, self, "sampling with replacement has a theorem for pure differential privacy "
-                "only; promise what the whole keeps"
+                "only; state a promise of the whole"
             )  # fmt: skip
         guarantee = sampled_with_replacement(PureDP(epsilon), self.drawn, self.records)
         if epsilon > 0.0:

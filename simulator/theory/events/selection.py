@@ -1,4 +1,4 @@
-"""The best of a random number of runs: private selection."""
+"""Events that release the best of a random number of runs: private selection."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ ORDERS: tuple[float, ...] = (
 
 @dataclass(frozen=True)
 class SelectedEvent(EventTree):
-    """Run an event a random number of times and release the best run, by a score of the answers.
+    """Run an event a random number of times and release the run of the best score.
 
-    The number of runs has the given mean: geometric for ``shape`` 1, logarithmic for 0, truncated
-    negative binomial for any other shape > -1, Poisson for an infinite one (then possibly no run,
-    and none is best).
+    The number of runs has the given mean. It is geometric for ``shape`` 1, logarithmic for 0,
+    truncated negative binomial for any other finite shape > -1, and Poisson (possibly no run) for
+    an infinite shape.
 
-    With runs of epsilon(a)-Renyi DP the whole keeps, for every pair of orders a and b,
+    Where a run keeps epsilon(a)-Renyi DP, the selection keeps, for every pair of orders a and b,
     epsilon(a) + (1 + shape)((1 - 1/b) epsilon(b) + ln(1/gamma)/b) + ln(mean)/(a - 1) at order a,
-    gamma the parameter that has this mean. For epsilon-DP runs, as a and b grow, it is
-    (2 + shape) epsilon-DP. A Poisson number: epsilon(a) + mean delta + ln(mean)/(a - 1), where the
-    runs are (ln(1 + 1/(a - 1)), delta)-DP.
+    gamma the parameter that has this mean. For epsilon-DP runs it is (2 + shape) epsilon-DP, the
+    limit as a and b grow. For a Poisson number of runs it is epsilon(a) + mean delta + ln(mean)/(a
+    - 1), where a run is (ln(1 + 1/(a - 1)), delta)-DP.
 
     Source: Papernot and Steinke 2022, "Hyperparameter Tuning with Renyi Differential Privacy",
     Theorems 2 and 6; for shape 1 Liu and Talwar 2019, Theorem 3.4.
@@ -88,7 +88,7 @@ class SelectedEvent(EventTree):
         yield EventRounds(found[0].worst_law, tuple(found), where=where)
 
     def _curve(self, runs: Composition) -> RenyiDP | None:
-        """The Renyi guarantee of the whole; None where the runs have none."""
+        """The Renyi guarantee of the selection; None where the runs have none."""
         known = [(order, runs.renyi(order)) for order in ORDERS]
         known = [(order, value) for order, value in known if math.isfinite(value)]
         if not known:
@@ -125,11 +125,11 @@ def _mean(gamma: float, shape: float) -> float:
 
 
 def _gamma(mean: float, shape: float) -> float:
-    """The parameter with that mean > 1, or a little less: a smaller one has the larger bound."""
+    """The parameter with that mean > 1, rounded down: a smaller one has a larger bound."""
     if shape == 1.0:
         return below(1.0 / mean)
     if _mean(_LEAST_GAMMA, shape) < mean:
-        raise InvalidInput(f"no law of shape {shape!r} and mean {mean!r} is computed here")
+        raise InvalidInput(f"mean {mean!r} is too large for shape {shape!r}")
     low, high = math.log(_LEAST_GAMMA), math.log1p(-1e-9)
     if _mean(math.exp(high), shape) >= mean:
         return math.exp(2.0 * high)

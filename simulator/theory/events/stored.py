@@ -63,4 +63,4 @@ EVENTS = Vocabulary(
     {each.kind: each for each in _CLASSES},
     readers={Guarantee: _guarantee, Sampling: JsonNode.text},
 )
-"""Every event by its kind, as ``{"kind": "gaussian", "sigma": 1.0}``."""
+"""Every event by its kind, such as ``{"kind": "gaussian", "sigma": 1.0}``."""

@@ -1,8 +1,8 @@
-"""A composition as a tree of events, and the list of rounds that it resolves to.
+"""Trees of events, and the rounds that they resolve to.
 
-Leaves are rounds of one mechanism, inner nodes compose, repeat, sample or select. A tree is a
-frozen value. Under a neighbouring relation it resolves to a list of rounds, each with the
-law of its privacy loss where one is known, and with what it promises.
+Leaves are rounds of one mechanism; inner nodes compose, repeat, sample or select. Under a
+neighbouring relation a tree resolves to rounds, each with its guarantees and, where one is known,
+the law of its privacy loss.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from simulator.theory.parameters import count, several
 Neighbours = Literal["add-remove", "replace-one"]
 
 ADD_REMOVE: Neighbours = "add-remove"
-"""One record more or less: D0 is without Alice, D1 with her; and the other way round."""
+"""Neighbours differ by one record that is added or removed: D0 is without Alice, D1 with her."""
 
 REPLACE_ONE: Neighbours = "replace-one"
-"""One record turned into another."""
+"""Neighbours differ by one record that is replaced."""
 
 _MOST_ROUNDS = 2**53
 _DEEPEST = 90
-"""Levels of a tree, ``compose`` counting as two: its document is not too deep to be read."""
+"""Most levels of a tree, ``compose`` counting as two, so that its document can be parsed."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class EventRounds:
 
     Attributes
     ----------
-    law : of the pair that dominates the mechanism from D0 to D1, its reversed law from D1 to D0;
-        None where no theorem gives one.
-    guarantees : what every round promises, one at least; the last has the best Renyi curve.
-    exact : whether some pair of databases has this law: then its lower ends are certain too.
-    attained : the one of the guarantees of whose family this round is the worst, if any.
-    where : the path to the event inside of the tree.
+    law : of the pair that dominates the mechanism from D0 to D1 (reversed, from D1 to D0); None
+        where no theorem gives one.
+    guarantees : of every round, at least one; the last has the best Renyi curve.
+    exact : whether some pair of databases attains this law, so that its lower ends are certain.
+    attained : the guarantee whose family has this round as its worst case, if any.
+    where : the path of the event in the tree.
     count : how many rounds.
     """
 
@@ -58,13 +58,13 @@ class EventRounds:
 
 
 class EventTree(ABC):
-    """One node with all below it. ``kind`` is its word in a document."""
+    """A node with its subtree. ``kind`` is its name in a document."""
 
     kind: ClassVar[str]
     _depth = 1
 
     def _hold(self, events: tuple[EventTree, ...], levels: int = 1) -> None:
-        """Record the depth of the tree; raises InvalidInput for what is no event, and beyond 90."""
+        """Store the depth of the tree; raises InvalidInput for a non-event and beyond 90 levels."""
         for event in events:
             check_event(event)
         depth = levels + max((event._depth for event in events), default=0)
@@ -77,7 +77,7 @@ class EventTree(ABC):
 
     @abstractmethod
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
-        """The rounds that it resolves to under ``relation``; ``path`` leads to this node.
+        """The rounds of the tree under ``relation``; ``path`` is the path of this node.
 
         Raises NotApplicable where no theorem is known, with the path, the reason and the relation
         that has one.
@@ -85,7 +85,7 @@ class EventTree(ABC):
 
 
 class Leaf(EventTree):
-    """One round of one mechanism. Sensitivities are those under the relation in question."""
+    """One round of one mechanism. Sensitivities are under the relation of the account."""
 
     @abstractmethod
     def once(self) -> EventRounds:
@@ -142,27 +142,26 @@ class RepeatedEvent(EventTree):
 
 
 def check_event(event: object) -> None:
-    """Raise InvalidInput for what is no event."""
+    """Raise InvalidInput unless ``event`` is an event."""
     if not isinstance(event, EventTree):
         raise InvalidInput(f"an event of simulator.theory.events was expected, not {event!r:.80}")
 
 
 def check_relation(relation: str) -> None:
-    """Raise InvalidInput for a word that names no neighbouring relation."""
+    """Raise InvalidInput unless ``relation`` names a neighbouring relation."""
     if relation not in (ADD_REMOVE, REPLACE_ONE):
         raise InvalidInput(f"relation must be {ADD_REMOVE} or {REPLACE_ONE}, not {relation!r}")
 
 
 def refuse(path: str, event: EventTree, why: str) -> NotApplicable:
-    """What to raise where a node has no theorem."""
+    """The error for a node without a theorem."""
     return NotApplicable(f"{path} ({event.kind}): {why}")
 
 
 def ratio_up(numerator: float, denominator: float) -> float:
     """The quotient of two positive floats, rounded up where it is not exact.
 
-    A loss that is a quotient, as sensitivity over scale, is that of a mechanism which is no more
-    private than the one written.
+    A loss such as sensitivity over scale is thus never understated.
     """
     nearest = numerator / denominator
     if math.isinf(nearest):

@@ -1,8 +1,8 @@
 """Privacy filters: each admits or refuses a round before its mechanism runs.
 
-The adversary may choose every round's epsilon and delta as it goes; whatever it does, the whole
-interaction under a filter that is ``proved`` keeps (``epsilon``, ``delta``)-differential privacy. A
-refused round costs nothing, and a cheaper one may still be admitted after it.
+The adversary chooses every round's epsilon and delta adaptively. The whole interaction under a
+``proved`` filter keeps (``epsilon``, ``delta``)-differential privacy. A refused round costs
+nothing, and a cheaper one may still be admitted after it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from simulator.theory.inverse import crossing
 
 
 class SumFilter(Filter):
-    """Basic composition: stop before the epsilons or the deltas add up to more."""
+    """Basic composition: refuse a round whose epsilon or delta exceeds what is left of the sums."""
 
     name = "sum"
     sums = True
@@ -49,7 +49,7 @@ class SumFilter(Filter):
 
 
 class RogersFilter(Filter):
-    """The first filter at the rate of advanced composition. Half of delta is for the rounds."""
+    """A filter at the rate of advanced composition. Half of delta is for the rounds' deltas."""
 
     name = "rogers"
     sums = rounds_up = True
@@ -74,7 +74,7 @@ class RogersFilter(Filter):
 
 
 class WhitehouseFilter(Filter):
-    """As good as advanced composition: sqrt(2 Q ln(1/delta')) + Q/2, Q the sum of squares."""
+    """The rate of advanced composition: sqrt(2 Q ln(1/delta')) + Q/2, Q the sum of squares."""
 
     name = "whitehouse"
     sums = rounds_up = True
@@ -89,7 +89,7 @@ class WhitehouseFilter(Filter):
 
 
 def _inverse(cost: Callable[[float], float], target: float) -> float:
-    """Where an increasing ``cost`` that starts at or below ``target`` reaches it."""
+    """The argument at which an increasing ``cost`` reaches ``target``."""
     high = 1.0
     while cost(high) < target:
         high *= 2.0
@@ -105,7 +105,7 @@ def _equivalent_epsilon(cost: Callable[[float], float], target: float) -> float:
 
 
 class ZCDPFilter(Filter):
-    """Stop before the sum of rho passes what converts to (epsilon, delta)."""
+    """Refuse a round with which the sum of rho no longer converts to (epsilon, delta)."""
 
     name = "zcdp"
     sums = rounds_up = True
@@ -124,7 +124,7 @@ class ZCDPFilter(Filter):
             return renyi_to_epsilon(lambda alpha: alpha * rho, target) if rho > 0.0 else 0.0
 
         rho, step = _inverse(epsilon, self.epsilon), 2.0**-52
-        while epsilon(rho) * UP > self.epsilon:  # the root is a rounded one
+        while epsilon(rho) * UP > self.epsilon:  # the root is rounded
             rho, step = rho * (1.0 - step), 2.0 * step
         return rho
 
@@ -134,7 +134,7 @@ class ZCDPFilter(Filter):
         return (0.0, 0.0, 0.0, self.rho, self.rounds_delta)
 
     def price(self, guarantee: Guarantee) -> tuple[float, float]:
-        """The pure epsilon with the same rho; any guarantee that implies a finite rho has one."""
+        """The pure epsilon with the same rho; raises NotApplicable where the rho is infinite."""
         rho = guarantee.core.zcdp_rho
         if not math.isfinite(rho):
             raise NotApplicable(f"the zcdp filter cannot account for {guarantee}")
@@ -144,7 +144,7 @@ class ZCDPFilter(Filter):
 
 
 class RenyiFilter(Filter):
-    """Stop before the sum of Renyi divergences of one order passes what converts to the promise.
+    """Refuse a round with which the sum of Renyi divergences of one order exceeds its budget.
 
     The order is the one at which the budget divided by the order is largest, as the divergence of
     small rounds grows in proportion to it.

@@ -1,4 +1,4 @@
-"""What every privacy filter has in common, and a filter in use."""
+"""The interface of privacy filters, and a filter in use."""
 
 from __future__ import annotations
 
@@ -20,34 +20,32 @@ Price = tuple[float, float]
 
 
 class Accounted(Protocol):
-    """What a filter accounts for: a mechanism; ``relation`` defines which databases neighbour."""
+    """A mechanism, as far as a filter needs it; ``relation`` defines which databases neighbour."""
 
     def guarantee(self, relation: Any, /) -> Guarantee:
-        """What it promises about one round."""
+        """The guarantee of one round."""
 
     def worst_law(self, relation: Any, /) -> PrivacyLossLaw | None:
-        """The privacy-loss law of its worst pair; None where the guarantee is all that is known."""
+        """The privacy-loss law of its worst pair; None where only the guarantee is known."""
 
 
 @dataclass(frozen=True)
 class Filter(ABC):
-    """What is promised for the whole interaction; immutable, see :meth:`fresh`.
+    """A promise about the whole interaction; immutable, see :meth:`fresh`.
 
     Attributes:
-        epsilon: the promised epsilon, above 0.
-        delta: the promised delta of the whole, in [0, 1).
-        rounds_delta: the part of ``delta`` set aside for the rounds' own deltas. The sum and the
-            rogers filter fix that part themselves: all of delta, and half of it. They take 0 for
-            it, or that very part, and refuse another.
+        epsilon: the promised epsilon, above 0. delta: the promised delta of the whole, in [0, 1).
+        rounds_delta: the part of ``delta`` set aside for the rounds' own deltas. The sum filter
+        fixes it to delta, the rogers filter to delta / 2; they take 0 or that value.
 
     A subclass gives ``name``, a short string; ``initial``, the state before the first round, a
     tuple of floats; and ``step = staticmethod(rule)``, where ``rule(state, epsilon, delta)``
     returns ``(admitted, new_state)`` and is a plain scalar function, which numba compiles. With
-    ``proved = False`` nothing relies on the promise: it is no bound on what was played. With
-    ``prices_vary = False`` a menu may leave no parameter free: every price is known beforehand.
-    ``sums = True`` means that a state is sums of costs that rise with a price, so that equal rounds
-    in another order lead to the same state but for rounding; ``rounds_up = True`` that its
-    arithmetic rounds, so that a round may fit in one order and not in another.
+    ``proved = False`` the promise is not used as a bound on what was played. With ``prices_vary =
+    False`` a menu must fix every parameter, so that every price is known beforehand. ``sums =
+    True`` means that a state consists of sums of costs that increase with the price, so that the
+    order of rounds changes it by rounding only; ``rounds_up = True`` that its arithmetic rounds, so
+    that a round may fit in one order and not in another.
     """
 
     epsilon: float
@@ -87,14 +85,14 @@ class Filter(ABC):
     @property
     @abstractmethod
     def initial(self) -> State:
-        """The state before the first round, budgets included, for ``step``."""
+        """The first state for ``step``, budgets included."""
 
     def _fixes_rounds_delta(self, part: float) -> None:
-        """Raise InvalidInput for a part other than the one that this filter can keep."""
+        """Raise InvalidInput unless ``rounds_delta`` is 0 or this filter's own part."""
         if self.rounds_delta not in (0.0, part):
             raise InvalidInput(
-                f"the {self.name} filter sets aside {part!r} of its delta for the rounds' own "
-                f"deltas, and cannot keep rounds_delta = {self.rounds_delta!r}; leave it out"
+                f"the {self.name} filter reserves {part!r} of its delta for the rounds' own "
+                f"deltas, and cannot take rounds_delta = {self.rounds_delta!r}; leave it out"
             )
 
     def _check(self) -> None:
@@ -102,11 +100,11 @@ class Filter(ABC):
             raise InvalidInput(f"the {self.name} filter needs delta above rounds_delta")
 
     def bounds_delta(self, epsilon: float) -> float:
-        """The promise's bound on delta(``epsilon``) of the whole: 1 where there is none."""
+        """The promised bound on delta(``epsilon``) of the whole: 1 where there is none."""
         return self.delta if self.proved and epsilon >= self.epsilon else 1.0
 
     def bounds_epsilon(self, delta: float) -> float:
-        """The promise's bound on epsilon(``delta``) of the whole: infinity where there is none."""
+        """The promised bound on epsilon(``delta``) of the whole: infinity where there is none."""
         return self.epsilon if self.proved and delta >= self.delta else math.inf
 
     def price(self, guarantee: Guarantee) -> Price:
@@ -122,14 +120,14 @@ class Filter(ABC):
     def price_of(self, mechanism: Accounted, relation: Any) -> Price:
         """The price of a round with that mechanism, whatever the pair of neighbours.
 
-        By default that of its guarantee. Raises NotApplicable as :meth:`price` does.
+        By default the price of its guarantee. Raises NotApplicable as :meth:`price` does.
         """
         return self.price(mechanism.guarantee(relation))
 
     def over_menu(self, prices: Sequence[Price]) -> tuple[Callable[..., tuple[bool, Any]], State]:
-        """A step that numba compiles and its first state, for rounds at these prices alone.
+        """A step that numba compiles and its first state, for rounds at these prices only.
 
-        By default the filter's own. Raises NotApplicable where a filter has none for them.
+        By default the filter's own. Raises NotApplicable where there is none for these prices.
         """
         return type(self).step, self.initial
 
@@ -139,18 +137,18 @@ class Filter(ABC):
 
 
 class RunningFilter:
-    """A filter in use: the promise and what has been spent of it."""
+    """A filter in use: the promise and the state after the rounds so far."""
 
     def __init__(self, spec: Filter) -> None:
         self.spec = spec
         self.state: State = spec.initial
 
     def admits(self, guarantee: Guarantee) -> bool:
-        """Whether a round with that guarantee may run now. Changes nothing."""
+        """Whether a round with that guarantee may run now. Does not change the state."""
         return self._step(guarantee)[0]
 
     def spend(self, guarantee: Guarantee) -> None:
-        """Account for a round about to run. Raises Breach, with nothing spent, if not admitted."""
+        """Account for a round. Raises Breach, with the state unchanged, if it is not admitted."""
         admitted, state = self._step(guarantee)
         if not admitted:
             raise Breach(
@@ -160,7 +158,7 @@ class RunningFilter:
         self.state = state
 
     def _step(self, guarantee: Guarantee) -> tuple[bool, Any]:
-        """Whether it is admitted, and the state after it. Raises InvalidInput for no guarantee."""
+        """(Admitted, state after the round). Raises InvalidInput unless given a guarantee."""
         if not isinstance(guarantee, Guarantee):
             raise InvalidInput(
                 f"a filter accounts for a guarantee, as PureDP(0.1), not {guarantee!r:.80}"

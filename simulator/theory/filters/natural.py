@@ -1,7 +1,7 @@
-"""The natural filter: admit while the exact delta of what was admitted, composed, is in the budget.
+"""The natural filter: admit while the exact delta of the admitted rounds is within the budget.
 
-It is the filter that one would write first, and it is *not sound in general*: it composes the
-rounds as if they had been fixed in advance, while an adversary picks the next one by the answers.
+It is *not sound in general*: it composes the rounds as if they were fixed in advance, while an
+adversary chooses the next round from the answers.
 """
 
 from __future__ import annotations
@@ -33,27 +33,28 @@ Parts = tuple[tuple[PrivacyLossLaw, int], ...]
 """Laws of one round, and in how many rounds each."""
 
 GAUSSIAN, LAPLACE = -1.0, -2.0
-"""In place of a price's delta: its first number is mu, or the epsilon of Laplace noise."""
+"""Markers in place of a price's delta: its first number is mu, or the epsilon of Laplace noise."""
 
 AS_COMPUTED = 1.0 + 1e-12
-"""Room for the rounding of a certified end: a round of exactly (epsilon, delta) fits the budget."""
+"""Margin for the rounding of a certified end: a round of exactly (epsilon, delta) fits the
+budget."""
 
 TOLERANCES = (1e-4, 1e-9)
-"""Relative widths of a delta that is composed numerically, the finer where the coarser leaves it
-open on which side of the budget it is."""
+"""Relative widths of a numerically composed delta; the finer one is used where the coarser bracket
+contains the budget."""
 
 MOST_ATOMS = 8_000
-"""Sums of the losses of randomized responses that are listed; where there are more, it costs less
-to compose numerically."""
+"""Most atoms of composed randomized responses to enumerate; beyond, composing numerically is
+faster."""
 
 MOST_STATES = 1 << 20
-"""Combinations of counts of a menu's entries: a minute at most to find which are admitted."""
+"""Most combinations of counts of a menu's entries; a table of them takes a minute at most."""
 
 
 def natural_step(state: State, epsilon: float, delta: float) -> tuple[bool, State]:
-    """State: the budget's epsilon and delta, then price and number of rounds of what was admitted.
+    """State: the budget's epsilon and delta, then the price and number of the admitted rounds.
 
-    For prices not known beforehand: its state grows with them, and numba does not compile it.
+    For prices that are not known beforehand. The state grows, so numba does not compile it.
     """
     after = _after(state, epsilon, delta)
     return (False, state) if after is None else (True, after)
@@ -62,20 +63,19 @@ def natural_step(state: State, epsilon: float, delta: float) -> tuple[bool, Stat
 class NaturalFilter(Filter):
     """Admit while the composed delta(``epsilon``) of all admitted rounds is at most ``delta``.
 
-    Not sound in general. Rounds are composed as if they did not depend on the answers; with
+    Not sound in general: rounds are composed as if they did not depend on the answers. With
     randomized responses of 0.025 and 0.2 at (1, 1e-5) an adaptive adversary reaches 2.81e-5. Sound
-    where any two compositions of the rounds can be ordered (one dominates the other whatever the
-    epsilon): rounds of one law alone, or any Gaussians. So ``proved`` is False, and the promise
-    bounds nothing that was played.
+    where of any two compositions of the rounds one dominates the other at every epsilon: rounds of
+    one law, or any Gaussians. So ``proved`` is False.
 
     A round is accounted for by its mechanism's worst law where it states one (Laplace noise on one
-    number), else by the dominating pair of its guarantee: randomized response of an epsilon-DP
-    one, bounded range included; the four-outcome pair of an (epsilon, delta)-DP one; a Gaussian
-    pair of a Gaussian-DP one. Others raise NotApplicable. The composed delta is the certified upper
-    end, so that rounding refuses rather than admits.
+    number), else by the dominating pair of its guarantee: randomized response of an epsilon-DP one,
+    bounded range included; the four-outcome pair of an (epsilon, delta)-DP one; a Gaussian pair of
+    a Gaussian-DP one. Others raise NotApplicable. The composed delta is the certified upper end, so
+    rounding never admits a round that does not fit.
 
-    ``delta`` must be above 0 and ``rounds_delta`` 0: the rounds' own deltas are composed with all
-    else. Raises InvalidInput.
+    ``delta`` must be above 0 and ``rounds_delta`` 0, as the rounds' own deltas are composed too.
+    Raises InvalidInput.
     """
 
     name = "natural"
@@ -87,7 +87,7 @@ class NaturalFilter(Filter):
     def _check(self) -> None:
         if self.rounds_delta != 0.0:
             raise InvalidInput(
-                "the natural filter composes the rounds' own deltas with all else and takes no "
+                "the natural filter composes the rounds' own deltas too and takes no  "
                 f"rounds_delta = {self.rounds_delta!r}; leave it out"
             )
         if not self.delta > 0.0:
@@ -104,7 +104,7 @@ class NaturalFilter(Filter):
     def admits_composition(self, parts: Parts) -> bool:
         """Whether these rounds, composed without adaptivity, keep (epsilon, delta) both ways.
 
-        ``parts`` are pairs (law of one round, number of rounds >= 0). The last answers are kept.
+        ``parts`` are pairs (law of one round, number of rounds >= 0). Recent results are cached.
         """
         return _keeps(parts, self.epsilon, self.delta)
 
@@ -122,7 +122,7 @@ class NaturalFilter(Filter):
         return super().price_of(mechanism, relation)
 
     def over_menu(self, prices: Sequence[Price]) -> tuple[Callable[..., tuple[bool, Any]], State]:
-        """A step over a table of how often each price fits beside the others; its state is a place.
+        """A step over a table of the counts that fit together; its state is an index.
 
         Raises NotApplicable where the table is too large.
         """
@@ -133,7 +133,7 @@ class NaturalFilter(Filter):
 def law_of(epsilon: float, delta: float) -> PrivacyLossLaw:
     """The law that a price of the natural filter names.
 
-    (mu, GAUSSIAN), (epsilon, LAPLACE); any other pair is that of (epsilon, delta)-DP.
+    (mu, GAUSSIAN), (epsilon, LAPLACE); any other pair stands for (epsilon, delta)-DP.
     """
     if delta == GAUSSIAN:
         return GaussianLaw(epsilon)
@@ -155,9 +155,6 @@ def _after(state: State, epsilon: float, delta: float) -> State | None:
     if not _keeps(tuple((_law_of(*price), count) for price, count in spent), *state[:2]):
         return None
     return (*state[:2], *(float(x) for price, count in spent for x in (*price, count)))
-
-
-# The certified decision.
 
 
 @lru_cache(maxsize=1 << 15)
@@ -189,7 +186,7 @@ def _keeps_one_way(parts: Parts, epsilon: float, limit: float) -> bool:
 
 
 def _responses_delta(parts: list[tuple[Price, int]], epsilon: float) -> float:
-    """Upper end of delta(epsilon) of randomized responses that leak outright with their deltas."""
+    """Upper end of delta(epsilon) of randomized responses with their deltas."""
     kept = math.exp(math.fsum(count * math.log1p(-leak) for (_, leak), count in parts))
     lost = -math.expm1(math.fsum(count * math.log1p(-leak) for (_, leak), count in parts))
     counts: dict[float, int] = {}
@@ -205,7 +202,7 @@ def _responses_delta(parts: list[tuple[Price, int]], epsilon: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _response(law: PrivacyLossLaw) -> Price | None:
-    """The (epsilon, delta) whose dominating pair the law is; None of another law."""
+    """The (epsilon, delta) whose dominating pair has this law; None for another law."""
     if not isinstance(law, FiniteLaw):
         return None
     pair = law.support[1], law.infinite_mass
@@ -218,17 +215,15 @@ def _harmless(law: PrivacyLossLaw) -> bool:
 
 
 def _reversed(parts: Parts) -> Parts:
-    """The exchanged pairs; the very argument where they are no other."""
+    """The laws of the exchanged pairs; ``parts`` itself where they are equal."""
     if all(_response(law) is not None or law.reversed() == law for law, _ in parts):
         return parts
     return tuple((law.reversed(), count) for law, count in parts)
 
 
-# The same decision for all counts of a few laws at once, as a table.
-
 ADVICE = (
     "write fewer or larger privacy parameters into the menu, give the filter a smaller budget, or "
-    "play a generator adversary, whose states are found as they come"
+    "play a generator adversary, which needs no table"
 )
 
 Staircase = tuple[tuple[Price, ...], tuple[int, ...], NDArray[np.int64]]
@@ -239,8 +234,9 @@ def _staircase(prices: tuple[Price, ...], epsilon: float, delta: float) -> Stair
     """Prices, the stride of each in a state, and the most rounds of the last beside the others.
 
     A state is the row of the other prices' counts plus the number of rows times the last count.
-    What is admitted stays so with a round less, hence in every row there is a largest count of the
-    last price, and it falls from row to row. A row with one round too many holds -1.
+    Removing a round from an admitted composition keeps it admitted. Hence every row has a largest
+    count of the last price, which does not increase from row to row. A row that does not fit holds
+    -1.
     """
     if not prices:
         return (), (), np.zeros(1, dtype=np.int64)
@@ -255,7 +251,7 @@ def _staircase(prices: tuple[Price, ...], epsilon: float, delta: float) -> Stair
     rows = math.prod(shape)
     if (states := rows * (alone[order[-1]] + 1)) > MOST_STATES:
         raise NotApplicable(
-            f"the natural filter over this menu may come to {states} states, more than "
+            f"the natural filter over this menu may need {states} states, more than "
             f"{MOST_STATES}: {ADVICE}"
         )
     most = np.full(shape, -1, dtype=np.int64)
@@ -270,7 +266,7 @@ def _staircase(prices: tuple[Price, ...], epsilon: float, delta: float) -> Stair
 
 
 def _most(fits: Callable[[int], bool], price: Price) -> int:
-    """The largest number of rounds that fits when nothing else is played."""
+    """The largest number of rounds of one price that fits alone."""
     high = 1
     while fits(high):
         high *= 2

@@ -1,7 +1,7 @@
-"""Privacy odometers: a running bound on the epsilon spent, valid at every time at once.
+"""Privacy odometers: running bounds on the epsilon spent, valid at all times simultaneously.
 
-Unlike a filter an odometer has no budget; the adversary may stop it whenever it likes, even when
-what it has seen is at its worst.
+Unlike a filter, an odometer has no budget; the adversary may stop at any time, chosen from the
+answers.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from simulator.theory.parameters import positive
 
 @dataclass(frozen=True)
 class MixtureOdometer:
-    """A reading that bounds the epsilon spent, whenever the adversary stops.
+    """An odometer whose reading bounds the epsilon spent at any stopping time.
 
-    Let u be the reading and d the running ``delta`` when the adversary stops, by whatever rule of
-    its own, and L the privacy loss of what it has seen. Then E0[(1 - e^(u - L))_+] <= E0[d]: where
-    u never passes some epsilon and d never passes some delta, the view keeps (epsilon, delta)-
-    differential privacy. Pr0[L > u at any time] is at most :attr:`RunningOdometer.tail`, which is
-    this odometer's ``delta`` while every round is pure and nothing otherwise: a round of
-    (epsilon, delta)-DP may exceed its epsilon with a probability far above its delta.
+    Let u be the reading and d the running ``delta`` when the adversary stops, by any stopping rule,
+    and L the privacy loss of its view. Then E0[(1 - e^(u - L))_+] <= E0[d]: where u never passes
+    some epsilon and d never passes some delta, the view keeps (epsilon, delta)- differential
+    privacy. Pr0[L > u at any time] is at most :attr:`RunningOdometer.tail`, which is this
+    odometer's ``delta`` while every round is pure and 1 otherwise: a round of (epsilon, delta)-DP
+    may exceed its epsilon with a probability far above its delta.
 
     Proof. With Q the sum of squared epsilons and M the loss of the rounds minus Q/2, each round
     being a randomized response, exp(x M - x^2 Q / 2) is a supermartingale for every x >= 0. Its
     average over a half-normal x of variance 1/gamma is one too, and is at least
-    sqrt(gamma / (Q + gamma)) exp(M^2 / (2 (Q + gamma))) for M >= 0, so Ville's inequality bounds M
-    by sqrt((Q + gamma)(2 ln(1/delta) + ln(1 + Q/gamma))) at every time at once, and the reading is
-    Q/2 more, or the plain sum of epsilons if less. A pure round's loss has a moment-generating
-    function below that of randomized response. A round of (epsilon_i, delta_i)-DP is a function of
+    sqrt(gamma / (Q + gamma)) exp(M^2 / (2 (Q + gamma))) for M >= 0,
+    so Ville's inequality bounds M by sqrt((Q + gamma)(2 ln(1/delta) + ln(1 + Q/gamma))) at all
+    times simultaneously. The reading is Q/2 more, or the sum of epsilons if less. A pure round's
+    loss has a moment-generating function below that of randomized response. A round of (epsilon_i, delta_i)-DP is a function of
     randomized response that reveals everything with probability delta_i; so
     P0(S) <= E1[e^u; S] + delta + E0[sum of delta_i] for every event S of the view.
 
     Attributes
     ----------
-    delta : probability allowed to the bound to fail, in (0, 1).
+    delta : probability that the bound fails, in (0, 1).
     gamma : the Q (about) at which the reading should be tightest; above 0.
 
     Source: Whitehouse, Ramdas, Rogers and Wu 2023, mixture odometer; Kairouz, Oh and Viswanath
@@ -59,7 +59,7 @@ class MixtureOdometer:
 
 
 class RunningOdometer:
-    """An odometer in use; for what its numbers promise see :class:`MixtureOdometer`."""
+    """An odometer in use; its promise is stated in :class:`MixtureOdometer`."""
 
     def __init__(self, spec: MixtureOdometer) -> None:
         self.spec = spec
@@ -79,7 +79,7 @@ class RunningOdometer:
 
     @property
     def delta(self) -> float:
-        """The delta that goes with it: the odometer's own plus the rounds' so far, at most 1."""
+        """The running delta: the odometer's own plus the rounds' so far, at most 1."""
         return min(1.0, self.spec.delta + self.state[3])
 
     @property

@@ -1,14 +1,14 @@
-"""The arithmetic of privacy filters and odometers, as plain scalar functions of a state.
+"""The steps of privacy filters and odometers, as scalar functions that numba can compile.
 
 A rule is ``step(state, epsilon, delta) -> (admitted, new_state)``: the state is a tuple of floats
-that carries the budget as well, and (epsilon, delta) is what the next round must keep. A round
-that is not admitted leaves the state as it was and must not run. The functions use ``math`` alone
-and call nothing of the project, so that a compiler of scalar Python takes them as they stand.
+that includes the budget, and (epsilon, delta) is the guarantee of the next round. A round that is
+not admitted leaves the state unchanged and must not run. The functions use ``math`` only and call
+nothing of the project.
 
-Rounding never admits what the promise does not cover. Sums of the rounds' own numbers are kept in
-two floats, the sum and the error it has made (Neumaier 1974), and are held against the budget with
-room for AS_STORED of it: each number, and the budget, is a decimal rounded by half of that when it
-is stored, so ten rounds of 0.1 fit a budget of 1. What is computed from the numbers is rounded UP.
+Rounding never admits a round that the promise does not cover. A sum of the rounds' own numbers is
+stored in two floats, the sum and its error (Neumaier 1974), and compared with the budget times
+AS_STORED: storing a decimal rounds it by up to half of that margin, so ten rounds of 0.1 fit a
+budget of 1. Computed numbers are rounded UP.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 AS_STORED = 1.0 + 2.0**-52
-UP = 1.0 + 2.0**-49  # more than what a few operations and a function of math lose
+UP = 1.0 + 2.0**-49  # above the error of a few operations and one function of math
 
 SumState = tuple[float, float, float, float, float, float]
 RogersState = tuple[float, float, float, float, float, float, float, float]
@@ -118,7 +118,7 @@ def mixture_step(state: MixtureState, epsilon: float, delta: float) -> MixtureSt
 
 
 def mixture_reading(state: MixtureState) -> float:
-    """The epsilon that the odometer shows: the mixture boundary, or the plain sum if less."""
+    """The odometer's epsilon: the mixture boundary, or the sum of epsilons if less."""
     spent, spent_error, squares, _leaked, gamma, log_inverse = state
     total = spent + spent_error
     if spent_error > total - spent:  # the float below the sum

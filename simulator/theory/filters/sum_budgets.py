@@ -1,8 +1,8 @@
-"""Filters that keep one running sum: what a round adds to it, and how much there may be.
+"""Filters as a budget on one running sum: the cost of a round, and the limit of the sum.
 
-While no round has a delta of its own, each of these filters admits a round as long as a sum of
-costs stays below a number, or nearly so. The search for the worst adversary then needs the sum
-alone. ``certain`` and ``possible`` enclose that number, rounding included.
+While no round has a delta, each of these filters admits a round while a sum of costs stays within a
+limit. The search for the worst adversary then needs only this sum. ``certain`` and ``possible``
+enclose the limit, rounding included.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from simulator.theory.guarantees.renyi_divergence import pure_renyi
 from simulator.theory.inverse import crossing
 
 _ROUNDING = 1e-10
-"""What the filters' outward rounding of up to 10^5 rounds takes off their budgets, at most."""
+"""Largest relative effect on a budget of the filters' outward rounding over 10^5 rounds."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Budget:
 
     Attributes
     ----------
-    cost : of a round, from the epsilon at which the filter accounts for it; rising from 0.
+    cost : of a round, from the epsilon at which the filter accounts for it; increasing from 0.
     certain : rounds whose costs add up to at most this are all admitted.
-    possible : no rounds are admitted whose costs add up to more.
+    possible : rounds whose costs add up to more are never all admitted.
     """
 
     cost: Callable[[float], float]
@@ -52,8 +52,8 @@ def budget_of(filter_: Filter, largest: float) -> Budget:
     Raises NotApplicable for a filter that keeps more than one sum.
     """
     raise NotApplicable(
-        f"the {filter_.name} filter is not known to keep one running sum, and the menu brings it "
-        "to more states than can be tried; give it fewer mechanisms, with fixed parameters"
+        f"the {filter_.name} filter is not known to keep one running sum, and the menu leads "
+        "to more states than can be enumerated;  give it fewer mechanisms, with fixed parameters"
     )
 
 

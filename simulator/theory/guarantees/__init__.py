@@ -1,1 +1,1 @@
-"""Guarantees of one round: the families an adversary must choose from."""
+"""Guarantees of one round; each defines the family of mechanisms that keep it."""

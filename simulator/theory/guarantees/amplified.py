@@ -1,4 +1,4 @@
-"""Guarantees that rest on a secret: who was sampled, or who sent which report."""
+"""Guarantees amplified by a secret sample or by shuffling."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from simulator.theory.parameters import count, nonnegative
 class ShuffledDP(Guarantee):
     """``reports`` reports of epsilon-DP local randomizers in random order, under replace-one.
 
-    Each person sends one report; a randomizer may depend on the reports before it. The reports stay
-    epsilon-DP in any order, which is what the other notions use; what the order adds is in
-    ``hockey_stick``, an upper bound, and in the bounds of shuffling.
+    Each person sends one report; a randomizer may depend on the reports before it. The reports are
+    epsilon-DP in any order, which the conversions to other notions use. Only ``hockey_stick``, an
+    upper bound, and the bounds on shuffling use the random order.
 
     Source: Erlingsson, Feldman, Mironov, Raghunathan, Talwar and Thakurta 2019; Feldman, McMillan
     and Talwar 2021, Theorem 3.1.
@@ -42,26 +42,26 @@ class ShuffledDP(Guarantee):
         self._set("reports", count("reports", self.reports))
 
     def admits(self, other: Guarantee) -> bool:
-        """Shuffles of no fewer reports that are as private, and whatever reveals nothing."""
+        """See :meth:`Guarantee.admits`: at least as many reports, at most this epsilon."""
         if isinstance(other, ShuffledDP) and other.reports >= self.reports:
             return within(other.epsilon, self.epsilon)
         return other.pure_epsilon == 0.0
 
     @cached_property
     def pair(self) -> ClonePair:
-        """The pair of laws that dominates it, for an epsilon above 0."""
+        """The pair of laws that dominates the family, for an epsilon above 0."""
         return ClonePair(self.epsilon, self.reports)
 
     def _hockey_stick(self, epsilon: float) -> float:
         if epsilon >= self.epsilon:
             return 0.0
-        if self.epsilon > LARGEST_LOCAL:  # no report hides another
+        if self.epsilon > LARGEST_LOCAL:  # shuffling has no effect
             return pure_delta(self.epsilon, epsilon)
         return self.pair.delta(epsilon)
 
     @property
     def pure_epsilon(self) -> float:
-        """That of one report, as of everything that the other notions imply."""
+        """The epsilon of one report."""
         return self.epsilon
 
     @property
@@ -93,9 +93,9 @@ class SubsampledDP(DominatedFamily):
     """An (epsilon, delta)-DP mechanism run on a secret random sample of the records.
 
     Each record is in it independently with probability ``rate``, under add-or-remove-one; or it is
-    a uniform subset of that share of the records, under replace-one. The whole keeps
-    (ln(1 + rate (e^epsilon - 1)), rate delta); ``hockey_stick`` and the bounds of dominated
-    families keep apart what this joins.
+    a uniform subset of that share of the records, under replace-one. The mechanism on the sample
+    keeps (ln(1 + rate (e^epsilon - 1)), rate delta); ``hockey_stick`` and the bounds on dominated
+    families are tighter.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorems 8 and 9; Zhu, Dong and Wang 2022, Theorem 11.
     """
@@ -111,7 +111,7 @@ class SubsampledDP(DominatedFamily):
         self._set("rate", sampling_rate(self.rate))
 
     def admits(self, other: Guarantee) -> bool:
-        """What is as private on as small a sample, and whatever reveals nothing."""
+        """See :meth:`Guarantee.admits`: at most this epsilon, delta and rate."""
         if isinstance(other, SubsampledDP):
             return (
                 within(other.epsilon, self.epsilon)
@@ -134,23 +134,23 @@ class SubsampledDP(DominatedFamily):
 
     @property
     def attained_law(self) -> PrivacyLossLaw:
-        """Randomized response where the record is added; exchanged, where it is removed."""
+        """The law of sampled randomized response that adds the record; reversed, removes it."""
         base = randomized_response(self.epsilon, self.delta)
         return PoissonSubsampledLaw(base, self.rate).simplest
 
     @cached_property
     def dominating_law(self) -> PrivacyLossLaw:
-        """Removal above 0, addition below: both directions at once."""
+        """The larger curve of both directions: removal above epsilon = 0, addition below."""
         base = randomized_response(self.epsilon, self.delta)
         return SampledWithoutReplacementLaw(base, self.rate).simplest
 
     @property
     def core(self) -> Guarantee:
-        """The same of a mechanism whose delta is 0.
+        """The guarantee of the same mechanism with delta 0.
 
-        With probability rate delta the extremal pair reveals the record. Of the rest the other
-        direction is covered for epsilon >= 0: delta (1 - e^epsilon (1 - rate)) is no more than
-        rate delta; and below 0 as the pair is symmetric.
+        With probability rate delta the extremal pair reveals the record. In the other direction the
+        rest is covered for epsilon >= 0, as delta (1 - e^epsilon (1 - rate)) <= rate delta, and for
+        epsilon < 0 as the pair is symmetric.
         """
         return SubsampledDP(self.epsilon, 0.0, self.rate)
 
@@ -175,12 +175,12 @@ class SubsampledDP(DominatedFamily):
         return PureDP(self.amplified_epsilon).loss_variance if self.delta == 0.0 else math.inf
 
     def renyi(self, alpha: float) -> float:
-        """Of the dominating pair."""
+        """The divergence of the dominating pair."""
         return law_renyi(self.dominating_law.simplest, check_order(alpha))
 
 
 def amplified_epsilon(epsilon: float, rate: float) -> float:
-    """ln(1 + rate (e^epsilon - 1)), whose inverse in epsilon has 1/rate."""
+    """ln(1 + rate (e^epsilon - 1)); with 1/rate it is the inverse in epsilon."""
     if epsilon == 0.0:
         return 0.0
     if epsilon <= 1.0:

@@ -1,4 +1,4 @@
-"""Families of a dominating pair: no round is easier to tell apart than one stated pair of laws."""
+"""Families with a dominating pair of laws."""
 
 from __future__ import annotations
 
@@ -32,40 +32,41 @@ from simulator.theory.parameters import positive
 from simulator.theory.pld.grid_laws import enclosing_grid_laws, round_step
 from simulator.theory.stored import JsonNode, parsed
 
-#: More than quadrature and rounding lose of a Renyi divergence.
+#: Margins above the error of quadrature and rounding in a Renyi divergence.
 _UP, _LOST = 1.0 + 1e-9, 1e-14
 _CELLS = 1 << 14
 _REACH = 39.0
-#: Beyond the first an order is bounded by the whole ones around it, beyond the second by convexity.
+#: A fractional order beyond the first is bounded by the whole orders around it, any order beyond
+#: the second by convexity.
 _LARGEST_FRACTION, _LARGEST_SUM = 500.0, 5000.0
-#: Beyond so many nodes, with little noise, whole orders serve as well.
+#: Most nodes of a quadrature; beyond, the whole orders around a fractional one are used.
 _MOST_NODES = 1e6
 
 
 class DominatedFamily(Guarantee):
-    """A family of which every round is dominated by one pair, in either order of the databases.
+    """A family of mechanisms dominated by one pair, in either order of the databases.
 
-    The pair's composition is then no less than any, adaptive ones too: Zhu, Dong, Wang, "Optimal
-    Accounting of Differential Privacy via Characteristic Function", AISTATS 2022, Definition 7 and
-    Theorem 10.
+    The pair's composition then dominates every adaptive composition of the family: Zhu, Dong, Wang,
+    "Optimal Accounting of Differential Privacy via Characteristic Function", AISTATS 2022,
+    Definition 7 and Theorem 10.
     """
 
     @property
     @abstractmethod
     def dominating_law(self) -> PrivacyLossLaw:
-        """The pair's law."""
+        """The law of the dominating pair."""
 
     @property
     @abstractmethod
     def attained_law(self) -> PrivacyLossLaw:
-        """The law of a pair in the family; its exchanged pair is in it too."""
+        """The law of a pair in the family; the exchanged pair belongs to the family too."""
 
     def _hockey_stick(self, epsilon: float) -> float:
         return self.dominating_law.delta(epsilon)
 
     @property
     def pure_epsilon(self) -> float:
-        """The pair's largest loss in either direction, infinity where it is unbounded."""
+        """The largest loss of the pair in either direction; infinity where it is unbounded."""
         law = self.dominating_law.simplest
         if law.infinite_mass > 0.0 or law.dual_infinite_mass > 0.0:
             return math.inf
@@ -73,26 +74,26 @@ class DominatedFamily(Guarantee):
 
     @property
     def zcdp_rho(self) -> float:
-        """Of pure differential privacy where the loss is bounded."""
+        """The rho of pure differential privacy where the loss is bounded, else infinity."""
         epsilon = self.pure_epsilon
         return not_lost(epsilon * math.tanh(epsilon / 2.0)) if 0.0 < epsilon < math.inf else epsilon
 
     @property
     def mean_loss(self) -> float:
-        """By a Renyi divergence of an order that is close to 1, which is larger."""
+        """Upper bound on the mean loss: a Renyi divergence of an order just above 1."""
         return min(self.zcdp_rho, self.renyi(1.0 + 1e-3))
 
 
 @dataclass(frozen=True)
 class SubsampledGaussianDP(DominatedFamily):
-    """Gaussian noise ``sigma`` at sensitivity 1, on a Poisson sample of ``rate``, add or remove.
+    """Gaussian noise ``sigma`` at sensitivity 1 on a Poisson sample of ``rate``; add or remove one.
 
     In every round the adversary chooses which of the two neighbours holds the record. Accountants
-    assume that it is the same one throughout: :attr:`attained_law` in either direction is their
-    answer, and a lower end of this one; one pair that dominates both directions is an upper end.
-    For epsilon >= 0 the divergence of the removal is the larger one. (With h the Gaussian's curve
-    in a = e^epsilon they are q h(1 + (a - 1)/q) and s h(a q/s), where s = 1 - a (1 - q): h falls,
-    s <= q, and a q/s - 1 - (a - 1)/q = (a - 1)^2 (1 - q)/(q s) >= 0.)
+    assume that it is the same neighbour in every round: :attr:`attained_law` in either direction
+    gives their epsilon, a lower end here. The pair that dominates both directions gives an upper
+    end. For epsilon >= 0 the divergence of the removal is the larger one. (With h the Gaussian's
+    curve in a = e^epsilon they are q h(1 + (a - 1)/q) and s h(a q/s), where s = 1 - a (1 - q): h
+    falls, s <= q, and a q/s - 1 - (a - 1)/q = (a - 1)^2 (1 - q)/(q s) >= 0.)
 
     Renyi divergences by Mironov, Talwar, Zhang, "Renyi Differential Privacy of the Sampled
     Gaussian Mechanism", 2019, Section 3.3.
@@ -109,12 +110,12 @@ class SubsampledGaussianDP(DominatedFamily):
 
     @property
     def attained_law(self) -> PrivacyLossLaw:
-        """Addition of the record; exchanged, its removal."""
+        """The law of adding the record; reversed, of removing it."""
         return PoissonSubsampledLaw(GaussianLaw(1.0 / self.sigma), self.rate).simplest
 
     @property
     def worst_law(self) -> PrivacyLossLaw | None:
-        """Of all records, the Gaussian's; otherwise no pair of the family is the worst."""
+        """The Gaussian's law at rate 0 or 1; else None, as no pair of the family is the worst."""
         return self.attained_law if self.rate in (0.0, 1.0) else None
 
     @cached_property
@@ -123,7 +124,7 @@ class SubsampledGaussianDP(DominatedFamily):
         return SampledWithoutReplacementLaw(GaussianLaw(1.0 / self.sigma), self.rate).simplest
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: more noise, on fewer records."""
+        """See :meth:`Guarantee.admits`: at least this sigma, at most this rate."""
         if isinstance(other, SubsampledGaussianDP):
             return within(self.sigma, other.sigma) and within(other.rate, self.rate)
         return other.pure_epsilon == 0.0 or (self.rate == 1.0 and within(other.gdp_mu, self.gdp_mu))
@@ -135,16 +136,16 @@ class SubsampledGaussianDP(DominatedFamily):
 
     @property
     def zcdp_rho(self) -> float:
-        """1/(2 sigma^2), as without sampling: large orders see the record in the sample."""
+        """1/(2 sigma^2), as without sampling: the divergences agree at large orders."""
         return 0.0 if self.rate == 0.0 else not_lost(1.0 / self.sigma**2 / 2.0)
 
     @property
     def gdp_mu(self) -> float:
-        """1/sigma: far out the two curves differ by a factor only."""
+        """1/sigma, as without sampling: in the tails the two curves differ by a factor only."""
         return 0.0 if self.rate == 0.0 else 1.0 / self.sigma
 
     def renyi(self, alpha: float) -> float:
-        """Of the removal, which is the larger one; rounded up."""
+        """The divergence of the removal, which is the larger one; rounded up."""
         check_order(alpha)
         if self.rate == 0.0:
             return 0.0
@@ -155,7 +156,7 @@ class SubsampledGaussianDP(DominatedFamily):
 
 @dataclass(frozen=True)
 class DiscreteGaussianDP(DominatedFamily):
-    """Discrete Gaussian noise of ``sigma`` at a whole ``sensitivity``: the family of that pair.
+    """Discrete Gaussian noise of ``sigma`` at a whole ``sensitivity``.
 
     (sensitivity/sigma)^2/2-zCDP by Canonne, Kamath, Steinke, "The Discrete Gaussian for
     Differential Privacy", NeurIPS 2020, Theorem 4.
@@ -184,7 +185,7 @@ class DiscreteGaussianDP(DominatedFamily):
     dominating_law = attained_law = worst_law
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: smaller shifts of the same noise."""
+        """See :meth:`Guarantee.admits`: the same noise at no larger sensitivity."""
         if isinstance(other, DiscreteGaussianDP):
             return other.sigma == self.sigma and other.sensitivity <= self.sensitivity
         return other.pure_epsilon == 0.0
@@ -201,11 +202,10 @@ class DiscreteGaussianDP(DominatedFamily):
 
 @dataclass(frozen=True)
 class DominatedDP(DominatedFamily):
-    """The family of a pair's law: ``law`` is no less than that of any round, in either order.
+    """The family dominated by a pair of the given ``law``, in either order of the databases.
 
-    The larger of both directions, above 0 and below, is its own exchanged law, as that of
-    :class:`SampledWithoutReplacementLaw` is for Poisson sampling. Raises InvalidInput where the
-    directions differ at one of a few epsilons.
+    The law must equal its reversed law, as that of :class:`SampledWithoutReplacementLaw` does.
+    Raises InvalidInput where the two directions differ at one of a few epsilons.
     """
 
     law: PrivacyLossLaw
@@ -228,8 +228,8 @@ class DominatedDP(DominatedFamily):
             if abs(other - one) > 1e-6 * max(one, other) + 1e-290:
                 raise InvalidInput(
                     f"the exchanged pair has delta {other:.6g} at epsilon {epsilon:.6g}, the pair "
-                    f"itself {one:.6g}: a family holds in either order, so give a law of which the "
-                    "exchanged one is equal: the larger of both directions"
+                    f"itself {one:.6g}: a family holds in either order, so give the law of the "
+                    "larger curve of both directions"
                 )
 
     @property
@@ -240,11 +240,11 @@ class DominatedDP(DominatedFamily):
     dominating_law = attained_law = worst_law
 
     def admits(self, other: Guarantee) -> bool:
-        """See :meth:`Guarantee.admits`: of pairs only an equal one is known to be within."""
+        """See :meth:`Guarantee.admits`: only an equal law is known to be dominated."""
         return other.pure_epsilon == 0.0 or other.dominating_law == self.law
 
     def renyi(self, alpha: float) -> float:
-        """Bound on the divergence of the pair; infinite where none is known."""
+        """Bound on the Renyi divergence of the pair; infinite where none is known."""
         check_order(alpha)
         return law_renyi(self.law.simplest, alpha)
 
@@ -263,7 +263,8 @@ def _sampled_renyi(sigma: float, rate: float, alpha: float) -> float:
         )
         logs = logs + k * math.log(rate) + (alpha - k) * math.log1p(-rate)
         logs = logs + k * (k - 1.0) / (2.0 * sigma**2)
-        # The terms k = 0 and 1, which nearly make 1, are taken apart: the sum keeps its digits.
+        # The terms k = 0 and 1, close to 1 together, are summed apart so that the sum keeps its
+        # digits.
         far = float(scipy.special.logsumexp(logs[2:])) if alpha >= 2.0 else -math.inf
         near = (alpha - 1.0) * math.log1p(-rate) + math.log1p((alpha - 1.0) * rate)
         total = (
@@ -272,7 +273,7 @@ def _sampled_renyi(sigma: float, rate: float, alpha: float) -> float:
         return _rounded_up(float(total) / (alpha - 1.0))
     mu = 1.0 / sigma
     low, high = -_REACH, alpha * mu + _REACH
-    # Poles are pi/mu from the line, and the trapezoidal rule's error falls with that over spacing.
+    # The trapezoidal rule's error decreases with the distance pi/mu of the poles over the spacing.
     spacing = 0.25 * min(1.0, sigma)
     if alpha > _LARGEST_FRACTION or high - low > _MOST_NODES * spacing:
         # (alpha - 1) D is convex in alpha, and 0 at alpha = 1: below its chord
@@ -287,7 +288,7 @@ def _sampled_renyi(sigma: float, rate: float, alpha: float) -> float:
     log_odds = mu * (z - mu / 2.0)
     loss = mixed_loss(log_odds, rate)
     logs = -(z**2) / 2.0
-    # Less the mean of the ratio, which is 1: a small divergence keeps its digits.
+    # The mean of the ratio, 1, is subtracted so that a small divergence keeps its digits.
     rise = np.expm1(np.minimum(alpha * loss, 700.0)) - alpha * np.expm1(np.minimum(loss, 700.0))
     if float((alpha * loss).max()) < 700.0:
         weights = np.exp(logs) / np.exp(logs).sum()
@@ -298,12 +299,12 @@ def _sampled_renyi(sigma: float, rate: float, alpha: float) -> float:
 
 
 def law_renyi(law: PrivacyLossLaw, alpha: float) -> float:
-    """Of the worse direction."""
+    """Bound on the Renyi divergence of a law in the worse direction."""
     if law.infinite_mass > 0.0 or law.dual_infinite_mass > 0.0:
         return math.inf
     if isinstance(law, GaussianLaw):
         return not_lost(alpha * law.mu**2 / 2.0)
-    # Not so for sampling without replacement: that pair joins both directions, and loses more.
+    # Not valid for sampling without replacement, whose pair joins both directions and is larger.
     if isinstance(law, PoissonSubsampledLaw) and isinstance(law.base, GaussianLaw):
         return _rounded_up(_sampled_renyi(1.0 / law.base.mu, law.rate, alpha))
     if not math.isfinite(law.support[1] - law.support[0]):
@@ -313,7 +314,7 @@ def law_renyi(law: PrivacyLossLaw, alpha: float) -> float:
         if law.is_discrete or isinstance(law, LaplaceLaw):
             moment = float(side.log_mgf(alpha - 1.0).real)
         else:
-            # exp((alpha - 1) L) is convex in exp(-L): the chords' law has the larger mean.
+            # exp((alpha - 1) L) is convex in exp(-L), so the upper grid law has the larger mean.
             low, high = side.support
             step = round_step((high - low) / _CELLS)
             _, upper = enclosing_grid_laws(side, step, (low, high))

@@ -258,7 +258,7 @@ def test_bounds_of_the_sampled_family_stand_beside_it(dpcompose):
 
 
 def test_a_question_that_is_none():
-    with pytest.raises(InvalidInput, match="ask for the epsilon at a delta"):
+    with pytest.raises(InvalidInput, match="give a delta, for the epsilon"):
         compare("pure", [(0.1, 5)])
     with pytest.raises(InvalidInput, match="no mechanism 'x'"):
         compare("x", [(0.1, 5)], delta=0.1)
@@ -375,7 +375,7 @@ def test_a_tolerance_that_these_rounds_do_not_keep_is_refused(dpcompose):
     game = ("--mechanism", "laplace", "--round-epsilon", "0.1x7,0.1234x9", "--tolerance", 1e-12)
     said = dpcompose("bounds", *game)
     assert (
-        "doubles do not certify a tolerance of 1e-12 here, but a relative width of"
+        "double precision cannot certify a tolerance of 1e-12 here, but one of"
         in said.complaint
     )
     with pytest.raises(InvalidInput, match="a tolerance of 1e-12 here"):
