@@ -77,7 +77,7 @@ rounds, δ = {delta:g}). With {longest} rounds the gaps lie between {gaps[0]:.1f
 Not shown: whether the gap stays bounded for more rounds, and mechanisms of several ranges.
 
     python -m experiments simulate worst_exponential
-    dpcompose worst --menu exponential:1 --rounds 2 --epsilon 0"""
+    dpcompose worst-case --menu exponential:1 --rounds 2 --epsilon 0"""
 
 
 def _filters(results: Path) -> str:
@@ -121,7 +121,7 @@ Not shown: parameters that are really free (the search brackets them less tightl
 rounds.
 
     python -m experiments simulate worst_filters
-    dpcompose worst --filter renyi:2,1e-6 --epsilon 2 \\
+    dpcompose worst-case --filter renyi:2,1e-6 --epsilon 2 \\
       --menu {",".join(f"randomized-response:{e:g}" for e in specification["menu"])}"""
 
 
@@ -163,7 +163,7 @@ pair's overshoot depends little on δ below 1e-4 ({deltas}). Each further
 mechanism adds less. No bound is known to us, and no menu found so far exceeds six.
 
     python -m experiments simulate worst_natural
-    dpcompose worst --filter natural:1,1e-5 --epsilon 1 \\
+    dpcompose worst-case --filter natural:1,1e-5 --epsilon 1 \\
       --menu randomized-response:0.025,randomized-response:0.2"""
 
 

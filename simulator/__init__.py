@@ -1,12 +1,11 @@
 """Adversarial composition experiments for differential privacy.
 
-An adversary picks, round by round, two neighbouring databases and a private mechanism, and is
-handed the mechanism's answer on database b (Roth 2011, Lecture 4, Algorithm 1). Play it with
-:func:`simulate`; hold what was measured against :mod:`simulator.theory`.
+Each round an adversary picks two neighbouring databases and a private mechanism, and receives the
+mechanism's answer on database b (Roth 2011, Lecture 4, Algorithm 1). :func:`simulate` plays this
+experiment; :mod:`simulator.theory` has the bounds to compare its results with.
 
-The root has the names of a first program, and a namespace for every job beyond it. Both are listed
-in ``__init__.pyi`` and imported when first used, so that a worker process loads only what it plays
-with.
+The package has the names of a first program, and a namespace for each further job. Both are listed
+in ``__init__.pyi`` and imported when first used, so that a worker process loads only what it needs.
 """
 
 from typing import Any

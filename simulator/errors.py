@@ -1,4 +1,4 @@
-"""The errors that this package raises, for a program that catches them."""
+"""The errors that this package raises."""
 
 from simulator.foundations.errors import (
     Breach,

@@ -1,4 +1,4 @@
-"""Names and modules of version 0.1 that have moved: they work until 0.3, with a warning."""
+"""Old names of functions, classes and modules: they work until 0.3, with a warning."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ NAMES = {
     "simulator.trials": "AuditResult audit_answers audit_composition audit_views",
     "simulator.worst": "WorstCase worst_odometer",
 }
-"""What the root had and has no more, by the namespace that has it now."""
+"""Names that were in ``simulator`` in version 0.1, by their namespace now."""
 
 _HOMES = {name: home for home, names in NAMES.items() for name in names.split()}
 
 
 def moved_name(name: str) -> Any:
-    """The value of a name that the root had, with a DeprecationWarning that says where it is now.
+    """The value of a name of version 0.1, with a DeprecationWarning that has its new place.
 
     Raises AttributeError for any other name.
     """
@@ -49,7 +49,7 @@ def moved_name(name: str) -> Any:
 
 
 def moved_module(old: str, new: str) -> Callable[[str], Any]:
-    """A module's ``__getattr__`` that finds every public name of ``new``, with a warning."""
+    """A ``__getattr__`` for module ``old``: the public names of ``new``, with a warning."""
 
     def find(name: str) -> Any:
         module = importlib.import_module(new)

@@ -10,7 +10,16 @@ from collections.abc import Iterator
 from experiments.benchmarks.measure import Line, command_seconds
 from simulator.doors.cli import COMMANDS
 
-COMPILES = ("run", "press-when-ahead", "--family", "pure:0.1", "--rounds", "10", "--trials", "1000")
+COMPILES = (
+    "simulate",
+    "press-when-ahead",
+    "--family",
+    "pure:0.1",
+    "--rounds",
+    "10",
+    "--trials",
+    "1000",
+)
 
 
 def start() -> Iterator[Line]:

@@ -26,14 +26,14 @@ _one_at_a_time = threading.Lock()
 
 @dataclass(frozen=True)
 class Case:
-    """A call of ``dpcompose run``."""
+    """A call of ``dpcompose simulate``."""
 
     name: str
     arguments: tuple[str, ...]
 
     def call(self, folder: Path, jobs: int = 2) -> list[str]:
         """Its arguments, with its folder."""
-        return ["run", *self.arguments, "--json", "--jobs", str(jobs), "--out", str(folder)]
+        return ["simulate", *self.arguments, "--json", "--jobs", str(jobs), "--out", str(folder)]
 
     def start(self, folder: Path, jobs: int = 2, **options: Any) -> subprocess.Popen[str]:
         """Start it as a process in a session of its own."""

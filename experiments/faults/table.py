@@ -19,7 +19,7 @@ def markdown(rows: Sequence[Tally], seconds: float) -> str:
     return "\n".join(
         [
             "# Faults\n",
-            "Runs of `dpcompose run --out` that are killed, damaged and starved on purpose; "
+            "Runs of `dpcompose simulate --out` that are killed, damaged and starved on purpose; "
             "`make faults` writes this file.\n",
             f"{tries} tries, {wrong} with a consequence that they must not have. "
             f"Made in {seconds / 60:.0f} minutes.\n",

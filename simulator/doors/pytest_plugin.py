@@ -1,10 +1,10 @@
 """The pytest plugin: the fixture ``dp``, whose assertions share one false-alarm budget.
 
-``--dp-false-alarm`` (ini option ``dp_false_alarm``) is the probability that any assertion of the
-session fails on mechanisms that keep their claims, however many assertions there are, in whatever
-processes of pytest-xdist; see ``spending``. A test that is rerun has the same draws and the same
-share of the budget, so it ends as before. This is a door: what the assertions do is in
-:mod:`simulator.trials.testing`. Nothing heavy is loaded until one is called.
+``--dp-false-alarm`` (ini option ``dp_false_alarm``) is an upper bound on the probability that any
+assertion of the session fails on mechanisms that keep their claims, for any number of assertions
+and of processes of pytest-xdist; see :mod:`simulator.trials.auditing.spending`. A test that is
+rerun has the same draws and the same share of the budget, hence the same outcome. The assertions
+are those of :mod:`simulator.trials.testing`, which is imported when one is called.
 """
 
 from __future__ import annotations
@@ -31,18 +31,21 @@ if TYPE_CHECKING:
 
 FALSE_ALARM, SEED, ALPHA = "--dp-false-alarm", "--dp-seed", "--dp-alpha"
 DEFAULT_BUDGET = 1e-6
+"""The default of --dp-false-alarm."""
 _NUMBER = "dpcompose_number"
+"""The entry of pytest-xdist's ``workerinput`` with the number of a worker."""
 _TALLY = "dpcompose"
+"""The attribute of a test report with the counts of its process."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """State the options."""
+    """Add the options to pytest."""
     group = parser.getgroup("dpcompose", "assertions on differential privacy (fixture dp)")
     group.addoption(
         FALSE_ALARM,
         metavar="P",
-        help="Probability that any assertion of the session fails though all mechanisms keep their "
-        f"claims. [default: the ini option dp_false_alarm, or {DEFAULT_BUDGET:g}]",
+        help="Largest probability that any assertion of the session fails though all mechanisms "
+        f"keep their claims. [default: the ini option dp_false_alarm, or {DEFAULT_BUDGET:g}]",
     )
     group.addoption(
         SEED, type=int, default=0, metavar="N", help="Seed of all draws, >= 0. [default: 0]"
@@ -50,20 +53,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         ALPHA,
         metavar="P",
-        help="False-alarm probability of every single assertion, instead of dividing a budget: to "
-        "replay a failure.",
+        help="False-alarm probability of every assertion, instead of a divided budget; replays a "
+        "failure.",
     )
     parser.addini("dp_false_alarm", f"As {FALSE_ALARM}.", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the options; raises UsageError for values outside their range."""
+    """Read the options; raises UsageError for a value outside its range."""
     config.pluginmanager.register(_Session(config), "dpcompose-session")
 
 
 @pytest.fixture
 def dp(request: pytest.FixtureRequest) -> Assertions:
-    """Assertions on privacy: assert_private, assert_composition, assert_accountant."""
+    """Return the assertions: assert_private, assert_composition, assert_accountant."""
     session: Any = request.config.pluginmanager.get_plugin("dpcompose-session")
     return Assertions(session, request.node)
 
@@ -92,8 +95,8 @@ class _Session:
         worker = getattr(config, "workerinput", None) or {}
         self._process = os.getpid()
         self._number = worker.get(_NUMBER, -1)
-        self._tallies: dict[tuple[int, int], _Tally] = {}  # of each process so far
-        self._turn = threading.Lock()
+        self._tallies: dict[tuple[int, int], _Tally] = {}  # by worker number and process id
+        self._lock = threading.Lock()
         self.seed = config.getoption(SEED)
         if self.seed < 0:
             raise pytest.UsageError(f"{SEED} must be at least 0, not {self.seed}")
@@ -111,25 +114,25 @@ class _Session:
         self._numbered = 0
 
     def spend(self, test: str, number: int) -> tuple[float, float]:
-        """The false-alarm probability of an assertion, and what of it is newly spent.
+        """Return the false-alarm probability of an assertion, and how much of it is newly spent.
 
-        An assertion is the ``number``-th of a ``test``. One that is made again has the same draws,
-        so the same share serves it: a failure stays one, and no false alarm is added.
+        It is the ``number``-th assertion of ``test``. A test that is rerun has the same draws, and
+        hence keeps the shares of its assertions.
         """
-        with self._turn:
+        with self._lock:
             if (test, number) in self._shares:
                 return self._shares[test, number], 0.0
             if self._spending is None:
-                self._spending = self._division()
+                self._spending = self._make_spending()
             alpha = self._shares[test, number] = self._spending.spend()
         return alpha, alpha
 
     def count(self, tally: _Tally) -> None:
         """Count an assertion."""
-        with self._turn:
+        with self._lock:
             self._tallies.setdefault((self._number, os.getpid()), _Tally()).add(tally)
 
-    def _division(self) -> Spending | FixedSpending:
+    def _make_spending(self) -> Spending | FixedSpending:
         from simulator.trials.auditing.spending import LEAST, FixedSpending, Spending, part
 
         if self.alpha is not None:
@@ -140,28 +143,26 @@ class _Session:
         if worker is None:
             return Spending(self.budget, self._process)
         if _NUMBER not in worker:
-            raise pytest.UsageError(
-                "the plugin dpcompose is not active in pytest-xdist's controller"
-            )
+            raise pytest.UsageError("pytest-xdist's controller did not load the plugin dpcompose")
         budget = self.budget * part(worker[_NUMBER], worker["workercount"])
         return Spending(budget, self._process)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Number the workers of pytest-xdist: one that replaces another gets the next number."""
+        """Number the workers of pytest-xdist; a worker that replaces another gets a new number."""
         node.workerinput[_NUMBER] = self._numbered
         self._numbered += 1
 
     @pytest.hookimpl(hookwrapper=True)  # not wrapper=True, which an old pluggy lacks
     def pytest_runtest_makereport(self) -> Generator[None, Any, None]:
-        """Attach the counts of this process; a report travels from worker to controller.
+        """Attach the counts of this process to a report; pytest-xdist sends it to the controller.
 
-        All of it, not what is new: other plugins may throw a report away.
+        They are totals, not increments, because other plugins may discard a report.
         """
         outcome = yield
-        mine = (self._number, os.getpid())
-        if mine in self._tallies:
-            setattr(outcome.get_result(), _TALLY, (*mine, *astuple(self._tallies[mine])))
+        key = (self._number, os.getpid())
+        if key in self._tallies:
+            setattr(outcome.get_result(), _TALLY, (*key, *astuple(self._tallies[key])))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the counts of other processes."""
@@ -170,7 +171,7 @@ class _Session:
             self._tallies[number, process] = _Tally(*tally)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """One line, where there were assertions."""
+        """Write one line, if there were assertions."""
         total = _Tally()
         for tally in self._tallies.values():
             total.add(tally)
@@ -185,7 +186,7 @@ class _Session:
 
 
 class Assertions:
-    """What the fixture ``dp`` gives: the assertions of ``testing``, on one budget.
+    """The fixture ``dp``: the assertions of :mod:`simulator.trials.testing`, on one budget.
 
     Each takes the next part of the session's false-alarm budget. Its seed is a function of
     ``--dp-seed``, of the test's name and file name, and of its number within the test.
@@ -196,12 +197,12 @@ class Assertions:
         # not item.nodeid: pytest-xdist appends a test's group to it
         parent = item.parent.nodeid if item.parent is not None else ""
         path, *inner = f"{parent}::{item.name}".split("::")
-        # the root directory depends on the arguments of pytest, so it is no part of the seed's name
+        # without the folder, which depends on the arguments of pytest
         self._name = "::".join([path.rpartition("/")[2], *inner])
         config = item.config
-        there = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
-        self._address = "::".join([there, *inner])
-        self._numbers = itertools.count()  # threads never get the same one
+        relative = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
+        self._address = "::".join([relative, *inner])
+        self._numbers = itertools.count()  # safe in threads
 
     def assert_private(
         self,
@@ -212,7 +213,7 @@ class Assertions:
         claimed: Guarantee | str,
         **options: Any,
     ) -> AuditResult:
-        """See ``assert_private``; ``samples`` and others are options."""
+        """Call ``assert_private`` with its share of the budget and a seed."""
         __tracebackhide__ = True
         from simulator.trials.testing import assert_private
 
@@ -229,7 +230,7 @@ class Assertions:
         claimed: Guarantee | str,
         **options: Any,
     ) -> AuditResult:
-        """See ``assert_composition``; ``samples`` and others are options."""
+        """Call ``assert_composition`` with its share of the budget and a seed."""
         __tracebackhide__ = True
         from simulator.trials.testing import assert_composition
 
@@ -245,7 +246,7 @@ class Assertions:
         *,
         loose: float | None = None,
     ) -> Bracket:
-        """See ``assert_accountant``; it spends nothing of the budget."""
+        """Call ``assert_accountant``, which spends nothing of the budget."""
         __tracebackhide__ = True
         from simulator.trials.testing import assert_accountant
 
@@ -253,14 +254,14 @@ class Assertions:
         return self._counted(0.0, assert_accountant, *arguments, loose=loose)
 
     def _drawing(self, check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Call an assertion that draws, with its part of the budget and its seed."""
+        """Call an assertion with its share of the budget and a seed."""
         __tracebackhide__ = True
         from simulator.foundations.seeds import named_seed
 
         for name, flag in (("false_alarm", FALSE_ALARM), ("seed", SEED), ("replay", SEED)):
             if name in options:
                 raise pytest.UsageError(
-                    f"the fixture dp divides one budget and takes no {name}=; state {flag}, or "
+                    f"the fixture dp divides one budget and takes no {name}=; give {flag}, or "
                     f"call simulator.trials.testing.{check.__name__}"
                 )
         number = next(self._numbers)
@@ -278,7 +279,7 @@ class Assertions:
     def _counted(
         self, spent: float, check: Callable[..., Any], *arguments: Any, **options: Any
     ) -> Any:
-        """What the check returns; it is counted however it ends."""
+        """Call the check, count it however it ends, and return its result."""
         __tracebackhide__ = True
         start = time.perf_counter()
         result = None
@@ -296,7 +297,7 @@ class Assertions:
 
 
 def _probability(name: str, text: str) -> float:
-    """A number in (0, 1)."""
+    """The number of an option; raises UsageError outside (0, 1)."""
     try:
         value = float(text)
     except ValueError:

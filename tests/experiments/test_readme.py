@@ -227,15 +227,16 @@ def test_every_command_that_is_printed_is_one(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     found = 0
+    program = click.Context(group, **group.context_settings)
     for page, line in commands():
         name, *arguments = shlex.split(line.replace("$SLURM_ARRAY_TASK_ID", "1"), comments=True)
         if name.startswith("-") or "NAME" in arguments:
             continue
-        command = group.get_command(click.Context(group), name)
+        command = group.get_command(program, name)
         assert command is not None, (page, line)
         assert renamed.with_new_names([name, *arguments]) == [name, *arguments], (page, line)
         if arguments:  # the name alone is prose
-            command.make_context(name, list(arguments))
+            command.make_context(name, list(arguments), parent=program)
         found += 1
     assert found > 60
 

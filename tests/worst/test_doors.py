@@ -1,4 +1,4 @@
-"""``dpcompose worst``: its answer, its exit codes, and one line for whatever makes no sense."""
+"""``dpcompose worst-case``: its answer, its exit codes, and its messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEYS = {
 
 
 def test_the_answer_as_json(dpcompose):
-    answer = dpcompose("worst", *RESPONSES, "--json")
+    answer = dpcompose("worst-case", *RESPONSES, "--json")
     assert answer.code == 0
     found = answer.json
     assert set(found) == KEYS
@@ -34,12 +34,12 @@ def test_the_answer_as_json(dpcompose):
 
 def test_a_family_is_its_dominating_pair(dpcompose):
     family = ("--family", "pure:0.1", *RESPONSES[2:])
-    answers = [dpcompose("worst", *game, "--json").json for game in (RESPONSES, family)]
+    answers = [dpcompose("worst-case", *game, "--json").json for game in (RESPONSES, family)]
     assert answers[0]["delta"] == answers[1]["delta"]
 
 
 def test_a_broken_filter_exits_1_and_the_play_agrees(dpcompose):
-    answer = dpcompose("worst", *NATURAL, "--play", 1000, "--json")
+    answer = dpcompose("worst-case", *NATURAL, "--play", 1000, "--json")
     assert answer.code == 1
     found = answer.json
     assert found["verdict"] == "broken"
@@ -48,7 +48,7 @@ def test_a_broken_filter_exits_1_and_the_play_agrees(dpcompose):
     assert found["non_adaptive"]["upper"] <= 1e-3
     assert found["played"]["agrees"] is True
     assert found["played"]["value"] == pytest.approx(found["delta"]["lower"], rel=1e-9)
-    text = dpcompose("worst", *NATURAL, "--play", 1000)
+    text = dpcompose("worst-case", *NATURAL, "--play", 1000)
     assert text.code == 1
     assert "BROKEN: at least" in text.out
     assert "which agrees with the ends above" in text.out
@@ -56,59 +56,61 @@ def test_a_broken_filter_exits_1_and_the_play_agrees(dpcompose):
 
 def test_a_promise_between_the_ends_is_undecided(dpcompose):
     game = ("--menu", "randomized-response:0.05..0.4", "--filter", "renyi:1,1e-3", "--epsilon", 1)
-    answer = dpcompose("worst", *game, "--seconds", 1e-9, "--json")
+    answer = dpcompose("worst-case", *game, "--seconds", 1e-9, "--json")
     found = answer.json
     assert found["delta"]["lower"] < 1e-3 < found["delta"]["upper"]
     assert (answer.code, found["verdict"], found["stopped"]) == (0, "undecided", "time")
-    text = dpcompose("worst", *game, "--seconds", 1e-9).out
-    assert "undecided: what is promised lies between the ends" in text
+    text = dpcompose("worst-case", *game, "--seconds", 1e-9).out
+    assert "undecided: the promise lies between the ends" in text
     assert "sound" not in text
 
 
 def test_a_proved_filter_is_sound(dpcompose):
     game = ("--menu", "laplace:0.1", "--filter", "whitehouse:1,1e-3", "--epsilon", 1)
-    answer = dpcompose("worst", *game, "--json")
+    answer = dpcompose("worst-case", *game, "--json")
     assert (answer.code, answer.json["verdict"]) == (0, "sound")
     assert answer.json["ratio"] < 1
-    assert "sound: at least" in dpcompose("worst", *game).out
+    assert "sound: at least" in dpcompose("worst-case", *game).out
 
 
 def test_no_verdict_where_a_filter_promises_nothing(dpcompose):
-    game = ("worst", "--menu", "laplace:0.5", "--filter", "sum:1", "--epsilon", 0.5)
+    game = ("worst-case", "--menu", "laplace:0.5", "--filter", "sum:1", "--epsilon", 0.5)
     assert dpcompose(*game, "--json").json["verdict"] is None
     assert "nothing at this epsilon" in dpcompose(*game).out
 
 
 @pytest.mark.parametrize("relation", ["add/remove-one", "replace-one"])
 def test_the_adversary_plays_under_either_relation(dpcompose, relation):
-    found = dpcompose("worst", *RESPONSES, "--relation", relation, "--play", 100, "--json").json
+    found = dpcompose(
+        "worst-case", *RESPONSES, "--relation", relation, "--play", 100, "--json"
+    ).json
     assert found["played"]["value"] == pytest.approx(found["delta"]["lower"], rel=1e-9)
 
 
 def test_a_transcript_follows_the_answer(dpcompose):
-    answer = dpcompose("worst", *RESPONSES, "--transcript")
+    answer = dpcompose("worst-case", *RESPONSES, "--transcript")
     assert answer.code == 0
     assert "A typical play in experiment 0:" in answer.out
     assert "A play that wins in experiment 0, as" in answer.out
 
 
 def test_what_no_play_wins_is_said(dpcompose):
-    answer = dpcompose("worst", *RESPONSES[:4], "--epsilon", 3, "--transcript")
+    answer = dpcompose("worst-case", *RESPONSES[:4], "--epsilon", 3, "--transcript")
     assert answer.code == 0
     assert "No play wins in experiment 0." in answer.out
 
 
 def test_saving_never_overwrites(dpcompose, tmp_path):
     path = tmp_path / "worst.py"
-    assert dpcompose("worst", *RESPONSES, "--save", path).code == 0
+    assert dpcompose("worst-case", *RESPONSES, "--save", path).code == 0
     before = path.read_bytes()
-    assert "exists already" in dpcompose("worst", *RESPONSES, "--save", path).complaint
+    assert "exists already" in dpcompose("worst-case", *RESPONSES, "--save", path).complaint
     assert path.read_bytes() == before
 
 
 def test_a_picture_is_written(dpcompose, tmp_path):
     path = tmp_path / "worst.png"
-    assert dpcompose("worst", *NATURAL, "--plot", path).code == 1
+    assert dpcompose("worst-case", *NATURAL, "--plot", path).code == 1
     assert path.stat().st_size > 5000
 
 
@@ -128,7 +130,7 @@ def test_a_picture_is_written(dpcompose, tmp_path):
     ],
 )
 def test_menus_that_make_no_sense(dpcompose, options, named):
-    assert named in dpcompose("worst", *options, "--rounds", 3, "--epsilon", 1).complaint
+    assert named in dpcompose("worst-case", *options, "--rounds", 3, "--epsilon", 1).complaint
 
 
 @pytest.mark.parametrize(
@@ -150,11 +152,11 @@ def test_menus_that_make_no_sense(dpcompose, options, named):
         (("--save", "no/such/folder/worst.py"), "no folder"),
         (("--plot", "worst.doc"), "a picture ends in one of"),
         (("--plot", "no/such/folder/worst.png"), "no folder"),
-        (("--transcript", "--json"), "--transcript is text"),
+        (("--transcript", "--json"), "a transcript is text"),
     ],
 )
 def test_options_that_make_no_sense(dpcompose, options, named):
-    assert named in dpcompose("worst", *RESPONSES, *options).complaint
+    assert named in dpcompose("worst-case", *RESPONSES, *options).complaint
 
 
 @pytest.mark.parametrize(
@@ -167,13 +169,13 @@ def test_options_that_make_no_sense(dpcompose, options, named):
     ],
 )
 def test_games_that_cannot_be_searched(dpcompose, options, named):
-    assert named in dpcompose("worst", *options, "--epsilon", 1).complaint
+    assert named in dpcompose("worst-case", *options, "--epsilon", 1).complaint
 
 
 @pytest.mark.nightly
 def test_ctrl_c_is_one_line():
     call = "from simulator.doors.cli import main; print('ready', flush=True); main()"
-    game = ["worst", "--menu", "laplace:0.01", "--rounds", "100000", "--epsilon", "1"]
+    game = ["worst-case", "--menu", "laplace:0.01", "--rounds", "100000", "--epsilon", "1"]
     process = subprocess.Popen(
         [sys.executable, "-c", call, *game],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,

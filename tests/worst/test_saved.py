@@ -54,7 +54,7 @@ def test_a_file_is_run_by_the_commands(dpcompose, tmp_path, relation):
     path = tmp_path / "found.py"
     game = ("--menu", "randomized-response:0.1,approx:0.3,1e-3", "--rounds", 5, "--epsilon", 0.4)
     game += ("--relation", relation)
-    found = dpcompose("worst", *game, "--save", path, "--json").json
+    found = dpcompose("worst-case", *game, "--save", path, "--json").json
     text = path.read_text()
     header = [line for line in text.splitlines() if line.startswith("#")]
     assert repr(found["delta"]["lower"]) in " ".join(header)

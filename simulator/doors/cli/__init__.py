@@ -1,4 +1,4 @@
-"""The command line: parses, calls, prints; holds no logic."""
+"""The command line: it parses arguments, calls the library and prints."""
 
 from __future__ import annotations
 
@@ -16,39 +16,40 @@ import click
 from simulator import __version__
 from simulator.doors.cli import process
 from simulator.doors.cli.numerals import Numeral
-from simulator.doors.cli.output import apart
+from simulator.doors.cli.output import redirecting
 from simulator.doors.cli.renamed import with_new_names
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.wording import did_you_mean, printable
-from simulator.runner import prompt_exit as leaving
+from simulator.runner import prompt_exit
 from simulator.runner.progress import on_a_terminal
 
-OWN_FAULT = 70
+INTERNAL_ERROR = 70
+"""The exit code of an error that is a fault of dpcompose itself."""
 
-COMMANDS = {
-    "adversaries": "adversaries",
-    "audit": "audit",
-    "bounds": "bounds",
-    "calibrate": "calibrate",
-    "claims": "claims",
-    "conform": "conform",
-    "estimate-rare": "estimate_rare",
-    "merge": "merge",
-    "plot": "plot",
-    "run": "run",
-    "verify": "verify",
-    "worst": "worst",
-}
-"""Each command, and the module of this package that holds a function of that module's name."""
+COMMANDS = (
+    "adversaries",
+    "audit",
+    "bounds",
+    "calibrate",
+    "claims",
+    "conform",
+    "estimate-rare",
+    "merge",
+    "plot",
+    "simulate",
+    "verify",
+    "worst-case",
+)
+"""The commands. Each is a function in a module of the same name, with underscores."""
 
 
 class Commands(click.Group):
-    """A group that imports a command when it is used: ``--version`` loads no scipy."""
+    """A group of commands that imports a command when it is used: ``--version`` loads no scipy."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the arguments begin with; old names are replaced."""
+        """Return the command that the arguments begin with; old names are replaced."""
         arguments = with_new_names(args)
         if arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
             near = did_you_mean(arguments[0], COMMANDS)
@@ -56,37 +57,45 @@ class Commands(click.Group):
         return super().resolve_command(ctx, arguments)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Every command, in the order of the alphabet."""
-        return sorted(COMMANDS)
+        """Return the names of the commands, in alphabetical order."""
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, or None."""
+        """Return the command of that name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}")
-        command = getattr(module, COMMANDS[cmd_name])
-        # click's mark of a paragraph to leave as it is; docstrings are raw, and hold it in letters
+        name = function_name(cmd_name)
+        command = getattr(importlib.import_module(f"{__name__}.{name}"), name)
+        # \b on a line of its own keeps click from wrapping a paragraph; raw docstrings spell it out
         command.help = (command.help or "").replace("\\b\n", "\b\n")
         for parameter in command.params:
             if parameter.type in (click.FLOAT, click.INT):
                 parameter.type = Numeral(parameter.type)
-        if not hasattr(command.callback, "__wrapped__"):  # a command is fetched more than once
-            command.callback = apart(command.callback)
+        if not hasattr(command.callback, "__wrapped__"):  # click calls this more than once
+            command.callback = redirecting(command.callback)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List every command with its first sentence, whole."""
+        """Write every command with the first sentence of its docstring, not shortened."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, first_sentence(name)) for name in self.list_commands(ctx)])
 
 
-def first_sentence(name: str) -> str:
-    """What a command's docstring begins with, read off its source: importing all takes a second."""
-    source = Path(__file__).with_name(f"{COMMANDS[name]}.py").read_text(encoding="utf-8")
-    body = ast.parse(source).body
-    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
-    [text] = [ast.get_docstring(node) for node in functions if node.name == COMMANDS[name]]
-    return click.Command(name, help=text).get_short_help_str(limit=200)
+def function_name(command: str) -> str:
+    """The name of a command's function and of its module."""
+    return command.replace("-", "_")
+
+
+def first_sentence(command: str) -> str:
+    """The first sentence of a command's docstring, read off its source.
+
+    Importing all commands would take a second.
+    """
+    name = function_name(command)
+    source = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    [text] = [ast.get_docstring(node) for node in functions if node.name == name]
+    return click.Command(command, help=text).get_short_help_str(limit=200)
 
 
 @click.group(
@@ -97,94 +106,92 @@ def first_sentence(name: str) -> str:
 def group() -> None:
     """Play adversarial composition experiments for differential privacy.
 
-    An adversary picks, round by round, two neighbouring databases and a private mechanism, and is
-    handed the mechanism's answer on database b. dpcompose plays experiments b = 0 and b = 1 many
-    times, and sets the privacy loss that was measured against what the theorems promise.
+    Each round an adversary picks two neighbouring databases and a private mechanism, and receives
+    the mechanism's answer on database b. dpcompose plays experiments b = 0 and b = 1 many times,
+    and compares the measured privacy loss with the bounds of the theorems.
 
     Results go to standard output, everything else to standard error, also what an adversary
-    prints. Exit codes: 0 done, 1 a check failed or a mechanism broke its promise, 2 bad input, or
-    the operating system refused something (a full disk, a closed standard output), 3 an estimate
-    was refused, 4 a worker or a cluster was lost, 70 a fault of dpcompose itself, 130 interrupted,
+    prints. Exit codes: 0 done, 1 a check failed or a mechanism broke its promise, 2 bad input or
+    an error of the operating system (a full disk, a closed standard output), 3 an estimate was
+    refused, 4 a worker or a cluster was lost, 70 a fault of dpcompose itself, 130 interrupted,
     143 terminated.
     """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit; a user's mistake is answered by one line.
+    """Run the command line and exit; an error of the user is one line on standard error.
 
-    Without ``arguments`` it is the program itself: it takes those of the process, and its signals
-    and streams as well. Results are written when all of them are there.
+    Without ``arguments`` it runs those of the process, and sets the process's signal handlers and
+    streams. Results are written when the command has ended.
     """
-    owner = arguments is None
+    is_program = arguments is None
     try:
-        if owner:
-            process.take_over()
-        code = answered(arguments)
+        if is_program:
+            process.set_up()
+        code = run_and_write(arguments)
     except KeyboardInterrupt as error:
         number = getattr(error, "number", signal.SIGINT)
-        code = leaving.exit_code(number)
-        print(leaving.interrupted(number, error), file=sys.stderr)
-    if owner:
+        code = prompt_exit.exit_code(number)
+        print(prompt_exit.interrupted(number, error), file=sys.stderr)
+    if is_program:
         process.end(code)
     sys.exit(code)
 
 
-def answered(arguments: Sequence[str] | None) -> int:
+def run_and_write(arguments: Sequence[str] | None) -> int:
     """Run the command line, write its results and return its exit code."""
     stream, results = sys.stdout, io.StringIO()
     with contextlib.redirect_stdout(results):
-        code = attempted(arguments)
-    failed = process.write_out(
-        results.getvalue(), stream, lambda line: complain(line, InvalidInput.exit_code)
-    )
-    return code or failed
+        code = run(arguments)
+    error = process.write_out(results.getvalue(), stream)
+    return code or (print_error(error, InvalidInput.exit_code) if error else 0)
 
 
-def attempted(arguments: Sequence[str] | None) -> int:
+def run(arguments: Sequence[str] | None) -> int:
     """Run the command line and return its exit code; an error is one line on standard error."""
     code: object
     try:
-        with leaving.within_half_a_second(), on_a_terminal():
+        with prompt_exit.within_half_a_second(), on_a_terminal():
             code = group.main(arguments, prog_name="dpcompose", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = error.exit_code
     except click.UsageError as error:
         called = error.ctx.command_path if error.ctx else "dpcompose"
-        code = complain(f"{error.format_message()} (see {called} --help)", error.exit_code)
+        code = print_error(f"{error.format_message()} (see {called} --help)", error.exit_code)
     except click.ClickException as error:
-        code = complain(error.format_message(), error.exit_code)
-    except click.Abort as error:  # click's word for Ctrl-C
+        code = print_error(error.format_message(), error.exit_code)
+    except click.Abort as error:  # click raises it for Ctrl-C
         cause = error.__cause__
         raise (cause if isinstance(cause, KeyboardInterrupt) else KeyboardInterrupt()) from None
     except DpcomposeError as error:
-        code = complain(str(error), error.exit_code)
-    except SystemExit as error:  # click does not exit here: a user's code did
-        code = complain(
-            f"code of an adversary, mechanism, query or filter exits ({error.code!r})",
+        code = print_error(str(error), error.exit_code)
+    except SystemExit as error:  # raised by a user's code: click does not exit here
+        code = print_error(
+            f"code of an adversary, mechanism, query or filter called exit({error.code!r})",
             InvalidInput.exit_code,
         )
     except MemoryError as error:
-        code = complain(
+        code = print_error(
             f"out of memory: {error}; take fewer trials or rounds", InvalidInput.exit_code
         )
     except OverflowError as error:
-        code = complain(
-            f"a number leaves the range of floats ({error}); give less extreme ones",
+        code = print_error(
+            f"a number is outside the range of floats ({error}); give less extreme parameters",
             InvalidInput.exit_code,
         )
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
-        code = complain(
+        code = print_error(
             f"the operating system refused{where}: {error.strerror or error}",
             InvalidInput.exit_code,
         )
     except Exception as error:
-        code = complain(process.own_fault(error), OWN_FAULT)
+        code = print_error(process.internal_error(error), INTERNAL_ERROR)
     return code if isinstance(code, int) else 0
 
 
-def complain(message: str, code: int) -> int:
-    """Print an error as one line, whatever it quotes; return ``code``."""
+def print_error(message: str, code: int) -> int:
+    """Print an error as one line on standard error, and return ``code``."""
     print(f"error: {printable(' '.join(message.split()))}", file=sys.stderr)
     return code

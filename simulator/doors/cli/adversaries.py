@@ -1,4 +1,4 @@
-"""``dpcompose adversaries``."""
+"""The command ``dpcompose adversaries``."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from simulator.doors.cli.output import print_json, print_table, say
 
 
 @click.command()
-@click.option("--about", metavar="NAME", help="Print the whole paragraph about one of them.")
+@click.option("--about", metavar="NAME", help="Print the whole description of one adversary.")
 @options.as_json
 def adversaries(about: str | None, as_json: bool) -> None:
     """List the library of adversaries.
 
     Each is made for the family and the number of rounds that it is run with.
     """
-    from simulator.adversaries.registry import entries  # takes longer than a page of help
+    from simulator.adversaries.registry import entries  # slow to import; --help does not need it
 
     known = {entry.name: entry for entry in entries()}
     if about is not None and about not in known:

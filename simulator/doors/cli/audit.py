@@ -1,4 +1,4 @@
-"""``dpcompose audit``."""
+"""The command ``dpcompose audit``."""
 
 from __future__ import annotations
 
@@ -37,40 +37,52 @@ if TYPE_CHECKING:
     help="Two neighbouring inputs, as Python literals; may be repeated.",
 )
 @click.option(
-    "--length", type=int, help="Search the standard pairs of vectors of this length instead."
+    "--length", type=int, help="Try the standard pairs of vectors of this length instead."
 )
 @click.option(
     "--neighbours",
     type=click.Choice(get_args(Neighbours)),
     default="all coordinates",
     show_default=True,
-    help="What may differ in those.",
+    help="What may differ in the pairs of --length.",
 )
 @click.option(
-    "--samples", type=int, default=SAMPLES, show_default=True, help="The most draws per input."
+    "--samples",
+    type=int,
+    default=SAMPLES,
+    show_default=True,
+    help="At most this many draws per input.",
 )
 @click.option(
     "--confidence",
     type=float,
     default=CONFIDENCE,
     show_default=True,
-    help="A verdict of violation is false with probability 1 minus this, at most.",
+    help="1 minus the largest probability that a verdict of violation is false.",
 )
 @options.seed
-@click.option("--epsilon", type=float, help="Bound delta here; by default at the claimed epsilon.")
-@click.option("--delta", type=float, help="Bound epsilon here; by default at the claimed delta.")
+@click.option(
+    "--epsilon", type=float, help="Bound delta at this epsilon; by default at the claimed one."
+)
+@click.option(
+    "--delta", type=float, help="Bound epsilon at this delta; by default at the claimed one."
+)
 @click.option(
     "--bits/--no-bits",
     default=True,
     show_default=True,
-    help="Look at every bit of floats, or at twelve significant digits.",
+    help="Compare every bit of floats, or twelve significant digits.",
 )
 @click.option(
-    "--whole-budget", is_flag=True, help="Go on when the verdict is clear, for larger bounds."
+    "--whole-budget", is_flag=True, help="Go on after the verdict is clear, for larger bounds."
 )
-@click.option("--seconds", type=float, help="Draw no more after this time.")
+@click.option("--seconds", type=float, help="Stop drawing after this time.")
 @click.option(
-    "--time-limit", type=float, default=60.0, show_default=True, help="Seconds for one call."
+    "--time-limit",
+    type=float,
+    default=60.0,
+    show_default=True,
+    help="Seconds that one call may take.",
 )
 @options.as_json
 def audit(
@@ -91,28 +103,28 @@ def audit(
     time_limit: float,
     as_json: bool,
 ) -> int:
-    r"""Put MECHANISM, a black box, on trial for the guarantee that it claims.
+    r"""Test whether MECHANISM, a black box, keeps the guarantee that it claims.
 
-    MECHANISM is path/to/file.py:function, a function (input, n, rng) that gives n answers, or one
-    of (input, rng) or (input) that gives one. Answers may be anything; an exception is one.
+    MECHANISM is path/to/file.py:function: a function (input, n, rng) that returns n answers, or
+    (input, rng) or (input) that returns one. Answers may be any objects; an exception is an answer.
 
     \b
     Example:
       dpcompose audit noise.py:laplace --claimed pure:0.1 --pair 0 1
 
-    Exit code 1 says that the claim is violated.
+    Exits with 1 when the claim is violated.
     """
-    # What plays takes longer to import than a page of help to print.
+    # slow to import; --help does not need them
     from simulator.adversaries.loading import from_file
-    from simulator.trials.auditing import audit as put_on_trial
+    from simulator.trials.auditing import audit as audit_mechanism
 
     path, colon, function = mechanism.rpartition(":")
     if not colon or not path.endswith(".py"):
-        raise InvalidInput(f"a mechanism is named as path/to/file.py:function, not {mechanism!r}")
+        raise InvalidInput(f"give a mechanism as path/to/file.py:function, not {mechanism!r}")
     sample = from_file(path, function, "mechanism")
     if not pairs and length is None:
-        raise InvalidInput("name two inputs with --pair INPUT_0 INPUT_1, or give --length")
-    found = put_on_trial(
+        raise InvalidInput("give two inputs with --pair INPUT_0 INPUT_1, or give --length")
+    found = audit_mechanism(
         sample,
         claimed=claimed,
         samples=samples,
@@ -136,7 +148,7 @@ def audit(
 
 
 def literal(text: str) -> Any:
-    """A Python literal, or the text itself where it is none."""
+    """The value of a Python literal, or the text itself if it is not a literal."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -1,4 +1,4 @@
-"""``dpcompose bounds``."""
+"""The command ``dpcompose bounds``."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from simulator.theory.events import read_account
 from simulator.theory.events.mechanisms import MECHANISMS, compare
 
 ROUND_DELTA = 1e-10
-DRAWN = tuple(10.0**-exponent for exponent in range(1, 13))
-"""The deltas of a picture."""
+"""The default of --round-delta."""
+PICTURE_DELTAS = tuple(10.0**-exponent for exponent in range(1, 13))
+"""The deltas at which a picture has epsilon."""
 
 Evaluate = Callable[..., list[Row]]
-"""``evaluate(delta=..., epsilon=...)``, one of both None."""
+"""``evaluate(delta=..., epsilon=...)``, of which one is None, returns the rows of the table."""
 
 
 class Schedule(click.ParamType):
-    """``0.1`` or ``0.1x500,0.2x300``: parameters, each with a number of rounds or without."""
+    """``0.1`` or ``0.1x500,0.2x300``: parameters, each with or without a number of rounds."""
 
     name = "schedule"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> list[tuple[float, int | None]]:
-        """Read it, or fail with one line."""
+        """Return (parameter, rounds or None) of each part; fail with one line."""
         if isinstance(value, list):
             return value
         parts: list[tuple[float, int | None]] = []
@@ -47,27 +48,27 @@ class Schedule(click.ParamType):
         return parts
 
 
-def filled(
+def with_rounds(
     schedule: list[tuple[float, int | None]], rounds: int | None, flag: str
 ) -> list[tuple[float, int]]:
-    """The schedule with every number of rounds; only a single part may leave it to --rounds."""
+    """The schedule with the rounds of every part; a single part may take those of --rounds."""
     counted = [(amount, count) for amount, count in schedule if count is not None]
     if len(counted) == len(schedule):
         total = sum(count for _, count in counted)
         if rounds is not None and rounds != total:
-            raise click.UsageError(f"--rounds {rounds} does not match the {total} in {flag}")
+            raise click.UsageError(f"--rounds is {rounds}, but {flag} has {total} rounds")
         return counted
     if len(schedule) > 1:
-        raise click.UsageError(f"write the rounds of every part, as {flag} 0.1x500,0.2x300")
+        raise click.UsageError(f"give the rounds of every part, as {flag} 0.1x500,0.2x300")
     if rounds is None:
-        raise click.UsageError(f"give --rounds, or write the rounds as {flag} 0.1x1000")
+        raise click.UsageError(f"give --rounds, or {flag} 0.1x1000")
     return [(schedule[0][0], rounds)]
 
 
 def schedule_of(
     mechanism: str, *, epsilon: Any, sigma: Any, rate: float | None, reports: int | None
 ) -> tuple[list[tuple[float, int | None]], str]:
-    """The schedule and its flag, if just the options are given that the mechanism takes."""
+    """The schedule and its option; raises UsageError for an option that does not fit."""
     named = MECHANISMS[mechanism]
     takes = {
         "--sigma" if named.noisy else "--round-epsilon": True,
@@ -81,7 +82,7 @@ def schedule_of(
         needed = [name for name, wanted in takes.items() if wanted]
         rest = [name for name, wanted in takes.items() if not wanted]
         raise click.UsageError(
-            f"{mechanism} takes {' and '.join(needed)}, and no {' nor '.join(rest)}"
+            f"{mechanism} takes {' and '.join(needed)}, and not {' or '.join(rest)}"
         )
     return given[flag], flag
 
@@ -92,21 +93,21 @@ def schedule_of(
     "--mechanism",
     type=options.Named(list(MECHANISMS)),
     default=None,
-    help="What every round runs.  [default: pure]",
+    help="The mechanism of every round.  [default: pure]",
 )
 @click.option(
     "--round-epsilon",
     type=Schedule(),
     default=None,
     metavar="EPSILON",
-    help="Of every round; for gaussian mu = sensitivity/sigma. Heterogeneous: 0.1x500,0.2x300.",
+    help="Epsilon of a round; for gaussian mu = sensitivity/sigma. Of several: 0.1x500,0.2x300.",
 )
 @click.option(
     "--sigma",
     type=Schedule(),
     default=None,
     metavar="SIGMA",
-    help="For subsampled-gaussian: noise over sensitivity, of every round, as --round-epsilon.",
+    help="For subsampled-gaussian: noise over sensitivity of a round; as --round-epsilon.",
 )
 @click.option(
     "--rate",
@@ -115,16 +116,18 @@ def schedule_of(
     help="For subsampled mechanisms: the probability that a record is sampled in a round.",
 )
 @click.option(
-    "--reports", type=int, default=None, help="For shuffled: how many people send one report each."
+    "--reports", type=int, default=None, help="For shuffled: the number of reports, one per person."
 )
 @click.option(
     "--rounds",
     type=int,
     default=None,
-    help="Rounds k, unless --round-epsilon has them; 1 for shuffled.",
+    help="Rounds k, unless --round-epsilon has them; by default 1 for shuffled.",
 )
-@click.option("--delta", type=float, default=None, help="Print epsilon(delta).  [default: 1e-6]")
-@click.option("--epsilon", type=float, default=None, help="Print delta(epsilon) instead.")
+@click.option(
+    "--delta", type=float, default=None, help="Print epsilon at this delta.  [default: 1e-6]"
+)
+@click.option("--epsilon", type=float, default=None, help="Print delta at this epsilon instead.")
 @click.option(
     "--round-delta",
     type=float,
@@ -136,13 +139,13 @@ def schedule_of(
     "names",
     multiple=True,
     metavar="NAME",
-    help="Print only this bound, and say why if it does not apply; may be repeated.",
+    help="Print this bound, or the reason why it does not apply; may be repeated.",
 )
 @click.option(
     "--tolerance",
     type=float,
     default=None,
-    help="Relative width that the exact row must keep, such as 1e-10.",
+    help="Largest relative width of the exact row, such as 1e-10.",
 )
 @options.plot
 @options.as_json
@@ -163,7 +166,7 @@ def bounds(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    r"""Set every bound of the literature beside the exact answer.
+    r"""Compare the bounds of the literature with the exact answer.
 
     \b
     Examples:
@@ -173,9 +176,9 @@ def bounds(
       dpcompose bounds --mechanism shuffled --round-epsilon 1 --reports 10000
       dpcompose bounds --event training.json --delta 1e-5
 
-    Prints a table sorted by tightness. An upper bound is never below the truth, an approximation
-    may be; lower and upper enclose the truth as far as the row certifies it, all rounding included:
-    an exact row is exact to their distance.
+    Prints a table sorted by tightness. An upper bound is never below the truth; an approximation
+    may be. Columns lower and upper enclose the bound, rounding included: an exact row is exact to
+    their distance.
     """
     if delta is not None and epsilon is not None:
         raise click.UsageError("give --delta or --epsilon, not both")
@@ -185,21 +188,23 @@ def bounds(
     if event is not None:
         given = (mechanism, round_epsilon, sigma, rate, reports, rounds, round_delta)
         if any(each is not None for each in given):
-            raise click.UsageError("--event has all of the rounds: give no other option of theirs")
+            raise click.UsageError(
+                "--event describes all rounds: leave out --mechanism and the options of rounds"
+            )
         account = read_account(options.text_of(event))
         what = f"{event} under {account.relation}"
-        titled = f"composition of {what}"
+        title = f"composition of {what}"
         evaluate: Evaluate = partial(account.compare, names=names, tolerance=tolerance)
     else:
         what = mechanism or "pure"
         parameters = {"epsilon": round_epsilon, "sigma": sigma, "rate": rate, "reports": reports}
-        titled = _titled(what, parameters | {"rounds": rounds})
-        evaluate = _of_mechanism(
+        title = title_of(what, parameters | {"rounds": rounds})
+        evaluate = bounds_of_mechanism(
             what, parameters, rounds, round_delta, names=names, tolerance=tolerance
         )
     rows = evaluate(delta=delta, epsilon=epsilon)
     if plot is not None:
-        draw(evaluate, rows, titled, plot)
+        draw(evaluate, rows, title, plot)
     if as_json:
         print_json(
             {
@@ -218,7 +223,7 @@ def bounds(
             }
         )
         return
-    # Enough to see the width that --tolerance sets.
+    # enough digits to show the width that --tolerance sets
     digits = 8 if tolerance is None else max(8, 2 + math.ceil(-math.log10(tolerance)))
     print_table(
         f"{wanted} of {what} at {'delta' if epsilon is None else 'epsilon'} = "
@@ -239,8 +244,8 @@ def bounds(
     )
 
 
-def _titled(mechanism: str, parameters: dict[str, Any]) -> str:
-    """A mechanism with its parameters, as they were given."""
+def title_of(mechanism: str, parameters: dict[str, Any]) -> str:
+    """The title of a picture: the mechanism and its parameters."""
     words = []
     for name, value in parameters.items():
         if isinstance(value, list):
@@ -251,28 +256,32 @@ def _titled(mechanism: str, parameters: dict[str, Any]) -> str:
     return f"composition of {mechanism}: {', '.join(words)}"
 
 
-def draw(evaluate: Evaluate, rows: Sequence[Row], titled: str, path: Path) -> None:
-    """Draw the epsilon of every row against delta into a file."""
+def draw(evaluate: Evaluate, rows: Sequence[Row], title: str, path: Path) -> None:
+    """Draw epsilon against delta for every row, into a file."""
     from simulator.analysis.plots import paper_figure, plot_bounds
     from simulator.analysis.plots.style import save_as
 
-    found = [{row.name: row.answer.value for row in evaluate(delta=d, epsilon=None)} for d in DRAWN]
-    named = {row.name: [one.get(row.name, math.nan) for one in found] for row in rows}
-    tightest = dict(sorted(named.items(), key=lambda item: item[1][-1]))
+    found = [
+        {row.name: row.answer.value for row in evaluate(delta=delta, epsilon=None)}
+        for delta in PICTURE_DELTAS
+    ]
+    curves = {row.name: [each.get(row.name, math.nan) for each in found] for row in rows}
+    tightest_first = dict(sorted(curves.items(), key=lambda item: item[1][-1]))
     with paper_figure(width=6.2, height=3.6) as (figure, axes):
-        plot_bounds(axes, DRAWN, tightest, [row.name for row in rows if row.kind == "exact"])
-        axes.set_title(titled)
+        exact = [row.name for row in rows if row.kind == "exact"]
+        plot_bounds(axes, PICTURE_DELTAS, tightest_first, exact)
+        axes.set_title(title)
         save_as(figure, path)
 
 
-def _of_mechanism(
+def bounds_of_mechanism(
     mechanism: str,
     parameters: dict[str, Any],
     rounds: int | None,
     round_delta: float | None,
     **how: Any,
 ) -> Evaluate:
-    """The bounds on rounds that all run one mechanism."""
+    """The bounds on rounds that all play one mechanism."""
     named = MECHANISMS[mechanism]
     if round_delta is None:
         round_delta = ROUND_DELTA if named.leaks else 0.0
@@ -283,7 +292,7 @@ def _of_mechanism(
     return partial(
         compare,
         mechanism,
-        filled(schedule, rounds, flag),
+        with_rounds(schedule, rounds, flag),
         leak=round_delta,
         rate=1.0 if rate is None else rate,
         reports=1 if reports is None else reports,

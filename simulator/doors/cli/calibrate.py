@@ -1,4 +1,4 @@
-"""``dpcompose calibrate``."""
+"""The command ``dpcompose calibrate``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.doors.cli.bounds import ROUND_DELTA
 from simulator.doors.cli.output import certain, number, print_json, print_table, say
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.wording import count_of
-from simulator.theory import calibrate as ladder
+from simulator.theory import calibrate as largest_parameters
 from simulator.theory.bounds.certified_calibration import (
     Calibrated,
     ParameterScale,
@@ -31,12 +31,15 @@ FAMILIES: dict[str, type[Guarantee]] = {
     "gaussian": GaussianDP,
     "range": BoundedRange,
 }
+"""The choices of --family, and their classes."""
 
 
 @click.command()
-@click.option("--target-epsilon", type=float, required=True, help="Allowed over all rounds.")
-@click.option("--target-delta", type=float, required=True, help="Allowed over all rounds.")
-@click.option("--rounds", type=int, default=None, help="Rounds k; needed for the bounds.")
+@click.option("--target-epsilon", type=float, required=True, help="Epsilon of all rounds.")
+@click.option("--target-delta", type=float, required=True, help="Delta of all rounds.")
+@click.option(
+    "--rounds", type=int, default=None, help="Rounds k; required without --event or --mechanism."
+)
 @click.option(
     "--family",
     type=click.Choice(list(FAMILIES)),
@@ -48,9 +51,14 @@ FAMILIES: dict[str, type[Guarantee]] = {
     "--mechanism",
     type=options.Named(list(MECHANISMS)),
     default=None,
-    help="Calibrate the one of its numbers that is not given, by its certified loss.",
+    help="Calibrate the one parameter of this mechanism that is left out.",
 )
-@click.option("--round-epsilon", type=float, default=None, help="Of every round, as for bounds.")
+@click.option(
+    "--round-epsilon",
+    type=float,
+    default=None,
+    help="Epsilon of a round, as for `dpcompose bounds`.",
+)
 @click.option("--sigma", type=float, default=None, help="For subsampled-gaussian.")
 @click.option("--rate", type=float, default=None, help="For subsampled mechanisms.")
 @click.option(
@@ -65,7 +73,7 @@ FAMILIES: dict[str, type[Guarantee]] = {
     type=click.IntRange(1, 9),
     default=5,
     show_default=True,
-    help="Significant digits of what --mechanism or --event calibrates.",
+    help="Significant digits of the parameter that --mechanism or --event calibrates.",
 )
 @options.as_json
 def calibrate(
@@ -85,8 +93,8 @@ def calibrate(
 ) -> None:
     r"""Print the largest per-round epsilon that each bound admits for a target over all rounds.
 
-    With --mechanism, instead, the one of its numbers that is left out (sigma, rate, epsilon or
-    rounds), by its certified privacy loss; with --event, the member of the file that is "?".
+    With --mechanism it prints the one parameter that is left out (sigma, rate, epsilon or rounds),
+    found by the certified privacy loss; with --event, the member of the file that is "?".
 
     \b
     Examples (the first: ten thousand databases, total loss 1 except with probability e^-32):
@@ -97,53 +105,56 @@ def calibrate(
     target = (target_epsilon, target_delta)
     numbers = {"epsilon": round_epsilon, "sigma": sigma, "rate": rate, "round-delta": round_delta}
     if mechanism is None:
-        _refuse_given(numbers, "--mechanism")
+        _refuse_given(numbers, "needs --mechanism")
     if event is not None:
-        _refuse_given({"mechanism": mechanism, "family": family, "rounds": rounds}, "no --event")
+        _refuse_given(
+            {"mechanism": mechanism, "family": family, "rounds": rounds}, "does not go with --event"
+        )
         text = options.text_of(event)
         account = OpenAccount.from_json(text, digits)
         _print_certified(account.calibrated(*target), account.scale, event, target, as_json)
     elif mechanism is not None:
-        _refuse_given({"family": family}, "no --mechanism")
+        _refuse_given({"family": family}, "does not go with --mechanism")
         laws, scale = _unknown_of(mechanism, numbers, rounds, digits)
         found = calibrate_certified(laws, *target, scale)
         _print_certified(found, scale, mechanism, target, as_json)
     elif rounds is None:
         raise click.UsageError("Missing option '--rounds'.")
     else:
-        _print_ladder(target, rounds, family or "pure", as_json)
+        _print_largest(target, rounds, family or "pure", as_json)
 
 
-def _refuse_given(values: dict[str, Any], needs: str) -> None:
+def _refuse_given(values: dict[str, Any], reason: str) -> None:
+    """Raise UsageError for a value that is given."""
     for name, value in values.items():
         if value is not None:
-            raise click.UsageError(f"{_option(name)} is for a call with {needs}")
+            raise click.UsageError(f"{_option(name)} {reason}")
 
 
 def _option(name: str) -> str:
-    """The option of a parameter of a round."""
+    """The option of a parameter."""
     return "--round-epsilon" if name == "epsilon" else f"--{name}"
 
 
 def _unknown_of(
     mechanism: str, numbers: dict[str, float | None], rounds: int | None, digits: int
 ) -> tuple[Callable[[float], Rounds], ParameterScale]:
-    """The laws of all rounds as a function of the one number that is not given, and its scale."""
+    """The laws of all rounds as a function of the parameter that is not given, and its scale."""
     named = MECHANISMS[mechanism]
     if not account_of(mechanism, [(1.0, 1)], 1.0 if named.shuffled else 0.5).exact:
-        raise NotApplicable(f"no single pair of laws is the worst case of {mechanism}")
+        raise NotApplicable(f"{mechanism} has no dominating pair of laws to calibrate by")
     takes = ("sigma" if named.noisy else "epsilon", *(("rate",) if named.sampled else ()))
     others = [name for name in ("epsilon", "sigma", "rate") if name not in takes]
-    _refuse_given({name: numbers[name] for name in others}, f"no --mechanism {mechanism}")
+    _refuse_given(
+        {name: numbers[name] for name in others}, f"does not go with --mechanism {mechanism}"
+    )
     if not named.leaks:
-        _refuse_given({"round-delta": numbers["round-delta"]}, "--mechanism approx")
+        _refuse_given({"round-delta": numbers["round-delta"]}, "needs --mechanism approx")
     values = {name: numbers[name] for name in takes} | {"rounds": rounds}
     missing = [name for name, value in values.items() if value is None]
     if len(missing) != 1:
         flags = ", ".join(map(_option, values))
-        raise click.UsageError(
-            f"leave out one of {flags}, which is calibrated, and give the others"
-        )
+        raise click.UsageError(f"leave out one of {flags}, to be calibrated, and give the others")
     _check_given(values)
     leak = numbers["round-delta"]
     second = (ROUND_DELTA if leak is None else leak) if named.leaks else 0.0
@@ -173,7 +184,7 @@ def _check_given(values: dict[str, float | None]) -> None:
 def _print_certified(
     found: Calibrated, scale: ParameterScale, what: str, target: tuple[float, float], as_json: bool
 ) -> None:
-    """The number that meets the target, and the next one that does not."""
+    """Print the value that meets the target, and the next one, which does not."""
     rows = [("meets the target", found.value, found.epsilon)]
     if found.beyond is not None and found.beyond_epsilon is not None:
         rows.append(("does not", found.beyond, found.beyond_epsilon))
@@ -199,25 +210,25 @@ def _print_certified(
         right=(found.name,),
     )
     if len(rows) == 1:
-        say(f"every {found.name} {'from there up' if scale.grows else 'up to there'} meets it")
+        say(f"every {'larger' if scale.grows else 'smaller'} {found.name} meets it too")
 
 
-def _print_ladder(target: tuple[float, float], rounds: int, family: str, as_json: bool) -> None:
-    """The largest per-round parameter that each bound admits."""
+def _print_largest(target: tuple[float, float], rounds: int, family: str, as_json: bool) -> None:
+    """Print the largest per-round parameter that each bound admits."""
     make: Any = FAMILIES[family]
-    rungs = ladder(*target, rounds, family=make)
+    found = largest_parameters(*target, rounds, family=make)
     if as_json:
         print_json(
             {
                 "rungs": [
                     {
-                        "name": rung.name,
-                        "kind": rung.kind,
-                        "parameter": rung.value,
-                        "noise": rung.noise,
-                        "source": rung.source,
+                        "name": row.name,
+                        "kind": row.kind,
+                        "parameter": row.value,
+                        "noise": row.noise,
+                        "source": row.source,
                     }
-                    for rung in rungs
+                    for row in found
                 ]
             }
         )
@@ -228,8 +239,8 @@ def _print_ladder(target: tuple[float, float], rounds: int, family: str, as_json
         f"({number(target[0])}, {number(target[1])})",
         ("bound", "kind", parameter, "1 in", "source"),
         [
-            (rung.name, rung.kind, number(rung.value, 8), number(rung.noise, 6), rung.source)
-            for rung in rungs
+            (row.name, row.kind, number(row.value, 8), number(row.noise, 6), row.source)
+            for row in found
         ],
         right=(parameter, "1 in"),
     )

@@ -1,4 +1,4 @@
-"""``dpcompose claims``."""
+"""The command ``dpcompose claims``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.claims import Claim, ClaimResult, Finding, Stretch, Verdict, read
 from simulator.claims.registry import sources
 from simulator.claims.rendering import complaints_first, counts, how, slack_text
 from simulator.doors.cli import options
-from simulator.doors.cli.output import print_json, print_table, say, tell
+from simulator.doors.cli.output import print_json, print_labelled, print_table, say
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
 
@@ -25,6 +25,7 @@ VERDICTS = {
     "fails": Verdict.FAILS,
     "does-not-follow": Verdict.DOES_NOT_FOLLOW,
 }
+"""The choices of --verdict."""
 
 
 @click.command()
@@ -32,23 +33,29 @@ VERDICTS = {
 @click.option(
     "--source",
     type=click.Choice([source.key for source in sources()]),
-    help="The claims of this document only.",
+    help="Only the claims of this document.",
 )
-@click.option("--place", metavar="TEXT", help="The claims whose place holds this text only.")
-@click.option("--verdict", type=click.Choice(list(VERDICTS)), help="As recorded.")
+@click.option("--place", metavar="TEXT", help="Only the claims whose place contains this text.")
+@click.option("--verdict", type=click.Choice(list(VERDICTS)), help="Only those recorded so.")
 @click.option("--list", "only_list", is_flag=True, help="List the claims without checking them.")
-@click.option("--set", "settings", metavar="KNOB=VALUE", multiple=True, help="Alter one claim.")
-@click.option("--wrong", is_flag=True, help="Check the claim's own altered variant.")
-@click.option("--sweep", "swept", metavar="KNOB=LOW..HIGH", help="Where the verdict flips.")
-@click.option("--seed", type=int, default=None, help="Draw a claim's check with another seed.")
+@click.option(
+    "--set",
+    "settings",
+    metavar="KNOB=VALUE",
+    multiple=True,
+    help="Check one claim with another value.",
+)
+@click.option("--wrong", is_flag=True, help="Check the claim's wrong variant.")
+@click.option("--sweep", "swept", metavar="KNOB=LOW..HIGH", help="Print where the verdict changes.")
+@click.option("--seed", type=int, default=None, help="Check one claim with other draws.")
 @click.option(
     "--plot",
     type=options.Picture(),
     default=None,
     metavar="FILE",
-    help="Draw the sweep here, or a claim's own.",
+    help="Draw the sweep here; by default the claim's own.",
 )
-@click.option("--code", is_flag=True, help="Print the check, and where it stands.")
+@click.option("--code", is_flag=True, help="Print the source code of the check.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Parallel workers.")
 @options.as_json
 def claims(
@@ -67,11 +74,11 @@ def claims(
     jobs: int,
     as_json: bool,
 ) -> int:
-    """Check the claims of the lecture notes, and say which of them are wrong.
+    """Check the claims of the lecture notes, and print which of them are wrong.
 
     Each claim has an id such as roth2011-theorem-6. With IDs only these are checked, and printed in
-    full: the statement, how it was decided, what should be printed where the print is wrong, and
-    the knobs, which are parameters of the check that --set and --sweep alter.
+    full: the statement, how it was decided, the right number where the source is wrong, and the
+    knobs, which are the parameters of the check that --set and --sweep change.
 
     \b
     Examples:
@@ -84,16 +91,16 @@ def claims(
 
     \b
     A verdict is one of
-      holds, with the slack (what is claimed over what is measured; 1 is tight)
+      holds, with the slack (claimed over measured; 1 is tight)
       holds, not tight
       fails as printed
       true but does not follow from the cited theorem
-      undecided, with the interval it got
+      undecided, with the interval that was measured
 
-    Exits 1 when a verdict differs from the recorded one. That a print is wrong is such a record:
-    it makes no failure, and neither does an altered claim. The whole ledger takes some twenty
+    Exits with 1 when a verdict differs from the recorded one. A claim that is recorded as wrong is
+    no failure, and neither is a check with other values. The whole ledger takes some twenty
     seconds.
-    """  # noqa: D301 (click must see the character, to keep the lines that follow it as they are)
+    """  # noqa: D301 (click needs the character \b, which keeps the lines after it unwrapped)
     require_one_use(
         {
             "--list": only_list, "--set": settings, "--seed": seed is not None, "--wrong": wrong,
@@ -108,9 +115,9 @@ def claims(
         and (verdict is None or claim.expected is VERDICTS[verdict])
     ]
     if not listed:
-        raise InvalidInput("no claim is at that place with that verdict")
+        raise InvalidInput("no claim matches: give another --place, --verdict or --source")
     if plot is not None and swept is None:
-        swept = sweep_of_its_own(listed)
+        swept = default_sweep(listed)
     if settings or wrong or swept is not None or code or seed is not None:
         if len(ids) != 1 or len(listed) != 1:
             raise InvalidInput("--set, --seed, --wrong, --sweep and --code take exactly one ID")
@@ -121,7 +128,7 @@ def claims(
         if swept is not None:
             print_sweep(listed[0], swept, plot, as_json)
         else:
-            ask_again(listed[0], changes, wrong, as_json)
+            check_one(listed[0], changes, wrong, as_json)
         return 0
     if only_list:
         print_list(listed, as_json)
@@ -131,37 +138,37 @@ def claims(
         say(ledger.to_json(results), end="")
     else:
         show(results, in_full=bool(ids))
-    strays = [result for result in results if not result.as_recorded]
-    if strays:
-        for result in strays:
+    different = [result for result in results if not result.as_recorded]
+    if different:
+        for result in different:
             print(
                 f"{result.claim.id}: {result.finding.verdict}, recorded: {result.claim.expected}",
                 file=sys.stderr,
             )
         print(
-            f"{len(strays)} of {count_of(len(results), 'verdict')} "
-            f"{'differs' if len(strays) == 1 else 'differ'} from what is recorded",
+            f"{len(different)} of {count_of(len(results), 'verdict')} "
+            f"{'differs' if len(different) == 1 else 'differ'} from the recorded ones",
             file=sys.stderr,
         )
-    return 1 if strays else 0
+    return 1 if different else 0
 
 
-TOGETHER = (("--list",), ("--set", "--seed"), ("--wrong",), ("--sweep", "--plot"), ("--code",))
-"""What may be done with claims instead of a check as they stand: one of these at a time."""
+COMPATIBLE = (("--list",), ("--set", "--seed"), ("--wrong",), ("--sweep", "--plot"), ("--code",))
+"""Options that replace the plain check: only those of one tuple may be given together."""
 
 
 def require_one_use(given: Mapping[str, object], as_json: bool) -> None:
-    """Raise InvalidInput for flags of which one would be dropped without a word."""
+    """Raise InvalidInput for options of which one would have no effect."""
     used = [flag for flag, value in given.items() if value]
-    if not any(set(used) <= set(flags) for flags in TOGETHER):
-        each = ", ".join(" with ".join(flags) for flags in TOGETHER)
+    if not any(set(used) <= set(flags) for flags in COMPATIBLE):
+        each = ", ".join(" with ".join(flags) for flags in COMPATIBLE)
         raise InvalidInput(f"{' and '.join(used)} do not go together: give one of {each}")
     if given["--code"] and as_json:
-        raise InvalidInput("--code and --json do not go together: a check is Python, and no JSON")
+        raise InvalidInput("--code and --json do not go together: the source code is not JSON")
 
 
 def print_list(listed: Sequence[Claim], as_json: bool) -> None:
-    """Print the claims with their recorded verdicts; nothing is checked."""
+    """Print the claims with their recorded verdicts, without checking them."""
     if as_json:
         print_json([
             {"id": c.id, "place": c.place, "statement": c.statement, "expected": str(c.expected)}
@@ -173,7 +180,7 @@ def print_list(listed: Sequence[Claim], as_json: bool) -> None:
 
 
 def seeded(claim: Claim, seed: int | None) -> dict[str, Any]:
-    """The change that a seed makes; raises InvalidInput where the check draws nothing."""
+    """The change of the seed; raises InvalidInput for a check that draws nothing."""
     if seed is None:
         return {}
     if "seed" not in claim.parameters:
@@ -181,11 +188,11 @@ def seeded(claim: Claim, seed: int | None) -> dict[str, Any]:
     return {"seed": seed}
 
 
-def ask_again(claim: Claim, changes: Mapping[str, Any], wrong: bool, as_json: bool) -> None:
-    """Check one claim with other values, or print its check."""
+def check_one(claim: Claim, changes: Mapping[str, Any], wrong: bool, as_json: bool) -> None:
+    """Check one claim with other values, or print the source code of its check."""
     if changes or wrong:
         if wrong:
-            claim.run_wrong()  # says why where there is no such variant
+            claim.run_wrong()  # raises InvalidInput if there is no wrong variant
         values = dict(claim.wrong) if wrong else dict(changes)
         finding = claim.check(**values)
         if as_json:
@@ -196,17 +203,17 @@ def ask_again(claim: Claim, changes: Mapping[str, Any], wrong: bool, as_json: bo
             })  # fmt: skip
             return
         given = ", ".join(f"{name} = {value}" for name, value in values.items())
-        tell("claim", f"{claim.id} with {given}")
+        print_labelled("claim", f"{claim.id} with {given}")
         print_finding(finding)
     else:
         module, line = claim.written
-        where, first = inspect.getsourcelines(claim.function)
-        say(f"# the claim stands in {module}, line {line}; its check in ", end="")
-        say(f"{claim.function.__module__}, line {first}\n{''.join(where)}", end="")
+        lines, first = inspect.getsourcelines(claim.function)
+        say(f"# the claim is in {module}, line {line}; its check in ", end="")
+        say(f"{claim.function.__module__}, line {first}\n{''.join(lines)}", end="")
 
 
 def print_sweep(claim: Claim, swept: str, plot: Path | None, as_json: bool) -> None:
-    """Print the stretches of one verdict along a knob, and draw them."""
+    """Print the intervals of a knob with one verdict each, and draw them."""
     name, _, given = swept.partition("=")
     low, _, high = given.partition("..")
     try:
@@ -225,11 +232,11 @@ def print_sweep(claim: Claim, swept: str, plot: Path | None, as_json: bool) -> N
     ]
     print_table(claim.id, (f"{name} from", "to", "verdict", "measured at the first"), rows)
     if len(found) == 1:
-        say(f"no flip: {claim.id} {found[0].finding.verdict} at every value tried")
+        say(f"no change: {claim.id} {found[0].finding.verdict} at every value tried")
 
 
-def sweep_of_its_own(listed: Sequence[Claim]) -> str:
-    """The sweep that is drawn when none is given; raises InvalidInput where there is none."""
+def default_sweep(listed: Sequence[Claim]) -> str:
+    """The sweep that is drawn if none is given; raises InvalidInput for a claim without one."""
     own = ledger.own_sweep(listed[0]) if len(listed) == 1 else None
     if own is None:
         raise InvalidInput("--plot draws a sweep: give one ID, and --sweep KNOB=LOW..HIGH too")
@@ -237,7 +244,7 @@ def sweep_of_its_own(listed: Sequence[Claim]) -> str:
 
 
 def draw(claim: Claim, knob: str, found: Sequence[Stretch], path: Path) -> None:
-    """Draw a sweep into a file; the drawing is imported when there is something to draw."""
+    """Draw a sweep into a file."""
     from simulator.analysis.plots.style import save_as
     from simulator.claims.sweep_picture import sweep_picture
 
@@ -245,14 +252,14 @@ def draw(claim: Claim, knob: str, found: Sequence[Stretch], path: Path) -> None:
 
 
 def chosen(ids: Sequence[str], source: str | None) -> tuple[Claim, ...]:
-    """The claims that are named, each once."""
+    """The claims of these ids, each once, or all claims of a source."""
     if ids and source is not None:
         raise InvalidInput("give claims by id or by --source, not both")
     return tuple(ledger.find(id) for id in dict.fromkeys(ids)) or ledger.all_claims(source)
 
 
 def show(results: Sequence[ClaimResult], in_full: bool) -> None:
-    """Print the table of each source, complaints first, then what should be printed instead."""
+    """Print the table of each source, complaints first, then the corrections."""
     for source in sources():
         of_source = [result for result in results if result.claim.source is source]
         if of_source:
@@ -265,14 +272,14 @@ def show(results: Sequence[ClaimResult], in_full: bool) -> None:
             say()
     if in_full:
         for result in results:
-            tell_in_full(result)
+            print_in_full(result)
     else:
         show_complaints(results)
     say(counts(results))
 
 
 def line(result: ClaimResult) -> tuple[str, ...]:
-    """A result in the table."""
+    """A result as a row of the table."""
     claim, finding = result.claim, result.finding
     verdict = str(finding.verdict)
     if not result.as_recorded:
@@ -281,7 +288,7 @@ def line(result: ClaimResult) -> tuple[str, ...]:
 
 
 def show_complaints(results: Sequence[ClaimResult]) -> None:
-    """Print what is printed and what is right, where the two differ."""
+    """Print what the sources print and what is right, where these differ."""
     found = [result for result in results if result.finding.verdict.is_complaint]
     if found:
         print_table(
@@ -292,31 +299,33 @@ def show_complaints(results: Sequence[ClaimResult]) -> None:
         say()
 
 
-def tell_in_full(result: ClaimResult) -> None:
-    """Print everything that is known of one claim: its altered variant is checked as well."""
+def print_in_full(result: ClaimResult) -> None:
+    """Print everything about one claim; its wrong variant is checked too."""
     claim = result.claim
-    tell("claim", f"{claim.id} ({claim.source.cite}, {claim.place})")
-    tell("statement", claim.statement)
+    print_labelled("claim", f"{claim.id} ({claim.source.cite}, {claim.place})")
+    print_labelled("statement", claim.statement)
     print_finding(result.finding)
     if result.finding.verdict.is_complaint:
-        tell("fault", str(claim.fault))
-    tell("check", " ".join((inspect.getdoc(claim.function) or "").split()))
+        print_labelled("fault", str(claim.fault))
+    print_labelled("check", " ".join((inspect.getdoc(claim.function) or "").split()))
     if claim.wrong:
         given = ", ".join(f"{name} = {value}" for name, value in claim.wrong.items())
-        tell("wrong", f"with {given}: {claim.run_wrong().verdict}")
+        print_labelled("wrong", f"with {given}: {claim.run_wrong().verdict}")
     else:
-        tell("wrong", f"no such variant: {claim.cannot_be_wrong}")
+        print_labelled("wrong", f"no such variant: {claim.cannot_be_wrong}")
     if own := ledger.own_sweep(claim):
-        tell("picture", f"--plot FILE draws --sweep {own[0]}={own[1]:.10g}..{own[2]:.10g}")
-    tell("code", f"{claim.written[0]}, line {claim.written[1]}")
+        print_labelled(
+            "picture", f"--plot FILE draws --sweep {own[0]}={own[1]:.10g}..{own[2]:.10g}"
+        )
+    print_labelled("code", f"{claim.written[0]}, line {claim.written[1]}")
     for i, knob in enumerate(ledger.knobs_of(claim).values()):
         about = "; ".join(filter(None, (knob.kind, knob.range, knob.meaning)))
-        tell("" if i else "knobs", f"{knob.name} = {knob.default} ({about})")
+        print_labelled("" if i else "knobs", f"{knob.name} = {knob.default} ({about})")
     say()
 
 
 def print_finding(finding: Finding) -> None:
-    """Print what a check found, a line for each part."""
+    """Print a finding, one line per part."""
     complaint = finding.verdict.is_complaint
     sections = {
         "verdict": str(finding.verdict),
@@ -329,4 +338,4 @@ def print_finding(finding: Finding) -> None:
     }
     for name, text in sections.items():
         if text:
-            tell(name, text)
+            print_labelled(name, text)

@@ -1,4 +1,4 @@
-"""``dpcompose conform``."""
+"""The command ``dpcompose conform``."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from simulator.trials import conformance
     type=click.FloatRange(0.0, 1.0, min_open=True),
     default=0.1,
     show_default=True,
-    help="How much of the compositions to try.",
+    help="Share of the compositions to try.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(0.0, min_open=True),
     default=10.0,
     show_default=True,
-    help="What one call may take.",
+    help="Seconds that one call may take.",
 )
 @options.as_json
 def conform(names: tuple[str, ...], share: float, seconds: float, as_json: bool) -> int:
-    """Put accountants, filters and odometers of other libraries on trial.
+    """Test accountants, filters and odometers of other libraries.
 
-    Without NAME list the libraries, and whether they are installed. With it put compositions to
-    each of the library's accountants, and adversaries to its filters and odometers, and hold what
-    they claim against certified ends of the truth.
+    Without NAME it lists the libraries, and whether they are installed. With NAME it evaluates
+    compositions with each of the library's accountants, plays adversaries against its filters and
+    odometers, and compares what they claim with certified ends of the truth.
 
     \b
     Examples:
@@ -41,15 +41,14 @@ def conform(names: tuple[str, ...], share: float, seconds: float, as_json: bool)
       dpcompose conform dpcompose
       dpcompose conform diffprivlib --share 1
 
-    Exits 1 when a claim is unsound or a call fails, other than the library itself says, and 2 when
-    a library is absent.
-    """  # noqa: D301 (click must see the character, to keep the lines that follow it as they are)
-    from simulator.trials.conformance.processes import (
-        interruptible,  # takes longer than a page of help
-    )
+    Exits with 1 when a claim is unsound or a call fails, unless the library documents it, and with
+    2 when a library is not installed.
+    """  # noqa: D301 (click needs the character \b, which keeps the lines after it unwrapped)
+    # slow to import; --help does not need it
+    from simulator.trials.conformance.processes import interruptible
 
     if not names:
-        return listed(as_json)
+        return print_libraries(as_json)
     cases, limits = conformance.cases(share=share), conformance.Limits(seconds=seconds)
     truths = conformance.Truths()
     with interruptible():
@@ -73,14 +72,14 @@ def conform(names: tuple[str, ...], share: float, seconds: float, as_json: bool)
     return 2 if absent else int(counted)
 
 
-def listed(as_json: bool) -> int:
-    """Print which libraries there are."""
+def print_libraries(as_json: bool) -> int:
+    """Print the libraries, and whether they are installed."""
     found = conformance.statuses(list(conformance.MODULES))
     if as_json:
         print_json([{"library": one.name, "absent": one.absent} for one in found])
     else:
         print_table(
-            "Libraries that can be put on trial",
+            "Libraries that can be tested",
             ("library", "installed"),
             [(one.name, f"absent: {one.absent}" if one.absent else "yes") for one in found],
         )
@@ -88,7 +87,7 @@ def listed(as_json: bool) -> int:
 
 
 def as_dict(report: conformance.LibraryReport) -> dict[str, object]:
-    """A report for machines."""
+    """A report as plain values, for JSON."""
     return {
         "library": report.found.name,
         "version": report.found.version,
@@ -113,7 +112,7 @@ def as_dict(report: conformance.LibraryReport) -> dict[str, object]:
 
 
 def show(report: conformance.LibraryReport) -> None:
-    """Print a table, and each defect."""
+    """Print the table of a report, and each defect."""
     name = f"{report.found.name} {report.found.version}".strip()
     if report.found.absent:
         say(f"{name}: absent: {report.found.absent}")
@@ -126,9 +125,9 @@ def show(report: conformance.LibraryReport) -> None:
         right=columns[2:],
     )
     for defect in report.defects:
-        sure = " (unconfirmed)" if defect.confirmed is False else ""
-        sure += " (documented)" if defect.documented else ""
-        say(f"\n{defect.verdict}{sure}: {defect.subject}: {defect.title}\n  {defect.claim}")
+        remarks = " (unconfirmed)" if defect.confirmed is False else ""
+        remarks += " (documented)" if defect.documented else ""
+        say(f"\n{defect.verdict}{remarks}: {defect.subject}: {defect.title}\n  {defect.claim}")
         for truth in defect.truths:
             say(f"  truth: {truth}")
         if defect.where:

@@ -1,4 +1,4 @@
-"""``dpcompose estimate-rare``."""
+"""The command ``dpcompose estimate-rare``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from simulator.analysis.rare import RareEvent
     from simulator.theory.guarantees.families import Guarantee
 
-DRAWN = 13
-"""Further points of a picture."""
-SHOWN = (
+CURVE_POINTS = 13
+"""How many further points a picture has."""
+JSON_FIELDS = (
     "value",
     "lower",
     "upper",
@@ -34,14 +34,17 @@ SHOWN = (
     "guess",
     "no_guess",
 )
+"""The fields of an estimate that are printed as JSON."""
 
 
 @click.command()
 @click.argument("adversary")
 @options.family
 @options.rounds
-@click.option("--epsilon", type=float, default=None, help="Estimate the tail and delta here.")
-@click.option("--delta", type=float, default=None, help="Find epsilon(delta) instead.")
+@click.option(
+    "--epsilon", type=float, default=None, help="Estimate the tail and delta at this epsilon."
+)
+@click.option("--delta", type=float, default=None, help="Estimate epsilon at this delta instead.")
 @options.trials(default=100_000)
 @options.seed
 @options.jobs
@@ -50,9 +53,9 @@ SHOWN = (
     type=click.Choice(METHODS),
     default="auto",
     show_default=True,
-    help="The measure to sample from.",
+    help="The sampling measure.",
 )
-@click.option("--theta", type=float, default=None, help="Tilt by this, without a pilot.")
+@click.option("--theta", type=float, default=None, help="Tilt by this theta, without a pilot.")
 @click.option(
     "--experiment",
     type=click.Choice(("0", "1")),
@@ -86,20 +89,20 @@ def estimate_rare(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    r"""Estimate a tail of ADVERSARY that no counting can reach, by a change of measure.
+    r"""Estimate a tail of ADVERSARY that is too rare to count, by a change of measure.
 
     \b
     Example (Bob's ten thousand databases, delta near e^-32):
       dpcompose estimate-rare fixed-worst-case --family pure:0.00124843945 --rounds 10000 \
           --epsilon 0.890468 --trials 100000 --seed 7
 
-    Exact where a rule's states and losses can be enumerated; else answers are drawn from laws
-    tilted towards large losses, and every trial is weighted for it. Both ends of an interval hold
-    at every number of trials; an asymptotic one beside them is printed as a guess, and left out
-    where it would rest on too few trials, or on one of them. An event that no trial reached is
-    refused with exit code 3 and a line on what to try.
+    The result is exact if a rule's states and losses can be enumerated. Otherwise answers are drawn
+    from laws tilted towards large losses, and every trial has a weight. Both ends of an interval
+    hold at every number of trials. An asymptotic interval is printed as a guess, and left out if it
+    would rest on too few trials. An event that no trial reached is refused with exit code 3 and a
+    line on what to try.
     """
-    # What plays takes longer to import than a page of help to print.
+    # slow to import; --help does not need them
     from simulator.adversaries.loading import find_adversary
     from simulator.analysis import rare
     from simulator.theory.filters.families import parse_filter
@@ -109,7 +112,7 @@ def estimate_rare(
         epsilon=epsilon, delta=delta, experiment=int(experiment), method=method, theta=theta,
         seed=seed, relation=options.relation_of(relation), jobs=jobs, confidence=confidence,
         filter=None if filter_text is None else parse_filter(filter_text), out=out,
-        curve=0 if plot is None else DRAWN,
+        curve=0 if plot is None else CURVE_POINTS,
     )  # fmt: skip
     if as_json:
         print_json(plain(event))
@@ -124,14 +127,14 @@ def draw(event: RareEvent, title: str, path: Path) -> None:
     from simulator.analysis.plots import legend, paper_figure, plot_rare
     from simulator.analysis.plots.style import save_as
 
-    points = sorted((event, *event.curve), key=lambda one: one.epsilon)
+    points = sorted((event, *event.curve), key=lambda point: point.epsilon)
     with paper_figure(width=4.6) as (figure, axes):
         plot_rare(
             axes,
-            [one.epsilon for one in points],
+            [point.epsilon for point in points],
             {
-                "Pr[L > ε]": [one.tail for one in points],
-                "δ(ε)": [one.delta for one in points],
+                "Pr[L > ε]": [point.tail for point in points],
+                "δ(ε)": [point.delta for point in points],
             },
             event.epsilon,
         )
@@ -141,7 +144,7 @@ def draw(event: RareEvent, title: str, path: Path) -> None:
 
 
 def plain(event: RareEvent) -> dict[str, Any]:
-    """The event as plain values."""
+    """The event as plain values, for JSON."""
     measured: dict[str, Any] = {
         "epsilon": event.epsilon,
         "tail": estimate_values(event.tail),
@@ -159,13 +162,13 @@ def plain(event: RareEvent) -> dict[str, Any]:
 
 
 def estimate_values(estimate: Estimate) -> dict[str, Any]:
-    """An estimate as plain values; None stands for a figure that is not finite."""
+    """An estimate as plain values; None stands for a number that is not finite."""
     named = estimate.as_dict()
-    return {name: named[name] for name in SHOWN}
+    return {name: named[name] for name in JSON_FIELDS}
 
 
 def show(event: RareEvent, adversary: str, experiment: str) -> None:
-    """Print the event for people."""
+    """Print the event as text."""
     theta = "" if event.theta is None else f", theta {number(event.theta)}"
     trials = count_of(event.trials, "trial")
     say(f"{adversary}, experiment {experiment}: {trials}, {event.method}{theta}")

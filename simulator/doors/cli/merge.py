@@ -1,4 +1,4 @@
-"""``dpcompose merge``."""
+"""The command ``dpcompose merge``."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 @click.option(
     "--mixed-versions",
     is_flag=True,
-    help="Merge what different versions have made; draws may differ between them.",
+    help="Merge folders of different versions; draws may differ between them.",
 )
 @options.as_json
 def merge(*, folders: tuple[str, ...], out: str, mixed_versions: bool, as_json: bool) -> None:
-    r"""Merge folders of one run that were played apart into a new one.
+    r"""Merge folders that hold parts of one run into a new folder.
 
     \b
     Example:
       dpcompose merge part-1 part-2 part-3 --out whole
 
-    Folders are what `dpcompose run --out` leaves, with or without --part. They are only read.
-    Blocks that are in several are compared to the bit; those that are in none are named, and the
-    command that made the parts plays them, with --out of the new folder, and shows the result.
+    The folders are those of `dpcompose simulate --out`, with or without --part. They are only read.
+    Blocks that are in several folders are compared to the bit. Missing blocks are listed; the
+    command that made the parts plays them, with the new folder as --out, and prints the result.
     """
-    from simulator.runner.merging import merge_folders  # takes longer than a page of help
+    from simulator.runner.merging import merge_folders  # slow to import
 
     merged = merge_folders(folders, out, mixed_versions=mixed_versions)
     for line in merged.notices:
@@ -61,10 +61,11 @@ def show(merged: Merged, folders: int) -> None:
 
 
 def named(gaps: tuple[Stretch, ...], most: int = 8) -> str:
-    """Stretches of blocks in words: ``blocks 12 to 17, 40``."""
+    """Intervals of blocks in words: ``blocks 12 to 17, 40 are``."""
     shown = [f"{a} to {b - 1}" if b - a > 1 else str(a) for a, b in gaps[:most]]
     more = (
         [count_of(len(gaps) - most, "more stretch", "more stretches")] if len(gaps) > most else []
     )
-    one = len(gaps) == 1 and gaps[0][1] - gaps[0][0] == 1
-    return f"{'block' if one else 'blocks'} {', '.join(shown + more)} {'is' if one else 'are'}"
+    single = len(gaps) == 1 and gaps[0][1] - gaps[0][0] == 1
+    listed = ", ".join(shown + more)
+    return f"block {listed} is" if single else f"blocks {listed} are"

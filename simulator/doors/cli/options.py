@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that several commands share, and the types of their values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Family(click.ParamType):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Guarantee:
-        """Read it, or fail with one line."""
+        """Return the family, or fail with one line."""
         if isinstance(value, Guarantee):
             return value
         try:
@@ -43,19 +43,15 @@ class Duration(click.ParamType):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Read it, or fail with one line."""
+        """Return the seconds, or fail with one line."""
         if isinstance(value, float):
             return value
         found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smh]?)", value.strip())
         if found is None:
-            self.fail(f"{value!r} is no time; write 600 (seconds), 10m or 2h", param, ctx)
+            self.fail(f"{value!r} is not a time; write 600 (seconds), 10m or 2h", param, ctx)
         seconds = float(found[1]) * UNITS[found[2]]
         if seconds == 0.0:
-            self.fail(
-                f"{value!r} leaves no time to play; write 600 (seconds), 10m or 2h",
-                param,
-                ctx,
-            )
+            self.fail(f"{value!r} must be above 0; write 600 (seconds), 10m or 2h", param, ctx)
         return seconds
 
 
@@ -69,15 +65,14 @@ def relation_of(text: str) -> Relation:
 
 
 class Picture(click.ParamType):
-    """A file to draw into, whose folder exists and whose name ends as a picture's does."""
+    """A file to draw into: its folder exists, and its name ends in .png, .svg or .pdf."""
 
     name = "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Check it before anything is played, or fail with one line."""
-        from simulator.analysis.plots.style import (
-            drawable,  # matplotlib, which most calls do not need
-        )
+        """Return the path, or fail with one line, before anything is played."""
+        # imports matplotlib, which most calls do not need
+        from simulator.analysis.plots.style import drawable
 
         try:
             return drawable(value)
@@ -86,12 +81,12 @@ class Picture(click.ParamType):
 
 
 class Export(click.ParamType):
-    """A file to write a table into, whose folder exists and whose name ends as a table's does."""
+    """A file to write a table into: its folder exists, and its name ends in .csv or .parquet."""
 
     name = "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Check it before anything is played, or fail with one line."""
+        """Return the path, or fail with one line, before anything is played."""
         from simulator.foundations.frames import exportable
 
         try:
@@ -128,7 +123,7 @@ event: Decorator = click.option(
     "--event",
     metavar="FILE",
     default=None,
-    help="JSON of an event tree, or of an Opacus history, that holds all of the rounds.",
+    help="JSON of an event tree, or of an Opacus history, with all rounds.",
 )
 confidence: Decorator = click.option(
     "--confidence",
@@ -138,10 +133,16 @@ confidence: Decorator = click.option(
     help="Confidence of each interval.",
 )
 out: Decorator = click.option(
-    "--out", type=click.Path(), help="Keep every finished block here, and resume."
+    "--out",
+    type=click.Path(),
+    help="Store every finished block in this folder, and resume from it.",
 )
 plot: Decorator = click.option(
-    "--plot", type=Picture(), default=None, metavar="FILE", help="Draw it here: .png, .svg or .pdf."
+    "--plot",
+    type=Picture(),
+    default=None,
+    metavar="FILE",
+    help="Draw the result here: .png, .svg or .pdf.",
 )
 table: Decorator = click.option(
     "--table",
@@ -154,8 +155,8 @@ keep: Decorator = click.option(
     "--keep",
     type=click.Choice(["losses", "summary"]),
     default=None,
-    help="Keep each loss, 8 bytes per trial, or count them in bins, in memory that does not grow "
-    "with the trials; by default losses up to ten million trials.",
+    help="Keep each loss, 8 bytes per trial, or count losses in bins, in constant memory; by "
+    "default losses up to ten million trials.",
 )
 privacy_filter: Decorator = click.option(
     "--filter",
@@ -171,12 +172,12 @@ seconds: Decorator = click.option(
     type=Duration(),
     default=None,
     metavar="SECONDS",
-    help="Play as many trials as fit, in seconds or as 10m or 2h; --trials is then the most.",
+    help="Play as many trials as fit: 600 (seconds), 10m or 2h; at most --trials.",
 )
 
 
 def trials(default: int | None = None, required: bool = True) -> Decorator:
-    """How often each experiment is played."""
+    """The option --trials, with a default, or required or not."""
     return click.option(
         "--trials",
         type=int,
@@ -188,22 +189,22 @@ def trials(default: int | None = None, required: bool = True) -> Decorator:
 
 
 class Named(click.Choice[str]):
-    """One of several names; another one fails with those that are near."""
+    """One of several names; for another name the message has the near ones."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name, or fail with one line."""
         if value in self.choices:
             return str(value)
         near = did_you_mean(value, self.choices)
-        return self.fail(f"{value!r} is none of {', '.join(self.choices)}{near}", param, ctx)
+        return self.fail(f"{value!r} is not one of {', '.join(self.choices)}{near}", param, ctx)
 
 
 def text_of(path: str) -> str:
-    """The text of a file. Raises InvalidInput with one line for one that cannot be read."""
+    """The text of a file; raises InvalidInput if it cannot be read."""
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
     except OSError as error:
         raise InvalidInput(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise InvalidInput(f"{path}: is no text in UTF-8") from None
+        raise InvalidInput(f"{path}: is not text in UTF-8") from None

@@ -1,4 +1,4 @@
-"""Print a result on standard output: a table for people, JSON for machines.
+"""Print a result on standard output, as text or as JSON.
 
 Standard output is for results alone: while a command runs, what other code prints goes to
 standard error.
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from simulator.theory.bracket import Bracket
 
 _results: list[TextIO] = []
-"""Where the results of the commands that are running go, the innermost last."""
+"""The streams for the results of the running commands, the innermost last."""
 
 
-def apart(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command, with what :func:`say` prints kept apart from what users' code prints."""
+def redirecting(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command, with only what :func:`say` prints on standard output; the rest on error."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> Any:
@@ -49,7 +49,7 @@ def apart(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_option(message: str, argument: str) -> str:
-    """The message with the running command's option in place of the argument that begins it."""
+    """The message, with the running command's option in place of the argument at its beginning."""
     context = click.get_current_context(silent=True)
     option = f"--{argument.replace('_', '-')}"
     options = [] if context is None else [each.opts for each in context.command.params]
@@ -58,12 +58,12 @@ def _with_option(message: str, argument: str) -> str:
 
 
 def say(text: object = "", end: str = "\n") -> None:
-    """Print a part of a command's result."""
+    """Print a part of a command's result on standard output."""
     print(printable(str(text)), end=end, file=_results[-1] if _results else sys.stdout)
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON document; numbers that JSON does not know become null."""
+    """Print one JSON document; infinity and NaN become null."""
     say(json.dumps(strict(value), indent=2, allow_nan=False))
 
 
@@ -81,8 +81,8 @@ def strict(value: Any) -> Any:
 def print_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()
 ) -> None:
-    """Print rows of text; the columns named in ``right`` are set flush right."""
-    from rich.console import Console  # most calls print JSON, or help
+    """Print a title and rows of text; the columns named in ``right`` are aligned right."""
+    from rich.console import Console  # slow to import; JSON and --help do not need it
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -93,14 +93,14 @@ def print_table(
     console = Console(file=sys.__stdout__, highlight=False, markup=False)
     if not console.is_terminal:  # a pipe or a file is as wide as the table
         console.width = 240
-    with console.capture() as drawn:  # rich would end the program when the reader goes away
+    with console.capture() as drawn:  # rich would exit on a closed pipe
         console.print(table)
     say(title)
     say("\n".join(line.rstrip() for line in drawn.get().splitlines()))
 
 
-def tell(label: str, text: str) -> None:
-    """Print a labelled text, in lines that fit where the output is a terminal."""
+def print_labelled(label: str, text: str) -> None:
+    """Print a labelled text, wrapped if the output is a terminal."""
     width = shutil.get_terminal_size().columns if sys.__stdout__ and sys.__stdout__.isatty() else 0
     lines = textwrap.wrap(text, max(width - 13, 30)) if width else [text]
     for i, line in enumerate(lines or [""]):
@@ -108,17 +108,17 @@ def tell(label: str, text: str) -> None:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number for people to read."""
+    """A number as text, with so many significant digits."""
     return f"{value:.{digits}g}"
 
 
 def end(value: float, rounding: str, digits: int = 8) -> str:
-    """A certain end to so many digits, 15 at most, rounded so that it stays certain."""
+    """A certified end as text, with 15 digits at most, rounded so that it stays certified."""
     if not math.isfinite(value):
         return number(value, digits)
     return number(float(Context(prec=digits, rounding=rounding).create_decimal(value)), digits)
 
 
 def certain(bracket: Bracket) -> str:
-    """``[lower, upper]``, both certain as printed."""
+    """``[lower, upper]`` of a bracket, rounded so that both ends stay certified."""
     return f"[{end(bracket.lower, ROUND_FLOOR)}, {end(bracket.upper, ROUND_CEILING)}]"

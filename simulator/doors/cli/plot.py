@@ -1,4 +1,4 @@
-"""``dpcompose plot``."""
+"""The command ``dpcompose plot``."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     "--out",
     type=options.Picture(),
     metavar="FILE",
-    help="Draw it here: .png, .svg or .pdf; by default FOLDER/run.png.",
+    help="Draw the run here: .png, .svg or .pdf; by default FOLDER/run.png.",
 )
 @click.option(
     "--adversary",
     metavar="FILE:FUNCTION",
-    help="The adversary that was played, where it is not the library's, to draw single trials.",
+    help="The adversary that was played, if it is not in the library; draws single trials.",
 )
 @options.confidence
 def plot(*, folder: str, out: Path | None, adversary: str | None, confidence: float) -> None:
@@ -33,13 +33,13 @@ def plot(*, folder: str, out: Path | None, adversary: str | None, confidence: fl
 
     \b
     Example:
-      dpcompose run press-when-ahead --family pure:0.2 --rounds 100 --trials 20000 --out DIR
+      dpcompose simulate press-when-ahead --family pure:0.2 --rounds 100 --trials 20000 --out DIR
       dpcompose plot DIR
 
-    FOLDER is what `dpcompose run --out` has left, or `dpcompose merge`. It is only read, and
-    nothing in it is executed. Of a run that was interrupted, what is there is drawn.
+    FOLDER was written by `dpcompose simulate --out` or `dpcompose merge`. It is only read, and
+    nothing in it is executed. Of an interrupted run the stored blocks are drawn.
     """
-    # what reads and draws takes longer to import than a page of help to print
+    # slow to import; --help does not need them
     from simulator.analysis.plots.style import drawable, save_as
     from simulator.analysis.run_picture import picture
 
@@ -49,12 +49,12 @@ def plot(*, folder: str, out: Path | None, adversary: str | None, confidence: fl
 
 
 def load(folder: str, adversary: str | None) -> Result:
-    """The result of a folder, with the adversary that the user names."""
+    """The result in a folder, with the adversary of the user if one is given."""
     from simulator.adversaries.loading import find_adversary
     from simulator.analysis.loading import load_result
 
     result = load_result(folder)
     if adversary is None:
         return result
-    s = result.specification
-    return load_result(folder, adversary=find_adversary(adversary, s.family, s.rounds))
+    game = result.specification
+    return load_result(folder, adversary=find_adversary(adversary, game.family, game.rounds))

@@ -1,8 +1,8 @@
-"""The process of a command: its signals, its streams, and its end.
+"""The process of a command: its signal handlers, its streams, and its exit.
 
-Ctrl-C and SIGTERM end a command as KeyboardInterrupt, which frees what it holds. Where that is
-lost, in a callback of some library, or where a second signal comes, it ends at once: a stored
-run loses nothing but the blocks in flight, and workers die with their parent.
+Ctrl-C and SIGTERM raise KeyboardInterrupt, so that the command releases its resources. If a library
+swallows the exception, or a second signal arrives, the process exits at once: a stored run loses
+only the blocks in flight, and the workers exit with their parent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn, TextIO
 
@@ -21,20 +20,20 @@ from simulator.runner.prompt_exit import SAID, leave
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal to end; like Ctrl-C it is not caught as an Exception."""
+    """SIGINT or SIGTERM, whose number is ``number``."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
 
 
-def take_over() -> None:
-    """Own the process: its signals, and streams that can be written to whatever they are.
+def set_up() -> None:
+    """Set the signal handlers, and streams that can be written to even if they were closed.
 
-    File descriptor 1 becomes standard error, so that nothing that a user's code, a worker or a
-    library in C prints comes between the results; :data:`sys.stdout` alone leads there.
+    File descriptor 1 becomes standard error, so that what a user's code, a worker or a library in C
+    prints is not mixed with the results; only :data:`sys.stdout` writes to the original one.
     """
-    for descriptor in range(3):  # where one is closed, the next file opened would take its place
+    for descriptor in range(3):  # the next file opened would get the number of a closed one
         try:
             os.fstat(descriptor)
         except OSError:
@@ -50,14 +49,14 @@ def take_over() -> None:
     os.dup2(2, 1)
     for number in SAID:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
-            signal.signal(number, _Answer())
+            signal.signal(number, _Handler())
     sys.unraisablehook = _unraisable
-    # the trackers of a pool that was left at once say how many semaphores they clean up
+    # after an immediate exit the trackers of a pool warn of the semaphores that they clean up
     sys.warnoptions.append("ignore:resource_tracker:UserWarning")
 
 
-class _Answer:
-    """Answers the first signal by an exception, the second by leaving at once."""
+class _Handler:
+    """Raises an exception at the first signal, and exits at the second."""
 
     def __init__(self) -> None:
         self.signalled = False
@@ -70,38 +69,40 @@ class _Answer:
 
 
 def _unraisable(lost: sys.UnraisableHookArgs) -> None:
-    """Leave where a signal's exception was raised in a callback, which swallows it."""
+    """Exit if the exception of a signal was raised in a callback, which swallows it."""
     if isinstance(lost.exc_value, KeyboardInterrupt):
         leave(getattr(lost.exc_value, "number", signal.SIGINT))
     sys.__unraisablehook__(lost)
 
 
 def end(code: int) -> NoReturn:
-    """End the process, signals ignored; at once where an interrupted compiler is at work."""
+    """Exit with signals ignored; without cleaning up if a compiler is still running."""
     for number in SAID:
         signal.signal(number, signal.SIG_IGN)
     if under_way():
         sys.stderr.flush()
         os._exit(code)
-    if not _a_file_was_run():  # what a user's file holds open is written by the last collection
-        gc.freeze()  # which would take a compiler apart, for some tenths of a second
+    # The last garbage collection would spend some tenths of a second on the compiler. It is needed
+    # only to write the files that a user's code left open.
+    if not _a_file_was_run():
+        gc.freeze()
     sys.exit(code)
 
 
 def _a_file_was_run() -> bool:
-    loading = sys.modules.get("simulator.adversaries.loading")  # --help does not wait for it
+    loading = sys.modules.get("simulator.adversaries.loading")  # not imported by --help
     return loading is not None and loading.any_file_was_run()
 
 
-def write_out(text: str, stream: TextIO | None, complain: Callable[[str], int]) -> int:
-    """Write a command's results; return 0, or what ``complain`` returns where that fails.
+def write_out(text: str, stream: TextIO | None) -> str:
+    """Write a command's results, and return an error message, or "" if there was none.
 
     A reader that has closed its end, as ``| head`` does, is no error.
     """
     if not text:
-        return 0
+        return ""
     if stream is None:
-        return complain("cannot write to standard output: it is closed")
+        return "cannot write to standard output: it is closed"
     try:
         stream.write(text)
         stream.flush()
@@ -109,16 +110,16 @@ def write_out(text: str, stream: TextIO | None, complain: Callable[[str], int]) 
         _discard(stream)
     except OSError as error:
         _discard(stream)
-        return complain(f"cannot write to standard output: {error.strerror}")
-    return 0
+        return f"cannot write to standard output: {error.strerror}"
+    return ""
 
 
 def _discard(stream: TextIO) -> None:
-    """Give what a stream still holds a place to go: at exit Python would try again."""
+    """Discard what a stream still holds: at exit Python would try to write it again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def own_fault(error: BaseException) -> str:
-    """Print where an error of dpcompose itself arose; return its line."""
+def internal_error(error: BaseException) -> str:
+    """Print the traceback of an error of dpcompose itself, and return its message."""
     traceback.print_exception(error)
-    return f"a fault of dpcompose itself, {type(error).__name__}, which the lines above locate"
+    return f"a fault of dpcompose itself, {type(error).__name__}; the traceback is above"

@@ -1,4 +1,4 @@
-"""Commands and options of version 0.1 that have another name: they work until 0.3, with a line."""
+"""Old names of commands and options: they work until 0.3, with a line on standard error."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ from collections.abc import Sequence
 
 import click
 
-COMMANDS = {"check": "verify", "tail": "estimate-rare"}
-"""The old name of a command, and its name."""
+COMMANDS = {
+    "check": "verify",
+    "run": "simulate",
+    "tail": "estimate-rare",
+    "worst": "worst-case",
+}
+"""The name of a command, by its old name."""
 
 OPTIONS = {
-    "run": {"--time": "--seconds", "--views": "--keep-views"},
+    "simulate": {"--time": "--seconds", "--views": "--keep-views"},
     "bounds": {"--at": "--epsilon"},
     "calibrate": {"--epsilon": "--round-epsilon"},
 }
-"""Of each command the old names of options, and their names."""
+"""For each command the names of options, by their old names."""
 
 
 def with_new_names(arguments: Sequence[str]) -> list[str]:
-    """The command line's arguments, each old name replaced; a line for each on standard error."""
+    """The arguments with old names replaced; prints a line for each on standard error."""
     if not arguments:
         return []
     typed, *others = arguments
@@ -28,7 +33,7 @@ def with_new_names(arguments: Sequence[str]) -> list[str]:
     renamed = OPTIONS.get(command, {})
     given = {each.partition("=")[0] for each in others}
     if command == "bounds" and not given & {"--round-epsilon", "--sigma", "--event", "--help"}:
-        renamed = {**renamed, "--epsilon": "--round-epsilon"}  # it was the mechanism's own
+        renamed = {**renamed, "--epsilon": "--round-epsilon"}  # its meaning in version 0.1
     found = [command]
     for each in others:
         name, sign, value = each.partition("=")

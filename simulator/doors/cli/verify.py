@@ -1,4 +1,4 @@
-"""``dpcompose verify``."""
+"""The command ``dpcompose verify``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VERDICTS = {
     "undecided": "not violated",  # too few trials to see that the divergence is below it
     "violated": "VIOLATED",
 }
-"""By the name of a :class:`simulator.analysis.estimation.BoundOutcome`."""
+"""What is printed for a :class:`simulator.analysis.estimation.BoundOutcome`."""
 
 
 @click.command()
@@ -34,7 +34,7 @@ VERDICTS = {
     default=str(PureDP(0.2)),
     show_default=True,
     metavar="FAMILY",
-    help="The class of mechanisms, as for `dpcompose run`.",
+    help="The class of mechanisms, as for `dpcompose simulate`.",
 )
 @click.option("--rounds", type=int, default=100, show_default=True, help="Rounds k of a trial.")
 @options.trials(default=20_000)
@@ -52,7 +52,7 @@ VERDICTS = {
     "names",
     multiple=True,
     metavar="NAME",
-    help="A bound to check, `all` for every one; may be repeated.  "
+    help="A bound to check, or `all`; may be repeated.  "
     f"[default: those that apply of {', '.join(BOUNDS)}]",
 )
 @click.option("--every", is_flag=True, help="Print every claim, not only the closest ones.")
@@ -72,7 +72,7 @@ def verify(
     relation: str,
     as_json: bool,
 ) -> int:
-    r"""Check that the bounds hold for every adversary of the library, in both directions.
+    r"""Check the bounds against every adversary of the library, in both experiments.
 
     Give ADVERSARY (names, or path/to/file.py:function) to check only these.
 
@@ -82,16 +82,15 @@ def verify(
       dpcompose verify path/to/mine.py:attack --family pure:0.2 --rounds 50 --trials 100000
 
     A claim is that in one experiment the hockey-stick divergence delta(epsilon) of an adversary
-    stays within a bound. It is VIOLATED when what was measured exceeds the bound beyond a doubt
-    of --false-alarm, divided among all comparisons; it holds when the measurement's interval lies
-    within the bound; otherwise it is not violated, and more trials would show. A mechanism that
-    loses more in a round than it promises tests no bound: the check stops there, names the
-    mechanism and exits 1.
+    is within a bound. It is VIOLATED if the lower end of the interval exceeds the bound; the
+    probability that any true claim is called so is at most --false-alarm. It holds if the interval
+    lies within the bound. Otherwise it is not violated, and more trials may decide. A mechanism
+    that loses more in a round than it promises ends the check with its name and exit code 1.
 
     For each adversary and experiment the table has the claim with the least slack (the bound over
-    what was measured), and every violated one. Exits 1 when a bound is violated.
+    the measured value), and every violated claim. Exits with 1 when a bound is violated.
     """
-    # What plays takes longer to import than a page of help to print.
+    # slow to import; --help does not need them
     from simulator.adversaries.loading import find_adversary
     from simulator.analysis import verification
     from simulator.analysis.verification import (
@@ -138,7 +137,7 @@ def verify(
 
 
 def plain(check: Check) -> dict[str, Any]:
-    """A check as plain values, fit for JSON."""
+    """A check as plain values, for JSON."""
     verdict = check.verdict
     return {
         "adversary": check.adversary,
@@ -153,7 +152,7 @@ def plain(check: Check) -> dict[str, Any]:
 
 
 def row(check: Check) -> tuple[str, ...]:
-    """A check as a line of the table."""
+    """A check as a row of the table."""
     verdict = check.verdict
     return (
         f"{check.adversary}, b = {check.experiment}",
@@ -167,12 +166,13 @@ def row(check: Check) -> tuple[str, ...]:
 
 
 def summary(checks: Sequence[Check]) -> str:
-    """How many claims met which verdict."""
+    """How many claims have which verdict."""
     from simulator.analysis.estimation import BoundOutcome
 
-    met = Counter(check.verdict.outcome for check in checks)
+    count = Counter(check.verdict.outcome for check in checks)
     return (
-        f"{count_of(len(checks), 'claim')}: {count_of(met[BoundOutcome.HOLDS], 'holds', 'hold')}, "
-        f"{count_of(met[BoundOutcome.UNDECIDED], 'is not violated', 'are not violated')}, "
-        f"{count_of(met[BoundOutcome.VIOLATED], 'is violated', 'are violated')}"
+        f"{count_of(len(checks), 'claim')}: "
+        f"{count_of(count[BoundOutcome.HOLDS], 'holds', 'hold')}, "
+        f"{count_of(count[BoundOutcome.UNDECIDED], 'is not violated', 'are not violated')}, "
+        f"{count_of(count[BoundOutcome.VIOLATED], 'is violated', 'are violated')}"
     )

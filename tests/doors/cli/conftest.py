@@ -38,7 +38,7 @@ def refuse_constant(name):
 
 @pytest.fixture
 def dpcompose(capsys):
-    """``dpcompose("run", "press-when-ahead", ...)`` returns what it said."""
+    """``dpcompose("simulate", "press-when-ahead", ...)`` returns what it said."""
 
     def call(*arguments):
         capsys.readouterr()

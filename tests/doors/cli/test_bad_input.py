@@ -16,7 +16,7 @@ def refused(dpcompose, adversary_file):
     def call(adversary=None, options=()):
         settings = SETTINGS | dict(options)
         flat = (part for pair in settings.items() for part in pair)
-        return dpcompose("run", adversary or adversary_file(), *flat).complaint
+        return dpcompose("simulate", adversary or adversary_file(), *flat).complaint
 
     return call
 
@@ -129,7 +129,7 @@ def attack(coins):
         yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, EPSILON)
 """
     flat = (part for pair in SETTINGS.items() for part in pair)
-    said = dpcompose("run", adversary_file(more, "attack"), *flat)
+    said = dpcompose("simulate", adversary_file(more, "attack"), *flat)
     assert (said.code, said.err) == (0, "")
 
 
@@ -187,7 +187,9 @@ def contents(folder):
 def played(dpcompose, adversary_file, tmp_path):
     """A folder with a finished run of the file's adversary."""
     settings = SETTINGS | {"--out": tmp_path / "run"}
-    said = dpcompose("run", adversary_file(), *(part for pair in settings.items() for part in pair))
+    said = dpcompose(
+        "simulate", adversary_file(), *(part for pair in settings.items() for part in pair)
+    )
     assert said.code == 0
     return tmp_path / "run"
 
@@ -256,9 +258,9 @@ def test_a_finished_run_is_shown_from_where_nothing_can_be_written(
     before = contents(played)
     settings = SETTINGS | {"--out": played}
     flat = [part for pair in settings.items() for part in pair]
-    said = dpcompose("run", adversary_file(), *flat)
+    said = dpcompose("simulate", adversary_file(), *flat)
     assert (said.code, said.err) == (0, "")
-    more = dpcompose("run", adversary_file(), *flat, "--trials", 9).complaint
+    more = dpcompose("simulate", adversary_file(), *flat, "--trials", 9).complaint
     assert "can only be read" in more
     assert contents(played) == before
 

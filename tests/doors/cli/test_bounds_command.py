@@ -156,7 +156,7 @@ def test_at_delta_zero_the_truth_is_the_largest_loss(dpcompose):
     [
         (("--round-epsilon", "0.1"), "--rounds"),
         (("--round-epsilon", "0.1,0.2", "--rounds", 10), "every part"),
-        (("--round-epsilon", "0.1x5", "--rounds", 10), "--rounds 10"),
+        (("--round-epsilon", "0.1x5", "--rounds", 10), "--rounds is 10"),
         (("--round-epsilon", "0.1x"), "0.1x"),
         (("--round-epsilon", "a", "--rounds", 5), "'a'"),
         (("--round-epsilon", "", "--rounds", 5), "not of the form"),
@@ -182,8 +182,8 @@ def test_at_delta_zero_the_truth_is_the_largest_loss(dpcompose):
         (("--mechanism", "subsampled-gaussian", "--sigma", "0x5", "--rate", 0.1), "sigma of"),
         (("--mechanism", "subsampled-gaussian", "--sigma", "1x5", "--rate", 1.5), "sampling rate"),
         (("--mechanism", "subsampled-gaussian", "--sigma", "1x5", "--rate", "nan"), "rate must be"),
-        (("--round-epsilon", "1x5", "--rate", 0.1), "no --sigma nor --rate"),
-        (("--round-epsilon", "1x5", "--reports", 9), "nor --reports"),
+        (("--round-epsilon", "1x5", "--rate", 0.1), "not --sigma or --rate"),
+        (("--round-epsilon", "1x5", "--reports", 9), "or --reports"),
         (
             ("--mechanism", "subsampled-laplace", "--round-epsilon", "1x5"),
             "--round-epsilon and --rate",

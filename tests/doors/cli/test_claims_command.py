@@ -12,7 +12,7 @@ import pytest
 from simulator import claims
 from simulator.claims import registry
 from simulator.claims.findings import equal
-from simulator.doors.cli.output import tell
+from simulator.doors.cli.output import print_labelled
 from simulator.foundations import stages
 from simulator.foundations.errors import InvalidInput
 from tests.helpers.workplaces import Script
@@ -76,13 +76,13 @@ def test_one_claim_is_asked_again(dpcompose):
     assert wrong.json["parameters"]["denominator"] == "700.0"
 
 
-def test_a_sweep_is_a_table_and_says_when_nothing_flips(dpcompose):
+def test_a_sweep_is_a_table_and_says_when_nothing_changes(dpcompose):
     said = dpcompose("claims", "zhang2020-n-over-401", "--sweep", "denominator=399..401")
     assert [line.split()[:2] for line in said.out.splitlines()[2:]] == [
         ["399", "399"], ["400", "401"],
     ]  # fmt: skip
     flat = dpcompose("claims", "zhang2020-n-over-401", "--sweep", "denominator=401..403")
-    assert flat.out.endswith("no flip: zhang2020-n-over-401 holds at every value tried\n")
+    assert flat.out.endswith("no change: zhang2020-n-over-401 holds at every value tried\n")
 
 
 def test_the_code_of_a_claim(dpcompose):
@@ -106,7 +106,7 @@ def test_another_verdict_than_recorded_exits_1(dpcompose, astray):
     said = dpcompose("claims", astray, "chapter5-lemma-1-1")
     assert said.code == 1
     assert f"{astray}: holds, recorded: fails as printed" in said.err
-    assert said.err.endswith("1 of 2 verdicts differs from what is recorded\n")
+    assert said.err.endswith("1 of 2 verdicts differs from the recorded ones\n")
     assert "holds (recorded: fails as printed)" in said.out
     quiet = dpcompose("claims", astray, "--json")
     assert quiet.code == 1
@@ -166,7 +166,7 @@ def test_nothing_that_is_asked_is_dropped(dpcompose, words, line):
     [
         (("--source", "chapter6"), "'chapter5'"),
         (("--source", "chapter5", "chapter5-lemma-1-1"), "not both"),
-        (("--place", "chapter 9"), "no claim is at that place"),
+        (("--place", "chapter 9"), "no claim matches"),
         (("zhang2020-bob", "chapter5-lemma-1-1", "--wrong"), "exactly one ID"),
         (("zhang2020-bob", "--wrong", "--code"), "give one of"),
         (("zhang2020-bob", "--set", "nenner=3"), "it has denominator, rounds, log_delta"),
@@ -265,11 +265,11 @@ def test_labelled_lines_fit_a_terminal_and_are_whole_in_a_pipe(capsys, monkeypat
             return True
 
     text = "word " * 60
-    tell("statement", text.strip())
+    print_labelled("statement", text.strip())
     assert capsys.readouterr().out == f"statement   {text.strip()}\n"
     monkeypatch.setattr("sys.__stdout__", Terminal())
     monkeypatch.setenv("COLUMNS", "80")
-    tell("statement", text)
+    print_labelled("statement", text)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) > 3
     assert max(map(len, lines)) <= 80

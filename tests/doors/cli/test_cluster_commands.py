@@ -1,4 +1,4 @@
-"""``dpcompose run --dask`` that is interrupted, or whose scheduler dies."""
+"""``dpcompose simulate --dask`` that is interrupted, or whose scheduler dies."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ TWO_BLOCKS = 1_500
 def run(adversary_file, tmp_path):
     """The arguments of a run of 16 blocks into a folder, but for where it is played."""
     settings = ("--family", "pure:0.2", "--rounds", 1000, "--trials", 520, "--seed", 4, "--json")
-    return "run", adversary_file(), *settings
+    return "simulate", adversary_file(), *settings
 
 
 def require_resumed(dpcompose, run, folder):

@@ -11,7 +11,7 @@ SETTINGS = ("--seed", 1, "--epsilon", 0.2, "--jobs", 1, "--json")
 def test_run_and_tail_agree_with_the_exact_tail(dpcompose):
     exact = repeated_atoms(0.1, 30).tail(0.2)
     assert exact == pytest.approx(0.3933, abs=5e-5)
-    report = dpcompose("run", *GAME, *SETTINGS).json["experiments"]
+    report = dpcompose("simulate", *GAME, *SETTINGS).json["experiments"]
     for b in (0, 1):
         event = dpcompose(
             "estimate-rare", *GAME, *SETTINGS, "--method", "plain", "--experiment", b

@@ -97,7 +97,7 @@ def test_files_that_cannot_be_read(dpcompose, tmp_path):
     assert "Is a directory" in dpcompose("bounds", "--event", tmp_path).complaint
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe\x00")
-    assert "is no text in UTF-8" in dpcompose("bounds", "--event", binary).complaint
+    assert "is not text in UTF-8" in dpcompose("bounds", "--event", binary).complaint
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_files_that_cannot_be_read(dpcompose, tmp_path):
 )
 def test_an_event_file_has_all_of_the_rounds(dpcompose, event_file, more):
     line = dpcompose("bounds", "--event", event_file(), *more).complaint
-    assert "--event has all of the rounds" in line
+    assert "--event describes all rounds" in line
 
 
 # --- calibrate ----------------------------------------------------------------------------------
@@ -178,18 +178,18 @@ def test_the_unknown_of_an_event_file(dpcompose, event_file):
         ((*SAMPLED, "--sigma", 1), "leave out one of --sigma, --rate, --rounds"),
         (
             (*SAMPLED, "--round-epsilon", 1, "--sigma", 1),
-            "--round-epsilon is for a call with no --mechanism",
+            "--round-epsilon does not go with --mechanism",
         ),
         ((*SAMPLED, "--rate", 0.1, "--rounds", 0), "rounds must be at least 1"),
         (("--mechanism", "laplace", "--round-epsilon", -1), "epsilon must be above 0"),
-        (("--mechanism", "laplace", "--sigma", 1), "--sigma is for a call with no --mechanism"),
+        (("--mechanism", "laplace", "--sigma", 1), "--sigma does not go with --mechanism"),
         (("--mechanism", "laplace", "--round-delta", 0.1, "--rounds", 5), "--mechanism approx"),
-        (("--mechanism", "exponential", "--rounds", 5), "no single pair of laws is the worst"),
-        (("--mechanism", "shuffled", "--rounds", 5), "no single pair of laws is the worst"),
-        (("--mechanism", "subsampled-laplace", "--sigma", 1), "--sigma is for a call with no"),
-        (("--mechanism", "pure", "--rounds", 5, "--family", "pure"), "--family is for a call with"),
-        (("--rate", 0.1, "--rounds", 5), "--rate is for a call with --mechanism"),
-        (("--event", "x.json", "--rounds", 5), "--rounds is for a call with no --event"),
+        (("--mechanism", "exponential", "--rounds", 5), "has no dominating pair of laws"),
+        (("--mechanism", "shuffled", "--rounds", 5), "has no dominating pair of laws"),
+        (("--mechanism", "subsampled-laplace", "--sigma", 1), "--sigma does not go with"),
+        (("--mechanism", "pure", "--rounds", 5, "--family", "pure"), "--family does not go with"),
+        (("--rate", 0.1, "--rounds", 5), "--rate needs --mechanism"),
+        (("--event", "x.json", "--rounds", 5), "--rounds does not go with --event"),
         (("--event", "x.json"), "x.json: No such file"),
         ((), "Missing option '--rounds'"),
         (("--mechanism", "laplace", "--round-epsilon", 50), "no rounds from 1 to 1e+09 meets"),

@@ -24,7 +24,7 @@ def test_help(dpcompose, command, flag):
     assert said.out.startswith(f"Usage: dpcompose{' '.join(('', *command))}")
 
 
-@pytest.mark.parametrize("command", ["run", "bounds", "calibrate"])
+@pytest.mark.parametrize("command", ["simulate", "bounds", "calibrate"])
 def test_help_has_an_example_that_names_the_command(dpcompose, command):
     assert f"dpcompose {command} " in dpcompose(command, "--help").out.partition("Example")[2]
 
@@ -35,13 +35,13 @@ def test_no_summary_of_a_command_is_cut_off(dpcompose):
 
 def test_an_unknown_command_or_option_is_one_line(dpcompose):
     assert "No such command 'rum'" in dpcompose("rum").complaint
-    line = dpcompose("run", "press-when-ahead", "--famly", "pure:1").complaint
+    line = dpcompose("simulate", "press-when-ahead", "--famly", "pure:1").complaint
     assert "--famly" in line
-    assert "see dpcompose run --help" in line
+    assert "see dpcompose simulate --help" in line
 
 
 def test_a_missing_option_is_named(dpcompose):
-    assert "--family" in dpcompose("run", "press-when-ahead").complaint
+    assert "--family" in dpcompose("simulate", "press-when-ahead").complaint
     assert "--target-epsilon" in dpcompose("calibrate").complaint
 
 

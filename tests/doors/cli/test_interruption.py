@@ -24,7 +24,7 @@ def test_an_interrupted_run_leaves_at_once_and_keeps_its_blocks(
     one_block = 33_000 if library else 1_000
     adversary, out = "fixed-worst-case" if library else adversary_file(), tmp_path / "run"
     settings = ("--family", "pure:0.2", "--rounds", ROUNDS, "--seed", 4, "--json", "--out", out)
-    call = Call("run", adversary, *settings, "--trials", 10**7, "--jobs", jobs)
+    call = Call("simulate", adversary, *settings, "--trials", 10**7, "--jobs", jobs)
     wait_for_blocks(out, 1.5 * one_block)  # a second one is there, or being written
     code, told, err, seconds = call.interrupt()
     assert (code, told) == (130, "")
@@ -35,13 +35,16 @@ def test_an_interrupted_run_leaves_at_once_and_keeps_its_blocks(
     assert seconds < A_MOMENT
     kept = (out / "blocks.log").read_bytes()
     assert len(kept) > one_block
-    assert "goes further already" in dpcompose("run", adversary, *settings, "--trials", 5).complaint
+    assert (
+        "goes further already"
+        in dpcompose("simulate", adversary, *settings, "--trials", 5).complaint
+    )
     assert (out / "blocks.log").read_bytes() == kept
 
 
 def test_a_resumed_run_equals_one_that_was_never_interrupted(dpcompose, adversary_file, tmp_path):
     adversary, out = adversary_file(), tmp_path / "run"
-    run = ("run", adversary, "--family", "pure:0.2", "--rounds", ROUNDS, "--trials", 270)
+    run = ("simulate", adversary, "--family", "pure:0.2", "--rounds", ROUNDS, "--trials", 270)
     whole = dpcompose(*run, "--seed", 4, "--jobs", 2, "--json").json
     call = Call(*run, "--seed", 4, "--jobs", 1, "--out", out)
     wait_for_blocks(out, 1_500)

@@ -1,4 +1,4 @@
-"""``dpcompose merge`` and ``dpcompose run --part``: what they print, and what they refuse."""
+"""``dpcompose merge`` and ``dpcompose simulate --part``: what they print, and what they refuse."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ def steady(coins):
         yield WITH.remove("alice"), WITH, Laplace(ALICE, 0.1)
 """
 RUN = [
-    "run",
+    "simulate",
     "steady.py:steady",
     "--family",
     "pure:0.2",
@@ -93,7 +93,7 @@ TIMES = dict.fromkeys(("seconds", "compile_seconds", "rounds_per_second"))
     [
         ([*RUN, "--part", "5/4", "--out", "x"], "there is no part 5 of 4"),
         ([*RUN, "--part", "half", "--out", "x"], "a part is written as 2/8"),
-        ([*RUN, "--part", "1/2"], "name a folder with --out"),
+        ([*RUN, "--part", "1/2"], "give a folder with --out"),
         ([*RUN, "--dask", "tcp://127.0.0.1:9", "--out", "x"], "leave out --jobs"),
         (["merge", "nowhere", "--out", "x"], "cannot read nowhere"),
         (["merge", "--out", "x"], "Missing argument 'FOLDER...'"),

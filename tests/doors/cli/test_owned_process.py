@@ -60,7 +60,7 @@ def test_a_full_standard_output_is_one_line():
 def test_closed_streams(closed, tmp_path):
     out = tmp_path / "run"
     shut = " ".join(f"{number}>&-" for number in closed)
-    words = f"run press-when-ahead --family pure:0.2 --rounds 3 --trials 5 --out {out}"
+    words = f"simulate press-when-ahead --family pure:0.2 --rounds 3 --trials 5 --out {out}"
     done = subprocess.run(
         ["sh", "-c", f'"$0" -c "$1" {words} {shut}', sys.executable, CALL[2]],
         capture_output=True, check=False, timeout=120,
@@ -86,7 +86,7 @@ def loud(coins):
     yield from press_when_ahead(coins)
 """
     code, out, err = called(
-        "run", adversary_file(more, "loud"), "--family", "pure:0.2", "--rounds", 3,
+        "simulate", adversary_file(more, "loud"), "--family", "pure:0.2", "--rounds", 3,
         "--trials", 4, "--jobs", jobs, "--json",
     )  # fmt: skip
     assert code == 0
@@ -122,7 +122,7 @@ def test_a_working_folder_that_was_deleted(tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
     words = " ".join(f"'{word}'" for word in CALL[:2])
-    run = "run press-when-ahead --family pure:0.2 --rounds 3 --trials 5"
+    run = "simulate press-when-ahead --family pure:0.2 --rounds 3 --trials 5"
     script = f"rmdir {gone}; PYTHONPATH={ROOT} {words} '{CALL[2]}' {run}"
     done = subprocess.run(
         ["sh", "-c", f"{script} && {script.partition(';')[2]} --out there"],

@@ -7,7 +7,7 @@ from simulator.adversaries import make
 from simulator.errors import NotApplicable
 from simulator.foundations.errors import InvalidInput
 
-RUN = ("run", "press-when-ahead", "--family", "pure:0.2", "--rounds", 6, "--trials", 300,
+RUN = ("simulate", "press-when-ahead", "--family", "pure:0.2", "--rounds", 6, "--trials", 300,
        "--jobs", 1)  # fmt: skip
 TAIL = ("estimate-rare", "fixed-worst-case", "--family", "pure:0.2", "--rounds", 20)
 BOUNDS = ("bounds", "--mechanism", "laplace", "--round-epsilon", 0.1, "--rounds", 10)
@@ -53,8 +53,8 @@ def test_the_picture_of_bounds_says_what_was_composed(dpcompose, tmp_path):
 
 
 def test_where_no_theorem_grants_an_epsilon_a_line_says_so(dpcompose):
-    leaky = ("run", "fixed-worst-case", "--family", "approx:0.2,0.1", "--rounds", 9, "--trials",
-             50, "--jobs", 1)  # fmt: skip
+    leaky = ("simulate", "fixed-worst-case", "--family", "approx:0.2,0.1", "--rounds", 9,
+             "--trials", 50, "--jobs", 1)  # fmt: skip
     said = dpcompose(*leaky)
     assert "No theorem grants an epsilon at delta = 1e-06" in said.out
     assert "What the theorems grant at delta = 0.9" in dpcompose(*leaky, "--delta", 0.9).out

@@ -1,4 +1,4 @@
-"""``dpcompose plot``, ``dpcompose run --table``, and the knobs of ``dpcompose claims``."""
+"""``dpcompose plot``, ``dpcompose simulate --table``, and the knobs of ``dpcompose claims``."""
 
 import csv
 
@@ -10,7 +10,7 @@ GAME = ("--family", "pure:0.2", "--rounds", 10, "--trials", 300, "--jobs", 1)
 @pytest.fixture
 def folder(dpcompose, tmp_path):
     """A run of the library's adversary, stored."""
-    said = dpcompose("run", "press-when-ahead", *GAME, "--trace", "--out", tmp_path / "run")
+    said = dpcompose("simulate", "press-when-ahead", *GAME, "--trace", "--out", tmp_path / "run")
     assert said.code == 0
     return tmp_path / "run"
 
@@ -20,16 +20,16 @@ def test_a_stored_run_is_drawn_as_the_run_itself(dpcompose, folder, tmp_path):
     said = dpcompose("plot", folder)
     assert (said.code, said.out, said.err) == (0, f"{folder / 'run.png'}\n", "")
     at_once = tmp_path / "at_once.svg"
-    dpcompose("run", "press-when-ahead", *GAME, "--trace", "--plot", at_once)
+    dpcompose("simulate", "press-when-ahead", *GAME, "--trace", "--plot", at_once)
     dpcompose("plot", folder, "--out", tmp_path / "later.svg")
     assert (tmp_path / "later.svg").read_bytes() == at_once.read_bytes()
-    assert dpcompose("run", "press-when-ahead", *GAME, "--trace", "--out", folder).code == 0
+    assert dpcompose("simulate", "press-when-ahead", *GAME, "--trace", "--out", folder).code == 0
 
 
 @pytest.mark.nightly
 def test_an_adversary_of_ones_own(dpcompose, adversary_file, tmp_path):
     mine = adversary_file()
-    dpcompose("run", mine, *GAME, "--trace", "--keep-views", 2, "--out", tmp_path / "run")
+    dpcompose("simulate", mine, *GAME, "--trace", "--keep-views", 2, "--out", tmp_path / "run")
     assert dpcompose("plot", tmp_path / "run").code == 0
     without = (tmp_path / "run" / "run.png").read_bytes()
     assert dpcompose("plot", tmp_path / "run", "--adversary", mine).code == 0
@@ -57,7 +57,7 @@ def test_bad_input_gets_one_line(dpcompose, folder, arguments, line):
 
 def test_the_losses_of_a_run_are_written_as_a_table(dpcompose, tmp_path):
     path = tmp_path / "losses.csv"
-    assert dpcompose("run", "press-when-ahead", *GAME, "--table", path).code == 0
+    assert dpcompose("simulate", "press-when-ahead", *GAME, "--table", path).code == 0
     with open(path, newline="") as file:
         names, *rows = csv.reader(file)
     assert (names, len(rows)) == (["experiment", "trial", "loss"], 600)
@@ -65,10 +65,10 @@ def test_the_losses_of_a_run_are_written_as_a_table(dpcompose, tmp_path):
 
 def test_a_table_that_cannot_be_written_is_refused_before_the_play(dpcompose, tmp_path):
     for name, line in (("x.txt", "a table ends in one of"), ("no/x.csv", "no folder")):
-        said = dpcompose("run", "press-when-ahead", *GAME, "--table", tmp_path / name)
+        said = dpcompose("simulate", "press-when-ahead", *GAME, "--table", tmp_path / name)
         assert line in said.complaint
     part = ("--part", "1/2", "--out", tmp_path / "part", "--table", tmp_path / "x.csv")
-    assert "write no table" in dpcompose("run", "press-when-ahead", *GAME, *part).complaint
+    assert "--plot and --table" in dpcompose("simulate", "press-when-ahead", *GAME, *part).complaint
 
 
 def test_a_claim_with_another_seed(dpcompose):

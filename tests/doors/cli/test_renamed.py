@@ -29,7 +29,7 @@ def test_an_old_name_has_a_successor_and_is_in_no_help():
             ("bounds", "--mechanism", "laplace", "--epsilon", "0.1x9", "--at", 1),
             ("bounds", "--mechanism", "laplace", "--round-epsilon", "0.1x9", "--epsilon", 1),
         ),
-        (("run", *GAME, "--views=1"), ("run", *GAME, "--keep-views=1")),
+        (("run", *GAME, "--views=1"), ("simulate", *GAME, "--keep-views=1")),
         (("check", "--rounds", 0), ("verify", "--rounds", 0)),
         (("tail", *GAME, "--epsilon", 0.1), ("estimate-rare", *GAME, "--epsilon", 0.1)),
     ],
@@ -49,7 +49,7 @@ def first(text):
 
 
 def test_seconds_take_the_place_of_time():
-    assert renamed.with_new_names(["run", "mine", "--time=10m"])[-1] == "--seconds=10m"
+    assert renamed.with_new_names(["simulate", "mine", "--time=10m"])[-1] == "--seconds=10m"
 
 
 def test_epsilon_is_a_threshold_where_the_round_has_its_own():
@@ -60,17 +60,17 @@ def test_epsilon_is_a_threshold_where_the_round_has_its_own():
 
 
 def test_a_number_that_makes_no_sense_is_named_by_its_option(dpcompose):
-    assert dpcompose("run", *GAME, "--keep-views", -1).complaint == (
+    assert dpcompose("simulate", *GAME, "--keep-views", -1).complaint == (
         "--keep-views must be at least 0, not -1"
     )
     assert dpcompose("verify", "--false-alarm", 2).complaint.startswith("--false-alarm must")
 
 
 def test_near_misses_are_named(dpcompose):
-    assert "did you mean run?" in dpcompose("rum").complaint
+    assert "did you mean verify?" in dpcompose("verfy").complaint
     line = dpcompose("bounds", "--mechanism", "laplac", "--rounds", 1).complaint
     assert "did you mean laplace" in line
-    line = dpcompose("run", "pres-when-ahead", "--family", "pure:1", *GAME[3:]).complaint
+    line = dpcompose("simulate", "pres-when-ahead", "--family", "pure:1", *GAME[3:]).complaint
     assert "did you mean press-when-ahead" in line
     assert "did you mean pure?" in dpcompose("verify", "--family", "pur:1").complaint
 
@@ -79,9 +79,9 @@ def test_a_family_without_its_parameter_says_what_is_missing(dpcompose):
     assert "pure needs EPSILON: write pure:EPSILON, as pure:0.1" in (
         dpcompose("verify", "--family", "pure").complaint
     )
-    assert "sum needs a budget" in dpcompose("run", *GAME, "--filter", "sum").complaint
+    assert "sum needs a budget" in dpcompose("simulate", *GAME, "--filter", "sum").complaint
 
 
-def test_the_help_of_run_has_every_family(dpcompose):
-    text = "".join(dpcompose("run", "--help").out.split())
+def test_the_help_of_simulate_has_every_family(dpcompose):
+    text = "".join(dpcompose("simulate", "--help").out.split())
     assert all(f"{kind}:" in text for kind in KINDS)

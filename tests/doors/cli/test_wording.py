@@ -34,7 +34,7 @@ def test_a_run_of_one_round_and_one_trial_says_so():
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("run", "fixed-worst-case"), "in pure:2.0, 1 round, 1 trial per experiment"),
+        (("simulate", "fixed-worst-case"), "in pure:2.0, 1 round, 1 trial per experiment"),
         (("verify",), "pure:2.0, 1 round, 1 trial per experiment; a true bound"),
         (
             (
@@ -59,7 +59,7 @@ def test_the_head_line_of_a_command_says_so(dpcompose, words, line):
 
 def test_a_part_and_a_merge_of_one_folder_say_so(dpcompose, tmp_path):
     game = ("--family", "pure:0.2", "--rounds", 1, "--trials", 1, "--jobs", 1, "--part", "1/1")
-    said = dpcompose("run", "press-when-ahead", *game, "--out", tmp_path / "part")
+    said = dpcompose("simulate", "press-when-ahead", *game, "--out", tmp_path / "part")
     assert said.out.rstrip().endswith("1 trial")
     said = dpcompose("merge", tmp_path / "part", "--out", tmp_path / "whole")
     assert said.out.rstrip().endswith("from 1 folder")

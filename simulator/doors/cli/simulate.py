@@ -1,4 +1,4 @@
-"""``dpcompose run``."""
+"""The command ``dpcompose simulate``."""
 
 from __future__ import annotations
 
@@ -28,8 +28,13 @@ if TYPE_CHECKING:
 @options.seconds
 @options.seed
 @options.jobs
-@click.option("--epsilon", type=float, multiple=True, help="Measure here; may be repeated.")
-@click.option("--delta", type=float, default=1e-6, show_default=True, help="For the bounds.")
+@click.option(
+    "--epsilon",
+    type=float,
+    multiple=True,
+    help="Measure the tail and delta at this epsilon; may be repeated.",
+)
+@click.option("--delta", type=float, default=1e-6, show_default=True, help="Delta of the bounds.")
 @options.confidence
 @options.relation
 @options.privacy_filter
@@ -38,22 +43,22 @@ if TYPE_CHECKING:
     "--keep-views",
     type=int,
     default=0,
-    help="Print so many trials of each experiment in words.",
+    help="Print so many trials of each experiment, round by round.",
 )
 @click.option("--trace", is_flag=True, help="Record the loss along the rounds, for the picture.")
 @options.plot
 @options.table
 @options.keep
 @click.option(
-    "--part", metavar="I/N", help="Play this part alone into --out: see `dpcompose merge`."
+    "--part", metavar="I/N", help="Play only this part, into --out; see `dpcompose merge`."
 )
 @click.option(
     "--dask",
     metavar="ADDRESS",
-    help="Play on the cluster of this Dask scheduler: its address, or its scheduler file.",
+    help="Play on the cluster of this Dask scheduler: an address or a scheduler file.",
 )
 @options.as_json
-def run(
+def simulate(
     *,
     adversary: str,
     family: Guarantee,
@@ -79,25 +84,25 @@ def run(
 ) -> None:
     r"""Play ADVERSARY in both experiments and measure its privacy loss.
 
-    ADVERSARY is a name of the library (see `dpcompose adversaries`) or path/to/file.py:function.
+    ADVERSARY is a name in the library (see `dpcompose adversaries`) or path/to/file.py:function.
 
     \b
     Example:
-      dpcompose run press-when-ahead --family pure:0.2 --rounds 100 --trials 20000 --seed 7
-      dpcompose run press-when-ahead --family pure:0.2 --rounds 8 --trials 20000 --keep-views 2 \
-          --trace --plot run.png
+      dpcompose simulate press-when-ahead --family pure:0.2 --rounds 100 --trials 20000 --seed 7
+      dpcompose simulate press-when-ahead --family pure:0.2 --rounds 8 --trials 20000 \
+          --keep-views 2 --trace --plot run.png
 
-    At every --epsilon it reports the tail Pr[L > epsilon] and the hockey-stick divergence
-    delta(epsilon), each with its interval; without --epsilon, at four points where the losses
-    lie. The bounds are the epsilons that the theorems grant at --delta.
+    At every --epsilon it prints the tail Pr[L > epsilon] and the hockey-stick divergence
+    delta(epsilon), each with its interval; without --epsilon, at four quantiles of the losses.
+    The bounds are the epsilons that the theorems grant at --delta.
 
-    With --seconds the number of trials is settled by plays that only measure speed; the result is
-    that of a run with so many --trials. With --out the same command goes on, for as long again.
+    With --seconds the number of trials is fixed by plays that only measure speed; the result is
+    that of a run with so many --trials. With --out the same command continues, for as long again.
     """
-    # What plays takes longer to import than a page of help to print.
+    # slow to import; --help does not need them
     from simulator.adversaries.loading import find_adversary
+    from simulator.analysis import simulate as simulation
     from simulator.analysis.report import Questions, report
-    from simulator.analysis.simulate import simulate
     from simulator.foundations.frames import export
     from simulator.runner.clusters.dask_cluster import dask_cluster
     from simulator.runner.partial_runs import simulate_part
@@ -110,18 +115,20 @@ def run(
     questions = Questions(epsilon, delta, confidence)
     if part is not None and (out is None or plot is not None or table is not None):
         raise InvalidInput(
-            "a part is stored and has no result of its own: name a folder with --out, draw "
-            "nothing and write no table"
+            "a part is stored and has no result: give a folder with --out, and leave out --plot "
+            "and --table"
         )
     if dask is not None and jobs is not None:
-        raise InvalidInput("a cluster plays with all of its workers: leave out --jobs")
+        raise InvalidInput("a cluster plays on all of its workers: leave out --jobs")
     played: dict[str, Any] = {
         "seed": seed, "relation": options.relation_of(relation), "jobs": jobs, "keep": keep,
         "filter": None if filter_text is None else parse_filter(filter_text),
         "keep_views": keep_views, "trace": trace,
     }  # fmt: skip
     if part is not None and (trials is None or seconds is not None):
-        raise InvalidInput("a part is one of a number of trials: give --trials, and no --seconds")
+        raise InvalidInput(
+            "a part needs the number of trials of the run: give --trials, and leave out --seconds"
+        )
     game = find_adversary(adversary, family, rounds), family, rounds
     with contextlib.nullcontext() if dask is None else dask_cluster(dask):
         if part is not None:
@@ -130,7 +137,7 @@ def run(
             stored = simulate_part(*game, trials, part=part, out=out, **played)
             print_json(stored.as_dict()) if as_json else say(stored)
             return
-        result = simulate(*game, trials, seconds=seconds, out=out, **played)
+        result = simulation.simulate(*game, trials, seconds=seconds, out=out, **played)
     summary = report(result, adversary, questions)
     transcripts = [result.transcript(view) for view in result.views]
     if as_json:
@@ -148,7 +155,7 @@ def run(
 
 
 def draw(result: Result, name: str, confidence: float, path: Path) -> None:
-    """Draw the run into a file; the drawing is imported when there is something to draw."""
+    """Draw the run into a file."""
     from simulator.analysis.plots.style import save_as
     from simulator.analysis.run_picture import picture
 
@@ -156,15 +163,15 @@ def draw(result: Result, name: str, confidence: float, path: Path) -> None:
 
 
 def widened(summary: dict[str, Any]) -> str:
-    """By how much ends lie further out because losses were counted, at most, in one line."""
+    """One line on how much wider the intervals are, at most, because losses were binned."""
     points = [point for each in summary["experiments"].values() for point in each["points"]]
     tail, delta = (
         end(max(point[what].get("widened", 0.0) for point in points), ROUND_CEILING, 2)
         for what in ("tail", "delta")
     )
     return (
-        f"The losses were counted in bins: that moves an end of Pr[L > epsilon] by {tail} at most, "
-        f"of delta(epsilon) by {delta}"
+        f"The losses were counted in bins, which moves an end of Pr[L > epsilon] by {tail} at "
+        f"most, and of delta(epsilon) by {delta}"
     )
 
 

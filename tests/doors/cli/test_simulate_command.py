@@ -1,4 +1,4 @@
-"""``dpcompose run`` and ``dpcompose adversaries``: the JSON, jobs, folders that are resumed."""
+"""``dpcompose simulate`` and ``dpcompose adversaries``: JSON, jobs, resumed folders."""
 
 import math
 import re
@@ -12,7 +12,7 @@ TIMES = {"seconds", "compile_seconds", "rounds_per_second"}
 
 
 def told(dpcompose, *arguments):
-    said = dpcompose("run", *arguments, "--json")
+    said = dpcompose("simulate", *arguments, "--json")
     assert (said.code, said.err) == (0, "")
     return said.json
 
@@ -42,7 +42,7 @@ def test_the_json_has_what_machines_need(dpcompose, adversary_file):
 
 def test_the_head_line_names_the_filter(dpcompose):
     """A run that a filter had cut short read like one that had none."""
-    game = ("run", "fixed-worst-case", *RUN)
+    game = ("simulate", "fixed-worst-case", *RUN)
     filtered = dpcompose(*game, "--filter", "sum:0.5").out.splitlines()[0]
     assert filtered == (
         "fixed-worst-case in pure:0.2, 20 rounds, 300 trials per experiment, "
@@ -72,7 +72,7 @@ def test_without_an_epsilon_points_are_chosen_where_the_losses_lie(dpcompose, ad
 
 def test_where_all_losses_are_of_one_size_a_point_lies_below_it(dpcompose):
     """At the size itself no loss passes: one round of randomized response showed zeros alone."""
-    call = ("run", "fixed-worst-case", "--family", "pure:0.6", "--rounds", 1, "--trials", 200,
+    call = ("simulate", "fixed-worst-case", "--family", "pure:0.6", "--rounds", 1, "--trials", 200,
             "--jobs", 1, "--json")  # fmt: skip
     points = dpcompose(*call).json["experiments"]["0"]["points"]
     assert [point["epsilon"] for point in points] == [0.3, 0.6]
@@ -85,7 +85,7 @@ def test_delta_zero_asks_for_the_pure_epsilon(dpcompose, adversary_file):
 
 
 def test_the_table_is_all_there_is_on_standard_output(dpcompose, adversary_file):
-    said = dpcompose("run", adversary_file(), *RUN, "--epsilon", 1)
+    said = dpcompose("simulate", adversary_file(), *RUN, "--epsilon", 1)
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
     assert "pure:0.2, 20 rounds, 300 trials per experiment, seed 7" in lines[0]
@@ -102,7 +102,7 @@ def steady(coins):
         yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.13)
 """
     asked = (
-        "run", adversary_file(source, "steady"), "--family", "pure:0.2", "--rounds", 1000,
+        "simulate", adversary_file(source, "steady"), "--family", "pure:0.2", "--rounds", 1000,
         "--trials", 300, "--jobs", 1, "--epsilon", 4.00007, "--epsilon", 9,
     )  # fmt: skip
     points = [
@@ -167,7 +167,7 @@ def test_another_seed_changes_the_result(dpcompose, adversary_file):
 def test_a_library_name_and_replace_one(dpcompose):
     report = told(dpcompose, "patient-hunter", *RUN, "--epsilon", 0.5)
     assert report["relation"] == "add/remove-one"
-    line = dpcompose("run", "patient-hunter", *RUN, "--relation", "replace-one").complaint
+    line = dpcompose("simulate", "patient-hunter", *RUN, "--relation", "replace-one").complaint
     assert "not neighbours under replace-one" in line
 
 
@@ -192,7 +192,7 @@ def test_a_torn_log_is_mended_and_says_what_was_dropped(dpcompose, adversary_fil
     whole = told(dpcompose, adversary, *settings, "--out", out)
     log = out / "blocks.log"
     log.write_bytes(log.read_bytes()[:-40])
-    said = dpcompose("run", adversary, *settings, "--out", out, "--json")
+    said = dpcompose("simulate", adversary, *settings, "--out", out, "--json")
     assert said.code == 0
     assert lasting(said.json) == lasting(whole)
     (line,) = said.err.splitlines()

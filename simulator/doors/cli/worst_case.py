@@ -1,4 +1,4 @@
-"""``dpcompose worst``."""
+"""The command ``dpcompose worst-case``."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 STOPPED = {
     "tolerance": "the ends are within the tolerance",
-    "time": "the time was up; --seconds and --tolerance set how long and how near",
-    "rounding": "only rounding keeps the ends apart",
+    "time": "the time limit was reached; see --seconds and --tolerance",
+    "rounding": "the ends differ by rounding only",
 }
-"""Why no finer grid was tried."""
+"""What is printed for the reason why no finer grid was tried."""
 
 
 @click.command()
@@ -33,23 +33,23 @@ STOPPED = {
     "menu_text",
     default=None,
     metavar="MENU",
-    help="The mechanisms to choose from: laplace:0.1, randomized-response:0.01..0.2 for a free "
-    "parameter, exponential:1 for any extremal pair of its range; several with commas between.",
+    help="The mechanisms to choose from, separated by commas: laplace:0.1, "
+    "randomized-response:0.01..0.2 for a free parameter, exponential:1 for any extremal pair.",
 )
 @click.option(
     "--family",
     "family_text",
     default=None,
     metavar="FAMILY",
-    help="In place of --menu: the dominating pairs of pure:EPSILON, approx:EPSILON,DELTA, "
+    help="Instead of --menu: the dominating pairs of pure:EPSILON, approx:EPSILON,DELTA, "
     "gaussian:MU or range:EPSILON.",
 )
-@click.option("--epsilon", type=float, required=True, help="Where delta(epsilon) is wanted.")
+@click.option("--epsilon", type=float, required=True, help="The epsilon of delta(epsilon).")
 @click.option(
     "--rounds",
     type=int,
     default=None,
-    help="Rounds k at most; none where the filter ends the game.",
+    help="At most so many rounds k; not needed if the filter ends the game.",
 )
 @options.privacy_filter
 @options.relation
@@ -65,21 +65,27 @@ STOPPED = {
     type=float,
     default=1e-3,
     show_default=True,
-    help="Stop where the ends are so close, relative to the upper one.",
+    help="Stop at this distance of the ends, relative to the upper one.",
 )
 @click.option(
-    "--seconds", type=float, default=60.0, show_default=True, help="Begin no finer grid after."
+    "--seconds",
+    type=float,
+    default=60.0,
+    show_default=True,
+    help="Begin no finer grid after so many seconds.",
 )
-@click.option("--play", type=int, default=None, metavar="TRIALS", help="Simulate the adversary.")
+@click.option(
+    "--play", type=int, default=None, metavar="TRIALS", help="Simulate the adversary too."
+)
 @options.seed
 @options.jobs
 @click.option(
-    "--save", type=click.Path(), default=None, metavar="FILE.py", help="Keep the adversary here."
+    "--save", type=click.Path(), default=None, metavar="FILE.py", help="Write the adversary here."
 )
 @options.plot
-@click.option("--transcript", is_flag=True, help="Print a typical play and one that wins.")
+@click.option("--transcript", is_flag=True, help="Print a typical play, and one that wins.")
 @options.as_json
-def worst(
+def worst_case(
     *,
     menu_text: str | None,
     family_text: str | None,
@@ -102,44 +108,44 @@ def worst(
 
     \b
     Examples:
-      dpcompose worst --menu randomized-response:0.1,laplace:0.2 --rounds 20 --epsilon 1
-      dpcompose worst --menu randomized-response:0.025,randomized-response:0.2 \
+      dpcompose worst-case --menu randomized-response:0.1,laplace:0.2 --rounds 20 --epsilon 1
+      dpcompose worst-case --menu randomized-response:0.025,randomized-response:0.2 \
           --filter whitehouse:1,1e-5 --epsilon 1 --play 100000 --save worst.py --plot worst.png
 
     No adversary of the game gets more than the upper end; the one that was found gets the lower
-    one. It plays like any other: --play simulates it, --save writes it as a rule for the commands
-    run and tail, --plot draws what it asks at which loss, --transcript puts two plays into words.
+    end. --play simulates it, --save writes it as a rule for the commands simulate and
+    estimate-rare, --plot draws its choice at each loss, --transcript prints two plays.
 
-    Where a filter promises a delta at this epsilon the verdict is `sound`, `broken` or, where the
-    promise lies between the ends, `undecided`. Exits 1 where a filter is broken.
+    If a filter promises a delta at this epsilon the verdict is `sound`, `broken` or, for a promise
+    between the ends, `undecided`. Exits with 1 if a filter is broken.
     """
-    # What searches takes longer to import than a page of help to print.
+    # slow to import; --help does not need them
     from simulator.analysis.policy_picture import draw
     from simulator.analysis.worst_played import played
     from simulator.theory.filters.families import parse_filter
+    from simulator.worst import search
     from simulator.worst.menu_parsing import parse_family, parse_menu
     from simulator.worst.policy_files import NAME, new_python_file
     from simulator.worst.policy_header import header
-    from simulator.worst.search import worst_case
     from simulator.worst.transcript import transcript as transcript_of
 
     if (menu_text is None) == (family_text is None):
-        raise click.UsageError("give --menu or --family, one of the two")
+        raise click.UsageError("give either --menu or --family")
     if as_json and transcript:
-        raise click.UsageError("--transcript is text: leave it out, or --json")
+        raise click.UsageError("--transcript and --json do not go together: a transcript is text")
     if play is not None:
         whole("the trials of --play", play)
     whole("seed", seed, 0)
     save_to = None if save is None else new_python_file(save)
-    found = worst_case(
+    found = search.worst_case(
         parse_menu(menu_text) if menu_text is not None else parse_family(family_text or ""),
         epsilon=epsilon, rounds=rounds,
         filter=None if filter_text is None else parse_filter(filter_text),
         experiment=int(experiment), relation=options.relation_of(relation),
         tolerance=tolerance, seconds=seconds,
     )  # fmt: skip
-    estimate, trouble = None, None
-    try:  # the answer is printed, whatever becomes of the files and the play beside it
+    estimate, failure = None, None
+    try:  # the result is printed even if a file cannot be written or the play fails
         if save_to is not None:
             found.policy.save(save_to, header(found, save_to, commands(found, save_to)))
         if plot is not None:
@@ -147,7 +153,7 @@ def worst(
         if play is not None:
             estimate = played(found.policy, play, seed=seed, jobs=jobs)
     except DpcomposeError as error:
-        trouble = error
+        failure = error
     if as_json:
         print_json(plain(found, estimate))
     else:
@@ -156,28 +162,28 @@ def worst(
             say(f"\n{transcript_of(found.policy, seed=seed)}")
         if save_to is not None and save_to.exists():
             say(f"\nsaved: {save_to}:{NAME}")
-    if trouble is not None:
+    if failure is not None:
         if found.verdict != "broken":
-            raise trouble
-        click.echo(f"error: {trouble}", err=True)
+            raise failure
+        click.echo(f"error: {failure}", err=True)
     return 1 if found.verdict == "broken" else 0
 
 
 def commands(found: WorstCase, path: Path) -> tuple[str, str]:
-    """How the commands run and tail play the policy of a file."""
+    """The commands that simulate the saved policy, and estimate its tail."""
     from simulator.worst.policy_files import NAME
 
     policy = found.policy
     game = f"{path.name}:{NAME} --family {policy.family} --rounds {policy.rounds}"
     game += f" --relation {policy.relation} --epsilon {found.epsilon!r}"
     return (
-        f"dpcompose run {game} --trials 100000",
+        f"dpcompose simulate {game} --trials 100000",
         f"dpcompose estimate-rare {game} --experiment {policy.experiment}",
     )
 
 
 def plain(found: WorstCase, estimate: Estimate | None) -> dict[str, Any]:
-    """The answer as plain values."""
+    """The result as plain values, for JSON."""
     from simulator.analysis.worst_played import agrees
 
     non_adaptive = found.non_adaptive
@@ -208,7 +214,7 @@ def ends(bracket: Bracket) -> dict[str, float]:
 
 
 def show(found: WorstCase, estimate: Estimate | None) -> None:
-    """Print the answer for people."""
+    """Print the result as text."""
     from simulator.analysis.worst_played import agrees
 
     non_adaptive, dominating, promised = found.non_adaptive, found.dominating, found.promised
@@ -229,8 +235,8 @@ def show(found: WorstCase, estimate: Estimate | None) -> None:
     if found.verdict is not None:
         lines.append(("verdict", verdict(found)))
     if estimate is not None:
-        met = "agrees" if agrees(estimate, found.delta) else "DOES NOT AGREE"
-        lines += [("played", str(estimate)), ("", f"which {met} with the ends above")]
+        relation = "agrees" if agrees(estimate, found.delta) else "DOES NOT AGREE"
+        lines += [("played", str(estimate)), ("", f"which {relation} with the ends above")]
     lines += [
         (
             "grid",
@@ -244,10 +250,10 @@ def show(found: WorstCase, estimate: Estimate | None) -> None:
 
 
 def verdict(found: WorstCase) -> str:
-    """The verdict in words."""
+    """The verdict as text."""
     ratio = "" if found.ratio is None else f"at least {number(found.ratio)} times what is promised"
     if found.verdict == "broken":
         return f"BROKEN: {ratio}" if ratio else "BROKEN"
     if found.verdict == "undecided":
-        return "undecided: what is promised lies between the ends"
+        return "undecided: the promise lies between the ends"
     return f"sound: {ratio} is lost" if ratio else "sound"
