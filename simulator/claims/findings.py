@@ -7,12 +7,13 @@ import math
 from simulator.analysis.estimation import BoundOutcome, BoundVerdict
 from simulator.claims.model import Finding, Method, Verdict
 
-#: A bound within one percent of what is attained counts as tight.
 TIGHT = 1.01
-#: Relative rounding allowed of exact computations.
+"""A bound within one percent of what is attained counts as tight."""
 ROUNDING = 1e-9
-#: What numbers of the size of 1 leave behind where exactly nothing is claimed, as at epsilon = 0.
+"""Relative rounding allowed of exact computations."""
 NOTHING = 1e-15
+"""What numbers of the size of 1 leave behind where exactly nothing is claimed, as at epsilon =
+0."""
 
 _OF_OUTCOME = {
     BoundOutcome.HOLDS: Verdict.NOT_TIGHT,

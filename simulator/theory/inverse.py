@@ -1,4 +1,4 @@
-"""Inverting a monotone curve: where it passes a level, and certain ends of that point."""
+"""Inversion of monotone curves: an approximate root, and certified ends of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import scipy
 
 from simulator.theory.bracket import Bracket
 
-_SMALL = 1e-9  # a number below it is resolved to the rounding of this
+_SMALL = 1e-9  # below it a number is resolved to the rounding of this one
 _LOG_OF_ZERO = -800.0  # below the logarithm of the smallest double
 
 
@@ -21,14 +21,14 @@ def crossing(
     xtol: float,
     rtol: float = 2.0**-50,
 ) -> float:
-    """About the root of a function whose signs at ``low`` and ``high`` differ."""
+    """The approximate root of a function whose signs at ``low`` and ``high`` differ."""
     return float(scipy.optimize.brentq(excess, low, high, xtol=xtol, rtol=rtol, disp=False))
 
 
 def falling_root(curve: Callable[[float], float], level: float, high: float) -> float:
-    """About the least x in [0, high] with curve(x) <= level, for a falling curve; else ``high``.
+    """The approximate least x in [0, high] with curve(x) <= level, else ``high``; curve decreases.
 
-    The search is in the logarithm of the curve, which is close to straight in the tails.
+    The search is in the logarithm of the curve, which is nearly linear in the tails.
     """
     log_level = math.log(level)
 
@@ -46,7 +46,7 @@ def falling_root(curve: Callable[[float], float], level: float, high: float) -> 
 def walk_outward(
     start: float, sign: int, low: float, high: float, *, certified: Callable[[float], bool]
 ) -> float:
-    """First point, walking from ``start`` in growing steps, where ``certified`` holds.
+    """The first point from ``start``, in growing steps, where ``certified`` holds.
 
     ``sign`` is +1 to walk up, -1 to walk down; ``high`` or ``low`` where no point before it is.
     """
@@ -63,15 +63,15 @@ def walk_outward(
 def certain_inverse(
     curve: Callable[[float], Bracket], level: float, *, start: float, top: float
 ) -> Bracket:
-    """Bracket of the least x in [0, top] where a falling curve is at most ``level``.
+    """Bracket of the least x in [0, top] where a decreasing curve is at most ``level``.
 
-    ``curve`` gives a bracket of itself; ``start`` is a guess of the inverse, and the curve is at
-    most ``level`` at ``top``.
+    ``curve`` returns brackets; ``start`` is a guess of the inverse; at ``top`` the curve is at most
+    ``level``.
     """
     start = min(max(start, 0.0), top)
     high = walk_outward(start, +1, 0.0, top, certified=lambda x: curve(x).upper <= level)
     low = walk_outward(start, -1, 0.0, top, certified=lambda x: curve(x).lower > level)
-    if low == 0.0 or high == 0.0:  # walking down ends there, certain or not
+    if low == 0.0 or high == 0.0:  # the walk down ends at 0, certified or not
         low = 0.0
         high = 0.0 if curve(0.0).upper <= level else high
     return Bracket(low, max(low, high))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_POINTS = 1 << 22
-"""A lattice of more points is none of manageable size."""
+"""Most points of a lattice."""
 
 
 def common_step(rises: NDArray[np.float64]) -> float | None:

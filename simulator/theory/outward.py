@@ -1,4 +1,4 @@
-"""Rounding outward: what turns a computed number into an end that is certain."""
+"""Outward rounding, which makes certain ends of computed numbers."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from fractions import Fraction
 from simulator.theory.bracket import Bracket
 
 UNIT = 2.0**-53
-"""Half the distance of 1 to the next double: the relative error of one operation."""
+"""The unit roundoff 2^-53: the relative error of one operation."""
 
 _SMALLEST_NORMAL = sys.float_info.min  # a number below it has fewer digits, or none
 
 
 def above(value: float) -> float:
-    """The next double."""
+    """The next double above."""
     return math.nextafter(value, math.inf)
 
 
 def below(value: float) -> float:
-    """The double before."""
+    """The next double below."""
     return math.nextafter(value, -math.inf)
 
 
 def not_lost(value: float) -> float:
-    """Return a number >= 0 rounded up where it underflows: what is positive stays above 0."""
+    """Return a number >= 0, rounded up where it underflows."""
     return value if value >= _SMALLEST_NORMAL else above(value)
 
 
 def sum_bracket(terms: Iterable[tuple[float, int]]) -> Bracket:
-    """The doubles around the exact sum of value * count, one of them where it is a double."""
+    """Neighbouring doubles around the exact sum of value * count; a point where it is one."""
     pairs = list(terms)
     infinite = next((value for value, _ in pairs if math.isinf(value)), None)
     if infinite is not None:

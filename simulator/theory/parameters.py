@@ -1,7 +1,6 @@
 """Checks on the parameters of guarantees, laws, filters and compositions.
 
-Each returns a plain float or int, so that numpy scalars, fractions and whole numbers are as good as
-floats, and raises InvalidInput with one line otherwise.
+Each returns a plain float or int from any kind of number, or raises InvalidInput with one line.
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ from simulator.foundations import validation
 from simulator.foundations.errors import InvalidInput
 
 LARGEST = 1e100
-"""The largest parameter of a guarantee or a law: neither squares nor their sums overflow."""
+"""The largest parameter of a guarantee or a law, so that sums of squares do not overflow."""
 
 SMALLEST_DELTA = 1e-300
-"""The smallest positive delta of a question: logarithms of smaller ones lose their digits."""
+"""The smallest positive delta allowed; logarithms of smaller ones lose digits."""
 
 
 def nonnegative(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float; raise InvalidInput unless it lies in [0, 1e100]."""
     if type(value) is float and 0.0 <= value <= LARGEST:
-        return value  # guarantees are made anew every round: the common case is quick
+        return value  # a fast path, as guarantees may be made in every round
     number = validation.finite(name, value)
     if not 0.0 <= number <= LARGEST:
         raise InvalidInput(f"{name} must be a number in [0, {LARGEST:g}], not {number!r}")
@@ -51,7 +50,7 @@ def count(name: str, value: SupportsInt, least: int = 1, bits: int = 63) -> int:
 
 
 def several(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
-    """Return ``values`` as a tuple; raise InvalidInput for text, and for what has no items."""
+    """Return ``values`` as a tuple; raise InvalidInput for text and non-iterables."""
     try:
         if isinstance(values, str | bytes):
             raise TypeError
@@ -61,7 +60,7 @@ def several(name: str, values: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def delta_of_question(value: SupportsFloat) -> float:
-    """Return the delta of a question; raise InvalidInput unless it is 0 or in [1e-300, 1)."""
+    """Return ``value`` as a float; raise InvalidInput unless it is 0 or in [1e-300, 1)."""
     number = validation.finite("delta", value)
     if not (number == 0.0 or SMALLEST_DELTA <= number < 1.0):
         raise InvalidInput(f"delta must be 0, or in [{SMALLEST_DELTA:g}, 1), not {number!r}")

@@ -1,8 +1,8 @@
 """Values of the theory as JSON and back: frozen dataclasses, exact floats, a version.
 
-A document is an object ``{"dpcompose": NAME, "version": 1, ...}``. A float is written with the
-digits that give it back, one that is not finite as "inf" or "-inf". Errors of reading have one line
-with the path inside of the document, as ``event.events[1].rate``.
+A document is an object ``{"dpcompose": NAME, "version": 1, ...}``. Floats round-trip exactly; an
+infinite one is written as "inf" or "-inf". Errors of reading have one line with the path in the
+document, such as ``event.events[1].rate``.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from numpy.typing import NDArray
 from simulator.foundations.errors import InvalidInput, NotApplicable
 
 VERSION = 1
-"""Of every document: it changes when what an older reader understands would be wrong."""
+"""Version of every document; it changes when an older reader would misread one."""
 
 _DEEPEST = 100
 _LONGEST = 100
-"""Characters of a name that are compared with the known ones: the time is their square."""
+"""Characters of a name that are compared with the known names, in quadratic time."""
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
 @dataclass(frozen=True)
 class JsonNode:
-    """One value inside of a document, and the path to it."""
+    """A value in a document, and its path."""
 
     value: Any
     path: str
@@ -54,7 +54,7 @@ class JsonNode:
         return [self._inner(item, f"[{place}]") for place, item in enumerate(self.value)]
 
     def items_or_one(self) -> list[JsonNode]:
-        """The items of a list, or the value itself where it is none."""
+        """The items of a list, or the value itself if it is not a list."""
         return self.items() if isinstance(self.value, list) else [self]
 
     def _inner(self, value: Any, step: str) -> JsonNode:
@@ -111,11 +111,11 @@ _READERS: dict[Any, Read] = {
         [item.number() for item in node.items()], dtype=float
     ),
 }
-"""How a field is read, by its annotation."""
+"""The reader of a field, by its annotation."""
 
 
 def plain(value: Any) -> Any:
-    """A plain value as JSON can hold it."""
+    """The value as JSON data."""
     if isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -127,14 +127,14 @@ def plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Frozen dataclasses that a document distinguishes by their kind.
+    """Frozen dataclasses by their kind in a document.
 
     Attributes
     ----------
     base : the class that fields are annotated with.
     classes : by the word that the document has as ``kind``.
     readers : of annotations beyond the plain ones.
-    check : raises InvalidInput for a value that its class lets pass and a document must not hold.
+    check : raises InvalidInput for a value that its class allows and a document must not hold.
     """
 
     base: type[Any]
@@ -207,9 +207,9 @@ def written(name: str, content: Mapping[str, Any]) -> str:
 
 
 def parsed(text: str, name: str) -> Any:
-    """The JSON value of a text; raises InvalidInput where it is none, or too deep."""
+    """The JSON value of a text; raises InvalidInput where it is not JSON, or nested too deep."""
     try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique_members)
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from None
     except TypeError:
@@ -217,28 +217,28 @@ def parsed(text: str, name: str) -> Any:
     except RecursionError:
         raise InvalidInput(f"{name}: is nested more than {_DEEPEST} levels deep") from None
     except ValueError as error:
-        raise InvalidInput(f"{name}: is no JSON: {error}") from None
+        raise InvalidInput(f"{name}: is not JSON: {error}") from None
 
 
 def _refuse(constant: str) -> NoReturn:
     raise InvalidInput(f'{constant} is not JSON; write an infinite number as "inf"')
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise InvalidInput(f"the member {name[:_LONGEST]!r} stands twice in one object")
+            raise InvalidInput(f"the member {name[:_LONGEST]!r} appears twice in one object")
         found[name] = value
     return found
 
 
 def members_of(text: str, name: str, needs: tuple[str, ...]) -> dict[str, JsonNode]:
-    """The members of the document of that name, which must have those; inverse of written."""
+    """The members of a document, which must include ``needs``; inverse of :func:`written`."""
     node = JsonNode(parsed(text, name), name)
     members = node.members()
     if "dpcompose" not in members or members.pop("dpcompose").value != name:
-        node.complain(f'is no document of dpcompose: it has no "dpcompose": "{name}"')
+        node.complain(f'is not a document of dpcompose: it has no "dpcompose": "{name}"')
     version = members.pop("version").value if "version" in members else None
     if type(version) is not int or version != VERSION:  # true equals 1
         node.complain(f"has version {_shown(version)}, where this program reads {VERSION}")

@@ -79,7 +79,7 @@ def altered(old, new):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("{", "pld: is no JSON"),
+        ("{", "pld: is not JSON"),
         ("[]", "pld: must be an object, not []"),
         ("[" * 100_000, "nested more than 100 levels"),
         ('{"dpcompose": "bracket", "version": 1}', 'it has no "dpcompose": "pld"'),

@@ -182,13 +182,13 @@ def test_ten_thousand_distinct_laws():
     batch = CountedLaws.of(pairs)
     mean = sum(law.mean for law, _ in pairs[::100]) * 100
     assert 0 < found.lower - mean < 40
-    assert batch.gist.laplaces.counts.sum() == 10_000
+    assert batch.approximation.laplaces.counts.sum() == 10_000
 
 
 def test_the_gist_is_near():
     parts = CountedLaws.of([(LaplaceLaw(0.01 + 0.0007 * i), 1) for i in range(1000)])
     theta = np.array([0.1, 1.0, 10.0])
-    np.testing.assert_allclose(parts.gist.log_mgf(theta), parts.log_mgf(theta), rtol=3e-3)
+    np.testing.assert_allclose(parts.approximation.log_mgf(theta), parts.log_mgf(theta), rtol=3e-3)
 
 
 def test_ratios_near_nothing_keep_a_bound():

@@ -8,7 +8,6 @@ from typing import Any
 
 from simulator.claims.knobs import Knob
 
-#: Of a parameter's name: its meaning, and the least and largest value of a number.
 MEANINGS: dict[str, tuple[str, float, float]] = {
     "agree": ("share of patients in whom smoking and disease agree", 0.0, 1.0),
     "alpha": ("error of an answer, as a fraction of the rows", 0.0, 1.0),
@@ -112,8 +111,8 @@ MEANINGS: dict[str, tuple[str, float, float]] = {
     "useful": ("the advantage from which on an answer is useful", 0.0, 1.0),
     "weight": ("weight of a score, in ε/Δu", 0.0, 100.0),
 }
+"""Of a parameter's name: its meaning, and the least and largest value of a number."""
 
-#: Of a parameter that is no number: its meaning.
 CHOICES: dict[str, str] = {
     "adaptive": "whether an answer sways the later queries",
     "against_first": "whether the claim in the proof is read against D_0",
@@ -164,14 +163,15 @@ CHOICES: dict[str, str] = {
     "trusted": "whether the curator receives the true bits",
     "values": "the values of the database, ascending",
 }
+"""Of a parameter that is no number: its meaning."""
 
-#: Whole numbers of things of which every combination is listed: two more take long enough.
 LISTED = frozenset({
     "n", "s", "m", "bits", "nodes", "cells", "parties", "outcomes", "dimensions", "databases",
     "top", "rounds", "answers",
 })  # fmt: skip
-#: Whole numbers of things that are played one by one.
+"""Whole numbers of things of which every combination is listed: two more take long enough."""
 PLAYED = frozenset({"trials", "rounds"})
+"""Whole numbers of things that are played one by one."""
 _MORE = 5.0  # times the default takes some five seconds at most
 _SHORT = 12  # larger defaults are computed, not listed
 

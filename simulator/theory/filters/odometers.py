@@ -30,11 +30,11 @@ class MixtureOdometer:
     Proof. With Q the sum of squared epsilons and M the loss of the rounds minus Q/2, each round
     being a randomized response, exp(x M - x^2 Q / 2) is a supermartingale for every x >= 0. Its
     average over a half-normal x of variance 1/gamma is one too, and is at least
-    sqrt(gamma / (Q + gamma)) exp(M^2 / (2 (Q + gamma))) for M >= 0,
-    so Ville's inequality bounds M by sqrt((Q + gamma)(2 ln(1/delta) + ln(1 + Q/gamma))) at all
-    times simultaneously. The reading is Q/2 more, or the sum of epsilons if less. A pure round's
-    loss has a moment-generating function below that of randomized response. A round of (epsilon_i, delta_i)-DP is a function of
-    randomized response that reveals everything with probability delta_i; so
+    sqrt(gamma / (Q + gamma)) exp(M^2 / (2 (Q + gamma))) for M >= 0, so Ville's
+    inequality bounds M by sqrt((Q + gamma)(2 ln(1/delta) + ln(1 + Q/gamma))) at all times
+    simultaneously. The reading is Q/2 more, or the sum of epsilons if less. A pure round's loss has
+    a moment-generating function below that of randomized response. A round of
+    (epsilon_i, delta_i)-DP is a function of randomized response that reveals everything with probability delta_i; so
     P0(S) <= E1[e^u; S] + delta + E0[sum of delta_i] for every event S of the view.
 
     Attributes

@@ -32,15 +32,15 @@ from simulator.theory.parameters import positive
 from simulator.theory.pld.grid_laws import enclosing_grid_laws, round_step
 from simulator.theory.stored import JsonNode, parsed
 
-#: Margins above the error of quadrature and rounding in a Renyi divergence.
 _UP, _LOST = 1.0 + 1e-9, 1e-14
+"""Margins above the error of quadrature and rounding in a Renyi divergence."""
 _CELLS = 1 << 14
 _REACH = 39.0
-#: A fractional order beyond the first is bounded by the whole orders around it, any order beyond
-#: the second by convexity.
 _LARGEST_FRACTION, _LARGEST_SUM = 500.0, 5000.0
-#: Most nodes of a quadrature; beyond, the whole orders around a fractional one are used.
+"""A fractional order beyond the first is bounded by the whole orders around it, any order beyond
+the second by convexity."""
 _MOST_NODES = 1e6
+"""Most nodes of a quadrature; beyond, the whole orders around a fractional one are used."""
 
 
 class DominatedFamily(Guarantee):

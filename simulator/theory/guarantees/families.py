@@ -1,8 +1,8 @@
-"""Privacy guarantees of one round: the families that an adversary must choose its mechanisms from.
+"""Guarantees of one round, and their text form.
 
-Each guarantee is a frozen value. What it implies in the other notions is exposed as numbers
-(infinite where nothing is implied), so that whether one guarantee implies another is one
-comparison, and a bound on a composition only sums numbers.
+Each guarantee is a frozen value that defines a family of mechanisms. The parameters that it implies
+in other notions are numbers (infinite where nothing is implied), so comparing guarantees is
+comparing numbers, and bounds on compositions sum them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class ApproxDP(Guarantee):
 
     @property
     def worst_law(self) -> PrivacyLossLaw:
-        """Randomized response, and the bit with probability delta."""
+        """Randomized response that reveals the bit with probability delta."""
         return randomized_response(self.epsilon, self.delta)
 
     @property
@@ -100,7 +100,7 @@ class ApproxDP(Guarantee):
 
 @dataclass(frozen=True)
 class GaussianDP(Guarantee):
-    """mu-Gaussian differential privacy: no easier to tell apart than N(0, 1) and N(mu, 1).
+    """mu-Gaussian differential privacy: dominated by N(0, 1) against N(mu, 1).
 
     Source: Dong, Roth and Su 2022, Definition 2.6. The Gaussian mechanism has mu = Delta / sigma.
     """
@@ -166,7 +166,7 @@ class ZCDP(Guarantee):
 
     @property
     def gdp_mu(self) -> float:
-        """Zero for rho = 0, else infinity: concentration does not bound the trade-off curve so."""
+        """Zero for rho = 0, else infinity: zCDP implies no Gaussian differential privacy."""
         return 0.0 if self.rho == 0.0 else math.inf
 
     @property
@@ -202,7 +202,7 @@ class BoundedRange(Guarantee):
 
     @property
     def pure_epsilon(self) -> float:
-        """The width: a loss that takes both signs in an interval of that width is within it."""
+        """The width: a loss in an interval of that width that contains 0 is at most the width."""
         return self.epsilon
 
     @property
@@ -229,7 +229,7 @@ class BoundedRange(Guarantee):
 
     @property
     def gdp_mu(self) -> float:
-        """That of randomized response of half the width, the hardest of the extremal pairs."""
+        """The mu of randomized response of half the width, the worst of the extremal pairs."""
         return PureDP(self.epsilon / 2.0).gdp_mu
 
     def renyi(self, alpha: float) -> float:
@@ -253,7 +253,7 @@ KINDS: dict[str, type[Guarantee]] = {
         DominatedDP,
     )
 }
-"""The families that :func:`parse_guarantee` reads, by the word before the colon."""
+"""The families that :func:`parse_guarantee` reads, by the name before the colon."""
 
 
 WRITTEN = {
@@ -269,10 +269,10 @@ WRITTEN = {
     "shuffled": ("EPSILON,REPORTS", "1,10000"),
     "dominated": ("LAW", "JSON"),
 }
-"""What follows the colon in the text of each family: the parameters, and an example of them."""
+"""The parameters after the colon in the text of each family, and an example."""
 
 FORMS = ", ".join(f"{kind}:{parameters}" for kind, (parameters, _) in WRITTEN.items())
-"""How each family is written."""
+"""The text forms of all families."""
 
 
 def parse_guarantee(text: str) -> Guarantee:

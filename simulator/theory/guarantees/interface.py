@@ -1,4 +1,4 @@
-"""What every guarantee of one round has in common."""
+"""The interface of guarantees of one round."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from simulator.foundations.validation import numeral, point
 from simulator.theory.guarantees.renyi_divergence import check_order
 from simulator.theory.laws.base import PrivacyLossLaw
 
-# Relative: float noise of a unit conversion must not turn a legal move into a breach.
+# Relative; rounding in a unit conversion must not turn a legal move into a breach.
 _SLACK = 1e-12
 
 
 def within(value: float, limit: float) -> bool:
-    """Whether ``value`` is at most ``limit``, up to float noise."""
+    """Whether ``value`` is at most ``limit``, up to rounding."""
     return value <= limit * (1.0 + _SLACK)
 
 
 @dataclass(frozen=True)
 class Guarantee(ABC):
-    """What every mechanism of a family promises about one round, in both directions.
+    """The promise of every mechanism of a family about one round, in both directions.
 
     ``str()`` gives the form that :func:`parse_guarantee` reads, such as ``pure:0.2``.
     """
@@ -32,7 +32,7 @@ class Guarantee(ABC):
     kind: ClassVar[str]
 
     def _set(self, name: str, value: object) -> None:
-        """Store a checked parameter: guarantees are frozen once they are made."""
+        """Store a checked parameter of a frozen guarantee."""
         object.__setattr__(self, name, value)
 
     def __str__(self) -> str:
@@ -68,8 +68,8 @@ class Guarantee(ABC):
     def hockey_stick(self, epsilon: float) -> float:
         """delta(epsilon) of one round at any real ``epsilon``, exact or an upper bound.
 
-        It is the worst of the family, attained by its extremal pair. Negative epsilon uses that
-        the families are symmetric in the two experiments.
+        The largest in the family, attained by its extremal pair. A negative epsilon is reduced to a
+        positive one, as families are symmetric in the two experiments.
         """
         epsilon = point("epsilon", epsilon)
         if epsilon < 0.0:
@@ -81,7 +81,7 @@ class Guarantee(ABC):
 
     @property
     def core(self) -> Guarantee:
-        """What is kept unless the round leaks outright; see :attr:`leak`."""
+        """The guarantee conditioned on the bit not being revealed outright; see :attr:`leak`."""
         return self
 
     @property
@@ -96,7 +96,7 @@ class Guarantee(ABC):
 
     @property
     def dominating_law(self) -> PrivacyLossLaw | None:
-        """Law of a pair that dominates the family in either order, in it or not, if any."""
+        """Law of a pair, in the family or not, that dominates it in either order, if any."""
         return self.worst_law
 
     @property
@@ -126,9 +126,9 @@ class Guarantee(ABC):
 
     @property
     def renyi_orders(self) -> tuple[float, ...]:
-        """The orders at which :meth:`renyi` is stated, where it is infinite beyond the last.
+        """The orders at which :meth:`renyi` is stated; it is infinite beyond the last.
 
-        Empty where it holds at every order.
+        Empty where it is stated at every order.
         """
         return ()
 

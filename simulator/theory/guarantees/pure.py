@@ -1,4 +1,4 @@
-"""Pure differential privacy, from which other guarantees are made."""
+"""Pure differential privacy, a part of several other guarantees."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PureDP(Guarantee):
 
     @property
     def loss_variance(self) -> float:
-        """Of randomized response, (epsilon / cosh(epsilon/2))^2, while that is the largest.
+        """(epsilon / cosh(epsilon/2))^2 of randomized response, where it is the largest.
 
         Let m and d be mean and variance of randomized response's loss. For any loss c of the
         family, E c^2 - (E c)^2 <= E[c^2 - 2 m c] + m^2, and c^2 - 2 m c <= a + d e^(-c) on
@@ -62,7 +62,7 @@ class PureDP(Guarantee):
 
     @property
     def zcdp_rho(self) -> float:
-        """The least, epsilon tanh(epsilon / 2): as alpha tends to 1 randomized response attains it.
+        """The least rho, epsilon tanh(epsilon / 2): that of randomized response as alpha goes to 1.
 
         Source: Steinke, "Tight RDP & zCDP bounds from pure DP", 2024 (epsilon^2 / 2 in Bun and
         Steinke 2016, Proposition 3.3).
@@ -85,7 +85,7 @@ class PureDP(Guarantee):
 
 
 def kept(parameter: float, square: float) -> float:
-    """What goes with the square of a parameter, rounded up where it underflows."""
+    """A number proportional to a squared parameter, rounded up where it underflows."""
     return not_lost(square) if parameter > 0.0 else 0.0
 
 

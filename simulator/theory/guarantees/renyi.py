@@ -1,4 +1,4 @@
-"""Renyi differential privacy: at one order, or as a curve over several."""
+"""Renyi differential privacy at one order, or as a curve over several."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ class RenyiDP(Guarantee):
 
     @property
     def mean_loss(self) -> float:
-        """The least stated: the divergence grows with its order, so each bounds order 1."""
+        """The least stated divergence: it increases with the order, so each bounds order 1."""
         return min(value for _, value in self.curve)
 
     def renyi(self, alpha: float) -> float:
-        """The least that the stated orders imply, infinity beyond the last of them."""
+        """The least bound that the stated orders imply; infinity beyond the last of them."""
         theta = check_order(alpha) - 1.0
         if alpha > self.renyi_orders[-1]:
             return math.inf
@@ -96,12 +96,13 @@ class RenyiDP(Guarantee):
         (start, low), (end, high) = corners[right - 1], corners[right]
         share = (theta - start) / (end - start)
         chord = ((1.0 - share) * low + share * high) / theta
-        # The divergence grows with its order: so does what is stated, without the chord's rounding.
+        # The divergence increases with the order, so a stated value bounds all smaller orders
+        # exactly.
         return min([chord, *(value for order, value in self.curve if order >= alpha)])
 
     @cached_property
     def _hull(self) -> list[tuple[float, float]]:
-        """Corners (theta, theta epsilon) of the lower convex hull of what is stated and (0, 0)."""
+        """Corners (theta, theta epsilon) of the lower convex hull of the curve and (0, 0)."""
         corners = [(0.0, 0.0)]
         for order, value in self.curve:
             theta, height = order - 1.0, (order - 1.0) * value
@@ -115,7 +116,7 @@ class RenyiDP(Guarantee):
 
 
 def _several(name: str, value: object) -> tuple[Any, ...]:
-    """The numbers of a curve; of one number, that one."""
+    """The numbers of a curve, or a tuple of the single number."""
     if isinstance(value, str | bytes):
         raise InvalidInput(f"{name} must be a number or several, not {value!r}")
     return tuple(value) if isinstance(value, Iterable) else (value,)

@@ -1,4 +1,4 @@
-"""Renyi divergence of the extremal pairs, and the conversions from it to (epsilon, delta)."""
+"""Renyi divergences of the extremal pairs, and their conversions to (epsilon, delta)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ RenyiCurve = Callable[[float], float]
 """The Renyi divergence in nats as a function of its order alpha > 1; infinite where unbounded."""
 
 Orders = Sequence[float]
-"""Orders at which a curve is stated: it is infinite beyond the largest. None for a curve that is
-known at every order."""
+"""Orders at which a curve is stated; it is infinite beyond the largest. Empty for a curve stated at
+every order."""
 
 _LOG_ORDER_RANGE = (-18.0, 18.0)  # of theta = alpha - 1; wide enough for delta down to 1e-300
 
@@ -55,9 +55,9 @@ def pure_renyi(epsilon: float, alpha: float) -> float:
 def bounded_range_renyi(epsilon: float, alpha: float) -> float:
     """Largest Renyi divergence of order ``alpha`` of any epsilon-bounded-range mechanism.
 
-    The extremal pair has loss t with probability (1 - e^(t - epsilon)) / (1 - e^(-epsilon)) and
-    t - epsilon otherwise; maximising over t in [0, epsilon] has a closed form, rounded up. The
-    result never exceeds alpha epsilon^2 / 8, which is returned where it is as good.
+    The extremal pair has loss t with probability (1 - e^(t - epsilon)) / (1 - e^(-epsilon)) and t -
+    epsilon otherwise; maximising over t in [0, epsilon] has a closed form, rounded up. The result
+    is at most alpha epsilon^2 / 8.
 
     Source: the pair is from Dong, Durfee and Rogers 2020, Section 4; the cap from Cesar and
     Rogers 2021.
@@ -74,7 +74,7 @@ def bounded_range_renyi(epsilon: float, alpha: float) -> float:
     shift = log_share + (log_1c - log_c)  # t - epsilon
     if not -epsilon <= shift <= 0.0:
         return cap
-    # The terms nearly cancel for a small epsilon: what they lose is added.
+    # The terms nearly cancel for a small epsilon, so their rounding error is added.
     size = abs(log_share) + abs(log_c) + abs(log_1c) + theta * epsilon + 4.0
     lost = 16.0 * UNIT * (size + (size + math.log(alpha)) / theta)
     return min(cap, shift + (log_1c - math.log(alpha)) / theta + lost)
@@ -139,8 +139,8 @@ def mironov_epsilon(curve: RenyiCurve, delta: float, *, orders: Orders = ()) -> 
 def _least(objective: Callable[[float], float], orders: Orders) -> float:
     """Least value found over theta > 0, searched in ln theta; every order gives a valid bound.
 
-    An objective of a curve that is known everywhere has one valley. With ``orders`` it may have
-    one between any two of them: each stated order is tried, and the search goes up to the last.
+    The objective of a curve stated at every order has one local minimum. With ``orders`` there may
+    be one between any two, so each stated order is tried; the search ends at the last.
     """
     low, high = _LOG_ORDER_RANGE
     stated = [order - 1.0 for order in orders]

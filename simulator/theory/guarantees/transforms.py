@@ -1,4 +1,4 @@
-"""Guarantees made from guarantees: for a group, for disjoint parts, for samples and shuffles."""
+"""Guarantees derived from guarantees: of groups, disjoint parts, samples and shuffles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from simulator.theory.parameters import count
 
 
 def group(guarantee: Guarantee, size: int) -> Guarantee:
-    """What the guarantee gives databases that differ by ``size`` steps of the relation.
+    """The guarantee for databases that differ by ``size`` steps of the relation.
 
     Pure: g epsilon. Approximate: (g epsilon, delta (e^(g epsilon) - 1)/(e^epsilon - 1)), the sum
     of delta e^(i epsilon) over the chain. Concentrated: g^2 rho. Gaussian: g mu. Bounded range:
@@ -72,20 +72,21 @@ def _(guarantee: ApproxDP, size: int) -> Guarantee:
         log_growth = total - epsilon + math.log(math.expm1(-total) / math.expm1(-epsilon))
         growth = math.exp(min(log_growth, 700.0))
     if guarantee.delta * growth >= 1.0:
-        raise NotApplicable(f"{guarantee} says nothing of groups of {size}: its delta reaches 1")
+        raise NotApplicable(
+            f"{guarantee} gives no guarantee for groups of {size}: its delta reaches 1"
+        )
     return ApproxDP(total, guarantee.delta * growth)
 
 
 def parallel(guarantees: Iterable[Guarantee], *, replace_one: bool = False) -> Guarantee:
-    """What mechanisms on disjoint parts of the records, all of one kind, keep together.
+    """The guarantee of mechanisms on disjoint parts of the records, all of one kind.
 
-    The guarantees are under add-or-remove-one, which touches one part: the weakest holds. Replacing
-    one record (``replace_one``) is a removal and an addition. Within one part that is a group of
-    two, in two parts it is one step in either, and a part's group of two is never less: each
-    parameter of two different parts joins to at most that of a group of two in the worse part. So
-    the weakest of the groups of two holds. Raises NotApplicable for a kind without :func:`group`.
+    The guarantees are under add-or-remove-one, which changes one part: the weakest holds. Replacing
+    one record (``replace_one``) is a removal and an addition, in one part or in two. Both are
+    covered by the weakest guarantee for a group of two. Raises NotApplicable for a kind without
+    :func:`group`.
 
-    Source: McSherry 2009, Theorem 4 (add or remove); the other by group privacy.
+    Source: McSherry 2009, Theorem 4 (add or remove); replace-one by group privacy.
     """
     parts = list(guarantees)
     if not parts:
@@ -104,12 +105,12 @@ _ORDERED = (PureDP, ApproxDP, BoundedRange, ZCDP, GaussianDP)
 
 
 def subsampled(guarantee: Guarantee, rate: float) -> Guarantee:
-    """What a pure or approximate guarantee becomes on a random sample of the records.
+    """The guarantee of a pure or approximate mechanism on a random sample of the records.
 
     (ln(1 + q (e^epsilon - 1)), q delta). Condition: each record is kept independently with
     probability q under add-or-remove-one, or a fixed fraction q is drawn without replacement under
-    replace-one; which records were drawn stays secret. :class:`SubsampledDP` keeps more of what
-    several such rounds have in common.
+    replace-one; which records were drawn stays secret. :class:`SubsampledDP` composes to tighter
+    bounds.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorems 8 and 9.
     """
@@ -128,15 +129,15 @@ _MOST_DRAWN = 10**6
 def sampled_with_replacement(
     guarantee: Guarantee, drawn: int, records: int, copies: int = 1
 ) -> Guarantee:
-    """What a pure guarantee becomes on a sample of ``drawn`` records, each drawn from all.
+    """The guarantee of a pure mechanism on ``drawn`` records, each drawn from all.
 
-    The whole keeps (ln(1 + eta (e^(c epsilon) - 1)), sum over k > c of Pr[K = k] delta_k), for any
-    number c of ``copies``: K ~ Bin(drawn, 1/records) is how often one record is drawn,
-    eta = Pr[K > 0], and delta_k is the delta that a group of k has at c epsilon. With as many
-    copies as records are drawn it is pure. Condition: replace-one, and the sample is secret.
+    It is (ln(1 + eta (e^(c epsilon) - 1)), sum over k > c of Pr[K = k] delta_k), for any number c
+    of ``copies``: K ~ Bin(drawn, 1/records) is how often one record is drawn, eta = Pr[K > 0], and
+    delta_k is the delta that a group of k has at c epsilon. With as many copies as records are
+    drawn it is pure. Condition: replace-one, and the sample is secret.
 
-    Raises InvalidInput for numbers that are none, NotApplicable unless the guarantee is pure,
-    and for more than a million draws.
+    Raises InvalidInput for invalid numbers, NotApplicable unless the guarantee is pure, and for
+    more than a million draws.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorem 10, with the curve of randomized response of
     k epsilon for a group of k.
@@ -144,10 +145,10 @@ def sampled_with_replacement(
     drawn, records = count("drawn", drawn), count("records", records)
     copies = min(count("copies", copies), drawn)
     if drawn > _MOST_DRAWN:
-        raise NotApplicable(f"more than {_MOST_DRAWN:g} draws are not looked at one by one")
+        raise NotApplicable(f"more than {_MOST_DRAWN:g} draws are too many to enumerate")
     if not isinstance(guarantee.core, PureDP) or guarantee.leak > 0.0:
         raise NotApplicable(f"sampling with replacement is stated here for pure, not {guarantee}")
-    from scipy.stats import binom  # takes longer to import than all else here
+    from scipy.stats import binom  # slow to import
 
     epsilon, law = guarantee.core.epsilon, binom(drawn, 1.0 / records)
     covered = copies * epsilon
@@ -160,10 +161,10 @@ def sampled_with_replacement(
 
 
 def shuffled(guarantee: Guarantee, reports: int) -> ShuffledDP:
-    """What ``reports`` reports of a pure local randomizer keep, put into random order.
+    """The guarantee of ``reports`` shuffled reports of a pure local randomizer.
 
-    Condition: each person sends one report, from a randomizer that keeps the guarantee whatever
-    the reports before; who sent which stays secret. The relation is replace-one.
+    Condition: each person sends one report, from a randomizer that keeps the guarantee given the
+    reports before it; the senders stay secret. The relation is replace-one.
 
     Source: Feldman, McMillan and Talwar 2021, Theorem 3.1.
     """
@@ -174,7 +175,7 @@ def shuffled(guarantee: Guarantee, reports: int) -> ShuffledDP:
 
 @dataclass(frozen=True)
 class Transform:
-    """A rule that makes one guarantee of others, with where it is proved."""
+    """A rule that derives a guarantee from others, and its source."""
 
     name: str
     source: str

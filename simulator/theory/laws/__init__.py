@@ -1,1 +1,1 @@
-"""Exact laws of the privacy loss of one round, and where they come from."""
+"""Exact laws of the privacy loss of one round."""

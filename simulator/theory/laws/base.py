@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from simulator.foundations.ties import beyond
 
 Floats = NDArray[np.float64]
-# log_mgf takes and returns a real or a complex array; numpy has no shorter type for it.
+# A real or a complex array.
 RealOrComplex = NDArray[Any]
 
 _EMPTY: Floats = np.empty(0)
@@ -29,19 +29,20 @@ class PrivacyLossLaw(ABC):
     """The law of L = ln dP0/dP1 under P0: atoms, a continuous part, and mass at infinity.
 
     A law is a value: equal laws compare and hash equal. Losses and epsilons are in nats.
-    Subclasses without a continuous part leave ``continuous_masses`` alone.
+    A subclass without a continuous part does not override ``continuous_masses``.
     """
 
-    #: P0-mass of the answers that P1 cannot give (L = +infinity).
     infinite_mass: float = 0.0
-    #: P1-mass of the answers that P0 cannot give (L = +infinity for the exchanged pair).
+    """P0-mass of the answers that P1 cannot give (L = +infinity)."""
     dual_infinite_mass: float = 0.0
-    #: Whether ``log_mgf`` is exact to rounding also for complex arguments.
+    """P1-mass of the answers that P0 cannot give (L = +infinity for the exchanged pair)."""
     has_exact_transform: bool = True
-    #: Whether every mass of ``continuous_masses``, however small, is exact to rounding.
+    """Whether ``log_mgf`` is exact to rounding also for complex arguments."""
     has_accurate_cells: bool = False
-    #: By how many nats, beyond a few roundings, a loss or the logarithm of a mass may be off.
+    """Whether every mass of ``continuous_masses``, however small, is exact to rounding."""
     loss_error: float = 0.0
+    """Bound in nats on the error of a loss or of the logarithm of a mass, beyond a few
+    roundings."""
 
     @property
     def simplest(self) -> PrivacyLossLaw:
@@ -75,7 +76,7 @@ class PrivacyLossLaw(ABC):
     @property
     @abstractmethod
     def is_discrete(self) -> bool:
-        """Whether atoms and mass at infinity are all there is."""
+        """Whether the law has no continuous part."""
 
     @property
     @abstractmethod
@@ -94,8 +95,8 @@ class PrivacyLossLaw(ABC):
     def log_mgf_error(self, z: RealOrComplex, psi: RealOrComplex, theta: float) -> Floats:
         """Bound on the rounding error of psi = log_mgf(z), where Re z = theta; shape of z.
 
-        M(z) is summed from terms of total size M(theta), each off by a few ulp of 1 + |z L|, so
-        that is its error; its logarithm is off by that over |M(z)|/M(theta).
+        M(z) is a sum of terms of total size M(theta), each off by a few ulp of 1 + |z L|; the error
+        of its logarithm is that divided by |M(z)|/M(theta).
         """
         reach = max(abs(self.support[0]), abs(self.support[1]))
         shrink = np.exp(np.clip(psi.real - float(self.log_mgf(theta).real), -600, 0))
@@ -124,7 +125,7 @@ class PrivacyLossLaw(ABC):
         return outside + self._mass(-np.inf, loss, under)
 
     def sf(self, loss: float, under: int = 0) -> float:
-        """Pr[L > loss] under P0 or P1, with its digits in the far tail.
+        """Pr[L > loss] under P0 or P1, accurate in the far tail.
 
         An atom that equals ``loss`` but for rounding is not above it, see ``ties``.
         """

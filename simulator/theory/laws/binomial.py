@@ -1,4 +1,4 @@
-"""Logarithms of binomial probabilities, exact to rounding also far out, and their errors."""
+"""Logarithms of binomial probabilities, accurate in the far tails, and their errors."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def log_binomial_error(
 ) -> Floats:
     """Bound on the absolute error of :func:`log_binomial`, log_p and log_q being rounded too.
 
-    Both are taken to be off by four units of (1 + abs(log_p) + abs(log_q)), so each mean is off by
-    ``size`` units relative to itself. The deviance is stationary where offset = x - mean, so what
-    that costs is in proportion to the offset, as are its own operations.
+    Both are assumed to be off by four units of (1 + abs(log_p) + abs(log_q)), so the relative error
+    of each mean is ``size`` units. The deviance is stationary where offset = x - mean is 0, so its
+    error is proportional to the offset.
     """
     failures = rounds - successes
     size = 8.0 * (1.0 + abs(log_p) + abs(log_q))

@@ -1,13 +1,13 @@
-"""What n shuffled reports reveal at most: the pair of laws of hiding among clones, and its curve.
+"""The pair of laws that dominates n shuffled reports, by hiding among clones, and its curve.
 
 Let every report come from an epsilon_0-DP randomizer R, and let the databases differ in x and x'.
 R(x) and R(x') are two responses of one randomized response, w Q + (1 - w) Q' and (1 - w) Q + w Q'
 with w = 1/(1 + e^-epsilon_0) (Kairouz, Oh and Viswanath 2015, Theorem 3.1). Every other report has
-a law of at least e^-epsilon_0 (R(x) + R(x'))/2 = e^-epsilon_0 (Q + Q')/2, so that it is with
-probability e^-epsilon_0 a clone, drawn from Q or Q' by a fair coin. Who sees which reports are not
-clones, and of the others which come from Q, sees no less than the shuffled reports: C clones,
-C ~ Bin(n - 1, e^-epsilon_0), and of M = C + 1 reports how many, X, come from Q: a fair binomial of
-the clones, plus the one in question with probability w or 1 - w.
+a law of at least e^-epsilon_0 (R(x) + R(x'))/2 = e^-epsilon_0 (Q + Q')/2, so with probability
+e^-epsilon_0 it is a clone, drawn from Q or Q' by a fair coin. The shuffled reports are a function
+of the reports that are not clones, the number C ~ Bin(n - 1, e^-epsilon_0) of clones, and the
+number X of the M = C + 1 other reports that come from Q: a fair binomial of the clones, plus the
+differing report with probability w or 1 - w.
 
 The loss at (M, X) is 2 artanh((2 X/M - 1) tanh(epsilon_0/2)). Hence the curve is, for both
 directions alike,
@@ -44,17 +44,17 @@ from simulator.theory.pld.response_atoms import Floats
 
 MOST_REPORTS = 10**8
 LARGEST_LOCAL = 500.0
-"""The largest epsilon of a report: e^-500 of so many are clones."""
+"""The largest epsilon of a report; beyond it clones have probability below e^-500."""
 
-_ALL = 4096  # up to so many clones every number is summed, however unlikely
-_LOG_CUT = 95.0  # of others, those in a window that misses e^-95 on either side
+_ALL = 4096  # up to this many, all numbers of clones are summed
+_LOG_CUT = 95.0  # beyond, those in a window that misses e^-95 on either side
 _CUT = 2.0 * math.exp(-_LOG_CUT)
-_WORK = 1e7  # multiply-adds of one value: a tenth of a second
+_WORK = 1e7  # multiply-adds per value: a tenth of a second
 _EVERY = 16  # terms between two bounds on the rest
 _UNDERFLOW = 1e-300
 _REACH, _CELLS = 20.0, 1000  # of a dominating lattice, either side: deviations, and points
-_FEW = 1000.0  # clones, of which no deviation is left out
-_HAIR = 1e-9  # of a cell: the largest loss is on the lattice but for rounding
+_FEW = 1000.0  # below this mean number of clones the lattice has no cut
+_HAIR = 1e-9  # of a cell: tolerance for the rounding of the largest loss
 _HALF = -math.log(2.0)
 
 
@@ -63,7 +63,7 @@ class ClonePair:
     """The pair that dominates ``reports`` shuffled reports of ``epsilon``-DP randomizers.
 
     ``clones`` is the probability that another report is a clone, e^-epsilon by default; the
-    theorem is about that one. Raises InvalidInput for parameters that are none, NotApplicable
+    theorem is about that one. Raises InvalidInput for invalid parameters, NotApplicable
     for more than 10^8 reports or an epsilon above 500.
     """
 
@@ -75,13 +75,13 @@ class ClonePair:
         object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon))
         object.__setattr__(self, "reports", count("reports", self.reports))
         if self.epsilon > LARGEST_LOCAL:
-            raise NotApplicable(f"no report hides another where epsilon is above {LARGEST_LOCAL:g}")
+            raise NotApplicable(f"shuffling has no effect where epsilon is above {LARGEST_LOCAL:g}")
         if self.reports > MOST_REPORTS:
-            raise NotApplicable(f"more than {MOST_REPORTS:g} reports are not looked at one by one")
+            raise NotApplicable(f"more than {MOST_REPORTS:g} reports are too many to count exactly")
 
     @property
     def _log_share(self) -> tuple[float, float]:
-        """Logarithms of the probabilities that another report is a clone, and is none."""
+        """Logarithms of the probabilities that another report is, and is not, a clone."""
         if self.clones is None:
             return -self.epsilon, math.log(-math.expm1(-self.epsilon))
         return math.log(self.clones), math.log1p(-self.clones)
@@ -97,7 +97,7 @@ class ClonePair:
         stride = _stride(weights.size, first, tau)
         starts = np.arange(0, weights.size, stride)
         lower, upper = _excess(np.asarray(first + 1.0 + starts, dtype=np.float64), tau)
-        if stride > 1:  # the summands fall: a block lies between those of its ends
+        if stride > 1:  # summands decrease: a block is between its first and last one
             ends = np.minimum(starts + stride, weights.size) - 1.0
             lower, _ = _excess(first + 1.0 + ends, tau)
         low = np.add.reduceat(weights * np.exp(-errors), starts)
@@ -115,7 +115,7 @@ class ClonePair:
 
     def epsilon_bracket(self, delta: float) -> Bracket:
         """Bracket of the least epsilon whose delta is at most 0 < delta < 1."""
-        ends, top = partial(_remembered, self), self.epsilon
+        ends, top = partial(_cached_bracket, self), self.epsilon
         inside = top * (1.0 - 1e-12)
         low = falling_root(lambda e: ends(e).lower, delta, inside)
         high = falling_root(lambda e: ends(e).upper, delta, inside)
@@ -128,8 +128,8 @@ class ClonePair:
         """A law on a lattice that dominates the pair, and the relative error of its masses.
 
         Every loss is split onto its neighbours in the lattice so that both masses are kept, which
-        is a spread of the ratio of likelihoods and so dominates (Doroshenko et al. 2022, Theorem
-        3.1). The far tail becomes an infinite loss.
+        spreads the likelihood ratio and so dominates (Doroshenko et al. 2022, Theorem 3.1). The far
+        tail becomes an infinite loss.
         """
         first, weights, errors, whole = _clones(self.reports - 1, *self._log_share)
         fade, slope = math.exp(-self.epsilon), math.tanh(self.epsilon / 2.0)
@@ -162,16 +162,16 @@ class ClonePair:
 
 
 @lru_cache(maxsize=256)
-def _remembered(pair: ClonePair, epsilon: float) -> Bracket:
+def _cached_bracket(pair: ClonePair, epsilon: float) -> Bracket:
     return pair.delta_bracket(epsilon)
 
 
 @lru_cache(maxsize=8)
 def _clones(others: int, log_p: float, log_q: float) -> tuple[int, Floats, Floats, bool]:
-    """The least number of clones in the window, the probabilities from it on, and errors.
+    """(First number of clones in the window, probabilities, errors of their logarithms, whole).
 
-    The errors are of the logarithms. Bernstein's inequality cuts the window; the last value says
-    whether nothing is cut off.
+    Bernstein's inequality bounds what the window cuts off; ``whole`` is whether it cuts off
+    nothing.
     """
     if others == 0:
         return 0, np.ones(1), np.zeros(1), True
@@ -188,7 +188,7 @@ def _clones(others: int, log_p: float, log_q: float) -> tuple[int, Floats, Float
 
 
 def _stride(size: int, first: int, tau: float) -> int:
-    """How many numbers of clones go together, so that the work stays within bounds."""
+    """How many numbers of clones are summed as one block, so that the work stays within _WORK."""
     root = math.sqrt(first + size)
     start = tau * root
     terms = 1.0 + root * (math.sqrt(start**2 + 80.0) - start) / 2.0
@@ -199,8 +199,8 @@ def _excess(m: Floats, tau: float) -> tuple[Floats, Floats]:
     """Ends of E[(Y/m - tau)_+], Y the sum of m fair signs, elementwise.
 
     With k the least number of signs +1 that counts, the sum is Pr[X = k] times a series of positive
-    terms whose ratios fall, so that a geometric series bounds what is left of it. tau and Y - tau m
-    are off by a few units of m: the sum is moved by as much times the mass of its terms.
+    terms with decreasing ratios, so a geometric series bounds its rest. tau and Y - tau m are off
+    by a few units of m, which moves the sum by that times the mass of its terms.
     """
     wrong = 16.0 * UNIT * m
     least = np.minimum(np.floor((m + tau * m - wrong) / 2.0) + 1.0, m)
@@ -261,11 +261,11 @@ class _Lattice:
 def closed_form_epsilon(epsilon: float, reports: int, delta: float) -> float:
     """Theorem 3.1: ln(1 + tanh(epsilon/2) (8 sqrt(e^epsilon ln(4/delta)/n) + 8 e^epsilon/n)).
 
-    Raises NotApplicable unless epsilon <= ln(n/(16 ln(2/delta))), its condition. Short of the best
-    constants it is the following: with probability 1 - delta/2 there are c >= n e^-epsilon/2 clones
-    (Chernoff), and then with as much again at most c/2 + sqrt(c ln(2/delta)/2) of them are from Q
-    (Hoeffding), so that without the response's own noise the ratio of likelihoods exceeds 1 by at
-    most the bracket; that noise scales the excess by tanh(epsilon/2).
+    Raises NotApplicable unless epsilon <= ln(n/(16 ln(2/delta))), its condition. Proof, up to
+    constants: with probability 1 - delta/2 there are c >= n e^-epsilon/2 clones (Chernoff), of
+    which with probability 1 - delta/2 at most c/2 + sqrt(c ln(2/delta)/2) are from Q (Hoeffding).
+    Without the response's own noise the likelihood ratio then exceeds 1 by at most the bracket;
+    that noise scales the excess by tanh(epsilon/2).
 
     Source: Feldman, McMillan and Talwar 2021, Theorem 3.1.
     """

@@ -1,7 +1,7 @@
-"""Laws of discrete noise: on the integers, on a grid, on stairs.
+"""Laws of discrete, rounded and staircase noise.
 
-All of it is unimodal and log-concave (the stairs aside, see there), so that the pair shifted by the
-whole sensitivity dominates those that are shifted by less.
+All but staircase noise is log-concave, so the pair shifted by the whole sensitivity dominates the
+pairs shifted by less.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from simulator.theory.laws.finite import FiniteLaw, merge_losses
 from simulator.theory.laws.normal_cells import log_normal_cells
 from simulator.theory.parameters import positive
 
-#: In deviations. What is beyond has less mass than the second number, which is put at
-#: infinity in its place. In a million rounds it is below any delta that is answered.
 _REACH, _BEYOND = 39.0, 1e-315
+"""Reach in deviations, and a bound on the mass beyond, which is put at infinity. Over a million
+rounds it is below any delta allowed."""
 _MOST = 1 << 21
 _MOST_RATIO = 1e6
 _UNIT = float(np.finfo(float).eps)
@@ -29,9 +29,9 @@ _UNIT = float(np.finfo(float).eps)
 def discrete_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
     """Noise x on the integers with mass proportional to exp(-x^2/(2 sigma^2)).
 
-    Losses (sensitivity^2 - 2 x sensitivity)/(2 sigma^2); those beyond 39 deviations are taken for
-    infinite, a mass of 1e-315 at most. Source: Canonne, Kamath, Steinke, "The
-    Discrete Gaussian for Differential Privacy", NeurIPS 2020, Definition 1.
+    Losses (sensitivity^2 - 2 x sensitivity)/(2 sigma^2); those beyond 39 deviations, a mass of at
+    most 1e-315, count as infinite. Source: Canonne, Kamath, Steinke, "The Discrete Gaussian for
+    Differential Privacy", NeurIPS 2020, Definition 1.
 
     Raises InvalidInput unless sigma > 0 and the sensitivity is a whole number of at least 1, and
     beyond two million losses.
@@ -49,8 +49,8 @@ def discrete_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
 def rounded_gaussian(sigma: float, sensitivity: int = 1) -> FiniteLaw:
     """Gaussian noise added to a whole number and rounded to the nearest one.
 
-    Both in units of the grid. Rounding is post-processing, so that the loss is below that of the
-    unrounded mechanism; the mass of an answer is that of its cell.
+    Both in units of the grid. Rounding is post-processing of Gaussian noise; an answer has the mass
+    of its cell.
 
     Raises InvalidInput as :func:`discrete_gaussian`.
     """
@@ -101,9 +101,9 @@ def rounded_laplace(epsilon_per_unit: float, sensitivity: int = 1) -> FiniteLaw:
 
 
 def staircase(epsilon: float, share: float) -> FiniteLaw:
-    """Staircase noise at the sensitivity that it was made for: losses -epsilon, 0 and epsilon.
+    """Staircase noise at its own sensitivity: losses -epsilon, 0 and epsilon.
 
-    ``share`` in [0, 1] is how much of each stair is high (gamma in the paper, which has its optimum
+    ``share`` in [0, 1] is the high part of each stair (gamma in the paper, with its optimum
     at 1/(1 + exp(epsilon/2)) for the mean of |noise|). A smaller shift has the same losses, more
     often 0. Source: Geng and Viswanath, "The Optimal Mechanism in Differential Privacy", ISIT 2014,
     Section IV.
@@ -131,13 +131,13 @@ def staircase(epsilon: float, share: float) -> FiniteLaw:
 
 
 def _integers(sigma: float, sensitivity: int) -> tuple[Floats, int]:
-    """The answers that have any mass on either database, descending, and the shift."""
+    """The answers of positive mass on either database, descending, and the shift."""
     positive("sigma", sigma)
     shift = _shift(sensitivity)
     if shift / sigma > _MOST_RATIO:
         raise InvalidInput(
-            f"noise of sigma {sigma:g} at sensitivity {shift} hides nothing; the sensitivity may "
-            f"be at most {_MOST_RATIO:g} sigma"
+            f"noise of sigma {sigma:g} at sensitivity {shift} gives no privacy; the sensitivity "
+            f"may be at most {_MOST_RATIO:g} sigma"
         )
     reach = math.ceil(_REACH * sigma) + 1
     if 2 * reach + shift > _MOST:

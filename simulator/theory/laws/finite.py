@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 
-#: Exponentials held in memory at once.
 _BLOCK = 1 << 15
+"""Most exponentials in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class FiniteLaw(PrivacyLossLaw):
     """Finitely many losses. Masses are kept as logarithms, so 1e-400 is not zero.
 
     ``losses`` ascend strictly; ``log_masses`` are ln P0-probabilities of the same shape (m,).
-    ``loss_error`` bounds how far, in nats, any of them is off beyond a few roundings.
+    ``loss_error`` bounds the error of each in nats, beyond a few roundings.
     """
 
     losses: Floats
@@ -125,7 +125,7 @@ class FiniteLaw(PrivacyLossLaw):
 
     def _log_mgf(self, points: RealOrComplex) -> RealOrComplex:
         exponents = points[:, None] * self.losses + self.log_masses
-        # Only the largest real part is pulled out: scipy's complex logsumexp costs far more.
+        # scipy's complex logsumexp is much slower.
         top = exponents.real.max(axis=-1)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.exp(exponents - top[:, None]).sum(axis=-1)) + top)
@@ -148,9 +148,9 @@ class FiniteLaw(PrivacyLossLaw):
 def merge_losses(
     losses: Floats, log_masses: Floats, within: float | None = None
 ) -> tuple[Floats, Floats]:
-    """Sort, and add up masses of losses that agree up to ``within``.
+    """Sorted losses and their masses, those that agree up to ``within`` merged.
 
-    By default that is the rounding of a difference of logarithms.
+    By default ``within`` is the rounding of a difference of logarithms.
     """
     order = np.argsort(losses, kind="stable")
     losses, log_masses = losses[order], log_masses[order]

@@ -14,8 +14,8 @@ from simulator.theory.laws.gaussian_curve import gaussian_delta
 from simulator.theory.laws.normal_cells import normal_cells
 from simulator.theory.parameters import positive
 
-#: Beyond so many deviations the normal tail is below the smallest double.
 _REACH = 39.0
+"""In deviations; beyond, the normal tail is below the smallest double."""
 _MOST_POINTS = 1 << 15
 
 
@@ -50,8 +50,8 @@ class GaussianLaw(PrivacyLossLaw):
 
     @property
     def points(self) -> tuple[Floats, Floats]:
-        # Functions of the loss that have poles, those of a sampled mechanism, have them pi nats
-        # off the line: the trapezoidal rule's error falls exponentially with pi over its spacing.
+        # Functions of a sampled mechanism's loss have poles pi nats off the real line, so the
+        # trapezoidal rule's error decreases exponentially in pi over its spacing.
         low, high = -_REACH, self.mu + _REACH
         spacing = 0.5 * min(1.0, 1.0 / self.mu)
         z = np.linspace(low, high, int(min(np.ceil((high - low) / spacing), _MOST_POINTS)) + 1)

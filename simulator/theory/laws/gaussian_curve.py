@@ -17,16 +17,16 @@ _SQRT_TWO_PI = math.sqrt(2.0 * math.pi)
 _UP = 1.0 + 2.0**-49
 _CURVE_UP = 1.0 + 2.0**-42
 _UNDERFLOW = 1e-307
-#: Beyond it the normal tail is below the smallest double.
 _FAR = 40.0
+"""Beyond it the normal tail is below the smallest double."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
     """Hockey-stick divergence delta(epsilon) of N(mu, 1) from N(0, 1), any real epsilon.
 
-    In the tail the two terms of the textbook formula cancel, so their common Gaussian density is
-    taken out and only Mills ratios are subtracted: a delta of 1e-300 keeps its digits.
+    In the tail the two terms of the closed form cancel. Their common Gaussian density is factored
+    out and only Mills ratios are subtracted, so a delta of 1e-300 keeps its digits.
 
     Source: Balle and Wang 2018, Theorem 8.
     """
@@ -45,21 +45,21 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """Least epsilon >= 0 with ``gaussian_delta(mu, epsilon) <= delta``, for 0 < delta < 1."""
-    # Where mu^2/2 is large its doubles may be spaced more widely than mu: then it is the ceiling.
+    # For a very large mu, doubles near mu^2/2 are more than mu apart; the ceiling is the result.
     ceiling = gaussian_epsilon_ceiling(mu, delta)
     return falling_root(lambda epsilon: gaussian_delta(mu, epsilon), delta, ceiling)
 
 
 def gaussian_epsilon_ceiling(mu: float, delta: float) -> float:
-    """An epsilon that is enough: Pr[L > E] bounds delta(E); L has mean mu^2/2, deviation mu."""
+    """An upper bound on the epsilon, as Pr[L > E] bounds delta(E) and L ~ N(mu^2/2, mu^2)."""
     return mu * mu / 2.0 + mu * math.sqrt(2.0 * math.log(1.0 / delta))
 
 
 def gaussian_delta_bracket(mu: float, epsilon: float) -> Bracket:
-    """Bracket of the curve at epsilon >= 0, mu being known to eight units.
+    """Bracket of the curve at epsilon >= 0, for a mu known to eight units.
 
-    The curve grows with mu and falls with epsilon, so moving both covers what is rounded before
-    the Mills ratios; those and the density keep their relative accuracy.
+    The curve increases in mu and decreases in epsilon, so moving both covers the rounding of the
+    arguments; the Mills ratios and the density are accurate relative to themselves.
     """
     lower = gaussian_delta(mu / _UP, epsilon * _UP) / _CURVE_UP - _UNDERFLOW
     upper = gaussian_delta(mu * _UP, epsilon / _UP) * _CURVE_UP + _UNDERFLOW
@@ -83,14 +83,14 @@ def _mills(t: Floats) -> Floats:
 
 
 def _mills_drop(low: float, gap: float) -> float:
-    """m(low) - m(low + gap) for Mills' ratio m of the normal law, low >= -1, without cancelling.
+    """m(low) - m(low + gap) for Mills' ratio m of the normal law, low >= -1, without cancellation.
 
-    m' = t m - 1, so a short drop is integrated; a long one is a plain difference.
+    As m' = t m - 1, a short gap is integrated; a long one is a plain difference.
     """
     if gap > 1:
         return float(_mills(np.array(low)) - _mills(np.array(low + gap)))
     t = low + gap * (_NODES + 1) / 2
-    # Far out 1 - t m(t) cancels; there its continued fraction (depth 60) is exact to rounding.
+    # For large t 1 - t m(t) cancels; its continued fraction (depth 60) is exact to rounding.
     slope = np.where(t < 6, 1 - t * _mills(t), _mills_slope_far(np.maximum(t, 6.0)))
     return float(gap / 2 * _WEIGHTS @ slope)
 

@@ -21,17 +21,17 @@ from simulator.theory.parameters import positive
 _REACH = 39.0
 _MOST_POINTS = 1 << 15
 _STEPS = 200
-#: Numbers worked on at once: they stay in a processor's cache.
 _BLOCK = 1 << 15
+"""Numbers per block, so that they fit in a processor's cache."""
 
 
 @dataclass(frozen=True)
 class GaussianMixtureLaw(QuadratureLaw):
     """Noise N(0, sigma^2) around 0 without Alice, around a random ``sensitivities[i]`` with her.
 
-    The pair is P0 = N(0, sigma^2) and P1 = sum of weights[i] N(sensitivities[i], sigma^2); its law
-    and its :meth:`reversed` (``exchanged``) are two. With M(x) = ln sum weights[i] exp((c_i x -
-    c_i^2/2)/sigma^2), which rises with the answer x, the loss is -M, exchanged M. A fixed
+    The pair is P0 = N(0, sigma^2) and P1 = sum of weights[i] N(sensitivities[i], sigma^2); it is
+    not symmetric, and :meth:`reversed` is ``exchanged``. With M(x) = ln sum weights[i] exp((c_i x -
+    c_i^2/2)/sigma^2), increasing in the answer x, the loss is -M, or M if exchanged. A fixed
     sensitivity 0 is allowed among the others: Poisson sampling is {0: 1 - rate, 1: rate}.
 
     Source: Choquette-Choo, Ganesh, Steinke, Thakurta, "Privacy Amplification for Matrix
@@ -53,7 +53,7 @@ class GaussianMixtureLaw(QuadratureLaw):
         shifts = tuple(finite("a sensitivity", c) for c in self.sensitivities)
         weights = tuple(positive("a weight", w) for w in self.weights)
         if len(shifts) != len(weights) or not shifts:
-            raise InvalidInput("every sensitivity needs one weight, and there must be some")
+            raise InvalidInput("there must be as many weights as sensitivities, at least one")
         if len(set(shifts)) < len(shifts) or min(shifts) < 0.0 or max(shifts) == 0.0:
             raise InvalidInput(
                 f"sensitivities must be distinct, at least 0, and one above 0, not {shifts}"
@@ -110,7 +110,7 @@ class GaussianMixtureLaw(QuadratureLaw):
         return total
 
     def _answer(self, losses: Floats) -> Floats:
-        """The z at which M is each of these losses; infinite where it never is."""
+        """The z at which M equals each of these losses; infinite where there is none."""
         ratios, logs, targets = self._ratios, self._log_weights, losses
         if ratios[0] == 0.0:  # M = ln(w_0 + exp(N)): solve for N, which has no flat part
             ratios, rest = ratios[1:], logs[1:]
@@ -131,7 +131,7 @@ class GaussianMixtureLaw(QuadratureLaw):
             return 0.0
         if self.exchanged and epsilon <= self._edge:
             return -math.expm1(epsilon)
-        # Over answers beyond the one of that loss: a mean of (1 - e^(epsilon - loss)).
+        # The mean of 1 - e^(epsilon - loss) over the answers of loss above epsilon.
         (start,) = self._answer(np.array([epsilon if self.exchanged else -epsilon]))
         far = max(start, float(self._ratios[-1])) + _REACH
         ends = (start, far) if self.exchanged else (min(start, 0.0) - _REACH, start)
@@ -152,7 +152,7 @@ class GaussianMixtureLaw(QuadratureLaw):
 
 
 def _solve(ratios: Floats, logs: Floats, targets: Floats, start: Floats) -> Floats:
-    """Newton's method from above: ln sum exp(ratio z - ratio^2/2 + log) is convex and rises."""
+    """Newton's method from above: ln sum exp(ratio z - ratio^2/2 + log) is convex, increasing."""
     size = max(_BLOCK // ratios.size, 1)
     parts = [
         _solved(ratios, logs - ratios**2 / 2, targets[i : i + size], start[i : i + size])
@@ -172,7 +172,7 @@ def _solved(ratios: Floats, constants: Floats, targets: Floats, start: Floats) -
         slope = np.multiply(parts, ratios).sum(axis=1) / total
         step = (top + np.log(total) - targets[moving]) / slope
         z[moving] = here - step
-        # Above the root every step goes down: one that does not is rounding.
+        # Above the root every step decreases z, up to rounding.
         moving = moving[step > 4 * UNIT * (1 + np.abs(here))]
         if not moving.size:
             break

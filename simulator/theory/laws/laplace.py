@@ -61,8 +61,8 @@ class LaplaceLaw(PrivacyLossLaw):
         return np.r_[losses, self.atom_losses], np.r_[logs, self.atom_log_masses]
 
     def _moment(self, power: int, centre: float) -> float:
-        # With l = epsilon - 2u the density part is exp(-u)/2 on u in [0, epsilon]: all terms of
-        # the sum have one sign for small epsilon, where the closed form would cancel.
+        # With l = epsilon - 2u the density is exp(-u)/2 on [0, epsilon]. All terms have one sign
+        # for a small epsilon, where the closed form cancels.
         nodes, weights = np.polynomial.legendre.leggauss(60)
         reach = min(self.epsilon, 60.0)
         u = reach * (nodes + 1) / 2

@@ -1,4 +1,4 @@
-"""Masses of a standard normal variable on cells, each exact to rounding relative to itself."""
+"""Masses of a standard normal variable on cells, each with a small relative error."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-#: Width times slope of ln density, and the Gauss-Legendre nodes that are exact to rounding there:
-#: n nodes leave (width slope)^2n (n!)^4 / ((2n + 1) (2n)!^3) of the mass.
 _RULES = tuple((thin, np.polynomial.legendre.leggauss(n)) for thin, n in ((0.01, 3), (0.5, 6)))
+"""Width times slope of ln density, and the Gauss-Legendre nodes that are exact to rounding there: n
+nodes leave (width slope)^2n (n!)^4 / ((2n + 1) (2n)!^3) of the mass."""
 _NODES, _WEIGHTS = _RULES[-1][1]
 _THIN = _RULES[-1][0]
 _SQRT_TWO_PI = float(np.sqrt(2.0 * np.pi))
@@ -26,7 +26,7 @@ def log_normal_cells(edges: Floats) -> Floats:
     left, right = edges[:-1], edges[1:]
     width = right - left
     thin = width * (1.0 + np.maximum(np.abs(left), np.abs(right))) <= _THIN
-    # Of a wide cell the smaller tail at one end is well above that at the other.
+    # A wide cell is the difference of two tails, one well above the other.
     flip = left + right < 0.0
     near, far = (
         scipy.special.log_ndtr(np.where(flip, right, -left)),
@@ -46,9 +46,9 @@ def log_normal_cells(edges: Floats) -> Floats:
 def normal_cells(edges: Floats) -> Floats:
     """Probabilities of N(0, 1) between ascending edges, which may be infinite.
 
-    Shapes: edges (n+1,), result (n,). A thin cell is integrated, since the difference of two nearly
-    equal distribution functions has few digits; a wide one is that difference, in the tail that is
-    small there.
+    Shapes: edges (n+1,), result (n,). A thin cell is integrated, as the difference of two nearly
+    equal distribution functions has few digits; a wide one is that difference, of the smaller
+    tails.
     """
     left, right = edges[:-1], edges[1:]
     with np.errstate(invalid="ignore", over="ignore"):  # infinity minus itself: an empty cell

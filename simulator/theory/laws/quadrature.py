@@ -1,4 +1,4 @@
-"""Moments and transforms of laws that have no closed ones: means over points of the law."""
+"""Moments and transforms without a closed form, as means over points of the law."""
 # ruff: noqa: D102  (overrides inherit the docstring of PrivacyLossLaw)
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ _BLOCK = 1 << 18
 
 
 def points_of_cells(law: PrivacyLossLaw, edges: Floats) -> tuple[Floats, Floats]:
-    """Points of a law whose cells are known: one for each, at its mean of exp(-L), and the atoms.
+    """Points of a law from its cells: one per cell, at its mean of exp(-L), and the atoms.
 
-    Off by second order in the width of the cells.
+    The error is of second order in the width of the cells.
     """
     under0, under1 = law.continuous_masses(edges)
     middle = (edges[:-1] + edges[1:]) / 2
     full = (under0 > 0) & ((under1 > 0) | np.isfinite(middle))
     logs = np.log(under0[full])
-    # Far out the mass under P1 is below the smallest double.
+    # In the tail the mass under P1 may underflow.
     some = under1[full] > 0
     losses = np.where(some, logs - np.log(np.where(some, under1[full], 1.0)), middle[full])
     return np.r_[losses, law.atom_losses], np.r_[logs, law.atom_log_masses]
 
 
 class QuadratureLaw(PrivacyLossLaw):
-    """A law whose means under P0 are sums over its points: guides, which certify nothing."""
+    """A law whose means under P0 are sums over its points; these are not certified."""
 
     has_exact_transform = False
 

@@ -1,4 +1,4 @@
-"""Where the tails of a law of the privacy loss begin."""
+"""Quantiles of the tails of a law of the privacy loss."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.theory.laws.base import PrivacyLossLaw
 
 
 def loss_range(law: PrivacyLossLaw, tail_mass: float) -> tuple[float, float]:
-    """Losses outside of which P0 has at most ``tail_mass`` on either side, infinity not counted."""
+    """The range of losses with at most ``tail_mass`` of P0 on either side, infinity excluded."""
     low, high = law.support
     if not math.isfinite(high):
         high = tail_quantile(lambda x: law.sf(x) - law.infinite_mass, tail_mass)
@@ -19,7 +19,7 @@ def loss_range(law: PrivacyLossLaw, tail_mass: float) -> tuple[float, float]:
 
 
 def tail_quantile(tail: Callable[[float], float], tail_mass: float) -> float:
-    """A positive x, within a percent of the least, with tail(x) <= tail_mass."""
+    """A positive x with tail(x) <= tail_mass, at most a percent above the least."""
     high = 1e-9
     while tail(high) > tail_mass:
         high *= 2

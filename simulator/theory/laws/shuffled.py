@@ -1,4 +1,4 @@
-"""The loss of reports in random order: laws of their histogram, by enumeration."""
+"""Exact laws of the loss of shuffled reports, by enumeration of histograms."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ def shuffled_law(
     Parameters
     ----------
     randomizer : shape (inputs, outputs), the probabilities of each report for each input.
-    database_0, database_1 : n inputs each, as rows of the randomizer. Only how often each occurs
-        matters, as the reports are put into random order.
+    database_0, database_1 : n inputs each, as rows of the randomizer. Their order does not matter.
 
-    Raises InvalidInput for what are no such parameters, NotApplicable where (n + 1)^(outputs - 1)
-    is above four million: so many numbers are held.
+    Raises InvalidInput for invalid parameters, and NotApplicable where (n + 1)^(outputs - 1), the
+    size of the table, is above four million.
     """
     table = np.asarray(randomizer, dtype=float)
     if table.ndim != 2 or table.size == 0 or not (table >= 0.0).all():
@@ -49,11 +48,11 @@ def shuffled_law(
 
 
 def _histograms(table: Floats, inputs: np.ndarray) -> Floats:
-    """Probabilities of how many reports are of each output but the last, an axis each."""
+    """Probabilities of the number of reports of each output but the last, one axis per output."""
     axes = table.shape[1] - 1
     law = np.zeros((inputs.size + 1,) * axes)
     law[(0,) * axes] = 1.0
     for row in table[inputs]:
-        # Where n reports are not yet counted, the last cell of an axis is empty: nothing wraps.
+        # The last cell of an axis is empty until all reports are counted, so nothing wraps.
         law = row[-1] * law + sum(row[axis] * np.roll(law, 1, axis) for axis in range(axes))
     return law

@@ -1,11 +1,11 @@
 """Binary randomized response, shuffled: the exact curve, for every pair of databases.
 
-The histogram of the reports is one number, how many of them are 1. Let the reports of the other
-people have the law B; then the count is i with probability w B(i) + (1 - w) B(i - 1) where the
-person in question has 0, and with (1 - w) B(i) + w B(i - 1) where she has 1, w = 1/(1 + e^-epsilon)
-being the probability of the truth. B depends only on how many of the others have 1, and exchanging
-the names of 0 and 1 exchanges the experiments: the worst of all pairs in either direction is the
-worst of one direction over how many others have 1.
+The histogram of the reports is one number, the count of ones. Let B be the law of the count over
+the other people. The count is i with probability w B(i) + (1 - w) B(i - 1) where Alice has 0, and
+with (1 - w) B(i) + w B(i - 1) where she has 1, w = 1/(1 + e^-epsilon) being the probability of the
+truth. B depends only on how many of the others have 1. Exchanging 0 and 1 exchanges the
+experiments, so the worst of all pairs in both directions is the worst in one direction over the
+number of others that have 1.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _LOST = 1e-290  # products of smaller numbers lose digits
 
 
 def pairs_tried(reports: int) -> range:
-    """How many of the others have 1, in the pairs of :func:`response_delta`.
+    """The numbers of others that have 1 in the pairs of :func:`response_delta`.
 
-    Up to 128 reports these are all; of more, the first five, from which the worst is not far.
+    All pairs up to 128 reports; beyond, the first five, which come close to the worst.
     """
     others = count("reports", reports) - 1
     return range(others + 1 if reports <= _EVERY_PAIR else _FEW_PAIRS)
 
 
 def tries_every_pair(reports: int) -> bool:
-    """Whether the worst of the pairs tried is the worst of all."""
+    """Whether the pairs tried include the worst of all."""
     return reports <= _EVERY_PAIR
 
 
@@ -47,7 +47,7 @@ def counts(epsilon: float, reports: int, ones: int) -> tuple[tuple[Floats, Float
     Counts whose probability underflows are left out.
     """
     if count("reports", reports) > MOST_REPORTS:
-        raise NotApplicable(f"more than {MOST_REPORTS:g} reports are not counted one by one")
+        raise NotApplicable(f"more than {MOST_REPORTS:g} reports are too many to count exactly")
     epsilon, others = positive("epsilon", epsilon), reports - 1
     untrue, error_0 = _untruthful(epsilon, others - ones)
     true, error_1 = _untruthful(epsilon, ones)
@@ -56,9 +56,9 @@ def counts(epsilon: float, reports: int, ones: int) -> tuple[tuple[Floats, Float
     truth = 1.0 / (1.0 + math.exp(-epsilon))
     lie = 1.0 / (1.0 + math.exp(epsilon))
     here, before = np.r_[rest, 0.0], np.r_[0.0, rest]
-    without, with_her = truth * here + lie * before, lie * here + truth * before
-    kept = (without > _LOST) & (with_her > _LOST)
-    return (without[kept], with_her[kept]), error
+    without, with_record = truth * here + lie * before, lie * here + truth * before
+    kept = (without > _LOST) & (with_record > _LOST)
+    return (without[kept], with_record[kept]), error
 
 
 @lru_cache(maxsize=256)
@@ -67,8 +67,8 @@ def response_atoms(epsilon: float, reports: int, ones: int) -> LossAtoms:
 
     Raises NotApplicable for more than a million reports.
     """
-    (without, with_her), error = counts(epsilon, reports, ones)
-    losses = np.log(without) - np.log(with_her)
+    (without, with_record), error = counts(epsilon, reports, ones)
+    losses = np.log(without) - np.log(with_record)
     over = losses > 0.0
     order = np.argsort(-losses[over], kind="stable")
     logs = np.log(without[over][order])
@@ -90,7 +90,7 @@ def response_delta(local: float, reports: int, epsilon: float) -> Bracket:
 def response_epsilon(local: float, reports: int, delta: float) -> Bracket:
     """Bracket of the largest epsilon(``delta``) of the pairs tried; delta is at least 1e-280."""
     if delta <= 10.0 * _LOST:
-        raise NotApplicable(f"delta {delta!r} is below the reach of the binomial sums")
+        raise NotApplicable(f"delta {delta!r} is too small for the binomial sums")
     low = high = 0.0
     for ones in pairs_tried(reports):
         atoms = response_atoms(local, reports, ones)

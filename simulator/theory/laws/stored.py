@@ -18,9 +18,9 @@ _SLACK = 1e-9
 
 
 def _check_masses(law: PrivacyLossLaw) -> None:
-    """Raise InvalidInput unless both laws of a finite pair have mass 1; others have by their class.
+    """Raise InvalidInput unless the masses of a finite law sum to 1.
 
-    Not so the second law of a discretisation, which may have lost some: it is at most 1.
+    The exchanged masses may sum to less, as those of a discretisation do.
     """
     if not isinstance(law, FiniteLaw):
         return

@@ -20,9 +20,9 @@ _FINER = 16
 
 
 class SampledLaw(QuadratureLaw):
-    """What the ways of sampling share: the base's accuracy, and simpler laws at the ends.
+    """The common part of sampled laws: the base's accuracy, and simpler laws at rates 0 and 1.
 
-    A subclass is a frozen dataclass with ``base`` and ``rate``; it gives its atoms and masses.
+    A subclass is a frozen dataclass with ``base`` and ``rate``; it defines its atoms and masses.
     """
 
     base: PrivacyLossLaw
@@ -56,7 +56,7 @@ class SampledLaw(QuadratureLaw):
         )
 
     def _whole(self, base: PrivacyLossLaw) -> PrivacyLossLaw:
-        """The law of all records, from the base's."""
+        """The law at rate 1."""
         return base
 
     @property
@@ -70,14 +70,14 @@ class PoissonSubsampledLaw(SampledLaw):
 
     ``base`` is the law of a pair (P0, P1) that dominates the mechanism where D0 lacks Alice's
     record and D1 holds it. With the sample the pair is P0 and (1 - rate) P0 + rate P1. It is not
-    symmetric: the law and its :meth:`reversed` (``exchanged``) are two, removal and addition of a
-    record, and under add-or-remove-one the answer is the worse of both. With
-    M(m) = ln(1 - rate + rate exp(m)) of the base's loss m of (P1, P0), the loss is -M, exchanged M.
+    symmetric: the law is that of adding a record, :meth:`reversed` (``exchanged``) that of removing
+    it, and the worse of both counts under add-or-remove-one. With M(m) = ln(1 - rate + rate exp(m))
+    of the base's loss m of (P1, P0), the loss is -M, or M if exchanged.
 
     Source: Zhu, Dong, Wang, "Optimal Accounting of Differential Privacy via Characteristic
     Function", AISTATS 2022, Theorem 11, for both directions, also under composition; for the
     Gaussian Mironov, Talwar, Zhang, "Renyi Differential Privacy of the Sampled Gaussian Mechanism",
-    2019. At rate 1 it is the base, at rate 0 nothing is lost.
+    2019. At rate 1 it is the base, at rate 0 the loss is 0.
 
     Raises InvalidInput unless 0 <= rate <= 1. ``log_mgf``, the mean and the variance are by
     quadrature.
@@ -100,7 +100,7 @@ class PoissonSubsampledLaw(SampledLaw):
 
     @property
     def _certain(self) -> tuple[float, float]:
-        """P0-masses of what the base's P1 cannot answer: at loss infinity, and at a finite loss."""
+        """P0-mass of answers impossible under the base's P1: at infinite and at finite loss."""
         lost = self.base.infinite_mass
         return (lost, 0.0) if self.rate == 1.0 else (0.0, lost)
 
@@ -114,7 +114,7 @@ class PoissonSubsampledLaw(SampledLaw):
 
     @cached_property
     def _atoms(self) -> tuple[Floats, Floats]:
-        """Of this very pair, the loss of the base's infinite mass among them."""
+        """Losses and log masses of the atoms, that of the base's infinite mass included."""
         losses = -mixed_loss(-self.base.atom_losses, self.rate)
         logs = self.base.atom_log_masses
         if self._certain[1]:
@@ -141,8 +141,7 @@ class PoissonSubsampledLaw(SampledLaw):
         return (-losses, logs - losses) if self.exchanged else (losses, logs)
 
     def delta(self, epsilon: float) -> float:
-        # Where the loss is epsilon, the mixture's two terms are in a known ratio, so that what is
-        # left is a multiple of the base's own curve, which keeps its digits.
+        # A multiple of the base's own curve, which keeps its digits.
         if self.rate in (0.0, 1.0):
             return self.simplest.delta(epsilon)
         edge = math.log1p(-self.rate)
@@ -175,11 +174,11 @@ class PoissonSubsampledLaw(SampledLaw):
 class SampledWithoutReplacementLaw(SampledLaw):
     """A mechanism run on a uniform subset of fixed size, ``rate`` of the records, replace-one.
 
-    ``base`` is the law of a pair (P0, P1) that dominates the mechanism on databases of the
-    subset's size under replace-one. The hockey-stick divergence of the sampled mechanism is that
-    of ((1 - rate) P1 + rate P0, P1) for epsilon >= 0 and that of (P0, (1 - rate) P0 + rate P1)
-    below. Losses above 0 are therefore those of the one, losses below 0 those of the other, and
-    what is left is an atom at 0.
+    ``base`` is the law of a pair (P0, P1) that dominates the mechanism on databases of the subset's
+    size under replace-one. The hockey-stick divergence of the sampled mechanism is that of ((1 -
+    rate) P1 + rate P0, P1) for epsilon >= 0 and that of (P0, (1 - rate) P0 + rate P1) below. Losses
+    above 0 are therefore those of the first, losses below 0 those of the second, and the remaining
+    mass is an atom at 0.
 
     Source: Balle, Barthe, Gaboardi, "Privacy Amplification by Subsampling", NeurIPS 2018, Theorem
     9; Zhu, Dong, Wang, AISTATS 2022, Theorem 11, for the pair and its composition.
@@ -229,7 +228,7 @@ class SampledWithoutReplacementLaw(SampledLaw):
 
     @cached_property
     def _at_zero(self) -> float:
-        """P0(L = 0) + (1 - rate) (P0(L > 0) - P1(L > 0)) of the base: what the sides leave."""
+        """P0(L = 0) + (1 - rate) (P0(L > 0) - P1(L > 0)) of the base: the mass at 0."""
         equal = self.base.atom_log_masses[self.base.atom_losses == 0.0]
         return float(np.exp(equal).sum()) + (1 - self.rate) * self.base.delta(0.0)
 
@@ -287,7 +286,7 @@ def unmixed_loss(loss: Floats, rate: float) -> Floats:
     above = np.maximum(loss - edge, 0.0)
     with np.errstate(divide="ignore"):  # at the edge of the support m = -infinity
         small = np.log(np.expm1(np.minimum(above, 1.0))) + edge - math.log(rate)
-        # Near 0 the digits are those of the loss, not of its distance from the edge.
+        # Near 0 the formula in the loss itself is the more accurate one.
         share = np.maximum(np.expm1(np.minimum(loss, 1.0)) / rate, -1.0)
         middle = np.log1p(share)
     large = loss - math.log(rate) + np.log1p(-np.exp(-np.maximum(above, 0.5)))

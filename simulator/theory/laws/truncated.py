@@ -1,4 +1,4 @@
-"""The law of a mechanism whose noise never leaves an interval."""
+"""The law of a mechanism whose noise is truncated to an interval."""
 # ruff: noqa: D102  (overrides inherit the docstring of PrivacyLossLaw)
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class TruncatedNoiseLaw(QuadratureLaw):
 
     ``base`` is the law of the untruncated mechanism. An answer that only one of the databases can
     give has an infinite loss; the others keep the base's loss, their masses divided by that of the
-    interval. The noise is log-concave, so that smaller shifts lose less. The pair is symmetric.
+    interval. The noise is log-concave, so smaller shifts have smaller losses. The pair is
+    symmetric.
 
     Raises InvalidInput unless reach > 1/2: below, every answer reveals the database.
     """
@@ -40,7 +41,7 @@ class TruncatedNoiseLaw(QuadratureLaw):
             raise InvalidInput("only the laws of Gaussian and Laplace noise can be truncated")
         if not finite("reach", self.reach) > 0.5:
             raise InvalidInput(
-                f"noise within {self.reach!r} of the shift tells the databases apart for certain; "
+                f"noise within {self.reach!r} of the shift always reveals the database;  "
                 "it must reach beyond 1/2"
             )
 

@@ -1,1 +1,1 @@
-"""Privacy loss distributions: composition by transform, with certified answers."""
+"""Privacy loss distributions: composition by transform, with certified brackets."""

@@ -1,7 +1,7 @@
-"""Answering delta(epsilon) and epsilon(delta) of one composition: which engine, which tilt.
+"""delta(epsilon) and epsilon(delta) of one composition: the choice of engine and of tilt.
 
-Nothing here can make an answer wrong, only slow or wide: every engine's brackets are certified at
-every epsilon, and brackets of one number may be intersected.
+These choices affect only the time and the width of a bracket: every engine's brackets are certified
+at every epsilon, and brackets of one number are intersected.
 """
 
 from __future__ import annotations
@@ -32,27 +32,28 @@ from simulator.theory.pld.smoothed_tail import (
 from simulator.theory.pld.tail import OneRound, Tail
 from simulator.theory.pld.tail_inverse import invert
 
-#: Above this estimate of delta, 1 - delta is the smaller number and is integrated instead.
 _LARGE = float(np.log(0.3))
+"""Above this estimate of delta, 1 - delta is the smaller number and is integrated instead."""
 _ATTEMPTS = 10
-#: Below, the saddle points leave their table; above, the smoothing that fits memory is as wide as
-#: the kink and certifies nothing.
 _LEAST_SPREAD, _MOST_SPREAD = 1e-14, 1e5 * (1 + 1e-9)
+"""Below, the saddle points are outside their table; above, the least smoothing that fits memory is
+too wide."""
 _REFINE = 4.0
-#: How much coarser a first trial at epsilon = 0 is; it is made where the answer may be 0.
 _COARSE = 30.0
+"""How much coarser the first trial at epsilon = 0 is, made where the result may be 0."""
 _NEAR_NOTHING = 0.05
-#: Share of the gap that each other source of error may have.
 _SHARE = 0.01
+"""Share of the gap that each other source of error may have."""
 _OFF_MIDDLE = 1e-6
-#: Points of a lattice times laws on it, above which a line takes less; it is that accurate.
 _MUCH_WORK = 1 << 20
+"""Points of a lattice times laws on it, above which a line is faster; and the tolerance of a
+line."""
 _FINEST_LINE = 3e-10
 
 
 @dataclass(frozen=True)
 class CompositionQuery:
-    """One composition; its tables are made once for all questions."""
+    """One composition; its tables are shared by all queries."""
 
     parts: CountedLaws
     tolerance: float
@@ -95,24 +96,24 @@ class CompositionQuery:
             drifted = abs(inside - centre) > 2 * tail.reach
             if self._settled(found, np.inf if drifted else before) or (last and not drifted):
                 break
-            # At another centre as much smoothing may serve as there.
+            # At another centre the same smoothing may be enough.
             before = np.inf if abs(inside - centre) > 0.1 * tail.reach else found.width
             centre = inside
             finer *= 1.0 if drifted else self._finer(found)
         return found
 
     def _settled(self, found: Bracket, before: float) -> bool:
-        """Narrow enough, or rounding keeps a finer line from helping."""
+        """Whether the bracket is narrow enough, or no longer narrows because of rounding."""
         return found.width <= self.tolerance * found.upper or 0.7 * before < found.width
 
     def _finer(self, found: Bracket) -> float:
-        """How much less to smooth, for widths fall with its square."""
+        """The factor by which to smooth less; widths decrease with the square of the smoothing."""
         excess = found.width / (self.tolerance * found.upper) if math.isfinite(found.upper) else 1e9
         return min(max(1.1 * math.sqrt(excess), 1.5), _REFINE)
 
     @cached_property
     def _direct(self) -> Tail | None:
-        """A single round, or few enough of them for a law in closed form."""
+        """The engine of a single round, or of few enough rounds for a closed form; else None."""
         if self.parts.rounds == 1:
             return OneRound(self.parts.items[0][0], slack=self.parts.loss_error)
         law = enumerate_sums(self.parts)
@@ -128,11 +129,11 @@ class CompositionQuery:
 
     @cached_property
     def _small(self) -> Saddles:
-        return Saddles.of(self.parts.gist)
+        return Saddles.of(self.parts.approximation)
 
     @cached_property
     def _large(self) -> Saddles:
-        return Saddles.of(self.parts.gist, overlap=True)
+        return Saddles.of(self.parts.approximation, overlap=True)
 
     def _guess(self, delta: float) -> float:
         log_delta = float(np.log(max(delta, 1e-300)))
@@ -141,7 +142,7 @@ class CompositionQuery:
         return self._large.epsilon_at(float(np.log1p(-delta)))
 
     def _tail(self, epsilon: float, finer: float, for_delta: bool) -> tuple[Tail, bool]:
-        """An engine centred at epsilon, and whether a finer one would be no better."""
+        """An engine centred at epsilon, and whether it is the finest."""
         if self._direct is not None:
             return self._direct, True
         small = self._small.log_value_at(epsilon) < _LARGE
@@ -156,15 +157,15 @@ class CompositionQuery:
         return self._smoothed(epsilon, theta, saddles, smoothing)
 
     def _many(self, lattice: LossLattice) -> bool:
-        """Whether an FFT of every law would be much work, and the tolerance does not need it."""
+        """Whether an FFT of every law would be slow, and a line is accurate enough."""
         work = lattice.points * len(self.parts.items)
         return work > _MUCH_WORK and self.tolerance >= _FINEST_LINE
 
     def _lattice_line(self, lattice: LossLattice, epsilon: float, theta: float) -> Tail:
-        """A line whose errors are a small share of the tolerance, as estimated."""
+        """A line whose estimated errors are a small share of the tolerance."""
         parts = snapped(self.parts, lattice)
         log_value = self._small.log_value_at(epsilon)
-        # In the tail a relative error of epsilon is worth theta * epsilon as much in delta.
+        # In the tail a relative error of epsilon is theta * epsilon times as large in delta.
         share = _SHARE * self.tolerance * max(theta * epsilon, 1.0)
         window = choose_window(parts, epsilon, theta, 0.0, log_value, folded=max(share, 1e-15))
         log_scale = float(parts.log_mgf(np.array(theta)).real) - theta * epsilon
@@ -180,12 +181,12 @@ class CompositionQuery:
     def _smoothed(
         self, epsilon: float, theta: float, saddles: Saddles, smoothing: float
     ) -> tuple[Tail, bool]:
-        """A line that is smoothed so much, or not at all where that is less work."""
+        """A line with that smoothing, or without where faster; and whether it is the finest."""
         if abs(theta + 0.5) < _OFF_MIDDLE:
             theta = _OFF_MIDDLE - 0.5
         log_value = saddles.log_value_at(epsilon)
-        log_scale = float(self.parts.gist.log_mgf(np.array(theta)).real) - theta * epsilon
-        # What the smoothing costs, of M(theta) exp(-theta E), by the saddle point's density.
+        log_scale = float(self.parts.approximation.log_mgf(np.array(theta)).real) - theta * epsilon
+        # The width that the smoothing adds, in units of M(theta) exp(-theta E), estimated.
         gap = smoothing**2 / (np.sqrt(2 * np.pi) * saddles.spread_at(epsilon))
         window = choose_window(
             self.parts,
@@ -216,7 +217,7 @@ class CompositionQuery:
         return tail, last
 
     def _check_spread(self) -> None:
-        """Raise NotApplicable where the transform cannot be inverted to any accuracy."""
+        """Raise NotApplicable where the transform cannot be inverted accurately."""
         spread = self.parts.spread
         if not _LEAST_SPREAD <= spread <= _MOST_SPREAD:
             raise NotApplicable(
@@ -226,10 +227,10 @@ class CompositionQuery:
             )
 
     def _smoothing(self, epsilon: float, theta: float, spread: float, for_delta: bool) -> float:
-        """The s whose gap s^2 p meets the tolerance, were the law smooth around epsilon.
+        """The s whose gap s^2 p meets the tolerance for a law that is smooth around epsilon.
 
         p/|slope| is about 1 + theta in the tail, and p about 1/spread in the bulk. In the tail
-        a relative error of epsilon is worth theta * epsilon as much in delta.
+        a relative error of epsilon is theta * epsilon times as large in delta.
         """
         scale = max(epsilon, 1e-3 * min(spread, 1.0))
         if theta > 0:
@@ -241,7 +242,7 @@ class CompositionQuery:
 
 
 def _inside(root: Bracket, top: float) -> float:
-    """The next centre: an end that was found, or the middle of both or neither."""
+    """The next centre: the one end that was found, else the middle."""
     if (root.lower > 0) == (root.upper < top):
         return root.midpoint if np.isfinite(root.upper) else root.lower
     return root.lower if root.lower > 0 else root.upper

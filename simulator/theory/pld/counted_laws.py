@@ -14,19 +14,19 @@ from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.outward import sum_bracket
 from simulator.theory.pld.laplace_batch import LaplaceBatch
 
-#: Of so many laws at most.
 _LOOKED_AT = 32
+"""Most laws that the estimate of work counts."""
 
 
 @dataclass(frozen=True)
 class CountedLaws:
-    """Distinct laws with the number of rounds each is used; the order does not matter."""
+    """Distinct laws with their numbers of rounds; the order does not matter."""
 
     items: tuple[tuple[PrivacyLossLaw, int], ...]
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[PrivacyLossLaw, int]]) -> CountedLaws:
-        """Merge equal laws, in a canonical order, so that composition commutes to the last bit."""
+        """Equal laws merged, in a canonical order, so that composition commutes to the last bit."""
         counts: dict[PrivacyLossLaw, int] = {}
         for law, count in pairs:
             if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
@@ -43,8 +43,8 @@ class CountedLaws:
 
     @cached_property
     def infinite_mass(self) -> float:
-        """P0-probability that some round is lost entirely: 1 - prod (1 - p_i)^k_i."""
-        with np.errstate(divide="ignore"):  # all of a round may be lost
+        """P0-probability of an infinite loss in some round: 1 - prod (1 - p_i)^k_i."""
+        with np.errstate(divide="ignore"):  # the mass may be 1
             logs = [count * np.log1p(-law.infinite_mass) for law, count in self.items]
         return abs(float(np.expm1(sum(logs))))
 
@@ -63,12 +63,12 @@ class CountedLaws:
 
     @property
     def loss_error(self) -> float:
-        """How far the total loss, and the logarithm of its masses, may be off (see the laws')."""
+        """Bound on the error of the total loss and of the logarithms of its masses."""
         return float(sum(law.loss_error * count for law, count in self.items))
 
     @property
     def work(self) -> int:
-        """About how many exponentials one value of the transform takes, on a line of them.
+        """The approximate number of exponentials per value of the transform on a line.
 
         Where many laws are multiplied, most values become negligible after some of them.
         """
@@ -86,17 +86,17 @@ class CountedLaws:
 
     @cached_property
     def others(self) -> tuple[tuple[PrivacyLossLaw, int], ...]:
-        """The laws that are none."""
+        """The laws that are not Laplace laws."""
         return tuple((law, n) for law, n in self.items if not isinstance(law, LaplaceLaw))
 
     @cached_property
-    def gist(self) -> CountedLaws:
-        """Few laws with nearly the same transform: a guide."""
-        few = self.laplaces.gist()
+    def approximation(self) -> CountedLaws:
+        """Few laws with nearly the same transform, for estimates."""
+        few = self.laplaces.approximation()
         if few is self.laplaces:
             return self
-        likened = ((LaplaceLaw(float(e)), int(n)) for e, n in zip(few.epsilons, few.counts))
-        return CountedLaws((*likened, *self.others))
+        laplaces = ((LaplaceLaw(float(e)), int(n)) for e, n in zip(few.epsilons, few.counts))
+        return CountedLaws((*laplaces, *self.others))
 
     def log_mgf(self, z: RealOrComplex) -> RealOrComplex:
         """Sum of count * psi(z); shape of z."""

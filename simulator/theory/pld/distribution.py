@@ -1,4 +1,4 @@
-"""The privacy loss distribution of a composition, and what it certifies."""
+"""The privacy loss distribution of a composition."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from simulator.theory.pld.windowed_query import WindowedQuery
 from simulator.theory.stored import JsonNode, members_of, written
 
 _FEW_LAWS = 16
-"""Laws whose total variation is a small part of the work of composing them."""
+"""Most laws whose total variations are summed first."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class PLD:
     """Privacy loss distribution of independent rounds; a value, composed lazily.
 
     ``laws`` are kept as a multiset, so composition is associative and commutative to the last bit.
-    ``tolerance`` is the relative width that brackets aim at; they are certified whatever it is.
+    ``tolerance`` is the relative width that brackets aim at; they are certified at any tolerance.
     """
 
     laws: CountedLaws
@@ -58,7 +58,7 @@ class PLD:
         return self.laws.rounds
 
     def compose(self, other: PLD) -> PLD:
-        """Rounds of both, independently (the optimum of an adversary that does not adapt)."""
+        """The composition of both, independent (the worst case without adaptivity)."""
         laws = CountedLaws.of(self.laws.items + other.laws.items)
         return PLD(laws, max(self.tolerance, other.tolerance))
 
@@ -79,7 +79,7 @@ class PLD:
         Raises NotApplicable where the total loss is too widely or too narrowly spread.
         """
         found = self._delta(finite("epsilon", epsilon))
-        # 1 - delta may be smaller than any rounding: no lower end is 1 itself.
+        # 1 - delta may be below rounding, so no lower end is 1 itself.
         return Bracket(min(found.lower, below(1.0)), found.upper)
 
     def _delta(self, epsilon: float) -> Bracket:
@@ -94,8 +94,8 @@ class PLD:
     def epsilon(self, delta: float) -> Bracket:
         """Certified bracket of the least epsilon >= 0 with hockey-stick divergence <= delta.
 
-        Infinite where more than ``delta`` sits at infinite loss. Raises InvalidInput outside
-        0 < delta < 1 (and below 1e-300, where doubles end), NotApplicable as :meth:`delta`.
+        Infinite where the mass at infinite loss exceeds ``delta``. Raises InvalidInput unless
+        1e-300 <= delta < 1, NotApplicable as :meth:`delta`.
         """
         delta = finite("delta", delta)
         if not 1e-300 <= delta < 1:
@@ -107,9 +107,9 @@ class PLD:
         return self._query.epsilon(delta)
 
     def _never_exceeds(self, delta: float) -> bool:
-        """Whether the total variations of the rounds, which add up at most, are below delta.
+        """Whether the sum of the rounds' total variations, which bounds delta(0), is below delta.
 
-        Where records are sampled delta(.) may stay just below its target over hundreds of epsilons.
+        Then epsilon is 0; for sampled records the search for it may be long.
         """
         laws = self.laws
         if len(laws.items) > _FEW_LAWS:
@@ -120,7 +120,7 @@ class PLD:
     def to_json(self) -> str:
         """One line of JSON: the law of every round and how often it is used, floats exact.
 
-        :meth:`from_json` makes an equal PLD of it, which gives the same brackets to the last bit.
+        :meth:`from_json` makes an equal PLD, with the same brackets to the last bit.
         """
         rounds = [{"count": count, "law": LAWS.write(law)} for law, count in self.laws.items]
         return written("pld", {"tolerance": self.tolerance, "rounds": rounds})
@@ -139,7 +139,7 @@ class PLD:
 
     @cached_property
     def _query(self) -> CompositionQuery | WindowedQuery:
-        """The engine that these rounds need; a single one has its own curve."""
+        """The engine for these laws."""
         exact = all(law.has_exact_transform for law, _ in self.laws.items)
         if not all(law.has_exact_transform or law.has_accurate_cells for law, _ in self.laws.items):
             raise NotApplicable("a law is composed by its exact transform, or by accurate cells")
@@ -148,12 +148,12 @@ class PLD:
 
 
 def _widened(lower: float, upper: float) -> Bracket:
-    """A bracket with room for the rounding of the last few operations."""
+    """A bracket widened by the rounding of the last few operations."""
     return Bracket(max(lower * (1 - 1e-14), 0.0), min(upper * (1 + 1e-14), 1.0))
 
 
 def _of_list(node: JsonNode) -> CountedLaws:
-    """The rounds in the canonical order, whatever theirs in the document."""
+    """The rounds of a document, in the canonical order."""
     pairs = []
     for item in node.items():
         entry = item.members()

@@ -1,4 +1,4 @@
-"""Composition of few rounds with few losses: every sum of losses, written out."""
+"""Composition of few rounds with few losses, by enumeration of all sums."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from simulator.theory.pld.counted_laws import CountedLaws
 
 ROUNDING = 1e-15
 _MAX_SUMS = 1 << 16
-#: Beyond, adding rounds one by one gathers more rounding than the transforms do.
 _MAX_ROUNDS = 64
+"""Most rounds; beyond, enumeration has more rounding than the transforms."""
 
 
 def enumerate_sums(parts: CountedLaws) -> FiniteLaw | None:
     """The composed law itself, or None where it is not finite or has too many losses.
 
-    Sums that agree up to ROUNDING times the largest are one: each round may move a loss by that.
+    Sums that agree up to ROUNDING times the largest, the rounding of each round, are merged.
     """
     if not all(law.is_discrete and law.atom_losses.size for law, _ in parts.items):
         return None

@@ -1,4 +1,4 @@
-"""Two laws on one grid of losses around any law: delta of one below, of the other above.
+"""Two laws on one grid of losses whose deltas enclose that of any law.
 
 As a function of y = exp(E), delta is convex, and on a grid of losses it is piecewise linear with
 kinks at the grid's y. UPPER: the chords of the law's own curve; each cell's mass goes to its two
@@ -27,13 +27,13 @@ from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.outward import UNIT
 
 _STEP_BITS = 20
-#: An atom so many roundings from a point of the grid is on it; the slack is many times more.
 _CLOSE = 16
-#: A mass below it has lost digits.
+"""An atom within this many roundings of a grid point is on it; the slack covers many times that."""
 _LEAST_MASS = 1e-290
-#: Where neighbouring cells' masses are further apart, cells are rounded down whole: a lowered curve
-#: would not be convex there. So are those beside them, and the ends.
+"""A mass below it has lost digits."""
 _ROUGH = 2.5
+"""Where neighbouring cells' masses are further apart, cells are rounded down whole: a lowered curve
+would not be convex there. So are those beside them, and the ends."""
 _BESIDE = 2
 
 
@@ -65,10 +65,10 @@ def grid(step: float, first: int, size: int) -> Floats:
 
 
 def fitted_step(laws: Sequence[PrivacyLossLaw], step: float) -> float:
-    """A step that is not above this one, on whose multiples atoms of one law are apart.
+    """A step of at most ``step`` that divides the distances between atoms of one law.
 
-    Of the law with the heaviest atoms: all of them if they have a common step, otherwise its two
-    heaviest. Without atoms it has 20 binary digits, see :func:`round_step`.
+    The law is that with the heaviest atoms: all its distances if they have a common step, otherwise
+    that of its two heaviest. Without atoms the step has 20 binary digits, see :func:`round_step`.
     """
     several = [law for law in laws if law.atom_losses.size > 1]
     if not several:
@@ -93,7 +93,7 @@ def fitted_offset(law: PrivacyLossLaw, step: float) -> float:
 
 
 def round_step(step: float) -> float:
-    """The greatest step of 20 binary digits that is not above this one."""
+    """The greatest step of 20 binary digits that is at most ``step``."""
     mantissa, exponent = math.frexp(step)
     return math.ldexp(math.floor(math.ldexp(mantissa, _STEP_BITS)), exponent - _STEP_BITS)
 
@@ -198,9 +198,9 @@ def _rough(masses: Floats) -> NDArray[np.bool_]:
 def _lowered(masses: Floats, dips: Floats, step: float) -> Floats | None:
     """The masses of the curve lowered at each point by the larger dip of the cells beside it.
 
-    A point of negative mass is where that is not convex. It is taken out: its mass goes to the
-    points left beside it, keeping the masses under P0 and P1, which lowers the curve further. None
-    where the topmost point would have to go, or the step is no small one.
+    Where the lowered curve is not convex, a point has negative mass. That point is removed: its
+    mass goes to the remaining points beside it, keeping the masses under P0 and P1, which lowers
+    the curve further. None where the topmost point would be removed, or the step exceeds 1.
     """
     if step > 1.0:
         return None

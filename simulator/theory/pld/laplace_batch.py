@@ -1,4 +1,4 @@
-"""Many Laplace laws at once, of one line of integration: their transforms and how they decay.
+"""Transforms of many Laplace laws on one line of integration, and their decay.
 
 With t = theta + 1/2, z = theta + i omega and A = exp(-epsilon/2) cosh(t epsilon) the atoms' share,
 
@@ -22,14 +22,14 @@ from simulator.theory.laws.base import Floats, RealOrComplex
 from simulator.theory.laws.laplace import LaplaceLaw, laplace_log_mgf
 from simulator.theory.outward import UNIT
 
-#: Numbers worked on at once: they stay in a processor's cache.
 _BLOCK = 1 << 14
-#: Laws whose transforms are multiplied between two checks whether the product still matters.
+"""Numbers per block, so that they fit in a processor's cache."""
 _LAWS_AT_ONCE = 16
-#: A factor below it is taken for it: that is far below its rounding.
+"""Laws whose transforms are multiplied between two checks whether the product still matters."""
 _LEAST = 1e-18
-#: So many laws approximate any number of them where nothing is certified.
-_GIST = 48
+"""A smaller factor is replaced by this one, which is far below its rounding."""
+_APPROXIMATION = 48
+"""Laws that approximate any number of them in estimates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class LaplaceBatch:
 
     @classmethod
     def of(cls, items: list[tuple[LaplaceLaw, int]]) -> LaplaceBatch:
-        """The largest ones first, by rounds: their transforms fall the fastest."""
+        """The batch, most rounds and largest epsilons first: their transforms decay fastest."""
         order = sorted(items, key=lambda item: (item[1], item[0].epsilon), reverse=True)
         epsilons = np.array([law.epsilon for law, _ in order], dtype=np.float64)
         return cls(epsilons, np.array([count for _, count in order], dtype=np.float64))
@@ -68,7 +68,7 @@ class LaplaceBatch:
         return np.asarray(np.log1p(-theta / (1 + 2 * theta) * drop))
 
     def blocks(self) -> Iterator[tuple[Floats, float]]:
-        """Some laws of one number of rounds at a time, and that number."""
+        """Yield blocks of laws with equal numbers of rounds, and that number."""
         ends = np.flatnonzero(np.diff(self.counts)) + 1
         for group in np.split(np.arange(self.counts.size), ends):
             for start in range(0, group.size, _LAWS_AT_ONCE):
@@ -89,15 +89,15 @@ class LaplaceBatch:
         slack = 8 * UNIT * (4 + self.counts.size) * (rounds * outer + total)
         return np.asarray(np.minimum(rounds * outer - total + slack, 0.0))
 
-    def gist(self) -> LaplaceBatch:
-        """Few laws with nearly the same sum, which may guide but certify nothing."""
-        if self.epsilons.size <= _GIST:
+    def approximation(self) -> LaplaceBatch:
+        """Few laws with nearly the same sum, for estimates."""
+        if self.epsilons.size <= _APPROXIMATION:
             return self
         logs = np.log(self.epsilons)
         share = (logs - logs.min()) / max(float(np.ptp(logs)), 1e-300)
-        group = np.minimum((share * _GIST).astype(np.int64), _GIST - 1)
-        counts = np.bincount(group, self.counts, _GIST).astype(np.float64)
-        squares = np.bincount(group, self.counts * self.epsilons**2, _GIST)
+        group = np.minimum((share * _APPROXIMATION).astype(np.int64), _APPROXIMATION - 1)
+        counts = np.bincount(group, self.counts, _APPROXIMATION).astype(np.float64)
+        squares = np.bincount(group, self.counts * self.epsilons**2, _APPROXIMATION)
         some = counts > 0
         return LaplaceBatch(np.sqrt(squares[some] / counts[some]), counts[some])
 

@@ -1,7 +1,7 @@
 """The exact law of few rounds of Laplace noise whose epsilons share a lattice, in closed form.
 
-But for exp((l - epsilon)/2)/2, one round is an atom at either end of [-epsilon, epsilon] and the
-density 1/2 between. With a step h of which every 2 epsilon_i is m_i times, and q a move by one
+Up to a factor exp((l - epsilon)/2)/2, one round is an atom at either end of [-epsilon, epsilon] and
+the density 1/2 between. With a step h of which every 2 epsilon_i is m_i times, and q a move by one
 step, that is
 
     1 + q^m_i + (h/2) (1 + q + ... + q^(m_i - 1)) B_1,
@@ -14,8 +14,8 @@ Gauss's rule with d/2 + 12 nodes is off by at most 2 sup p times the distance of
 of exponent at most h/2 <= 1, to polynomials of degree 22: by Markov's inequality below
 4 (d + 1)^2 exp(h) (h/4)^23/23! < 1e-23 of the mass there.
 
-Where epsilons are multiples of a step but for their rounding, they are between those of two steps
-that are: delta grows with every epsilon.
+Where epsilons are multiples of a step up to rounding, multiples of two neighbouring steps enclose
+them, and delta increases in every epsilon.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from simulator.theory.pld.tail import SlopedBracket
 
 _LARGEST_STEP = 2.0
 _MOST_ROUNDS = 64
-#: Products of a coefficient and a spline's value, for one curve.
 _MOST_WORK = 1 << 23
-#: What the nodes' own rounding and the rule may move, of the mass above times the largest gain.
+"""Products of a coefficient and a spline's value, for one curve."""
 _QUADRATURE = 64 * UNIT
+"""Error of the quadrature, relative to the mass above times the largest gain."""
 _LOST = 1e-300
 
 
@@ -53,7 +53,7 @@ class LaplaceLatticeTail:
 
     @classmethod
     def of(cls, parts: CountedLaws) -> LaplaceLatticeTail | None:
-        """Of Laplace rounds with several parameters; None for others, and where it is much work."""
+        """The tail of Laplace rounds with several parameters; None for others and if slow."""
         batch = parts.laplaces
         if parts.others or batch.epsilons.size < 2 or parts.rounds > _MOST_ROUNDS:
             return None

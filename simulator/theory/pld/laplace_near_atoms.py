@@ -1,4 +1,4 @@
-"""What is rough in the loss of repeated Laplace noise, in closed form: few rounds between atoms.
+"""The rough part of the law of repeated Laplace noise, in closed form: few rounds between atoms.
 
 The transform of one round is A + C, A that of its atoms at -epsilon and epsilon and C that of the
 part between them. Of k rounds, binom(k, j) A^(k-j) C^j belongs to j of them between the atoms: with
@@ -35,15 +35,15 @@ from simulator.theory.pld.pairwise_sums import dot
 from simulator.theory.pld.splines import next_splines
 from simulator.theory.pld.tail import SlopedBracket
 
-#: J: parts with fewer rounds between the atoms are taken in closed form.
 _TERMS = 6
+"""J: parts with fewer rounds between the atoms are taken in closed form."""
 _MOST_ROUNDS = 1 << 12
 _LARGEST = 1.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
 _LN_HALF = math.log(0.5)
-#: What the nodes miss, of the mass, with room.
 _QUADRATURE = 1e-15
+"""Error of the quadrature, relative to the mass."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class NearAtoms:
 
     @classmethod
     def of(cls, parts: CountedLaws) -> NearAtoms | None:
-        """That of rounds with one parameter; None for any other."""
+        """The rough part of rounds with one parameter; None for any other rounds."""
         if len(parts.items) != 1 or parts.others:
             return None
         [(law, rounds)] = parts.items

@@ -22,10 +22,10 @@ from simulator.theory.pld.pairwise_sums import dot, norm
 from simulator.theory.pld.tail import TINY, SlopedBracket
 
 _UNIT = float(np.finfo(float).eps)
-#: Logarithm below which the product's transform is taken for zero: that is far below rounding.
 _UNSEEN = -90.0
-#: Laws with at most this many atoms are transformed term by term: more accurate than an FFT.
+"""Logarithm below which the product's transform counts as zero, far below rounding."""
 _FEW = 16
+"""Laws with at most this many atoms are transformed term by term: more accurate than an FFT."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class LossLatticeTail:
 class CircularProduct:
     """The law of a sum on a circle of ``length`` points, from the transforms of its terms.
 
-    Transforms are at most about 1, so that in a product of powers an error of one counts as often
-    as there are rounds of it. No factor is kept.
+    Transforms are at most about 1, so the error of a power is the error of its base times the
+    number of rounds. No factor is stored.
     """
 
     def __init__(self, length: int) -> None:
@@ -161,7 +161,7 @@ class CircularProduct:
         transform[seen] = np.exp(log_phi)
         pmf = scipy.fft.irfft(transform, n=self.length)
         # 2-norms over the full circle; each inner frequency counts for itself and its conjugate.
-        # What was lost sight of is below: factors are at most 1 + wrong + inexact, see growth.
+        # Dropped frequencies are below this: factors are at most 1 + wrong + inexact, see growth.
         small = np.abs(transform[seen]) * np.expm1(np.minimum(error, 1.0))
         growth = float(np.exp(min(self._growth, 700.0)))
         amiss = np.full(transform.size, 2 * np.exp(_UNSEEN) * growth)

@@ -1,7 +1,7 @@
-"""Sums of products of long arrays, added in pairs and by one thread.
+"""Sums of products of long arrays, pairwise and in one thread.
 
-BLAS shares out even short sums among threads, which wait for each other in a loop: on arrays like
-these that takes more processor time than all else, and saves none. Pairs also round less.
+BLAS distributes even short sums over threads that wait for each other, which takes more processor
+time than it saves on arrays of this size. Pairwise sums also have less rounding.
 """
 
 from __future__ import annotations

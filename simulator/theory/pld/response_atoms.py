@@ -1,9 +1,9 @@
 """The total privacy loss of many randomized responses, exactly, and its hockey-stick curve.
 
-The law is a list of atoms in decreasing order of loss. Between two atoms the curve is
-delta(E) = delta_j + (e^(L_j) - e^E) B_j, where L_j is the last atom above E, B_j the probability
-in experiment 1 of the atoms down to L_j, and delta_j = delta(L_j). Both sequences are running
-sums of positive terms, so that far tails lose no digits, and the inverse is explicit.
+The law is a list of atoms in decreasing order of loss. Between two atoms the curve is delta(E) =
+delta_j + (e^(L_j) - e^E) B_j, where L_j is the last atom above E, B_j the probability in experiment
+1 of the atoms down to L_j, and delta_j = delta(L_j). Both sequences are running sums of positive
+terms, so the far tails are accurate, and the inverse is explicit.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class LossAtoms:
 
     Atoms of loss <= 0 never enter delta(E) for E >= 0 and are left out. ``log_error`` bounds the
     error of each ``log_mass``, of its shape or one for all, and ``loss_error`` that of every loss:
-    :meth:`delta_bracket` and :meth:`epsilon_bracket` hold the truth; the other methods are exact to
-    the rounding of doubles. ``rounds`` is how many rounds' losses are added up in them.
+    :meth:`delta_bracket` and :meth:`epsilon_bracket` are certified; the other methods are exact up
+    to rounding. ``rounds`` is the number of rounds whose losses are summed.
     """
 
     losses: Floats
@@ -95,7 +95,7 @@ class LossAtoms:
     def tail(self, threshold: float) -> float:
         """Probability in experiment 0 that the loss exceeds a threshold >= 0.
 
-        An atom that equals it but for rounding does not, see :mod:`simulator.foundations.ties`.
+        An atom that equals it up to rounding does not, see :mod:`simulator.foundations.ties`.
         """
         least = beyond(threshold, self.rounds)
         above = int(np.searchsorted(-self.losses, -least, side="left"))
@@ -110,7 +110,7 @@ class LossAtoms:
         last, log_delta = float(self.losses[above - 1]), float(self._log_deltas[above - 1])
         log_excess = log_target + math.log(-math.expm1(log_delta - log_target))
         log_share = log_excess - last - float(self._log_mass_1[above - 1])
-        if log_share >= 0.0:  # delta(-infinity) is not reached: all of e^E is used up
+        if log_share >= 0.0:  # the curve is below delta at every epsilon
             return 0.0
         return max(0.0, last + math.log(-math.expm1(log_share)))
 
@@ -128,14 +128,14 @@ def repeated_atoms(epsilon: float, rounds: int) -> LossAtoms:
 
 
 def log_responses(epsilon: float, rounds: int, failures: Floats) -> tuple[Floats, Floats]:
-    """Log-probabilities of that many untruthful answers, and bounds on their errors."""
+    """Log-probabilities of each number of untruthful answers, and bounds on their errors."""
     log_p = -math.log1p(math.exp(-epsilon))
     law = (rounds, rounds - failures, log_p, log_p - epsilon)
     return log_binomial(*law), log_binomial_error(*law)
 
 
 def _group(epsilon: float, rounds: int) -> tuple[Floats, Floats, Floats]:
-    """How many answers are untruthful, the log-probabilities, and bounds on their errors."""
+    """Numbers of untruthful answers, their log-probabilities, and bounds on the errors of these."""
     return _small_group(epsilon, rounds) if rounds < 1000 else _new_group(epsilon, rounds)
 
 

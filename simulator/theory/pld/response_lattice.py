@@ -1,8 +1,8 @@
 """Two laws on a lattice that enclose the total loss of many different randomized responses.
 
-Randomized response of a larger epsilon is harder on privacy at every point of its curve, and so
-is the composition; hence rounding every epsilon up to the lattice bounds the curve from above and
-rounding down from below (the idea of Murtagh and Vadhan 2016, Section 5).
+The curve of randomized response, and of its composition, increases in every epsilon. Hence rounding
+every epsilon up to the lattice bounds the curve from above, and rounding down from below (the idea
+of Murtagh and Vadhan 2016, Section 5).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ResponseCounts = tuple[tuple[float, int], ...]
 
 
 def lattice_step(parts: ResponseCounts) -> float | None:
-    """Step that the work allowed for these (epsilon, rounds) affords; None when it is too coarse.
+    """The finest step within the allowed work for these (epsilon, rounds); None if too coarse.
 
     The convolution costs about (rounds x cells), and the cells span twice the sum of epsilons.
     A step that divides every epsilon is preferred: nothing is then rounded.
@@ -64,7 +64,7 @@ def _rounded(parts: ResponseCounts, step: float, rounding: Callable[[float], int
 def _covering(
     parts: ResponseCounts, cells: list[int], step: float, rounding: Callable[[float], int]
 ) -> float:
-    """The step, moved so that no epsilon taken for a whole multiple is on the wrong side of it."""
+    """The step, moved so that its multiples are on the right side of every epsilon."""
     each = [epsilon / n for (epsilon, _), n in zip(parts, cells) if n > 0]
     if rounding is math.ceil:
         return above(max([step, *map(above, each)]))
@@ -72,7 +72,7 @@ def _covering(
 
 
 def _whole(ratio: float, rounding: Callable[[float], int]) -> int:
-    """Round, but leave alone what is whole up to float noise."""
+    """Round, except a number that is whole up to rounding errors."""
     nearest = round(ratio)
     return nearest if abs(ratio - nearest) <= 1e-12 * ratio else rounding(ratio)
 

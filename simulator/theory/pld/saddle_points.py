@@ -1,9 +1,9 @@
-"""Where to tilt: the saddle points of the inversion integral, tabulated once a composition.
+"""Saddle points of the inversion integral, tabulated once per composition.
 
 delta(E) is an integral of exp(K(z) - zE)/(z(1+z)) over a vertical line Re z = theta, K the
-log-moment generating function of the total loss. On the line through the saddle point the terms
-do not cancel, which is what keeps relative accuracy at delta = 1e-30. Everything here affects
-accuracy and speed only: any theta, any window gives a correct bracket.
+log-moment generating function of the total loss. On the line through the saddle point the terms do
+not cancel, so a delta of 1e-30 keeps its relative accuracy. The table affects width and speed only:
+any theta gives a correct bracket.
 """
 
 from __future__ import annotations

@@ -44,15 +44,15 @@ from simulator.theory.pld.transform_on_line import Sampled, Scale, log_decay, sa
 _CUTOFF = 8.8  # s * Omega: exp(-8.8^2/2) is 1.5e-17
 MAX_POINTS = 1 << 20
 MAX_WORK = 1 << 28
-#: What is folded in from other periods, relative to the answer, by default.
 _ALIAS = 1e-15
+"""What is folded in from other periods, relative to the answer, by default."""
 _FULL = 705.0
-#: A line without the rough part is taken where it is so much shorter: that part is work as well.
 _MUCH_SHORTER = 0.2
-#: For the rounding of sums that bound errors.
+"""A line without the rough part is taken where it is so much shorter: that part is work as well."""
 _ROOM = 1 + 1e-9
-#: More than all terms that underflow, of M(theta).
+"""For the rounding of sums that bound errors."""
 _LOST = 1e-290
+"""More than all terms that underflow, of M(theta)."""
 
 
 def _chernoff_constant(theta: Floats) -> Floats:
@@ -93,7 +93,7 @@ def choose_window(
 
     def need(other: Floats) -> tuple[float, float]:
         with np.errstate(over="ignore"):  # an epsilon beyond all losses
-            log_bound = _log_bound(parts.gist, smoothing, other) - other * epsilon
+            log_bound = _log_bound(parts.approximation, smoothing, other) - other * epsilon
         width = np.maximum(log_bound - log_value - np.log(folded), 1.0) / np.abs(other - theta)
         best = int(np.argmin(width))
         return float(width[best]), float(other[best])

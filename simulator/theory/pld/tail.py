@@ -1,4 +1,4 @@
-"""What a composition engine gives: delta as a certified function of epsilon."""
+"""The interface of composition engines: delta as a certified function of epsilon."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TINY = 1e-307
 
 @dataclass(frozen=True)
 class SlopedBracket(Bracket):
-    """Bracket of delta(epsilon), and the slope d delta/d epsilon, which certifies nothing."""
+    """Bracket of delta(epsilon), and the slope d delta/d epsilon, which is not certified."""
 
     slope: float = 0.0
 
@@ -37,7 +37,7 @@ class Tail(Protocol):
 
     @property
     def reach(self) -> float:
-        """How far a search may step at once."""
+        """The longest step of a search."""
         ...
 
     def at(self, epsilon: float) -> SlopedBracket:
@@ -47,7 +47,7 @@ class Tail(Protocol):
 
 @dataclass(frozen=True)
 class OneRound:
-    """A law whose delta needs no composition: its own, widened by its rounding.
+    """The engine of a single law: its own delta, widened by its rounding.
 
     ``slack`` bounds the rounding of its losses.
     """

@@ -1,4 +1,4 @@
-"""Inverting the certified curve delta(epsilon) of a composition engine."""
+"""Inversion of the certified curve delta(epsilon) of a composition engine."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from simulator.theory.bracket import Bracket
 from simulator.theory.inverse import crossing, walk_outward
 from simulator.theory.pld.tail import SlopedBracket, Tail
 
-#: Steps of Newton's method, and the share of the bracket's width that the last may have.
 _NEWTON = 7
+"""Steps of Newton's method, and the share of the bracket's width that the last may have."""
 _CLOSE = 0.05
 
 
@@ -32,9 +32,9 @@ def invert(tail: Tail, delta: float, start: float, low: float, high: float) -> B
 
 
 def _quick(tail: Tail, delta: float, start: float, low: float, high: float) -> Bracket | None:
-    """The same by Newton on the middle of the bracket and one check at either end.
+    """The bracket by Newton's method on the middle, and one check at either end.
 
-    None where delta is not smooth enough around the answer, or the answer is near an end.
+    None where delta is not smooth enough around the root, or the root is near an end.
     """
     epsilon = start
     for _ in range(_NEWTON):
@@ -62,7 +62,7 @@ def _holds(tail: Tail, delta: float, below: float, above: float) -> bool:
 
 
 def upper_end(tail: Tail, delta: float, start: float, low: float, high: float) -> float:
-    """An epsilon in [low, high] that is enough for ``delta``, close to the least that is seen."""
+    """An epsilon in [low, high] that is enough for ``delta``, close to the least."""
     root = _search(tail, delta, start, low, high, end=lambda value: value.upper)
     return walk_outward(root, +1, low, high, certified=lambda e: tail.at(e).upper <= delta)
 
@@ -73,7 +73,7 @@ def lower_end(tail: Tail, delta: float, start: float, low: float, high: float) -
     return walk_outward(root, -1, low, high, certified=lambda e: tail.at(e).lower > delta)
 
 
-def _search(  # the interval is a guide only: nothing found here is trusted before walk_outward
+def _search(  # the result is only a guess, which walk_outward certifies
     tail: Tail,
     delta: float,
     start: float,
@@ -82,9 +82,9 @@ def _search(  # the interval is a guide only: nothing found here is trusted befo
     *,
     end: Callable[[SlopedBracket], float],
 ) -> float:
-    """Newton on ln delta until the answer is between two points seen, then Brent's method.
+    """Newton's method on ln delta until the root is enclosed, then Brent's method.
 
-    Between atoms delta is nearly flat, and drops at each of them: Newton alone would cycle.
+    Between atoms delta is nearly flat and drops at each atom, so Newton's method alone would cycle.
     """
     epsilon, seen = min(max(start, low), high), {1: False, -1: False}
 

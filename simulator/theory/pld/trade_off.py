@@ -98,7 +98,7 @@ class PiecewiseTradeOff(TradeOff):
         power = np.cumsum(np.r_[law.dual_infinite_mass, p1])
         alpha = np.minimum(np.r_[np.cumsum(np.r_[0.0, p0]), 1.0], 1.0)
         beta = np.maximum(np.r_[1 - power, 0.0], 0.0)
-        beta[-2] = 0.0  # all of P1 is rejected there; what is left is rounding
+        beta[-2] = 0.0  # zero up to rounding, as all of P1 is rejected
         return cls(alpha, beta)
 
     @classmethod
@@ -146,7 +146,7 @@ class PiecewiseTradeOff(TradeOff):
         epsilon = point("epsilon", epsilon)
         if epsilon < 700.0:
             return float(np.max(1 - self.beta - np.exp(epsilon) * self.alpha))
-        # e^epsilon overflows; a vertex at alpha = 0 costs nothing all the same.
+        # e^epsilon overflows; a vertex at alpha = 0 costs 0.
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             cost = np.exp(epsilon + np.log(self.alpha))
         return float(np.max(1 - self.beta - np.where(self.alpha > 0, cost, 0.0)))

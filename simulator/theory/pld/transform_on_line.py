@@ -1,8 +1,8 @@
-"""The transform of the total loss on a line Re z = theta, where it matters.
+"""The transform of the total loss at the points of a line Re z = theta that matter.
 
-Every law's transform is at most its value on the real axis. So laws are multiplied one after the
-other, and a point of the line is left out as soon as the product so far is negligible: the bound
-on what it would have added goes into the account of rounding.
+Every law's transform is at most its value on the real axis. Laws are multiplied one after the
+other, and a point is left out as soon as the product is negligible; the bound on its contribution
+is added to the rounding error.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.laplace_batch import multiplied_ratios
 
 _CHUNK = 1 << 14
-#: Negligible points are dropped where at most this share would be left.
 _FEW = 0.7
+"""Negligible points are dropped where at most this share remains."""
 _GOLDEN = (5**0.5 - 1) / 2
 
 
@@ -164,7 +164,7 @@ def _sample(
 def _spread_out(
     items: tuple[tuple[PrivacyLossLaw, int], ...],
 ) -> list[tuple[PrivacyLossLaw, int]]:
-    """The same, neighbours being unlike: their transforms come back to 1 at unlike points."""
+    """The items, reordered so that neighbours differ, as do the points where they return to 1."""
     order = sorted(range(len(items)), key=lambda i: (i * _GOLDEN) % 1.0)
     return [items[i] for i in order]
 
@@ -172,7 +172,7 @@ def _spread_out(
 def log_decay(parts: CountedLaws, theta: float, omega: Floats) -> Floats:
     """Bound on ln abs(M(theta + i w))/M(theta) for every w >= omega > 0; shape of omega.
 
-    0 where nothing is known: a law of atoms alone comes back to its value on the real axis.
+    0 where nothing is known: the transform of atoms returns to its value on the real axis.
     """
     total = parts.laplaces.log_decay(theta, omega)
     for law, count in parts.others:

@@ -1,6 +1,6 @@
 """Composition of laws on one grid by a tilted FFT on a circle shorter than the composed support.
 
-As in :mod:`simulator.theory.pld.loss_lattice`, with which it shares the account of rounding, each
+As in :mod:`simulator.theory.pld.loss_lattice`, which bounds the rounding, each
 law is tilted, p(l) -> p(l) exp(theta l - psi(theta)). The total's tilted law P is narrow, so a
 window of losses holds nearly all of it; the circle has the window's length, and what is outside
 wraps round into it. By Chernoff's bound, for any s > 0 and r > 0,
@@ -31,13 +31,13 @@ from simulator.theory.pld.loss_lattice import CircularProduct
 from simulator.theory.pld.pairwise_sums import dot, norm
 from simulator.theory.pld.tail import TINY, SlopedBracket
 
-#: Error of every mass, relative to itself, that need not be an absolute one.
 _RELATIVE = 1e-13
+"""Error of every mass, relative to itself, that need not be an absolute one."""
 _LEAST_TOTAL = 1e-250
-#: Terms that are added one by one.
 _ROW = 2048
-#: How far below its centre, in exponents, and how far above it a table of sums reaches.
+"""Terms that are added one by one."""
 _BELOW, _ABOVE = 300.0, 700.0
+"""Reach of a table of sums below and above its centre, in exponents."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class WindowedSum:
         weights = np.exp(exponents - psi)
         tilted = weights * law.masses
         self._lost |= abs(float(tilted.sum()) - 1) > 1e-6  # all of it underflows
-        # An error relative to each mass stays one of the whole: no term is negative.
+        # An error relative to each mass is one relative to the sum, as no term is negative.
         wrong = 4 * UNIT * tilted * (4 + np.abs(exponents) + abs(psi)) + weights * law.error
         rounding = float(np.maximum(wrong - _RELATIVE * tilted, 0.0).sum())
         spread = _wrapped(tilted, law.first, self.length)
@@ -170,7 +170,7 @@ class WindowedTail:
         start = min(max(math.floor(low / self.step) - self.first, 0), self.pmf.size)
         pmf = self.pmf[start:]
         y = self.step * np.arange(self.first + start, self.first + self.pmf.size)
-        # Where a step is wide the first point may be far below; no sum that is asked for has it.
+        # Where a step is wide the first point may be far below; no sum that is used includes it.
         y = np.maximum(y + (self.offset - self.centre), -2 * _BELOW / (1 + self.theta))
         once = pmf * np.exp(-np.minimum(self.theta * y, _ABOVE))
         twice = once * np.exp(-np.minimum(y, _ABOVE))

@@ -1,10 +1,11 @@
-"""Answering delta(epsilon) and epsilon(delta) of laws without a closed transform, on a grid.
+"""delta(epsilon) and epsilon(delta) of laws without a closed transform, on a grid.
 
 The two laws of :mod:`simulator.theory.pld.grid_laws` are composed by
 :mod:`simulator.theory.pld.windowed`; the step follows from the tolerance. Both laws are off by at
 most about (rounds) step^2/4 times the density, in units of epsilon step^2 (1 + theta) rounds/4, so
-after one look it is known which step is fine enough. The law's own ``log_mgf`` only steers. What
-limits the tolerance is ``MAX_POINTS``, cells of a law's own range: sampled Gaussians end near 4e-9.
+one evaluation determines the step that is fine enough. The law's own ``log_mgf`` is used for
+estimates only. The tolerance is limited by ``MAX_POINTS``, cells of a law's own range: sampled
+Gaussians end near 4e-9.
 """
 
 from __future__ import annotations
@@ -39,24 +40,24 @@ from simulator.theory.pld.windowed import (
 MAX_POINTS = 1 << 22
 _THETAS = np.logspace(-6, 5, 166)
 _ATTEMPTS = 8
-#: Share of the answer's error that the mass outside of the window may have.
 _FOLDED = 1e-4
+"""Share of the answer's error that the mass outside of the window may have."""
 _LEAST_TAIL = 1e-280
 _SHIFTS = np.logspace(-3, 5, 121)
 _SHARES = np.linspace(1.0, 0.1, 10)
 _LEEWAY = math.log(1e3)
-#: Anchors are so far apart, in ln delta; each is composed for a share of the tolerance.
 _RUNG = 2.5 * math.log(10.0)
+"""Distance of anchors in ln delta, and the share of the tolerance for which each is composed."""
 _CLOSER = 0.5
-#: Steps and ranges are rounded so that anchors have grid laws in common.
 _PER_OCTAVE, _DECADES = 2.0, 8.0
+"""Steps and ranges are rounded so that anchors have grid laws in common."""
 _FEW_LAWS, _MOST_KEPT = 2, 4
 _LOG_LEAST, _LOG_HALF = math.log(1e-300), math.log(0.5)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Where a composition is answered, and how it is computed there."""
+    """The centre, tilt and window of one computation."""
 
     centre: float
     theta: float
@@ -65,7 +66,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Anchor:
-    """Both composed grid laws at one tilt: their answers are narrow around its centre."""
+    """Both composed grid laws at one tilt; brackets are narrow around its centre."""
 
     below: WindowedTail
     above: WindowedTail
@@ -78,7 +79,7 @@ class Anchor:
 
 @dataclass(frozen=True)
 class Answers:
-    """How one kind of question is answered by an anchor.
+    """How an anchor gives the bracket of one kind of query.
 
     Attributes
     ----------
@@ -94,8 +95,8 @@ class Answers:
 class WindowedQuery:
     """One composition and its answers; brackets are certified at any tolerance.
 
-    Composed laws are kept at anchors, a fixed ladder of deltas, so that a whole curve takes a few
-    compositions. Which anchor answers follows from the question alone, not from those before it.
+    Composed laws are stored at anchors, a fixed ladder of deltas, so that a whole curve takes a few
+    compositions. The choice of anchor depends on the query alone, not on earlier ones.
     """
 
     parts: CountedLaws
@@ -182,9 +183,9 @@ class WindowedQuery:
         saddles: Saddles,
         share: float = 1.0,
     ) -> tuple[Bracket, Anchor]:
-        """Meet of brackets at finer and finer steps, until ``share`` of the tolerance is reached.
+        """Intersection of brackets at finer steps, until ``share`` of the tolerance is reached.
 
-        Ends where that is narrow enough, or out of points. Returns the finest anchor beside it.
+        Stops also at the finest step allowed. The finest anchor is returned with it.
         """
         tolerance = share * self.tolerance
         step = math.sqrt(share) * answers.step(saddles, centre)
@@ -224,7 +225,7 @@ class WindowedQuery:
     def _grid_laws(
         self, law: PrivacyLossLaw, step: float, reach: tuple[float, float]
     ) -> tuple[GridLaw, GridLaw]:
-        """The law's two grid laws; those of few laws are kept for the next anchor."""
+        """The law's two grid laws, cached for the next anchor where there are few laws."""
         if len(self.parts.items) > _FEW_LAWS:
             return enclosing_grid_laws(law, step, reach)
         kept = self._kept_grid_laws
@@ -245,15 +246,15 @@ class WindowedQuery:
     def _plan(self, epsilon: float, saddles: Saddles, step: float) -> Plan:
         """A tilt and a window, the shortest whose outside is a small share of the tolerance.
 
-        The saddle point's tilt has the least rounding; where the tilted loss has a heavy tail, a
-        smaller one has a shorter window, at the price of rounding that is larger by ``_LEEWAY``.
+        The saddle point's tilt has the least rounding. Where the tilted loss has a heavy tail, a
+        smaller tilt has a shorter window and more rounding, by a factor of up to exp(``_LEEWAY``).
         """
         if not (math.isfinite(epsilon) and 0.0 < step * self.parts.rounds < math.inf):
             raise NotApplicable(
                 "the total privacy loss is spread over too wide a range to be composed numerically"
             )
         saddle, log_delta = saddles.theta_at(epsilon), saddles.log_value_at(epsilon)
-        # On the grid a loss is moved by a step at most, which a larger exponent would feel.
+        # On the grid a loss moves by up to a step, which larger exponents would amplify.
         shifts = _SHIFTS[: max(int(np.searchsorted(_SHIFTS, 1 / (step * self.parts.rounds))), 1)]
         best: Plan | None = None
         for theta in saddle * _SHARES:
@@ -284,7 +285,7 @@ class WindowedQuery:
         return np.asarray(self.parts.log_mgf(theta).real)
 
     def _refine(self, wanted: Callable[[Saddles], float]) -> Saddles:
-        """A table that is fine around the epsilon wanted of it: the transform may rise abruptly."""
+        """A table refined around the epsilon ``wanted``, as the transform may increase abruptly."""
         saddles = self._saddles
         for _ in range(2):
             at = int(np.searchsorted(saddles.theta, saddles.theta_at(wanted(saddles))))

@@ -374,10 +374,7 @@ def test_a_tolerance_that_nothing_keeps_is_refused(dpcompose, tolerance):
 def test_a_tolerance_that_these_rounds_do_not_keep_is_refused(dpcompose):
     game = ("--mechanism", "laplace", "--round-epsilon", "0.1x7,0.1234x9", "--tolerance", 1e-12)
     said = dpcompose("bounds", *game)
-    assert (
-        "double precision cannot certify a tolerance of 1e-12 here, but one of"
-        in said.complaint
-    )
+    assert "double precision cannot certify a tolerance of 1e-12 here, but one of" in said.complaint
     with pytest.raises(InvalidInput, match="a tolerance of 1e-12 here"):
         compare("laplace", [(0.1, 7), (0.1234, 9)], delta=1e-6, tolerance=1e-12)
 

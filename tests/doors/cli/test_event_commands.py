@@ -80,12 +80,12 @@ def test_the_relation_stands_in_the_document(dpcompose, event_file):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "event: is no JSON"),
+        ("", "event: is not JSON"),
         ("[1]", "history[0]: 1 is not (noise multiplier, sample rate, steps)"),
         ("[[1, 2, 3]]", "history[0]: the sampling rate must be in [0, 1], not 2"),
         ('{"dpcompose": "event", "version": 1, "event": {"kind": "gaussian", "sigma": 0}}',
          "event: sigma must be a positive number"),
-        ("\0", "event: is no JSON"),
+        ("\0", "event: is not JSON"),
     ],
 )  # fmt: skip
 def test_a_bad_event_file_is_refused_in_one_line(dpcompose, event_file, text, complaint):

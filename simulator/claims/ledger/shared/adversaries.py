@@ -20,8 +20,8 @@ from simulator.mechanisms import (
 )
 from simulator.theory.guarantees.families import Guarantee
 
-#: Convention of the project: database 1 holds Alice, database 0 does not.
 WITH_ALICE = Database({"alice": 1, "others": 9})
+"""Convention of the project: database 1 holds Alice, database 0 does not."""
 WITHOUT_ALICE = WITH_ALICE.remove("alice")
 ALICE = counting_query("alice")
 

@@ -22,8 +22,8 @@ from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.families import ApproxDP, PureDP
 from simulator.theory.laws.finite import FiniteLaw
 
-#: Settings (epsilon, rounds, delta) at which advanced composition meets the exact answer.
 GRID = tuple((e, k, d) for e in (0.01, 0.1, 0.5) for k in (10, 1000) for d in (1e-3, 1e-12))
+"""Settings (epsilon, rounds, delta) at which advanced composition meets the exact answer."""
 
 
 def random_views(epsilons: Sequence[float], deltas: Sequence[float], seed: int) -> FiniteLaw:

@@ -14,8 +14,8 @@ from simulator.claims.model import Finding, Verdict
 from simulator.claims.registry import claim
 from simulator.mechanisms.median import admissible_beta
 
-#: A smooth sensitivity below this share of the global one counts as much smaller.
 MUCH_SMALLER = 0.05
+"""A smooth sensitivity below this share of the global one counts as much smaller."""
 
 
 def smooth_maximum(values: np.ndarray, top: float, beta: float) -> float:
