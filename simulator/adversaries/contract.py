@@ -17,8 +17,9 @@ import cloudpickle
 import numpy as np
 
 from simulator.data.databases import Database, Relation
-from simulator.data.queries.kept import is_fixed
 from simulator.foundations.errors import Breach, InvalidInput
+from simulator.identity.keys import is_fixed
+from simulator.identity.origins import is_of_package
 from simulator.mechanisms import Free, Mechanism, Pair, ScalarMechanism
 from simulator.mechanisms.sensitivities import check_sensitivities
 from simulator.theory.guarantees.families import Guarantee
@@ -86,7 +87,7 @@ class Rule:
     @property
     def of_library(self) -> bool:
         """Whether the rule is one of this package, whose step is known to be a plain function."""
-        return str(getattr(self.step, "__module__", "")).startswith("simulator.")
+        return is_of_package(self.step)
 
     def __call__(self, coins: np.random.Generator) -> Generator[Challenge, float, None]:
         """Drive the same step function as a generator adversary."""

@@ -19,11 +19,11 @@ from simulator.analysis.declared import require_declared
 from simulator.analysis.estimation import BoundVerdict, violation
 from simulator.analysis.result import Result
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.engine.interpreted.prepared import key_of
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable
 from simulator.foundations.stages import in_stages
 from simulator.foundations.validation import open_probability
+from simulator.identity.keys import key_of
 from simulator.runner.play import checked_jobs, run
 from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
 from simulator.theory.bounds.usual_bounds import BOUNDS

@@ -21,6 +21,7 @@ from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import Covering
 from simulator.engine.specification import Specification
+from simulator.identity.fingerprint import same
 
 MOST_TRIALS = 16
 MOST_ROUNDS = 1 << 12
@@ -113,48 +114,13 @@ def calls_random(few: Specification, b: int) -> bool:
 def answers_differ(specification: Specification, outcome: Outcome, again: Outcome) -> str:
     """A line on the first repeated view of unknown loss that has other answers, or ""."""
     for loss, view, second in zip(outcome.losses, outcome.views, again.views):
-        if np.isnan(loss) and not same_answers(view.answers, second.answers):
+        if np.isnan(loss) and not same(view.answers, second.answers):
             return (
                 f"{specification.name} is not reproducible: trial {view.trial} of experiment "
                 f"{outcome.experiment} has other answers when it is played again; "
                 f"{likely_cause(specification)}"
             )
     return ""
-
-
-def same_answers(
-    first: Any, second: Any, compared: dict[tuple[int, int], Any] | None = None
-) -> bool:
-    """Whether two answers, or what they are made of, are the same; NaN is the same as NaN.
-
-    ``compared`` has the pairs under way or done: of what holds itself, or one thing twice.
-    """
-    compared = {} if compared is None else compared
-    if type(first) is not type(second):
-        return False
-    if isinstance(first, float | np.floating) and first != first:
-        return bool(second != second)
-    pair = id(first), id(second)
-    if first is second or pair in compared:
-        return True
-    if isinstance(first, tuple | list):
-        compared[pair] = first, second  # kept, so that no other object gets their ids
-        return len(first) == len(second) and all(
-            same_answers(a, b, compared) for a, b in zip(first, second)
-        )
-    if isinstance(first, np.ndarray):
-        return first.shape == second.shape and same_answers(first.tolist(), second.tolist())
-    try:
-        if type(first).__eq__ is object.__eq__:  # it would be equal to itself alone
-            compared[pair] = first, second
-            made, remade = first.__reduce_ex__(4), second.__reduce_ex__(4)
-            return same_answers(made[1:3], remade[1:3], compared)
-        if type(first) is dict:
-            compared[pair] = first, second
-            return same_answers(list(first.items()), list(second.items()), compared)
-        return bool(first == second)
-    except Exception:  # a user's class
-        return False
 
 
 def likely_cause(specification: Specification) -> str:

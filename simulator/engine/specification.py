@@ -16,7 +16,7 @@ from simulator.engine.sampling import Covering, Sampling
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import whole
 from simulator.identity.compiled_helpers import renew_compiled
-from simulator.identity.fingerprint import Fingerprint, Walk, fingerprint
+from simulator.identity.fingerprint import FORMAT, Fingerprint, Walk, fingerprint
 from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
 
@@ -217,6 +217,7 @@ class Specification:
         described = {name: value for name, value in self.describe().items() if name not in GOAL}
         return described | {
             "trace": self.trace,
+            "fingerprint_format": FORMAT,
             "code": dict(self.code.parts),
             "not_covered": list(self.code.not_covered),
         }

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from simulator.identity.code import compiled_function
+from simulator.identity.anatomy import wrapped
 from simulator.identity.fingerprint import Walk
-from simulator.identity.origins import is_own_function
+from simulator.identity.origins import is_users
 
 _COMPILED_AS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 """Each helper that was seen, with the digest of what it was made of then."""
@@ -25,17 +25,14 @@ def renew_compiled(walk: Walk) -> list[str]:
     helper calls comes before it.
     """
     renewed = []
-    for value, words in list(walk.known.values()):
-        if not _is_helper(value):
+    for value, digest in list(walk.known.values()):
+        if not type(value).__module__.startswith("numba.") or not hasattr(value, "recompile"):
             continue
-        if value.signatures and _COMPILED_AS.get(value) != words:
+        function = wrapped(value)
+        if not is_users(function):
+            continue
+        if value.signatures and _COMPILED_AS.get(value) != digest:
             value.recompile()
-            renewed.append(value.py_func.__qualname__)
-        _COMPILED_AS[value] = words
+            renewed.append(function.__qualname__)
+        _COMPILED_AS[value] = digest
     return renewed
-
-
-def _is_helper(value: Any) -> bool:
-    """Whether it is a function of the user's that numba compiles."""
-    function = compiled_function(value)
-    return function is not None and hasattr(value, "recompile") and is_own_function(function)

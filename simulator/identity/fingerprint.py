@@ -1,4 +1,4 @@
-"""Tell two adversaries apart by what they are made of, not by where they live in memory.
+"""Digests of values and functions: equal where they are made of the same things.
 
 Whatever plays a part in a result is taken apart into code, the values that its functions close
 over and look up, the classes of its objects, the names of the user's modules that it reaches, the
@@ -12,9 +12,10 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.identity.components import Anatomy, Namespace, Note
-from simulator.identity.values import plain, take_apart
+from simulator.identity.anatomy import BY_HASH, Anatomy, plain, take_apart
 
+FORMAT = 2
+"""Raised when the same things get other digests than before: see Specification.identity."""
 _DIGITS = 32
 
 
@@ -35,81 +36,91 @@ class Fingerprint:
     @property
     def digest(self) -> str:
         """One digest of all parts."""
-        return _digest(repr(self.parts))[:_DIGITS]
+        return _digest(repr(self.parts))
+
+    @property
+    def by_hash(self) -> tuple[str, ...]:
+        """Of what is not covered what may be otherwise in a process that hashes texts otherwise."""
+        return tuple(line for line in self.not_covered if line.endswith(BY_HASH))
 
 
 def fingerprint(walk: Walk | None = None, **values: Any) -> Fingerprint:
     """Return the fingerprint of named values as they are now; ``walk`` is a new one to take it."""
     walk = walk or Walk()
-    parts = tuple((name, walk.words(value, name)) for name, value in values.items())
+    parts = tuple((name, walk.digest(value, name)) for name, value in values.items())
     return Fingerprint(parts, tuple(sorted(walk.not_covered)))
 
 
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are made of the same things; NaN is the same as NaN."""
+    return one is other or Walk().digest(one) == Walk().digest(other)
+
+
 class _Open:
-    """A value whose children are being put into words."""
+    """A value whose children are being digested."""
 
     def __init__(self, value: Any, place: str, parts: Anatomy) -> None:
         self.value = value
         self.place = place
         self.parts = parts
-        self.words: list[tuple[str, str]] = []
+        self.digests: list[tuple[str, str]] = []
 
 
 class Walk:
-    """Puts values into words, equal ones into equal words, however deep they are and in rings."""
+    """Digests values, equal ones alike, however deep they are and in rings.
+
+    Attributes
+    ----------
+    known : by its id each value that was taken apart, kept so that its id stays its own, and its
+        digest.
+    not_covered : what was met that no digest holds, and where.
+    """
 
     def __init__(self) -> None:
-        self.known: dict[int, tuple[Any, str]] = {}  # with the value, so that its id stays its own
+        self.known: dict[int, tuple[Any, str]] = {}
         self.not_covered: set[str] = set()
 
-    def words(self, value: Any, place: str = "") -> str:
-        """A plain value itself, or the digest of all that a value is made of."""
-        result = self._known_words(value)
+    def digest(self, value: Any, place: str = "") -> str:
+        """A short plain value itself, or the digest of all that a value is made of."""
+        result = self._known(value)
         if result is not None:
             return result
         stack = [self._opened(value, place)]
-        depth = {_key(value): 0}
+        depth = {id(value): 0}
         while True:
             top = stack[-1]
-            if len(top.words) < len(top.parts.children):
-                tag, child = top.parts.children[len(top.words)]
-                words = self._known_words(child)
-                if words is None and _key(child) in depth:
-                    words = f"ring {len(stack) - depth[_key(child)]}"
-                if words is None:
-                    depth[_key(child)] = len(stack)
+            if len(top.digests) < len(top.parts.children):
+                tag, child = top.parts.children[len(top.digests)]
+                found = self._known(child)
+                if found is None and id(child) in depth:
+                    found = f"ring {len(stack) - depth[id(child)]}"
+                if found is None:
+                    depth[id(child)] = len(stack)
                     stack.append(self._opened(child, f"{top.place}.{tag}" if tag else top.place))
                 else:
-                    top.words.append((tag, words))
+                    top.digests.append((tag, found))
                 continue
-            inner = top.words if top.parts.ordered else sorted(top.words)
-            words = f"#{_digest(repr((top.parts.label, inner)))[:_DIGITS]}"
-            self.known[_key(top.value)] = top.value, words
-            del depth[_key(top.value)]
+            inner = top.digests if top.parts.ordered else sorted(top.digests)
+            found = f"#{_digest(repr((top.parts.label, inner)))}"
+            self.known[id(top.value)] = top.value, found
+            del depth[id(top.value)]
             stack.pop()
             if not stack:
-                return words
-            stack[-1].words.append((stack[-1].parts.children[len(stack[-1].words)][0], words))
+                return found
+            above = stack[-1]
+            above.digests.append((above.parts.children[len(above.digests)][0], found))
 
-    def _known_words(self, value: Any) -> str | None:
+    def _known(self, value: Any) -> str | None:
         if (words := plain(value)) is not None:
-            return words if len(words) <= _DIGITS else f"#{_digest(words)[:_DIGITS]}"
-        known = self.known.get(_key(value))
+            return words if len(words) <= _DIGITS else f"#{_digest(words)}"
+        known = self.known.get(id(value))
         return known[1] if known else None
 
     def _opened(self, value: Any, place: str) -> _Open:
         def note(reason: str) -> None:
             self.not_covered.add(f"{_short(place)}: {reason}")
 
-        return _Open(value, place, self.apart(value, note))
-
-    def apart(self, value: Any, note: Note) -> Anatomy:
-        """The parts of a value; another walk may look deeper."""
-        return take_apart(value, note)
-
-
-def _key(value: Any) -> int:
-    return id(value.names) + 1 if isinstance(value, Namespace) else id(value)
+        return _Open(value, place, take_apart(value, note))
 
 
 def _short(place: str) -> str:
@@ -119,4 +130,4 @@ def _short(place: str) -> str:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]

@@ -5,31 +5,24 @@ from __future__ import annotations
 import dis
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Number
 from types import CodeType
 
-READS = frozenset({
+UNSEEN = frozenset({
     "open", "fdopen", "read_text", "read_bytes", "load", "loadtxt", "genfromtxt", "fromfile",
-    "memmap",
-    "read_csv", "read_table", "read_parquet", "read_json", "read_excel", "from_csv", "urlopen",
-    "getenv", "environ", "input", "import_module", "__import__", "reload", "run_path",
-    "run_module",
+    "memmap", "read_csv", "read_table", "read_parquet", "read_json", "read_excel", "from_csv",
+    "urlopen", "getenv", "environ", "input", "import_module", "__import__", "reload", "run_path",
+    "run_module", "globals", "vars", "eval", "exec", "compile", "modules", "ctypes",
+    "_getframe", "currentframe", "get_objects", "get_referrers", "f_locals", "f_globals",
+    "__globals__", "__subclasses__",
 })  # fmt: skip
-"""Names by which code reads what stands outside of the program, or imports by a computed name."""
+"""Names by which code reads what stands outside of the program, or what no name in it leads to."""
 
-REFLECTS = frozenset({
-    "_getframe", "currentframe", "get_objects", "get_referrers", "get_referents", "modules",
-    "settrace", "setprofile", "f_back", "f_locals", "f_globals", "gi_frame", "cr_frame",
-    "tb_frame", "__subclasses__", "__builtins__", "eval", "exec", "compile", "ctypes",
-})  # fmt: skip
-"""Names by which code reaches what no name in it leads to."""
-
-WHOLE_MODULE = frozenset({
-    "globals", "vars", "dir", "eval", "exec", "modules", "__globals__", "f_globals",
-})  # fmt: skip
-"""Names by which code may reach every name of its own module."""
+SETS = frozenset({"set", "frozenset", "hash"})
+_SET_INSTRUCTIONS = frozenset({"BUILD_SET", "SET_ADD"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Import:
     """One import statement inside of a function: the module, its level, the names taken from it."""
 
@@ -47,21 +40,18 @@ class Lookups:
     variables : names of its module or of the builtins.
     attributes : names looked up in other objects.
     imports : its import statements.
+    hashes : whether it makes sets, or goes through one that is written down, or hashes.
     """
 
     variables: tuple[str, ...]
     attributes: tuple[str, ...]
     imports: tuple[Import, ...]
+    hashes: bool
 
     @property
-    def uncovered(self) -> tuple[str, ...]:
+    def unseen(self) -> tuple[str, ...]:
         """Names through which it reaches what no fingerprint can hold."""
-        return tuple(sorted((READS | REFLECTS).intersection(self.variables + self.attributes)))
-
-    @property
-    def whole_module(self) -> bool:
-        """Whether it may reach every name of its own module."""
-        return not WHOLE_MODULE.isdisjoint(self.variables + self.attributes)
+        return tuple(sorted(UNSEEN.intersection(self.variables + self.attributes)))
 
 
 @lru_cache(maxsize=4096)
@@ -70,9 +60,12 @@ def lookups(code: CodeType) -> Lookups:
     variables: set[str] = set()
     attributes: set[str] = set()
     imports: set[Import] = set()
+    hashes = False
     constants: list[object] = [0, None]
+    before: object = None
     for instruction in dis.get_instructions(code):
-        if instruction.opname == "IMPORT_NAME":
+        name = instruction.opname
+        if name == "IMPORT_NAME":
             level, names = constants[-2:]
             imports.add(
                 Import(
@@ -82,16 +75,30 @@ def lookups(code: CodeType) -> Lookups:
                 )
             )
         elif instruction.opcode in dis.hasname:
-            of_module = instruction.opname.endswith(("_GLOBAL", "_NAME", "_GLOBALS"))
+            of_module = name.endswith(("_GLOBAL", "_NAME", "_GLOBALS"))
             (variables if of_module else attributes).add(str(instruction.argval))
-        if "LOAD" in instruction.opname and ("CONST" in instruction.opname or
-                                             "SMALL_INT" in instruction.opname):  # fmt: skip
-            constants.append(instruction.argval)
+        # `x in {"a", "b"}` has such a constant too, and does not go through it
+        through = name == "GET_ITER" and isinstance(before, frozenset)
+        hashes |= name in _SET_INSTRUCTIONS or (through and not has_steady_hash(before))
+        before = None
+        if "LOAD" in name and ("CONST" in name or "SMALL_INT" in name):
+            before = instruction.argval
+            constants.append(before)
     for part in code.co_consts:
         if isinstance(part, CodeType):
             inner = lookups(part)
             variables.update(inner.variables)
             attributes.update(inner.attributes)
             imports.update(inner.imports)
-    ordered = sorted(imports, key=lambda each: (each.module, each.level, each.names))
-    return Lookups(tuple(sorted(variables)), tuple(sorted(attributes)), tuple(ordered))
+            hashes |= inner.hashes
+    hashes |= not SETS.isdisjoint(variables)
+    return Lookups(
+        tuple(sorted(variables)), tuple(sorted(attributes)), tuple(sorted(imports)), hashes
+    )
+
+
+def has_steady_hash(value: object) -> bool:
+    """Whether a value hashes alike in every process: numbers do, and tuples and sets of them."""
+    if isinstance(value, tuple | frozenset | set):
+        return all(map(has_steady_hash, value))
+    return isinstance(value, Number)

@@ -1,7 +1,7 @@
-"""Whose code a class, a function or a module is: the user's own, or installed.
+"""Whose a class, a function or a module is: of this package, installed, or the user's.
 
 Installed code (this package, the standard library, what a package manager has put in place) is
-known by its name and version. All other code may change between two runs, and is taken apart.
+known by its name and version. All other code may change between two runs.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ from importlib.metadata import PackageNotFoundError, version
 from types import FunctionType, ModuleType
 from typing import Any
 
-RECORDED = {"simulator", "numpy", "scipy", "numba", "joblib"} | set(sys.stdlib_module_names)
+PACKAGE = __name__.partition(".")[0]
+RECORDED = {PACKAGE, "numpy", "scipy", "numba", "joblib"} | set(sys.stdlib_module_names)
 """Packages whose versions a stored result records beside its identity."""
-
-_HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8  # of a class that Python code has made, the first alone
 
 
 def _installed_folders() -> Iterator[str]:
-    yield os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for name in ("stdlib", "platstdlib", "purelib", "platlib"):
         yield sysconfig.get_path(name)
     yield from getattr(site, "getsitepackages", list)()
@@ -36,53 +34,47 @@ _INSTALLED = tuple(
 )  # fmt: skip
 
 
-@lru_cache(maxsize=4096)
-def is_installed_file(path: str) -> bool:
-    """Whether a source file is installed, or part of the interpreter."""
-    return path.startswith("<frozen ") or os.path.abspath(path).startswith(_INSTALLED)
+def home_of(value: Any) -> str:
+    """The name of the module that a class or a function was written in, or of a module itself.
 
-
-def is_own_module(module: ModuleType) -> bool:
-    """Whether a module is the user's."""
-    if module.__name__ in sys.builtin_module_names:
-        return False
-    file = getattr(module, "__file__", None)
-    files = [file] if isinstance(file, str) else list(getattr(module, "__path__", ()))
-    return not files or not all(is_installed_file(str(each)) for each in files)
-
-
-def is_own_function(function: FunctionType) -> bool:
-    """Whether a function is the user's, by the file it was compiled from.
-
-    Code compiled from a string belongs to the module whose names it looks up.
+    Of a function it is the module whose names it looks up: a decorator may set ``__module__``.
     """
-    file = function.__code__.co_filename
-    if file.startswith("<") and not file.startswith("<frozen "):
-        module = sys.modules.get(str(function.__globals__.get("__name__")))
-        return module is None or is_own_module(module)
-    return not is_installed_file(file)
+    if isinstance(value, ModuleType):
+        return value.__name__
+    if isinstance(value, FunctionType):
+        return str(value.__globals__.get("__name__"))
+    return str(getattr(value, "__module__", None))
 
 
-def is_own_class(kind: type) -> bool:
-    """Whether a class is the user's; what it says of its module counts only if found there."""
-    module = sys.modules.get(str(kind.__module__))
-    if module is None or is_own_module(module):
+def is_of_package(value: Any) -> bool:
+    """Whether a class, a function or a module is of this package."""
+    return home_of(value).partition(".")[0] == PACKAGE
+
+
+def is_users(value: Any) -> bool:
+    """Whether a class, a function or a module is the user's: neither of this package nor installed.
+
+    What was written in a notebook, or compiled from a string, is the user's. So is what a worker
+    process was sent of a script, though its own ``__main__`` is installed.
+    """
+    name = home_of(value)
+    if name == "__main__":
         return True
-    return is_written_in_python(kind) and not is_found_by_name(kind)
+    if name.partition(".")[0] in sys.stdlib_module_names or is_of_package(value):
+        return False
+    module = value if isinstance(value, ModuleType) else sys.modules.get(name)
+    file = getattr(module, "__file__", None)
+    files = [file] if file else list(getattr(module, "__path__", ()))
+    return not files or not all(_is_installed(str(each)) for each in files)
 
 
-def is_written_in_python(kind: type) -> bool:
-    """Whether Python code has made a class, as far as its flags show."""
-    return kind.__flags__ & (_HEAP_TYPE | _IMMUTABLE) == _HEAP_TYPE
-
-
-def is_own(value: type | FunctionType) -> bool:
-    """Whether a class or a function is the user's."""
-    return is_own_class(value) if isinstance(value, type) else is_own_function(value)
+@lru_cache(maxsize=4096)
+def _is_installed(path: str) -> bool:
+    return os.path.abspath(path).startswith(_INSTALLED)
 
 
 def is_found_by_name(value: Any) -> bool:
-    """Whether a class's or a function's module holds it under its name."""
+    """Whether a function's module holds it under its name, as it holds no closure."""
     found: Any = sys.modules.get(str(getattr(value, "__module__", None)))
     for part in str(getattr(value, "__qualname__", "")).split("."):
         found = getattr(found, part, None)

@@ -9,6 +9,7 @@ from typing import Any
 from simulator.data.databases import Database, Relation
 from simulator.data.queries import Query, exceeded
 from simulator.foundations.errors import Breach, DpcomposeError
+from simulator.identity.origins import is_of_package
 from simulator.mechanisms.base import Mechanism
 
 
@@ -33,7 +34,7 @@ def check_sensitivities(
     another mechanism as ``mechanism`` at most; those of users are searched for queries and for
     mechanisms.
     """
-    own = type(mechanism).__module__.startswith("simulator.")
+    own = is_of_package(type(mechanism))
     parts = [getattr(mechanism, "mechanism", None)] if own else list(parts_of(mechanism))
     for part in {id(part): part for part in parts if part is not None}.values():
         if isinstance(part, Mechanism):

@@ -7,10 +7,10 @@ from typing import Any
 
 from simulator.adversaries.contract import Challenge, Rule
 from simulator.engine.block import Outcome, Specification
-from simulator.engine.interpreted.prepared import key_of
 from simulator.engine.outcomes.tally import PairwiseSum, Tally
 from simulator.engine.views.views import View
 from simulator.foundations.errors import InvalidInput
+from simulator.identity.keys import key_of
 from simulator.runner.keeping import CountedLosses, EveryLoss, KeptLosses, require_memory, too_large
 from simulator.runner.measured import Measured
 from simulator.runner.store.cover import Cover

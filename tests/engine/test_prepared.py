@@ -10,12 +10,12 @@ from simulator import Database, Laplace, PureDP, RandomizedResponse, counting_qu
 from simulator.adversaries.contract import Challenge
 from simulator.data import ADD_REMOVE, function_query
 from simulator.data.queries import counting_scores
-from simulator.data.queries.kept import is_fixed
 from simulator.engine.interpreted import prepared as prepared_challenges
 from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.interpreted.prepared import Prepared
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach
+from simulator.identity.keys import is_fixed
 from simulator.mechanisms import Free, Mechanism
 from tests.helpers.oracle import compose_block
 

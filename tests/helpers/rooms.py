@@ -30,18 +30,18 @@ ROOMS = (
     ),
     Room(
         2,
+        "identity",
+        "what a value or a function is made of: equal or not, changed or not, installed or the "
+        "user's",
+    ),
+    Room(
+        2,
         "data",
         "databases as multisets of records, neighbouring relations, tables, `queries/` and their "
         "sensitivities",
     ),
     Room(3, "mechanisms", "one file per mechanism: sample, loss, tilted law, guarantee, exact law"),
     Room(4, "adversaries", "the adversary's contract, and the library of adversaries"),
-    Room(
-        4,
-        "identity",
-        "what a value or a function is made of: equal or not, changed or not, installed or the "
-        "user's",
-    ),
     Room(
         5,
         "engine",

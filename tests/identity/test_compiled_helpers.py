@@ -39,7 +39,7 @@ def test_a_changed_global_reaches_the_compiled_helper_of_a_helper(monkeypatch, c
 
 def walked(value):
     walk = Walk()
-    walk.words(value)
+    walk.digest(value)
     return walk
 
 

@@ -107,9 +107,9 @@ def test_what_is_made_again_has_the_same():
         first, second = (one(PostProcessed(RR(0.1), make())) for _ in range(2))
         assert mark(first) == mark(second)
     grown = Database({"others": 5}).add("alice")
-    assert Walk().words(grown) == Walk().words(EVERYONE)
-    assert Walk().words({"a", "b"}) == Walk().words({"b", "a"})
-    assert Walk().words({"a": 1, "b": 2}) == Walk().words({"b": 2, "a": 1})
+    assert Walk().digest(grown) == Walk().digest(EVERYONE)
+    assert Walk().digest({"a", "b"}) == Walk().digest({"b", "a"})
+    assert Walk().digest({"a": 1, "b": 2}) == Walk().digest({"b": 2, "a": 1})
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_what_is_made_again_has_the_same():
     ],
 )
 def test_values_of_every_kind_are_told_apart(values):
-    told = [Walk().words(value) for value in values]
+    told = [Walk().digest(value) for value in values]
     assert len(set(told)) == len(values)
     assert not any(" at 0x" in words for words in told)
 
@@ -132,14 +132,14 @@ def test_values_of_every_kind_are_told_apart(values):
 def test_rings_and_half_made_functions_end():
     ring: list[Any] = []
     ring.append(ring)
-    assert Walk().words(ring)
+    assert Walk().digest(ring)
 
     def later():
         return unassigned
 
-    assert Walk().words(later)
+    assert Walk().digest(later)
     unassigned = 1
-    assert Walk().words(later)
+    assert Walk().digest(later)
 
 
 def test_every_adversary_of_the_library_has_its_own():

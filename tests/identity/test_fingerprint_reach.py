@@ -1,19 +1,28 @@
 """Whatever an adversary reaches is in its fingerprint, or is named as not covered."""
 
+import copy
 import copyreg
+import enum
 import functools
 import importlib
+import logging
+import math
+import random
+import re
 import sys
 import types
 import uuid
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 import pytest
+import scipy.stats
 
 from simulator import Database, Laplace, counting_query
 from simulator.identity.fingerprint import Walk, fingerprint
 from simulator.theory.filters.families import SumFilter
+from tests.helpers.cases import case
 
 
 def mark(value):
@@ -52,7 +61,7 @@ def reads_a_global(answer):
 
 
 def reads_by_name(answer):
-    return globals()["SC" + "ALE"] * answer
+    return globals()["SC" + "ALE"] * answer  # no name of the code leads there
 
 
 def reads_a_table(answer):
@@ -91,7 +100,7 @@ class Derived(Base):
 @pytest.mark.parametrize(
     "reader",
     [
-        reads_a_global, reads_by_name, decorated, Derived(1.0), Derived(1.0).__call__,
+        reads_a_global, decorated, Derived(1.0), Derived(1.0).__call__,
         functools.partial(reads_a_global, answer=2.0), lambda answer: reads_a_global(answer),
     ],
 )  # fmt: skip
@@ -176,39 +185,38 @@ def test_code_without_a_source_is_told_by_its_code():
     assert mark(first) != mark(again)
 
 
-def test_a_name_that_lies_does_not_hide_code():
-    def step(x):
-        return x
+def test_a_wrapper_of_an_installed_function_counts_by_its_own_code():
+    def doubled(function):
+        @functools.wraps(function)
+        def wrapper(x):
+            return 2 * function(x)
 
-    def other(x):
-        return -x
+        return wrapper
 
-    for function in (step, other):
-        function.__module__, function.__qualname__ = "numpy", "sin"
-    assert mark(step) != mark(other)
-    lying = [type("Laplace", (), {"__module__": "simulator", "k": k}) for k in (1, 2)]
-    assert mark(lying[0]) != mark(lying[1])
+    def halved(function):
+        @functools.wraps(function)
+        def wrapper(x):
+            return function(x) / 2
+
+        return wrapper
+
+    assert len({mark(f) for f in (random.gauss, doubled(random.gauss), halved(random.gauss))}) == 3
 
 
-def test_an_object_with_a_wrapped_attribute_or_a_repr_that_lies_is_taken_apart():
-    class Liar:
-        __wrapped__ = len
-
-        def __init__(self, k):
-            self.k = k
-
-        def __repr__(self):
-            return "the same"
-
-        def __reduce__(self):
-            return int, ()
-
+def test_a_number_or_a_list_of_ones_own_counts_by_what_it_holds():
     class Number(float):
         def __repr__(self):
             return "1.0"
 
-    assert mark(Liar(1)) != mark(Liar(2))
+    class Numbers(list):
+        pass
+
     assert mark(Number(1.0)) != mark(Number(2.0))
+    assert mark(Numbers([1.0])) != mark(Numbers([2.0]))
+    assert mark(Numbers([1.0])) != mark([1.0])
+    tagged = Numbers([1.0])
+    tagged.tag = "x"
+    assert mark(tagged) != mark(Numbers([1.0]))
 
 
 @dataclass(frozen=True)
@@ -238,13 +246,65 @@ def test_a_filter_of_the_users_counts_by_its_step(written):
     assert mark(SumFilter(1.0)) != mark(SumFilter(2.0))
 
 
-def test_a_method_put_into_an_installed_class_or_module_counts(monkeypatch):
-    mechanism = Laplace(counting_query("alice"), 0.1)
-    before, patched = mark(mechanism), mark(lambda: np.sin(0.0))
-    monkeypatch.setattr(Laplace, "row", lambda self, *values: (0.0, 0.0, 0.0))
-    assert mark(mechanism) != before
-    monkeypatch.setattr(np, "sin", lambda x: x)
-    assert mark(lambda: np.sin(0.0)) != patched
+def test_a_number_that_was_set_in_an_installed_module_counts(monkeypatch):
+    def turn():
+        return math.tau
+
+    before = mark(turn)
+    monkeypatch.setattr(math, "tau", 6.0)
+    assert mark(turn) != before
+
+
+class Side(enum.Flag):
+    LEFT = enum.auto()
+    RIGHT = enum.auto()
+
+
+class Slotted:
+    __slots__ = ("x",)
+
+
+class Lazy:
+    @functools.cached_property
+    def table(self):
+        return [1.0]
+
+
+@functools.singledispatch
+def shown(x):
+    return x
+
+
+def test_what_is_made_at_first_use_does_not_count():
+    vectorized = np.vectorize(lambda x: x + 1.0, otypes=[float])
+    remembered = functools.lru_cache(lambda x: x + 1.0)
+    part = functools.partial(min, 1.0)
+    compiled = numba.njit(lambda x: x + 1.0)
+    ufunc = numba.vectorize(lambda x: x + 1.0)
+    cases = {
+        "a flag": (Side.LEFT, lambda: Side.LEFT | Side.RIGHT),
+        "a cached property": (lazy := Lazy(), lambda: lazy.table),
+        "a vectorized function": (vectorized, lambda: vectorized([1.0])),
+        "a cached function": (remembered, lambda: remembered(1.0)),
+        "a single dispatch": (shown, lambda: shown(1)),
+        "a partial": (part, lambda: vars(part)),
+        "a frozen distribution": (normal := scipy.stats.norm(0.0, 2.0), lambda: normal.rvs(2)),
+        "a pattern": (pattern := re.compile("a+"), lambda: pattern.match("aa")),
+        "a logger": (log := logging.getLogger("own"), lambda: log.debug("x")),
+        "a compiled function": (compiled, lambda: compiled(1.0)),
+        "a compiled ufunc": (ufunc, lambda: ufunc(1.0)),
+        "a mechanism": (
+            mechanism := Laplace(counting_query("alice"), 0.1),
+            lambda: (mechanism.guarantee(), hash(mechanism), repr(mechanism)),
+        ),
+        "a class": (Slotted, lambda: copy.copy(Slotted())),
+    }
+    for name, (value, use) in cases.items():
+        with case(name):
+            before = fingerprint(value=value)
+            assert fingerprint(value=value) == before
+            use()
+            assert fingerprint(value=value) == before
 
 
 def opens_a_file(answer):
@@ -267,6 +327,7 @@ def holds_a_lock(answer):
 def test_what_is_not_covered_is_named():
     assert fingerprint(adversary=opens_a_file).not_covered == ("adversary: opens_a_file uses open",)
     assert "import_module" in fingerprint(adversary=imports_by_name).not_covered[0]
+    assert "uses globals" in fingerprint(adversary=reads_by_name).not_covered[0]
     lines = fingerprint(adversary=holds_a_lock).not_covered
     assert any("LOCK: holds a _thread.lock" in line for line in lines)
     assert any("generator that the whole process shares" in line for line in lines)
@@ -283,7 +344,7 @@ def test_long_chains_rings_and_shared_parts_end_quickly():
     first, second = types.SimpleNamespace(), types.SimpleNamespace(other=None)
     first.other, second.other = second, first
     for value in (chain, shared, first):
-        assert Walk().words(value)
+        assert Walk().digest(value)
 
 
 def test_integers_are_not_their_floats():

@@ -4,14 +4,17 @@ import json
 import pickle
 import shutil
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
+import simulator.engine.specification
 import simulator.runner.worker
 from simulator import Laplace, PureDP, counting_query, simulate
 from simulator.adversaries import Rule, make
 from simulator.analysis import Tilted
+from simulator.analysis.result import Result
 from simulator.engine.block import engine_for
 from simulator.engine.outcomes.stored import stored_outcome
 from simulator.engine.specification import Specification
@@ -229,3 +232,12 @@ def test_decorated_and_nested_adversaries_pickle():
         result = play(adversary)
         assert_same(pickle.loads(pickle.dumps(result)), result)
     assert pickle.loads(pickle.dumps(PRESS)).name == PRESS.name
+
+
+def test_a_run_whose_digests_are_of_another_format_is_refused_in_one_line(tmp_path, monkeypatch):
+    with monkeypatch.context() as before:
+        before.setattr(simulator.engine.specification, "FORMAT", 1)
+        play(out=tmp_path)
+    for again in (partial(play, out=tmp_path), partial(Result.load, tmp_path)):
+        with pytest.raises(InvalidInput, match="by another version of this program"):
+            again()

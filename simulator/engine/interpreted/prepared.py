@@ -4,7 +4,7 @@ A challenge is found again by its objects, or as equal to an earlier one. What i
 contract: a mechanism is a frozen dataclass, or another hashable value that compares by what it
 holds, and two that are equal play alike. A challenge that holds a user's function, or a value that
 can be altered, is checked and prepared in every round (see
-:func:`simulator.data.queries.kept.is_fixed`).
+:func:`simulator.identity.keys.is_fixed`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from simulator.adversaries.contract import (
     check_mechanism,
     no_triple,
 )
-from simulator.data.queries.kept import frozen_fields, is_fixed
 from simulator.engine.promises import allowed_losses, fault
 from simulator.engine.sampling import RoundByRound, require_digits
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach, NotApplicable
+from simulator.identity.keys import frozen_fields, is_fixed, key_of
 from simulator.mechanisms import Ask, Pair
 from simulator.mechanisms.base import ScalarMechanism, ScalarPair
 from simulator.mechanisms.interactive import Conversation, Conversations
@@ -270,12 +270,3 @@ class Prepared:
             require_digits("this mechanism", theta, law.psi)
             self.laws[key] = pair, law  # the pair is kept: its id stays its own
         return self.laws[key][1]
-
-
-def key_of(value: Any) -> Any:
-    """Something hashable that is equal for equal challenges, or for equal mechanisms."""
-    try:
-        hash(value)
-    except TypeError:
-        return repr(value)
-    return value

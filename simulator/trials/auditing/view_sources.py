@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from simulator.analysis.evidence.answers import category, settled_one, shown
-from simulator.engine.interpreted.prepared import key_of
 from simulator.engine.specification import Specification
 from simulator.engine.views.views import View, asked_in
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
+from simulator.identity.keys import key_of
 from simulator.mechanisms import Ask, Handle, Raised
 from simulator.runner.pool import outcomes
 from simulator.trials.auditing.view_columns import rounds_type
