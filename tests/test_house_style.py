@@ -119,14 +119,12 @@ PRIVATE = ("core", "externals")
 DOCUMENTED = {"os._exit", "sys._getframe"}
 """Names of the standard library's manual that begin with an underscore."""
 
-GATED = set()
+GATED = {"runner/lifetime.py"}
 """Modules that may use private names, behind a look at the version and with a public fallback."""
 
 STILL_PRIVATE = {
     "identity/code.py",
     "identity/values.py",
-    "runner/lifetime.py",
-    "runner/pool.py",
 }
 """Modules that use private names without either; this list only shrinks."""
 

@@ -1,4 +1,4 @@
-"""Blocks in parallel: resumed, merged, shown while they run, interrupted, reported.
+"""Play blocks in parallel, store them in a folder, resume and merge runs.
 
 The names are listed in ``__init__.pyi``, and imported when first used.
 """

@@ -1,9 +1,9 @@
-"""How many trials fit into a time: settled by plays of their own, before the first one counts.
+"""How many trials fit into a time: decided by plays on other draws, before the run.
 
-Were the blocks counted that happen to be over when the time is, a block whose losses make it slow
-would be the one that is missing: the sample would lean towards quick plays. So speed is measured
-on held-out draws, a number of trials is fixed from it, and all of them are played, however long
-that takes. Given that number the sample has a fixed size, and every interval holds as it stands.
+A run that stopped at a time would miss the blocks that are slow, and their losses: its sample would
+be biased towards fast plays. Hence the speed is measured on held-out draws, the number of trials is
+computed from it, and all of them are played, however long that takes. The size of the sample does
+not depend on its losses, so every interval is valid.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from simulator.runner.pool import outcomes
 from simulator.runner.store import RunStore
 
 HELD_OUT = 1 << 97
-"""Added to the seed of plays that only measure speed."""
+"""Added to the seed of the plays that measure speed."""
 
-ALONE, TOGETHER = 0.02, 0.06
-"""The shares of the time for which one worker is timed, and then all of them."""
-EACH = 8
-"""The blocks that each worker then plays."""
-KEPT_BACK = 0.1
-"""The share of what is left that is not planned for: machines have other work as well."""
+SHARE_OF_ONE, SHARE_OF_ALL = 0.02, 0.06
+"""The shares of the time in which one worker is timed, and then all workers."""
+BLOCKS_EACH = 8
+"""The blocks that each worker plays when all are timed."""
+RESERVE = 0.1
+"""The share of the remaining time that is not planned for."""
 STEP = 16
-"""The next play that is timed is at most so many times as long."""
+"""A timed play is at most so many times as long as the one before."""
 
 
 def trials_that_fit(
@@ -43,28 +43,28 @@ def trials_that_fit(
 ) -> int:
     """How many more trials of each experiment can be played in ``seconds``, at least 1.
 
-    The specification's own trials are the most. What this takes is taken off the time, but for the
-    start of the workers: a cluster's may load for longer than they are to play.
+    At most the specification's trials. The time of measuring is subtracted, without that of
+    starting the workers: those of a cluster may take longer to start than ``seconds``.
     """
     s, start = specification, time.perf_counter()
     pace, trials = 0.0, 1
-    with stage("measuring the speed"), contextlib.suppress(Breach):  # the run will tell of it
+    with stage("measuring the speed"), contextlib.suppress(Breach):  # the run raises it again
         while True:
             pace, took = _pace_alone(s, experiments, trials)
-            if took >= ALONE * seconds or trials >= min(s.trials, s.block_size):
+            if took >= SHARE_OF_ONE * seconds or trials >= min(s.trials, s.block_size):
                 break
-            wanted = math.ceil(min(s.trials, ALONE * seconds * pace))
+            wanted = math.ceil(min(s.trials, SHARE_OF_ONE * seconds * pace))
             trials = min(max(trials + 1, min(STEP * trials, wanted)), s.trials, s.block_size)
-        if jobs > 1 and took < TOGETHER * seconds and trials < s.trials:
-            size = max(1, int(min(s.block_size, TOGETHER * seconds * pace / EACH)))
+        if jobs > 1 and took < SHARE_OF_ALL * seconds and trials < s.trials:
+            size = max(1, int(min(s.block_size, SHARE_OF_ALL * seconds * pace / BLOCKS_EACH)))
             pace, starting = _pace_together(s, experiments, size, jobs)
             start += starting
     left = max(0.0, seconds - (time.perf_counter() - start))
-    return max(1, int(min(s.trials, pace * left * (1.0 - KEPT_BACK))))
+    return max(1, int(min(s.trials, pace * left * (1.0 - RESERVE))))
 
 
 def _pace_alone(s: Specification, experiments: Sequence[int], trials: int) -> tuple[float, float]:
-    """Trials of each experiment in a second, played here, and the seconds that this took."""
+    """Trials of each experiment per second in this process, and the seconds of the play."""
     began = time.perf_counter()
     with contextlib.closing(outcomes(_held_out(s, trials, 1), _keys(experiments, 1), 1)) as played:
         for _ in played:
@@ -76,14 +76,12 @@ def _pace_alone(s: Specification, experiments: Sequence[int], trials: int) -> tu
 def _pace_together(
     s: Specification, experiments: Sequence[int], size: int, jobs: int
 ) -> tuple[float, float]:
-    """Trials of each experiment in a second, played by all workers in blocks of that size.
+    """Trials of each experiment per second with all workers, and the seconds of their start.
 
-    Returned beside the seconds that the workers took to start.
-
-    Until each has handed over a block it may be starting, and is not timed. They play to the end:
-    workers that are idle go on with the run, and others would have to start.
+    Blocks have ``size`` trials. Time counts from the ``jobs``-th block on, when all workers have
+    started. All blocks are played, so that the idle workers are reused by the run.
     """
-    blocks = -(-EACH * jobs // len(experiments))
+    blocks = -(-BLOCKS_EACH * jobs // len(experiments))
     held_out, keys = _held_out(s, size, blocks), _keys(experiments, blocks)
     began = time.perf_counter()
     with contextlib.closing(outcomes(held_out, keys, jobs)) as played:
@@ -93,36 +91,36 @@ def _pace_together(
 
 
 def _held_out(s: Specification, size: int, blocks: int) -> Specification:
-    """The same play in blocks of that size, on draws of its own."""
+    """The specification with blocks of that size and other draws."""
     return replace(
         s, seed=s.seed + HELD_OUT, trials=(blocks + 1) * size, block_size=size, keep_views=0
     )
 
 
 def _keys(experiments: Sequence[int], blocks: int) -> list[Key]:
-    """So many blocks, from number 1 on: of block 0 some trials are played twice."""
+    """Blocks from number 1 on: some trials of block 0 are played twice."""
     return [(b, block) for block in range(1, blocks + 1) for b in experiments]
 
 
 def stored_trials(
     out: str | PathLike[str] | None, block_size: int, experiments: Sequence[int]
 ) -> tuple[int, int]:
-    """How many trials of each experiment a folder holds, and how many it is to hold."""
+    """The trials of each experiment in a folder, stored and intended."""
     if out is None:
         return 0, 0
     folder = folder_path(out)
     try:
         with RunStore.load(folder) as store:
             goal, done = store.goal()["trials"], [b for b, _ in store.done()]
-    except (InvalidInput, KeyError):  # no run yet; if it is a damaged one, opening it will tell
+    except (InvalidInput, KeyError):  # no run yet, or a damaged one: opening it raises the error
         return 0, 0
     return min(goal, min(map(done.count, experiments)) * block_size), goal
 
 
 def most_trials(experiments: Sequence[int], counted: bool) -> int:
-    """How many trials of each experiment to play at most.
+    """The largest number of trials of each experiment.
 
-    Where each loss is kept, what fills a quarter of this machine's memory.
+    If each loss is kept, they fill a quarter of this machine's memory.
     """
     if counted:
         return MOST_COUNTED

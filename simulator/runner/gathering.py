@@ -1,4 +1,4 @@
-"""Add up the outcomes of blocks, in whatever order they come: the sum does not depend on it."""
+"""Add up the outcomes of blocks; the sum does not depend on their order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Key = tuple[int, int]
 
 
 class Gathered:
-    """The blocks that a run has so far, found on disk or just played."""
+    """The blocks of a run so far, read from disk or played."""
 
     def __init__(self, specification: Specification, experiments: Sequence[int]) -> None:
         s = specification
@@ -40,7 +40,7 @@ class Gathered:
         self.met: dict[Key, tuple[Challenge, ...]] = {}
 
     def add(self, outcome: Outcome | Tally) -> None:
-        """Put one block in its place; a block of an experiment not asked for is passed over."""
+        """Add one block; a block of an experiment that is not gathered is ignored."""
         if outcome.experiment not in self.kept:
             return
         self.kept[outcome.experiment].add(outcome)
@@ -57,7 +57,7 @@ class Gathered:
         return not any(list(cover) for cover in self.covers.values())
 
     def missing(self) -> list[Key]:
-        """The blocks still to be played, both experiments side by side."""
+        """The blocks still to be played, the two experiments alternating."""
         gaps = [
             (block, b)
             for b, cover in self.covers.items()
@@ -68,7 +68,7 @@ class Gathered:
         return [(b, block) for block, b in gaps]
 
     def challenges(self) -> tuple[Challenge, ...]:
-        """The distinct challenges that were met, as far as they were recorded; a rule's menu."""
+        """The recorded challenges, each once, or a rule's menu; none if they are trusted."""
         s = self.specification
         if s.trust:
             return ()
@@ -80,12 +80,12 @@ class Gathered:
                 distinct.setdefault(key_of(challenge), challenge)
         return tuple(distinct.values())
 
-    def _turn(self, view: View) -> tuple[int, int, int]:
-        """Where a view stands among the others, in whatever order the blocks were gathered."""
+    def _order(self, view: View) -> tuple[int, int, int]:
+        """The sorting key of a view, which does not depend on the order of the blocks."""
         return view.trial // self.specification.block_size, view.experiment, view.trial
 
     def measured(self, seconds: float, compile_seconds: float, rounds_played: int) -> Measured:
-        """The whole."""
+        """The result of all blocks."""
         totals = {b: trace.total() for b, trace in self.traces.items()}
         kept = self.kept
         return Measured(
@@ -93,7 +93,7 @@ class Gathered:
             sample={b: kept[b].sample() for b in kept},
             weights={b: weighted for b in kept if (weighted := kept[b].weighted()) is not None},
             traces={b: total for b, total in totals.items() if total is not None},
-            kept_views=tuple(sorted(self.views, key=self._turn)),
+            kept_views=tuple(sorted(self.views, key=self._order)),
             challenges=self.challenges(),
             seconds=seconds,
             compile_seconds=compile_seconds,

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while worker processes start."""
+"""Handling of Ctrl-C and SIGTERM while worker processes start."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from multiprocessing import resource_tracker
 
 @contextlib.contextmanager
 def shielded() -> Iterator[None]:
-    """Hold back Ctrl-C while workers start, so that they never hear it: stopping them is ours.
+    """Block SIGINT while workers start, so that they ignore it; this process stops them.
 
-    A terminal sends it to every process of the run, and each would print where it was. Starting
-    the resource tracker would let the signal through again, so that is done before.
+    A terminal sends SIGINT to all processes, and each would print a traceback. Starting the
+    resource tracker unblocks the signal, so it is started first.
     """
     resource_tracker.ensure_running()
     with _postponed():
@@ -27,23 +27,23 @@ def shielded() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _postponed() -> Iterator[None]:
-    """Answer Ctrl-C, and SIGTERM where Python answers it, at the end only.
+    """Call the Python handlers of SIGINT and SIGTERM at the end only.
 
-    What this thread blocks, another one (of a linear algebra library, say) still receives, and
-    Python would interrupt this one for it: a worker left half started complains.
+    Another thread, as of a linear algebra library, may receive the signal that this one blocks;
+    Python would then interrupt this one, and a worker that is half started would print an error.
     """
-    answers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     if threading.current_thread() is not threading.main_thread():
-        answers = {}
-    heard: list[int] = []
-    for number, answer in answers.items():
-        if callable(answer):
-            signal.signal(number, lambda number, _: heard.append(number))
+        handlers = {}
+    received: list[int] = []
+    for number, handler in handlers.items():
+        if callable(handler):
+            signal.signal(number, lambda number, _: received.append(number))
     try:
         yield
     finally:
-        for number, answer in answers.items():
-            if callable(answer):
-                signal.signal(number, answer)
-        if heard:
-            signal.raise_signal(heard[0])
+        for number, handler in handlers.items():
+            if callable(handler):
+                signal.signal(number, handler)
+        if received:
+            signal.raise_signal(received[0])

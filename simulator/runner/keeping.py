@@ -1,4 +1,4 @@
-"""What a run keeps of its losses while blocks come in: every one of them, or their counts."""
+"""The losses of a run while its blocks are gathered: every loss, or counts in bins."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class KeptLosses(Protocol):
     """The losses of one experiment."""
 
     def add(self, outcome: Outcome | Tally) -> None:
-        """Put one block in its place."""
+        """Add one block."""
 
     def sample(self) -> LossSample:
-        """All of them."""
+        """The sample of all losses."""
 
     def weighted(self) -> WeightedSample | None:
-        """All of them with their weights, where there are some."""
+        """The sample of all losses with their weights, or None without weights."""
 
 
 class EveryLoss:
-    """Every loss, and its weight where there are some, in the order of the trials."""
+    """Every loss, and its weight if it has one, in the order of the trials."""
 
     def __init__(self, specification: Specification) -> None:
         s = specification
@@ -38,10 +38,10 @@ class EveryLoss:
         self.log_weights: np.ndarray | None = None if s.sampling is None else np.empty(s.trials)
 
     def add(self, outcome: Outcome | Tally) -> None:
-        """Put one block in its place."""
+        """Add one block."""
         if isinstance(outcome, Tally):
             raise InvalidInput(
-                'summaries are stored there, and not every loss: play with keep="summary"'
+                'the folder has summaries, and not every loss: play with keep="summary"'
             )
         start = outcome.block * self.block_size
         self.losses[start : start + outcome.trials] = outcome.losses
@@ -49,18 +49,18 @@ class EveryLoss:
             self.log_weights[start : start + outcome.trials] = outcome.log_weights
 
     def sample(self) -> LossSample:
-        """All of them."""
+        """The sample of all losses."""
         return LossSample.of(self.losses, self.block_size)
 
     def weighted(self) -> WeightedSample | None:
-        """All of them with their weights, where there are some."""
+        """The sample of all losses with their weights, or None without weights."""
         if self.log_weights is None:
             return None
         return WeightedSample.of(self.sample(), self.log_weights)
 
 
 class CountedLosses:
-    """The losses of block 0, and counts of the others in parts, each twice as long as the last."""
+    """The losses of block 0, and counts of the other blocks in parts of doubling length."""
 
     def __init__(self) -> None:
         self.head = np.zeros(0)
@@ -69,7 +69,7 @@ class CountedLosses:
         self.viewed: dict[int, float] = {}
 
     def add(self, outcome: Outcome | Tally) -> None:
-        """Put one block, or a stretch of them, in its place."""
+        """Add one block, or a stretch of blocks."""
         if isinstance(outcome, Outcome):
             for view in outcome.views:
                 first = view.trial - outcome.views[0].trial
@@ -83,13 +83,13 @@ class CountedLosses:
         self.parts.setdefault(outcome.block.bit_length(), BinsSum()).add(bins)
 
     def sample(self) -> LossSample:
-        """All of them."""
+        """The sample of all losses."""
         if (weighted := self.weighted()) is not None:
             return weighted.losses
         return LossSample.counted(self.head, self._parts(), self.viewed)
 
     def weighted(self) -> WeightedSample | None:
-        """All of them with their weights, where there are some."""
+        """The sample of all losses with their weights, or None without weights."""
         if self.head_weights is None:
             return None
         head = self.head, self.head_weights
@@ -100,24 +100,24 @@ class CountedLosses:
 
 
 def bytes_needed(specification: Specification, experiments: int) -> int:
-    """The memory that every loss takes, and every weight."""
+    """The bytes of all losses and weights."""
     s = specification
     return 8 * s.trials * experiments * (1 if s.sampling is None else 2)
 
 
 def too_large(specification: Specification, experiments: int) -> str:
-    """One line on what does not fit."""
+    """The message for losses that do not fit into memory."""
     s = specification
     needed, free = bytes_needed(s, experiments), available_bytes()
     has = "" if free is None else f" of the {free} bytes that are free"
     return (
         f"the losses of {s.trials} trials do not fit into memory, they need {needed} bytes{has}; "
-        'ask for fewer trials, or play with keep="summary"'
+        'take fewer trials, or play with keep="summary"'
     )
 
 
 def require_memory(specification: Specification, experiments: int) -> None:
-    """Raise InvalidInput where the machine has less memory free than the losses need."""
+    """Raise InvalidInput if the machine has less free memory than the losses need."""
     free = available_bytes()
     if free is not None and bytes_needed(specification, experiments) > free:
         raise InvalidInput(too_large(specification, experiments))

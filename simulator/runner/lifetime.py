@@ -1,4 +1,4 @@
-"""Worker processes that end with the process that started them, however that one ends."""
+"""Worker processes that end with the process that started them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ import threading
 import time
 from typing import Any
 
-from joblib.externals.loky import get_reusable_executor
+try:  # its documentation names this function, though it is private to joblib
+    from joblib.externals.loky import get_reusable_executor
+except ImportError:  # another version: idle workers end by themselves after some minutes
+    get_reusable_executor = None
 
-SECONDS_BETWEEN_LOOKS = 0.25
+POLL_SECONDS = 0.25
+"""Seconds between two checks that the parent is running."""
 
 
 def bound_to_this_process() -> dict[str, Any]:
-    """The options of joblib's process pools by which their workers end with this process.
+    """The options of joblib's process pools whose workers end with this process.
 
-    Workers hash texts under one seed, this process's where it has one: the order of a set of texts
-    is then the same in all of them.
+    Also sets PYTHONHASHSEED for the workers, unless it is set: the order of a set of strings is
+    then the same in all of them.
     """
     os.environ.setdefault("PYTHONHASHSEED", "0")
     return {"initializer": end_with, "initargs": (os.getpid(),)}
@@ -30,14 +34,14 @@ def end_with(parent: int) -> None:
 
 def _wait_for_end_of(parent: int) -> None:
     while os.getppid() == parent:
-        time.sleep(SECONDS_BETWEEN_LOOKS)
+        time.sleep(POLL_SECONDS)
     os._exit(1)
 
 
 def stop_idle_workers() -> None:
     """Stop joblib's idle workers in a process that multiprocessing has started.
 
-    Such a process waits at its end for its children; idle workers would keep it for minutes.
+    At its exit such a process waits for its children, and idle workers last for minutes.
     """
-    if multiprocessing.parent_process() is not None:
+    if multiprocessing.parent_process() is not None and get_reusable_executor is not None:
         get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)

@@ -1,4 +1,4 @@
-"""What a run measured: the losses of every trial, and what came with them."""
+"""The measurements of a run: losses, weights, moments along the rounds, views."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from simulator.foundations.frames import Tabular
 from simulator.foundations.validation import experiment_number
 
 _QUANTILES = (0.5, 0.9, 0.99)
+"""The quantiles of the losses in the table of a notebook."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Measured(Tabular):
-    """The privacy losses of every trial. Equal are those of one play, however long it took.
+    """The privacy losses of every trial; two are equal if they are of one play.
 
     Attributes
     ----------
@@ -33,12 +34,13 @@ class Measured(Tabular):
         mechanism that has no likelihood.
     weights : for each experiment b played under another measure Q, its losses with their
         log-weights ln dP_b/dQ, one by one or counted.
-    traces : for each experiment played, moments along the rounds, shape (3, rounds), or nothing.
+    traces : for each experiment played, the sum, the sum of squares and the number of finite losses
+        after each round, shape (3, rounds); empty if not recorded.
     kept_views : the views of the first trials.
-    challenges : the distinct challenges that were met, where the play was not to trust them.
-    seconds : wall time of the play, compilation left out.
+    challenges : the distinct challenges that were met, if the play did not trust them.
+    seconds : wall time of the play, without compilation.
     compile_seconds : wall time of the compilation.
-    rounds_played : rounds played in that time; those found on disk are left out.
+    rounds_played : rounds played in that time, without those read from disk.
     """
 
     specification: Specification
@@ -53,7 +55,7 @@ class Measured(Tabular):
     rounds_played: int = field(default=0, compare=False)
 
     def compared(self) -> dict[str, Any]:
-        """The fields, with what was played in words: a function read back is another object."""
+        """The fields that are compared; the specification as text: its functions may be copies."""
         return super().compared() | {
             "specification": self.specification.describe(), "kept_views": self.views
         }  # fmt: skip
@@ -74,15 +76,15 @@ class Measured(Tabular):
     def losses(self, experiment: int = 0) -> np.ndarray:
         """The losses ln Pr[V0=v]/Pr[V1=v] of that experiment's views, shape (trials,).
 
-        Raises Refusal where some are unknown, for a mechanism has no likelihood, and InvalidInput
-        where they were counted and not kept.
+        Raises Refusal if some are unknown, because a mechanism has no likelihood, and InvalidInput
+        if they were counted and not kept.
         """
         return self.known(experiment).losses()
 
     def known(self, experiment: int = 0) -> LossSample:
         """The losses of that experiment, one by one or counted, as estimates take them.
 
-        Raises Refusal where some are unknown.
+        Raises Refusal if some are unknown.
         """
         experiment = experiment_number(experiment)
         if experiment not in self.sample:
@@ -90,8 +92,8 @@ class Measured(Tabular):
             raise InvalidInput(f"experiment {experiment} was not played, only {played}")
         if self.sample[experiment].unknown:
             raise Refusal(
-                "the losses of this play are unknown, for a mechanism has no likelihood: audit the "
-                "views that it kept"
+                "the losses of this play are unknown, because a mechanism has no likelihood: audit "
+                "the views that it kept"
             )
         return self.sample[experiment]
 
@@ -103,8 +105,8 @@ class Measured(Tabular):
     def replay(self, view: View) -> Replay:
         """Reproduce every challenge and the loss of a kept view.
 
-        Raises Breach where the loss is not the recorded one: then the adversary or a mechanism
-        does not depend on its coins and its answers alone.
+        Raises Breach if the loss is not the recorded one: then the adversary or a mechanism
+        depends on more than its coins and its answers.
         """
         s = self.specification
         if not isinstance(view, View) or all(view is not kept for kept in self.kept_views):
@@ -113,19 +115,19 @@ class Measured(Tabular):
         return replay(view, s.adversary, s.family, s.relation, recorded)
 
     def transcript(self, view: View) -> Transcript:
-        """Tell a kept view in words, after replaying it. Raises Breach as ``replay`` does."""
+        """The rounds of a kept view as text. Raises Breach as ``replay`` does."""
         return transcript(view, self.replay(view))
 
     def moments(self, experiment: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of the loss after each round, shape (rounds,) each.
 
-        Of the finite losses; NaN from the round on where none is finite. Raises InvalidInput
+        Of the finite losses; NaN after the round from which none is finite. Raises InvalidInput
         unless the run recorded them (``trace=True``).
         """
         experiment = experiment_number(experiment)
         if experiment not in self.traces:
             raise InvalidInput("the moments along the rounds were not recorded: pass trace=True")
-        self.known(experiment)  # refused where they are unknown
+        self.known(experiment)  # raises Refusal
         total, squares, count = self.traces[experiment]
         count = np.where(count > 0, count, np.nan)
         mean = total / count
@@ -133,15 +135,15 @@ class Measured(Tabular):
 
     @property
     def rounds_per_second(self) -> float:
-        """Rounds played per second, over all workers; 0 where all was found on disk."""
+        """Rounds played per second by all workers; 0 if all blocks were read from disk."""
         return self.rounds_played / self.seconds if self.seconds > 0 else 0.0
 
     def columns(self) -> dict[str, np.ndarray]:
-        """The losses as columns, a row for each trial: experiment, trial, loss.
+        """The losses as columns, one row per trial: experiment, trial, loss.
 
-        Weighted samples have ``log_weight`` too. Where the losses were counted there is a row for
-        each bin: the least and the largest loss in it, how many ``trials`` it holds, and of
-        weighted samples ``least_log_weight`` and ``largest_log_weight``.
+        Weighted samples have ``log_weight`` too. If the losses were counted there is one row per
+        bin: its least and largest loss, its number of ``trials``, and for weighted samples
+        ``least_log_weight`` and ``largest_log_weight``.
         """
         parts = [self._columns_of(b) for b in sorted(self.sample)]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -160,7 +162,7 @@ class Measured(Tabular):
         return rows | ({"log_weight": self.log_weights[b]} if b in self.weights else {})
 
     def _facts(self) -> dict[str, str]:
-        """What was played, in words."""
+        """What was played, as text."""
         s = self.specification
         facts: dict[str, Any] = {
             "adversary": s.name, "family": s.family, "rounds": s.rounds,
@@ -178,14 +180,14 @@ class Measured(Tabular):
         return f"<{type(self).__name__}: {facts}>"
 
     def _repr_html_(self) -> str:
-        """What was played, and where the losses lie."""
+        """A table of what was played, with quantiles of the losses."""
         rows = self._facts()
         for b, sample in sorted(self.sample.items()):
             name = f"loss in experiment {b}"
             if sample.unknown:
                 rows[name] = "unknown"
             elif b in self.weights:
-                rows[name] = "weighted: ask for a tail or a delta"
+                rows[name] = "weighted: see tail and delta"
             elif (found := sample.finite_quantiles(_QUANTILES)).size:
                 percents = ", ".join(f"{100 * share:g}%" for share in _QUANTILES)
                 rows[name] = f"{', '.join(f'{q:.4g}' for q in found)} ({percents} quantiles)"

@@ -1,4 +1,4 @@
-"""How much memory there is for another worker process."""
+"""The memory that is free for worker processes."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import os
 from pathlib import Path
 
 WORKER_BYTES = 200 * 10**6
-"""What a worker process is given room for: Python with numpy, scipy and numba, and a block."""
+"""The memory that a worker process is assumed to need: Python, numpy, scipy, numba, and a block."""
 
 _GROUPS = Path("/sys/fs/cgroup")
 _LIMITS = (
     ("memory.max", "memory.current"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
 )
-"""The limit of a container and what is in use of it, in versions 2 and 1 of control groups."""
+"""The files of a container's limit and usage, in versions 2 and 1 of control groups."""
 
 
 def available_bytes() -> int | None:
-    """Bytes that new processes may take, as the kernel and a container's limit have it.
+    """The bytes that are free, by the kernel and by the limits of a container.
 
-    None where the system does not say.
+    None on a system that does not report it.
     """
     found = [free for free in (_of_machine(), *_of_groups()) if free is not None]
     return max(0, min(found)) if found else None
 
 
 def affordable(workers: int, at_once: int | None = None) -> int:
-    """How many of so many worker processes there is memory for, at least one."""
+    """How many of ``workers`` processes fit into memory, at least one."""
     free = available_bytes() if at_once is None else at_once
     return workers if free is None else max(1, min(workers, free // WORKER_BYTES))
 
 
 def _of_machine() -> int | None:
-    """What /proc/meminfo calls available, or else the free pages."""
+    """MemAvailable of /proc/meminfo, or else the free pages."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         (kilobytes,) = (line.split()[1] for line in lines if line.startswith("MemAvailable:"))
@@ -46,7 +46,7 @@ def _of_machine() -> int | None:
 
 
 def _of_groups() -> list[int]:
-    """What the limits of this process's container leave; empty without any."""
+    """The free bytes within each limit of this process's container."""
     found = []
     for limit, used in _LIMITS:
         try:

@@ -1,7 +1,6 @@
-"""Merge folders of one run that were played apart: overlaps are compared, gaps are named.
+"""Merge folders that hold parts of one run: overlaps are compared, gaps are listed.
 
-Blocks add up in whatever order and grouping, so a merged folder is one that a single run could
-have left, and is resumed like it.
+Blocks add up in any order and grouping, so a merged folder is resumed like that of a single run.
 """
 
 from __future__ import annotations
@@ -31,22 +30,23 @@ Stretch = tuple[int, int]
 """Blocks [start, stop)."""
 
 _VIEWS = ("trials", "coins", "answers")
-_NOBODY = -1
+"""The arrays of the views of a block."""
+_NO_FOLDER = -1
 BYTES_OF_A_BLOCK = 2 * (8 + 8 + 1)
-"""What comparing takes for each block: of both experiments a digest, its folder and a mark."""
+"""The memory per block: for both experiments a digest, the number of its folder and a flag."""
 
 
 @dataclass(frozen=True)
 class Merged:
-    """What :func:`merge_folders` has put together.
+    """The result of :func:`merge_folders`.
 
     Attributes
     ----------
-    folder : where it is.
-    blocks : how many each experiment has when nothing is missing.
-    missing : {experiment: stretches [start, stop) of blocks that no folder holds}.
-    overlapping : how many blocks were in more than one folder, and the same there.
-    notices : what one should know of where the folders come from, a line each.
+    folder : the new folder.
+    blocks : the number of blocks of each experiment of the run.
+    missing : {experiment: stretches [start, stop) of blocks that are in no folder}.
+    overlapping : how many blocks were in more than one folder, with equal bits.
+    notices : lines on damage, and on differences in how the folders were made.
     """
 
     folder: Path
@@ -57,17 +57,17 @@ class Merged:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is missing."""
+        """Whether no block is missing."""
         return not any(self.missing.values())
 
     @property
     def stored(self) -> int:
-        """How many blocks there are, of both experiments together."""
+        """The number of blocks in the folder, of both experiments together."""
         gaps = sum(stop - start for each in self.missing.values() for start, stop in each)
         return 2 * self.blocks - gaps
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain values, fit for JSON."""
+        """All fields as plain values, for JSON."""
         return {
             "folder": str(self.folder),
             "blocks_per_experiment": self.blocks,
@@ -86,52 +86,51 @@ def merge_folders(
 ) -> Merged:
     """Merge folders of one run, made by ``simulate(..., out=)`` or in parts, into a new one.
 
-    The folders are read only. ``simulate`` with the new one as ``out`` returns the result, and
-    plays what is missing first.
+    The folders are only read. ``simulate`` with the new one as ``out`` plays the missing blocks,
+    and returns the result.
 
     Parameters
     ----------
     folders : one or more. They may overlap: blocks that are in several are compared to the bit.
-    out : the new folder. It appears when it is whole, and not if anything is refused.
-    mixed_versions : whether to merge what different versions of this program, or of the libraries
-        that draw, have made. Their numbers may differ where the folders do not overlap.
+    out : the new folder. It is made in one step, and not at all if an error is raised.
+    mixed_versions : whether to merge folders of different versions of this program, or of the
+        libraries that draw. Their draws may differ in blocks that are in one folder only.
 
     Raises
     ------
-    InvalidInput : a folder is of another specification or version, or damaged beyond reading; a
-        block differs between two folders; there is no block at all; ``out`` exists, lies in one
-        of the folders, or cannot be written.
+    InvalidInput : a folder has another specification or version, or cannot be read; a block
+        differs between two folders; there is no block; ``out`` exists, is in one of the folders,
+        or cannot be written.
     """
     if isinstance(folders, str | bytes | PathLike) or not isinstance(folders, Iterable):
-        raise InvalidInput(f"folders must be several, as a list, not {folders!r:.80}")
+        raise InvalidInput(f"folders must be a list of folders, not {folders!r:.80}")
     paths = [folder_path(folder, "a folder to merge") for folder in folders]
     target = folder_path(out)
     if not paths:
-        raise InvalidInput("there is no folder to merge")
+        raise InvalidInput("folders must have at least one folder to merge")
     require_new(target)
     for path in paths:
         if target.resolve().is_relative_to(path.resolve()):
-            raise InvalidInput(f"{target} would lie in {path}, which is only read; name a new one")
+            raise InvalidInput(f"{target} is in {path}, which is only read; name another folder")
     manifests = [read_manifest(path) for path in paths]
     whole = common(paths, manifests)
     notices = require_versions(whole.sessions, mixed_versions)
-    pile = Pile(paths, whole)
+    records = Records(paths, whole)
     for number in range(len(paths)):
-        notices += pile.look_through(number)
-    pile.compare_short_blocks()
-    chosen = pile.chosen()
+        notices += records.read_folder(number)
+    records.compare_short_blocks()
+    chosen = records.chosen()
     if not chosen:
         raise InvalidInput(
             f"{', '.join(map(str, paths))}: there is no block to merge; play the run, or its parts"
         )
-    notices += assemble(target, whole, pile.encoded(chosen))
-    return Merged(
-        target, pile.blocks, pile.missing(chosen), int(pile.overlapping.sum()), tuple(notices)
-    )
+    notices += assemble(target, whole, records.encoded(chosen))
+    overlapping = int(records.overlapping.sum())
+    return Merged(target, records.blocks, records.missing(chosen), overlapping, tuple(notices))
 
 
 def common(paths: Sequence[Path], manifests: Sequence[Manifest]) -> Manifest:
-    """The manifest of the whole; raises InvalidInput where the specifications differ."""
+    """The manifest of the run; raises InvalidInput if the specifications differ."""
     first = manifests[0]
     for path, other in zip(paths, manifests):
         if other.identity != first.identity:
@@ -151,7 +150,7 @@ def common(paths: Sequence[Path], manifests: Sequence[Manifest]) -> Manifest:
 
 
 def require_versions(sessions: Sequence[Mapping[str, Any]], mixed: bool) -> list[str]:
-    """Lines on where the sessions differ; raises InvalidInput where draws depend on it."""
+    """Lines on how the sessions differ; raises InvalidInput if draws depend on a difference."""
     versions = [session.get("versions", {}) for session in sessions]
     several = [
         f"{package} {' and '.join(found)}"
@@ -163,8 +162,8 @@ def require_versions(sessions: Sequence[Mapping[str, Any]], mixed: bool) -> list
         line = f"the folders were made by different versions: {', '.join(several)}"
         if not mixed:
             raise InvalidInput(
-                f"{line}; draws depend on them: play the parts with one version, or ask for a "
-                "merge of mixed versions"
+                f"{line}; draws depend on them: play the parts with one version, or allow mixed "
+                "versions"
             )
         lines.append(line)
     revisions = sorted({str(session.get("revision")) for session in sessions})
@@ -174,15 +173,15 @@ def require_versions(sessions: Sequence[Mapping[str, Any]], mixed: bool) -> list
     processors = sorted({str(machine.get("processor")) for machine in machines})
     if len(processors) > 1:
         lines.append(
-            f"the folders were made on {len(processors)} kinds of processor, which may round the "
-            f"last bit of a loss otherwise: {'; '.join(processors)}"
+            f"the folders were made on {len(processors)} kinds of processor, which may differ in "
+            f"the last bit of a loss: {'; '.join(processors)}"
         )
     return lines
 
 
 @dataclass(frozen=True)
 class Found:
-    """A record of some folder."""
+    """A record in one of the folders."""
 
     folder: int
     experiment: int
@@ -194,12 +193,12 @@ class Found:
 
     @property
     def key(self) -> tuple[int, int, int]:
-        """What tells it from the other records of its folder."""
+        """What identifies it among the records of its folder."""
         return self.experiment, self.block, self.blocks
 
 
-class Pile:
-    """The records of all folders, and what is known of each block."""
+class Records:
+    """The records of all folders, with a digest of each block."""
 
     def __init__(self, paths: Sequence[Path], whole: Manifest) -> None:
         self.paths = paths
@@ -209,10 +208,10 @@ class Pile:
             if self.blocks * BYTES_OF_A_BLOCK > (available_bytes() or math.inf):
                 raise MemoryError
             self.digests = np.zeros((2, self.blocks), np.uint64)
-            self.holder = np.full((2, self.blocks), _NOBODY)
+            self.holder = np.full((2, self.blocks), _NO_FOLDER)
             self.overlapping = np.zeros((2, self.blocks), bool)
         except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError):
-            raise InvalidInput(f"{paths[0]} holds no run of this program") from None
+            raise InvalidInput(f"{paths[0]} has no run of this program") from None
         except MemoryError:
             raise InvalidInput(
                 f"{self.blocks} blocks are too many to compare in this machine's memory"
@@ -221,24 +220,24 @@ class Pile:
         self.tallies: list[Found] = []
         self.short: list[Found] = []
 
-    def look_through(self, folder: int) -> list[str]:
-        """Take in every record of a folder; return a line on what is damaged there.
+    def read_folder(self, folder: int) -> list[str]:
+        """Add every record of a folder; return a line on its damage, if any.
 
-        Raises InvalidInput for a block that another folder holds otherwise.
+        Raises InvalidInput for a block that differs from that of another folder.
         """
         with RunStore.load(self.paths[folder]) as store:
             for location in store.locations():
-                self.take(folder, store.record(location))
+                self.add(folder, store.record(location))
             return [store.dropped] if store.dropped else []
 
-    def take(self, folder: int, record: Block) -> None:
-        """Take in one record."""
+    def add(self, folder: int, record: Block) -> None:
+        """Add one record."""
         arrays, b, first = record.arrays, record.experiment, record.block
         stretch = slice(first, first + record.blocks)
         if b > 1 or stretch.stop > self.blocks:
             raise InvalidInput(
-                f"{self.paths[folder]}: experiment {b}, block {first} is stored, and no block of "
-                "this run"
+                f"{self.paths[folder]}: experiment {b}, block {first} is stored, which is not a "
+                "block of this run"
             )
         views = len(arrays.get("trials", ()))
         found = Found(folder, b, first, record.blocks, views=views, counted="losses" not in arrays)
@@ -251,12 +250,12 @@ class Pile:
             and not record.adds
             and self.counted(folder, record) < self.trials_in(first)
         ):
-            return  # outgrown by a larger goal; counts cannot be held against what begins alike
-        known = self.holder[b, stretch] != _NOBODY
+            return  # too short for a larger goal; counts cannot be compared with a longer block
+        known = self.holder[b, stretch] != _NO_FOLDER
         differing = np.flatnonzero(known & (self.digests[b, stretch] != digests))
         if differing.size:
             block = first + int(differing[0])
-            raise self.other_bits(b, block, int(self.holder[b, block]), folder)
+            raise self.different(b, block, int(self.holder[b, block]), folder)
         self.overlapping[b, stretch] |= known
         self.digests[b, stretch] = digests
         self.holder[b, stretch][~known] = folder
@@ -270,7 +269,7 @@ class Pile:
             self.losses[b, first] = found
 
     def digests_of(self, folder: int, record: Block) -> np.ndarray:
-        """A digest of every block that a record covers."""
+        """The digests of the blocks that a record covers."""
         arrays = record.arrays
         if "losses" in arrays and record.blocks == 1:
             outcome = Outcome(
@@ -287,32 +286,32 @@ class Pile:
         return digests
 
     def counted(self, folder: int, record: Block) -> int:
-        """How many losses a record without them has counted."""
+        """How many losses a record of counts has."""
         try:
             return counted_in(record.arrays)[1].trials
         except (InvalidInput, KeyError):
             raise InvalidInput(
                 f"{self.paths[folder]}: experiment {record.experiment}, block {record.block} is "
-                "stored with counts that are not to be read"
+                "stored with counts that cannot be read"
             ) from None
 
     def trials_in(self, block: int) -> int:
-        """How many trials a block has when the goal is reached."""
+        """How many trials a block of the finished run has."""
         return min(self.block_size, self.trials - block * self.block_size)
 
     def compare_views(self, before: Found, record: Block, folder: int) -> None:
-        """Raise InvalidInput where two folders kept other views of a block."""
+        """Raise InvalidInput if two folders have different views of a block."""
         other = self.read(before).arrays
         common = min(before.views, len(record.arrays["trials"]))
         for name in _VIEWS:
             one, two = other[name][:common], record.arrays[name][:common]
             if one.tobytes() != two.tobytes():
-                raise self.other_bits(record.experiment, record.block, before.folder, folder)
+                raise self.different(record.experiment, record.block, before.folder, folder)
 
     def compare_short_blocks(self) -> None:
-        """Hold blocks that a larger goal has outgrown against those that it left.
+        """Compare blocks that are too short for the goal with the complete ones.
 
-        Raises InvalidInput where they do not begin alike.
+        Raises InvalidInput unless the complete one begins with the losses of the short one.
         """
         for found in self.short:
             longer = self.losses.get((found.experiment, found.block))
@@ -320,10 +319,10 @@ class Pile:
                 continue
             short = self.read(found).arrays["losses"]
             if short.tobytes() != self.read(longer).arrays["losses"][: len(short)].tobytes():
-                raise self.other_bits(found.experiment, found.block, longer.folder, found.folder)
+                raise self.different(found.experiment, found.block, longer.folder, found.folder)
 
     def read(self, found: Found) -> Block:
-        """One record."""
+        """Read one record again."""
         with RunStore.load(self.paths[found.folder]) as store:
             for location in store.locations():
                 if (location.experiment, location.block, location.blocks) == found.key:
@@ -331,9 +330,9 @@ class Pile:
         raise self.changed(found.folder)
 
     def chosen(self) -> list[Found]:
-        """Records that cover what is there once: losses rather than counts, long stretches first.
+        """Records that cover each block once: losses rather than counts, long stretches first.
 
-        Losses in part of a stretch give way to the counts of all of it.
+        The counts of a stretch are preferred to losses of a part of it.
         """
         exact = {b: Cover() for b in (0, 1)}
         for b, block in sorted(self.losses):
@@ -350,7 +349,7 @@ class Pile:
         return taken
 
     def encoded(self, chosen: Sequence[Found]) -> Iterator[bytes]:
-        """The chosen records as they lie in their logs, folder by folder."""
+        """The bytes of the chosen records, folder by folder."""
         for number, path in enumerate(self.paths):
             keys = {found.key for found in chosen if found.folder == number}
             with RunStore.load(path) as store:
@@ -363,20 +362,20 @@ class Pile:
                 raise self.changed(number)
 
     def missing(self, chosen: Sequence[Found]) -> dict[int, tuple[Stretch, ...]]:
-        """{experiment: the stretches of blocks that are nowhere}."""
+        """{experiment: the stretches of blocks that are in no folder}."""
         covers = {b: Cover() for b in (0, 1)}
         for found in chosen:
             covers[found.experiment].add(found.block, found.block + found.blocks)
         return {b: tuple(cover.missing(self.blocks)) for b, cover in covers.items()}
 
-    def other_bits(self, b: int, block: int, one: int, other: int) -> InvalidInput:
+    def different(self, b: int, block: int, one: int, other: int) -> InvalidInput:
         """The error for a block that differs between two folders."""
         return InvalidInput(
             f"experiment {b}, block {block} is not the same in {self.paths[one]} and in "
-            f"{self.paths[other]}: they were played by other code, libraries or processors; play "
-            "one of them anew"
+            f"{self.paths[other]}: they were played with different code, libraries or processors; "
+            "play one of them again"
         )
 
     def changed(self, folder: int) -> InvalidInput:
-        """The error for a folder that somebody writes to."""
+        """The error for a folder that changes while it is read."""
         return InvalidInput(f"{self.paths[folder]} changed while it was read; merge it later")

@@ -1,7 +1,7 @@
-"""Part i of n of a run, for n machines that never meet: its blocks, played and stored.
+"""Play part i of n of a run, on machines that do not communicate, and store its blocks.
 
-A part has no result: its folder is that of a run of which other blocks are missing, and
-:func:`~simulator.runner.merging.merge_folders` puts the parts together.
+A part has no result: its folder is that of a run with missing blocks.
+:func:`~simulator.runner.merging.merge_folders` merges the parts.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from simulator.runner.progress import Progress
 from simulator.theory.guarantees.families import Guarantee
 
 MOST_ALIGNED = 1 << 10
-"""Parts begin at a multiple of this power of two, or of a smaller one where there are few blocks:
-their blocks are then added up in stretches that no other part has a share of."""
+"""A part begins at a multiple of this unit, or of a smaller power of two if there are few blocks:
+the stretches in which its blocks are added up then have no blocks of other parts."""
 
-SHARES = 8
-"""A part has so many units of that size, or more: parts differ in length by one unit."""
+UNITS_PER_PART = 8
+"""A part has at least so many units; parts differ in length by one unit."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Part:
         whole("the number of parts", self.count)
         if not 1 <= whole("part", self.index, 0) <= self.count:
             raise InvalidInput(
-                f"there is no part {self.index} of {self.count}: they are numbered from 1"
+                f"there is no part {self.index} of {self.count}: parts are numbered from 1"
             )
 
     @classmethod
@@ -57,16 +57,16 @@ class Part:
         """Read ``2/8``; raises InvalidInput for anything else."""
         found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text.strip())
         if found is None:
-            raise InvalidInput(f"a part is written as 2/8, the second of eight, not {text!r}")
+            raise InvalidInput(f"give a part as 2/8, the second of eight, not {text!r}")
         return cls(int(found[1]), int(found[2]))
 
     def __str__(self) -> str:
         return f"{self.index}/{self.count}"
 
     def blocks(self, total: int) -> range:
-        """Its blocks of ``total``; every block is in one part, and late parts may be empty."""
+        """Its blocks of ``total``; every block is in one part, and the last parts may be empty."""
         unit = MOST_ALIGNED
-        while unit > 1 and unit * SHARES * self.count > total:
+        while unit > 1 and unit * UNITS_PER_PART * self.count > total:
             unit //= 2
         units = -(-total // unit)
         start, stop = (units * i // self.count for i in (self.index - 1, self.index))
@@ -75,14 +75,14 @@ class Part:
 
 @dataclass(frozen=True)
 class StoredPart:
-    """What :func:`simulate_part` leaves.
+    """The result of :func:`simulate_part`.
 
     Attributes
     ----------
-    part : which one of how many.
-    folder : where its blocks are stored.
-    blocks : those of this part, in each experiment.
-    total : how many blocks each experiment has in all parts together.
+    part : its number, and the number of parts.
+    folder : the folder of its blocks.
+    blocks : the blocks of this part, in each experiment.
+    total : the number of blocks of all parts, in each experiment.
     trials : the trials of this part, in each experiment.
     """
 
@@ -101,7 +101,7 @@ class StoredPart:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain values, fit for JSON."""
+        """All fields as plain values, for JSON."""
         return {
             "folder": str(self.folder),
             "part": str(self.part),
@@ -124,14 +124,14 @@ def simulate_part(
     progress: bool | None = None,
     **others: Any,
 ) -> StoredPart:
-    """Play one part of a run into a folder; :func:`merge_folders` adds it to the others.
+    """Play one part of a run into a folder; :func:`merge_folders` merges the parts.
 
     Parameters
     ----------
     adversary, family, rounds, experiments, jobs, progress, others : as in :func:`simulate`.
     trials : of the whole run, each experiment.
-    part : (2, 8) or "2/8" is the second of eight. Any cut gives parts that merge.
-    out : the part's own folder. The same call resumes it.
+    part : (2, 8) or "2/8" is the second of eight. Parts of different divisions merge too.
+    out : the folder of this part. The same call resumes it.
 
     Raises
     ------
@@ -142,11 +142,13 @@ def simulate_part(
     elif isinstance(part, Sequence) and len(part) == 2:
         chosen = Part(*part)
     else:
-        raise InvalidInput(f"a part is written as (2, 8), the second of eight, not {part!r:.80}")
+        raise InvalidInput(f"give a part as (2, 8), the second of eight, not {part!r:.80}")
     s = Specification(adversary, family, rounds, trials, **others)
     if not s.trust:
-        raise InvalidInput("a part does not keep which challenges were met: play with trust=True")
-    asked = checked_experiments(experiments)
+        raise InvalidInput(
+            "a part does not store the challenges that were met: play with trust=True"
+        )
+    chosen_experiments = checked_experiments(experiments)
     checked_jobs(jobs)
     require_workers(jobs)
     blocks = chosen.blocks(s.blocks)
@@ -154,12 +156,14 @@ def simulate_part(
         if store.dropped:
             bar.notice(store.dropped)
         restore(store, s, lambda outcome: None)
-        missing = [(b, block) for block in blocks for b in asked if not store.holds(b, block)]
+        missing = [
+            (b, block) for block in blocks for b in chosen_experiments if not store.holds(b, block)
+        ]
         if missing:
             compiled(s, bar)
         own = sum(s.trials_in(block) for block in blocks)
         left = sum(s.trials_in(block) for _, block in missing) * s.rounds
-        total = own * s.rounds * len(asked)
+        total = own * s.rounds * len(chosen_experiments)
         bar.playing(f"{s.name}, part {chosen}", total, total - left)
         with contextlib.closing(played(s, missing, jobs, store, bar)) as finished:
             for _ in finished:

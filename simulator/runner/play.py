@@ -1,7 +1,7 @@
-"""Play experiments over blocks in parallel: resume, progress, interruption, lost workers.
+"""Play the blocks of a run: resume, progress, interruption, lost workers.
 
-A result depends on the specification alone, whatever the number of jobs, the order in which blocks
-finish, or an interruption in between.
+A result depends on the specification alone, not on the number of jobs, the order in which blocks
+finish, or interruptions.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from simulator.runner.store.log import Block
 from simulator.runner.worker import one_line
 
 RULE_RATE, GENERATOR_RATE = 1e8, 3e5
-"""Rounds per second and worker, about."""
+"""Approximate rounds per second and worker, of a compiled rule and of a generator."""
 
 
 def opened(out: str | PathLike[str], specification: Specification) -> RunStore:
-    """The folder of a run, to go on with; raises InvalidInput as ``RunStore.open`` does."""
+    """The store of a run; raises InvalidInput as ``RunStore.open`` does."""
     s = specification
     return RunStore.open(out, s.identity(), s.goal(), combine=added_records)
 
 
 def checked_experiments(experiments: Iterable[int]) -> tuple[int, ...]:
-    """Return the experiments in order, each once; raise InvalidInput unless some of 0 and 1."""
+    """The experiments in order, each once; raises InvalidInput unless they are of 0 and 1."""
     try:
         chosen = tuple(sorted({operator.index(b) for b in experiments}))
     except TypeError:
@@ -67,7 +67,7 @@ def run(
     store: RunStore | None = None,
     progress: bool | None = None,
 ) -> Measured:
-    """Play the blocks of a specification that ``store`` does not hold yet, and gather them all."""
+    """Play the blocks of a specification that ``store`` lacks, and return the result of all."""
     s = specification
     s.require_unchanged()
     gathered = Gathered(s, experiments)
@@ -78,7 +78,7 @@ def run(
             restore(store, s, gathered.add)
             if not gathered.empty and not s.trust and not s.is_rule:
                 raise InvalidInput(
-                    f"{store.folder} does not keep which challenges were met: play with "
+                    f"{store.folder} does not store the challenges that were met: play with "
                     "trust=True, or name another folder"
                 )
         missing = gathered.missing()
@@ -108,7 +108,7 @@ def fitted(
     *,
     seconds: float,
 ) -> Specification:
-    """The specification with as many trials, on top of those stored, as fit into the time."""
+    """The specification with the stored trials, and as many more as fit into the time."""
     s = specification
     positive("seconds", seconds)
     found, goal = stored_trials(out, s.block_size, experiments)
@@ -123,14 +123,14 @@ def fitted(
 
 
 def lengthy(specification: Specification, jobs: int | None, rounds: int) -> str:
-    """One line where ``rounds`` rounds will take more than an hour; else empty."""
+    """A line if ``rounds`` rounds will take more than an hour, else ""."""
     s = specification
     rate = (RULE_RATE if s.is_rule else GENERATOR_RATE) * workers(jobs, rounds)
     hours = rounds / rate / 3600.0
     if hours < 1.0:
         return ""
-    lasting = f"{hours:.0f} hours" if hours < 72.0 else f"{hours / 24.0:.3g} days"
-    return f"{rounds:.3g} rounds to play, some {lasting}; Ctrl-C ends it"
+    duration = f"{hours:.0f} hours" if hours < 72.0 else f"{hours / 24.0:.3g} days"
+    return f"{rounds:.3g} rounds to play, some {duration}; Ctrl-C ends it"
 
 
 def played(
@@ -140,7 +140,7 @@ def played(
     store: RunStore | None,
     bar: Progress,
 ) -> Generator[Outcome | Tally, None, None]:
-    """Play blocks; yield each one when it is stored, and say at the end what is doubtful."""
+    """Play blocks; yield each one when it is stored, and print doubts at the end."""
     s = specification
     doubts: dict[str, str] = {}
     with resumable(store, missing), contextlib.closing(outcomes(s, missing, jobs)) as finished:
@@ -159,21 +159,21 @@ def played(
         bar.notice(line)
 
 
-def kept_of(store: RunStore | None, missing: Sequence[Key]) -> str:
-    """One line on what an interrupted play has left, and how to go on."""
+def stored_line(store: RunStore | None, missing: Sequence[Key]) -> str:
+    """A line on what an interrupted play has stored, and how to resume it."""
     if store is None:
-        return "nothing is kept: name a folder (--out, or out=) to go on from next time"
+        return "nothing is stored: name a folder (--out, or out=) to resume from next time"
     total = store.count() + sum(not store.holds(*key) for key in missing)
     return (
-        f"{store.count()} of {total} blocks are kept in {store.folder}; the same command goes on "
+        f"{store.count()} of {total} blocks are stored in {store.folder}; the same command resumes "
         "from there"
     )
 
 
 @contextlib.contextmanager
 def resumable(store: RunStore | None, missing: Sequence[Key]) -> Iterator[None]:
-    """Say, where a play is interrupted or its cluster lost, what is kept and how to go on."""
-    under_way.append(line := partial(kept_of, store, missing))
+    """Add to an interruption, or to the loss of a cluster, what is stored and how to resume."""
+    under_way.append(line := partial(stored_line, store, missing))
     try:
         yield
     except KeyboardInterrupt as interrupt:
@@ -194,9 +194,9 @@ def resumable(store: RunStore | None, missing: Sequence[Key]) -> Iterator[None]:
 def restore(
     store: RunStore, specification: Specification, add: Callable[[Outcome | Tally], None]
 ) -> None:
-    """Hand over the stored blocks; those that the goal has outgrown are to be played anew.
+    """Call ``add`` with the stored blocks; those too short for the goal will be played again.
 
-    Raises InvalidInput for a block that the specification cannot have left.
+    Raises InvalidInput for a block that is not of the specification.
     """
     for record in store.read():
         try:
@@ -213,7 +213,7 @@ def restore(
 
 
 def from_record(specification: Specification, record: Block) -> Outcome | Tally | None:
-    """What a record holds; None where the goal has outgrown it. Raises InvalidInput."""
+    """The outcome in a record, or None if it is too short for the goal. Raises InvalidInput."""
     where = record.experiment, record.block
     if {PLAIN, WEIGHTED} & set(record.arrays):
         return stored_tally(specification, *where, record.arrays, blocks=record.blocks)
@@ -221,12 +221,12 @@ def from_record(specification: Specification, record: Block) -> Outcome | Tally 
 
 
 def added_records(records: Iterator[Block]) -> dict[str, np.ndarray]:
-    """Add up the records of tallies."""
+    """The sum of the tallies in records."""
     return added((each.block, each.blocks, each.arrays) for each in records)
 
 
 def compiled(specification: Specification, bar: Progress) -> float:
-    """Compile the adversary where it is a rule; return the seconds it took."""
+    """Compile the adversary if it is a rule; return the seconds that took."""
     s = specification
     if not isinstance(s.adversary, Rule):
         return 0.0
@@ -236,9 +236,8 @@ def compiled(specification: Specification, bar: Progress) -> float:
         engine = prepared_engine(s)
     except (DpcomposeError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # the step is anybody's code
-        complaint = f"{s.name} raised {one_line(error)} when asked for its first move"
-        raise Breach(complaint) from error
+    except BaseException as error:  # raised by the user's code
+        raise Breach(f"{s.name} raised {one_line(error)} in its first move") from error
     bar.compiled()
     if engine is not None and engine.complaint:
         bar.notice(engine.complaint)

@@ -1,7 +1,7 @@
-"""A pool of workers that plays blocks: threads, processes or a cluster's, and what dies of them.
+"""A pool of workers that plays blocks: threads, processes, or the workers of a cluster.
 
-Blocks of compiled rules go to threads, for their kernels release the interpreter lock, blocks of
-generators to processes; ``joblib.parallel_config`` may name another backend.
+Blocks of compiled rules are played in threads, because their kernels release the interpreter lock,
+and blocks of generators in processes; ``joblib.parallel_config`` may name another backend.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import contextlib
 import threading
 import warnings
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 import joblib
-from joblib.externals.loky import BrokenProcessPool
 
 from simulator.engine.block import Outcome, Specification, prepared_engine
 from simulator.engine.outcomes.tally import Tally
@@ -29,20 +29,19 @@ from simulator.runner.memory import WORKER_BYTES, affordable
 from simulator.runner.worker import Player
 
 WORTH_A_WORKER = 1 << 18
-"""Rounds that are played sooner than a worker process starts."""
-
+"""Up to so many rounds are played faster than a worker process starts."""
 
 CLUSTERS: dict[str, Callable[[Any], Cluster]] = {"dask": DaskCluster, "ray": RayCluster}
-"""joblib's backends that are clusters, by the names under which they are registered."""
+"""joblib's backends that are clusters, by their registered names."""
 
-ROOM = 4
-"""Finished blocks that may wait to be taken, for each worker thread."""
+QUEUED_BLOCKS = 4
+"""The largest number of finished blocks that wait to be stored, per worker thread."""
 
 
 def workers(jobs: int | None, rounds: int) -> int:
-    """How many workers to play ``rounds`` rounds with: asked for, configured, or every core."""
+    """How many workers play ``rounds`` rounds: ``jobs``, as configured, or one per core."""
     if jobs is None:
-        # parallel_config's number, which a Parallel that prefers threads would pass over
+        # the number of parallel_config, which a Parallel that prefers threads ignores
         jobs = joblib.parallel.get_active_backend()[1]
     if jobs is None:
         jobs = joblib.cpu_count() if rounds > WORTH_A_WORKER else 1
@@ -50,14 +49,14 @@ def workers(jobs: int | None, rounds: int) -> int:
 
 
 def cluster(jobs: int | None) -> Cluster | None:
-    """The cluster that ``parallel_config`` names, if one; ``jobs=1`` plays here all the same."""
+    """The cluster of ``parallel_config``, or None; ``jobs=1`` plays in this process."""
     backend, _ = joblib.parallel.get_active_backend()
     connect = None if jobs == 1 else kind_of_cluster(backend)
     return None if connect is None else connect(backend)
 
 
 def kind_of_cluster(backend: Any) -> Callable[[Any], Cluster] | None:
-    """What plays on the cluster of a joblib backend; None for one of this machine."""
+    """The class for the cluster of a joblib backend, or None for another backend."""
     for name, connect in CLUSTERS.items():
         kind = joblib.parallel.BACKENDS.get(name)
         if kind is not None and isinstance(backend, kind):
@@ -66,37 +65,37 @@ def kind_of_cluster(backend: Any) -> Callable[[Any], Cluster] | None:
 
 
 def require_workers(jobs: int | None) -> None:
-    """Raise InvalidInput where ``parallel_config`` names a cluster that has no workers."""
+    """Raise InvalidInput if the cluster of ``parallel_config`` has no workers."""
     if (chosen := cluster(jobs)) is not None:
         chosen.require_workers()
 
 
 def crowded(specification: Specification, jobs: int | None, blocks: int) -> str:
-    """One line where the memory is too small for ``jobs`` worker processes; else empty."""
-    asked = min(workers(jobs, specification.rounds * specification.trials), blocks)
-    fitting = affordable(asked)
-    if jobs is None or fitting >= asked or not own_processes(preference(specification)):
+    """A line if the memory is too small for ``jobs`` worker processes, else ""."""
+    wanted = min(workers(jobs, specification.rounds * specification.trials), blocks)
+    fitting = affordable(wanted)
+    if jobs is None or fitting >= wanted or not own_processes(preference(specification)):
         return ""
     return (
-        f"started {fitting} of {asked} workers: there is no memory for more, at "
+        f"started {fitting} of {wanted} workers: there is no memory for more, at "
         f"{WORKER_BYTES // 10**6} MB each"
     )
 
 
 def preference(specification: Specification) -> str:
-    """What a specification is played in: threads where its rule is compiled, or processes."""
+    """The kind of workers: threads if the rule is compiled, or processes."""
     engine = prepared_engine(specification)
     if engine is not None and not engine.complaint:
         return "threads"
     try:
         joblib.parallel.get_active_backend(prefer="processes")
-    except ValueError:  # ``parallel_config(require="sharedmem")`` rules them out
+    except ValueError:  # parallel_config(require="sharedmem") excludes them
         return "threads"
     return "processes"
 
 
 def own_processes(preferred: str) -> bool:
-    """Whether joblib's active backend would start processes of its own on this machine."""
+    """Whether joblib's active backend would start processes on this machine."""
     backend, _ = joblib.parallel.get_active_backend(prefer=preferred)
     return isinstance(backend, joblib.parallel.BACKENDS["loky"])
 
@@ -104,10 +103,10 @@ def own_processes(preferred: str) -> bool:
 def outcomes(
     specification: Specification, keys: Sequence[Key], jobs: int | None
 ) -> Generator[Outcome | Tally, None, None]:
-    """Play the blocks and yield them as they finish, on ``jobs`` workers or on a cluster's.
+    """Play the blocks on ``jobs`` workers or on a cluster, and yield them as they finish.
 
-    A worker that dies costs its blocks in flight once; one block that kills its worker again and
-    again costs no other. Raises WorkerLost for that block, and ClusterLost.
+    The blocks of a worker that dies are played again. Raises WorkerLost for a block that kills its
+    worker twice, and ClusterLost.
     """
     play = Player(specification)
     chosen = cluster(jobs) if keys else None
@@ -115,7 +114,7 @@ def outcomes(
         rounds = specification.rounds * sum(specification.trials_in(block) for _, block in keys)
         yield from pool_outcomes(play, keys, max(1, min(workers(jobs, rounds), len(keys))))
         return
-    play.pickled  # noqa: B018 (raises here, and not from inside of a cluster's client)
+    play.pickled  # noqa: B018 (raises here rather than in the client of a cluster)
     chosen.require_workers()
     yield from cluster_outcomes(chosen, play, keys)
 
@@ -123,11 +122,10 @@ def outcomes(
 def pool_outcomes(
     play: Player, keys: Sequence[Key], jobs: int
 ) -> Generator[Outcome | Tally, None, None]:
-    """Play the blocks with ``jobs`` workers of this machine and yield them as they finish.
+    """Play the blocks with ``jobs`` workers of this machine, and yield them as they finish.
 
-    A worker that dies takes its pool with it. Every block that was in flight is then played once
-    more, alone, so that a block that kills its worker again is known for it and costs no other.
-    Raises WorkerLost for that block.
+    The death of a worker breaks its pool. Every block that was in flight is then played again, one
+    at a time, so that a block that kills its worker again is identified. Raises WorkerLost for it.
     """
     left = dict.fromkeys(keys)
     while left:
@@ -144,7 +142,7 @@ def pool_outcomes(
 
 
 def alone(play: Player, key: Key, jobs: int) -> Outcome | Tally:
-    """Play one block in a worker of its own; raise WorkerLost when it dies."""
+    """Play one block in a pool of its own; raise WorkerLost if its worker dies."""
     try:
         (outcome,) = parallel(play, [key], jobs, {})
     except BrokenProcessPool:
@@ -155,34 +153,35 @@ def alone(play: Player, key: Key, jobs: int) -> Outcome | Tally:
 def parallel(
     play: Player, keys: Collection[Key], jobs: int, in_flight: dict[Key, None]
 ) -> Generator[Outcome | Tally, None, None]:
-    """Yield the blocks of one joblib pool as they finish; ``in_flight`` notes what was begun.
+    """Play blocks in one joblib pool, and yield them as they finish.
 
-    ``parallel_config`` may name the backend. Closing the iterator stops the workers.
+    Blocks that were begun are added to ``in_flight``. ``parallel_config`` may name the backend.
+    Closing the iterator stops the workers.
     """
     s = play.specification
     preferred = preference(s)
     backend, _ = joblib.parallel.get_active_backend(prefer=preferred)
     generates = getattr(backend, "supports_return_generator", False)
-    # jobs=1 plays here: a cluster's backend would pass it over, and another one refuse it
-    here = {"backend": "threading" if preferred == "threads" else "loky"}
+    # for jobs=1: a cluster's backend would ignore it, and another one might refuse it
+    local = {"backend": "threading" if preferred == "threads" else "loky"}
     own = own_processes(preferred)
-    if own and len(keys) > 1:  # a single block is played apart because it may kill its worker
+    if own and len(keys) > 1:  # a single block may have killed its worker: it needs a process
         jobs = affordable(jobs)
     if jobs > 1 and not generates:
         raise InvalidInput(
-            f"joblib's {type(backend).__name__} cannot hand over blocks as they finish; "
+            f"joblib's {type(backend).__name__} does not return blocks as they finish; "
             "name another backend, such as loky or threading"
         )
     processes = jobs > 1 and not getattr(backend, "supports_sharedmem", False)
     if processes:
-        play.pickled  # noqa: B018 (raises here, and not from inside of a pool)
+        play.pickled  # noqa: B018 (raises here rather than in the pool)
 
-    # Threads may be faster than what is done with their blocks, and joblib hands out the next one
-    # whether the last was taken or not: they wait, lest the memory fill with finished blocks.
-    room = threading.Semaphore(ROOM * jobs)
+    # Threads may play blocks faster than these are stored, and joblib would queue them without
+    # limit: the threads wait, to bound the memory.
+    room = threading.Semaphore(QUEUED_BLOCKS * jobs)
 
     def play_with_room(b: int, block: int) -> Outcome | Tally:
-        room.acquire()  # given back where the block is taken
+        room.acquire()  # released when the block is yielded
         return play(b, block)
 
     def tasks() -> Iterator[Any]:
@@ -190,16 +189,16 @@ def parallel(
             in_flight[key] = None
             yield joblib.delayed(play if processes else play_with_room)(*key)
 
-    # A kernel in the main thread would not hear Ctrl-C before its block ends: where a single
-    # trial is long, a lone job gets a thread of its own, one block at a time.
-    aside = jobs == 1 and preferred == "threads" and s.rounds > RULE_BLOCK_ROUNDS
+    # A kernel in the main thread delays Ctrl-C to the end of its block: if a trial is long, a
+    # single job is played in another thread, one block at a time.
+    in_thread = jobs == 1 and preferred == "threads" and s.rounds > RULE_BLOCK_ROUNDS
     pool = joblib.Parallel(
-        n_jobs=2 if aside else jobs,
-        pre_dispatch=1 if aside else "2 * n_jobs",
+        n_jobs=2 if in_thread else jobs,
+        pre_dispatch=1 if in_thread else "2 * n_jobs",
         prefer=preferred,
         return_as="generator_unordered",
         batch_size=1,
-        **(here if kind_of_cluster(backend) or not generates else {}),
+        **(local if kind_of_cluster(backend) or not generates else {}),
         **(bound_to_this_process() if own and jobs > 1 else {}),
     )
     with contextlib.ExitStack() as ending:
@@ -215,7 +214,7 @@ def parallel(
 
 
 def stop(finished: Generator[Outcome | Tally, None, None]) -> None:
-    """Stop a pool's workers, be there work left or not."""
-    with warnings.catch_warnings():  # joblib warns of work left over, which is the intention
+    """Stop a pool's workers."""
+    with warnings.catch_warnings():  # joblib warns of unfinished tasks
         warnings.simplefilter("ignore")
         finished.close()

@@ -1,4 +1,4 @@
-"""What a long run says while it lasts: on a terminal bars, elsewhere nothing."""
+"""Progress bars for long commands, if standard error is a terminal."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from simulator.foundations.wording import printable
 
 
 class Bars:
-    """Bars on standard error, one for each stage that is under way, with the time left.
+    """Bars on standard error, one per running stage, with the remaining time.
 
-    They are drawn only while there is one, so that results can be printed in between.
+    Between stages no display is active, so that results can be printed.
     """
 
     def __init__(self) -> None:
         self.display: Any = None
-        self.begun: list[Any] = []
+        self.running: list[Any] = []
 
     def begin(self, name: str, total: float | None, done: float = 0.0) -> Any:
-        """Draw a bar; without a ``total`` it says for how long it has been there."""
+        """Draw a bar; without a ``total`` it has the elapsed time alone."""
         if self.display is None:
             self.display = _display()
             self.display.start()
         bar = self.display.add_task(printable(name), total=total, completed=done, rate="")
-        self.begun.append(bar)
+        self.running.append(bar)
         return bar
 
     def advance(self, stage: Any, by: float = 1.0) -> None:
-        """Move a bar on."""
+        """Advance a bar."""
         self.display.advance(stage, by)
 
     def rate(self, stage: Any, found: float, what: str) -> None:
-        """Say how many millions of ``what`` a second were done, but for those ``found``."""
+        """Show how many millions of ``what`` are done per second, without the first ``found``."""
         task = next(task for task in self.display.tasks if task.id == stage)
         if task.elapsed:
             rate = (task.completed - found) / task.elapsed
             self.display.update(stage, rate=f"{rate / 1e6:.2f} M {what}/s")
 
     def end(self, stage: Any) -> None:
-        """Remove a bar, and the display with the last one."""
-        if stage not in self.begun:
+        """Remove a bar, and stop the display after the last one."""
+        if stage not in self.running:
             return
-        self.begun.remove(stage)
+        self.running.remove(stage)
         self.display.remove_task(stage)
-        if not self.begun:
+        if not self.running:
             self.display.stop()
             self.display = None
 
@@ -81,13 +81,13 @@ def _display() -> Any:
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
-        redirect_stdout=False,  # results are not for standard error
+        redirect_stdout=False,  # standard output has the results
     )
 
 
 @contextlib.contextmanager
 def on_a_terminal() -> Iterator[None]:
-    """Draw a bar for each stage of what is done inside, where standard error is a terminal."""
+    """Draw a bar for each stage inside the context, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -96,14 +96,14 @@ def on_a_terminal() -> Iterator[None]:
 
 
 class Progress:
-    """A run's bar with its rate and the time left; silent where standard error is no terminal.
+    """A run's bar, which counts rounds, with its rate and the remaining time.
 
-    Counts rounds. Compilation is shown as such, and its time is kept out of the rate.
+    It is shown if standard error is a terminal. The rate excludes the time of compilation.
     """
 
     def __init__(self, shown: bool | None = None) -> None:
-        around = stages.display()
-        self.bars = around if isinstance(around, Bars) else Bars()
+        display = stages.display()
+        self.bars = display if isinstance(display, Bars) else Bars()
         self.shown = sys.stderr.isatty() if shown is None else shown
         self.bar: Any = None
         self.found = 0
@@ -115,26 +115,26 @@ class Progress:
         self._end()
 
     def compiling(self, name: str) -> None:
-        """Say that a rule is being compiled."""
+        """Show that a rule is being compiled."""
         self._begin(f"compiling {name}", None)
 
     def compiled(self) -> None:
-        """Say that compilation is over."""
+        """Remove the bar of the compilation."""
         self._end()
 
     def playing(self, name: str, rounds: int, done: int = 0) -> None:
-        """Begin to count towards ``rounds``, of which ``done`` were found on disk."""
+        """Show a bar of ``rounds``, of which ``done`` were read from disk."""
         self._begin(name, rounds, done)
         self.found = done
 
     def played(self, rounds: int) -> None:
-        """Count some more rounds."""
+        """Advance the bar by some rounds."""
         if self.bar is not None:
             self.bars.advance(self.bar, rounds)
             self.bars.rate(self.bar, self.found, "rounds")
 
     def notice(self, line: str) -> None:
-        """Print one line, on a terminal or not."""
+        """Print one line on standard error."""
         self.bars.notice(line)
 
     def _begin(self, name: str, total: float | None, done: int = 0) -> None:

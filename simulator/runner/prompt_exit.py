@@ -1,11 +1,11 @@
-"""Ctrl-C while a call into C does not return: gone within half a second all the same.
+"""Exit within half a second of Ctrl-C, also during a call into C.
 
-Python answers a signal between two of its own instructions, so a compiled kernel or a long sum of
-numpy in the main thread holds it back. A thread that looks on is told of the signal at once, and
-ends the process if nothing else has. What is on disk is whole: results are renamed into place, and
-a block that is half written is dropped when its run is resumed.
+Python runs signal handlers between two of its instructions, so a compiled kernel or a long sum of
+numpy in the main thread delays them. A watching thread receives the signal at once, and ends the
+process if the handler does not. Files on disk stay valid: results are renamed into place, and a
+block that is half written is dropped when its run is resumed.
 
-Only a call that keeps the interpreter lock all the while, as ``sum(range(10**10))``, stays unheard.
+A call that does not release the interpreter lock, as ``sum(range(10**10))``, delays the thread too.
 """
 
 from __future__ import annotations
@@ -22,109 +22,110 @@ from typing import Any, NoReturn
 
 from simulator.foundations.wording import printable
 
-LEAVING = 0.35
-"""Seconds from a signal on in which Python may answer it and put in order what is to be; a machine
-with much to do needs some more to end a process."""
-A_MOMENT = 0.1
-"""Seconds that it has in any case for putting in order, after an answer that was held back."""
-SAID = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-"""The signals that end a command, and its one line."""
+SECONDS_TO_CLEAN_UP = 0.35
+"""Seconds from a signal to an immediate exit, in which Python may run its handler and clean up; on
+a busy machine the exit takes some more."""
+LEAST_SECONDS = 0.1
+"""Seconds to clean up after a handler that ran late."""
+SIGNAL_WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+"""The signals that end a command, and the words that are printed."""
 under_way: list[Callable[[], str]] = []
-"""For each play under way what makes its line on what is kept, should the process end now."""
-_SHOW_CURSOR = "\r\x1b[K\x1b[?25h"  # a bar hides it
+"""For each running play a function that returns the line on what is stored."""
+_SHOW_CURSOR = "\r\x1b[K\x1b[?25h"
+"""The terminal codes that show the cursor, which a bar hides."""
 
 
 @contextlib.contextmanager
 def within_half_a_second() -> Iterator[None]:
-    """Let Ctrl-C end the process soon, whatever is called inside.
+    """Let Ctrl-C and SIGTERM end the process within half a second, whatever runs inside.
 
-    For a program's main thread; in any other nothing is changed. Worker processes that nobody has
-    stopped by then are killed: with their parent gone they have nobody to play for.
+    It applies to the main thread; in other threads it does nothing. Worker processes that still run
+    are killed.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    ours, theirs = socket.socketpair()
-    theirs.setblocking(False)
-    answers = {number: signal.getsignal(number) for number in SAID}
-    lookout = _Lookout(ours)
-    for number, answer in answers.items():
-        if callable(answer):
-            signal.signal(number, lookout.answering(answer))
-    before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
-    thread = threading.Thread(target=lookout.watch, daemon=True)
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    handlers = {number: signal.getsignal(number) for number in SIGNAL_WORDS}
+    watcher = _Watcher(reader)
+    for number, handler in handlers.items():
+        if callable(handler):
+            signal.signal(number, watcher.wrapped(handler))
+    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    thread = threading.Thread(target=watcher.watch, daemon=True)
     thread.start()
     try:
         yield
     except BaseException as error:
-        # taking the interpreter down may take longer than all else
-        if lookout.heard is not None:
-            leave(lookout.heard, error)
+        # an ordinary exit of the interpreter may take too long
+        if watcher.received is not None:
+            leave(watcher.received, error)
         raise
     finally:
-        lookout.over.set()
+        watcher.finished.set()
         signal.set_wakeup_fd(before)
-        for number, answer in answers.items():
-            if callable(answer):
-                signal.signal(number, answer)
-        theirs.close()  # the thread reads its end, and ends
+        for number, handler in handlers.items():
+            if callable(handler):
+                signal.signal(number, handler)
+        writer.close()  # the thread then reads the end of the stream, and returns
 
 
-class _Lookout:
-    """Waits for signals beside the main thread."""
+class _Watcher:
+    """Waits for signals in another thread."""
 
-    def __init__(self, ours: socket.socket) -> None:
-        self.ours = ours
-        self.over = threading.Event()
-        self.answered = threading.Event()
-        self.heard: int | None = None
-        self.own: list[object] = []
+    def __init__(self, reader: socket.socket) -> None:
+        self.reader = reader
+        self.finished = threading.Event()
+        self.handled = threading.Event()
+        self.received: int | None = None
+        self.wrappers: list[object] = []
 
-    def answering(self, answer: Callable[..., Any]) -> Callable[..., Any]:
-        """The answer to a signal, which says first that it was heard."""
+    def wrapped(self, handler: Callable[..., Any]) -> Callable[..., Any]:
+        """The handler of a signal, which first records that it runs."""
 
-        def answered(number: int, frame: Any) -> Any:
-            self.heard = number
-            self.answered.set()
-            return answer(number, frame)
+        def recording(number: int, frame: Any) -> Any:
+            self.received = number
+            self.handled.set()
+            return handler(number, frame)
 
-        self.own.append(answered)
-        return answered
+        self.wrappers.append(recording)
+        return recording
 
     def watch(self) -> None:
-        """End the process for a signal that is not answered in time."""
-        with self.ours:
-            while received := self.ours.recv(1):
+        """End the process for a signal that is not handled in time."""
+        with self.reader:
+            while received := self.reader.recv(1):
                 number = received[0]
-                if number in SAID:
-                    self._see_off(number)
+                if number in SIGNAL_WORDS:
+                    self._end_in_time(number)
 
-    def _see_off(self, number: int) -> None:
-        until = time.monotonic() + LEAVING
-        while not self.answered.wait(max(until - time.monotonic(), A_MOMENT)):
-            if signal.getsignal(number) in self.own:
+    def _end_in_time(self, number: int) -> None:
+        until = time.monotonic() + SECONDS_TO_CLEAN_UP
+        while not self.handled.wait(max(until - time.monotonic(), LEAST_SECONDS)):
+            if signal.getsignal(number) in self.wrappers:
                 leave(number)
-            # somebody holds it back on purpose, while workers start
-        if not self.over.wait(max(until - time.monotonic(), A_MOMENT)):
+            # otherwise the handler is replaced while workers start: see shielded
+        if not self.finished.wait(max(until - time.monotonic(), LEAST_SECONDS)):
             leave(number)
 
 
 def exit_code(number: int) -> int:
-    """What a shell calls the end by a signal: 130 after Ctrl-C, 143 after SIGTERM."""
+    """The exit code of a signal: 130 for Ctrl-C, 143 for SIGTERM."""
     return 128 + number
 
 
 def interrupted(number: int, error: BaseException | None = None) -> str:
-    """The line for a signal and what is kept: by the notes of the error that it became, if any."""
+    """The line for a signal and what is stored, from the notes of its exception if there is one."""
     if error is None:
         notes = [line() for line in under_way]
-    else:  # an interruption, or what was raised from it
+    else:  # an interruption, or an error raised from it
         notes = getattr(error, "__notes__", []) or getattr(error.__cause__, "__notes__", [])
-    return printable("; ".join([SAID[signal.Signals(number)], *notes]))
+    return printable("; ".join([SIGNAL_WORDS[signal.Signals(number)], *notes]))
 
 
 def leave(number: int, error: BaseException | None = None) -> NoReturn:
-    """End the process here and now for a signal, with one line, and its workers with it."""
+    """End the process and its workers at once for a signal, with one line."""
     start = _SHOW_CURSOR if os.isatty(2) else ""
     try:
         os.write(2, f"{start}{interrupted(number, error)}\n".encode())

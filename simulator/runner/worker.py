@@ -1,4 +1,4 @@
-"""Play blocks of one specification, in this process or sent to another one."""
+"""Play blocks of one specification, in this process or in a worker."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from simulator.foundations.single_flight import made_once
 class Player:
     """Plays blocks of one specification.
 
-    It is pickled once, however many blocks there are, and unpickled once in each worker: there a
-    rule is then one and the same object for all blocks, and compiled once.
+    It is pickled once, and unpickled once in each worker, so that a rule is one object for all
+    blocks of a worker, and compiled once.
     """
 
     def __init__(self, specification: Specification) -> None:
@@ -33,12 +33,12 @@ class Player:
 
     @cached_property
     def pickled(self) -> bytes:
-        """The specification as a worker receives it; raises InvalidInput where it has no form."""
+        """The pickled specification; raises InvalidInput if it cannot be pickled."""
         try:
             return cloudpickle.dumps(self.specification)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # pickling runs anybody's code
+        except BaseException as error:  # pickling runs the user's code
             raise InvalidInput(
                 f"the adversary {self.specification.name} cannot be sent to a worker process "
                 f"({one_line(error)}); play it with one job"
@@ -49,14 +49,14 @@ class Player:
 
 
 class Received:
-    """A Player in a worker. It unpickles when it plays: an error is then raised in the parent."""
+    """A Player in a worker. It unpickles when it plays, so that the parent receives an error."""
 
     def __init__(self, pickled: bytes) -> None:
         self.pickled = pickled
 
     @property
     def specification(self) -> Specification:
-        """What is played; raises InvalidInput where it cannot be unpickled here."""
+        """The specification; raises InvalidInput if it cannot be unpickled."""
         return unpickled(self.pickled)
 
     def __call__(self, b: int, block: int) -> Outcome | Tally:
@@ -68,8 +68,8 @@ class Received:
 def unpickled(pickled: bytes) -> Specification:
     """Unpickle a specification, once in each worker.
 
-    A module that can be imported is not sent, but imported again. Raises InvalidInput where the
-    worker has found another state of it: an edited file, or a global that the parent has set.
+    A module that can be imported is not sent, but imported again. Raises InvalidInput if it differs
+    in the worker: an edited file, or a global variable that the parent has set.
     """
     try:
         specification = cloudpickle.loads(pickled)
@@ -83,20 +83,20 @@ def unpickled(pickled: bytes) -> Specification:
         ) from None
     if not same:
         raise InvalidInput(
-            f"a worker process finds {specification.name} in another state than this one (its "
-            "file was edited after it was imported, or a global that it looks up was set here); "
-            "play it with one job, or start anew"
+            f"{specification.name} differs in a worker process (its file was edited after it was "
+            "imported, or a global variable that it reads was set here); play it with one job, "
+            "or start again"
         )
     return specification
 
 
 def play(specification: Specification, b: int, block: int) -> Outcome | Tally:
-    """Play one block; what a rule's step raises becomes a Breach that says where.
+    """Play one block; an error of a rule's step becomes a Breach with the round and the trial.
 
-    Of block 0 the first trials are played twice, see :mod:`simulator.engine.reproducibility`.
+    The first trials of block 0 are played twice, see :mod:`simulator.engine.reproducibility`.
 
-    A kernel does not know where it was when its rule raised. A block is a function of its seeds,
-    so playing it again, interpreted, finds the same round and trial.
+    A kernel that raised does not report the round and the trial. The block is then played again,
+    interpreted, with the same seeds, which raises at the same place.
     """
     try:
         outcome = play_block(specification, b, block)
@@ -112,10 +112,10 @@ def play(specification: Specification, b: int, block: int) -> Outcome | Tally:
 
 
 def kept(specification: Specification, outcome: Outcome) -> Outcome | Tally:
-    """What a run keeps of a block's outcome: it, or its losses counted.
+    """The outcome of a block as a run keeps it: with every loss, or with counts.
 
-    Block 0 is kept as it is, for the bets on a sample need the order of its first trials; so is a
-    block of which views are kept.
+    Block 0 keeps every loss, because the bets on a sample need the order of the first trials; so do
+    blocks with kept views.
     """
     if not specification.summarises or outcome.block == 0 or outcome.views:
         return outcome

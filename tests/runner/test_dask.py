@@ -195,7 +195,7 @@ def test_a_cluster_without_workers_is_refused_and_nothing_is_written(tmp_path):
         distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
         joblib.parallel_config("dask", client=client, wait_for_workers_timeout=0.5),
-        pytest.raises(InvalidInput, match=r"has no workers, and none came within 0\.5 s") as lost,
+        pytest.raises(InvalidInput, match=r"has no workers, and none joined within 0\.5 s") as lost,
     ):
         play(PRESS, out=tmp_path / "run")
     assert "\n" not in str(lost.value)

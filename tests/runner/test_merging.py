@@ -157,4 +157,4 @@ def test_counts_that_are_not_to_be_read_are_named(tmp_path):
                 arrays["bins"] = np.zeros(3, np.uint8)
             where = record.experiment, record.block
             wrong.append(*where, arrays, blocks=record.blocks, adds=record.adds)
-    refused([tmp_path / "wrong"], tmp_path / "new", "block 12 is stored with counts that are not")
+    refused([tmp_path / "wrong"], tmp_path / "new", "block 12 is stored with counts that cannot")

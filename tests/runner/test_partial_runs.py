@@ -49,6 +49,6 @@ def test_a_part_may_be_empty(tmp_path):
 
 @pytest.mark.parametrize("part", [1, None, (1,), (1, 2, 3), {1: 2}])
 def test_what_is_no_pair_is_no_part(part, tmp_path):
-    with pytest.raises(InvalidInput, match=r"a part is written as \(2, 8\)"):
+    with pytest.raises(InvalidInput, match=r"give a part as \(2, 8\)"):
         simulate_part(PRESS, PureDP(0.2), 2, 8, part=part, out=tmp_path / "part")
     assert not (tmp_path / "part").exists()

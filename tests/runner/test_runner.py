@@ -69,7 +69,7 @@ def test_a_backend_that_no_block_needs_is_no_obstacle(adversary, config, jobs):
 def test_a_backend_that_cannot_hand_over_blocks_is_refused():
     with (
         joblib.parallel_config(backend="multiprocessing"),
-        pytest.raises(InvalidInput, match="MultiprocessingBackend cannot hand over blocks"),
+        pytest.raises(InvalidInput, match="MultiprocessingBackend does not return blocks"),
     ):
         play(press_when_ahead, jobs=2)
 

@@ -107,7 +107,7 @@ def test_a_folder_of_losses_goes_on_as_a_summary_and_not_the_other_way(tmp_path)
     assert_same(play(out=tmp_path), play())
     before = (tmp_path / "blocks.log").read_bytes()
     for keep in ("losses", None):
-        with pytest.raises(InvalidInput, match=r"summaries are stored there.*keep=") as caught:
+        with pytest.raises(InvalidInput, match=r"the folder has summaries.*keep=") as caught:
             play(keep=keep, out=tmp_path)
         assert "\n" not in str(caught.value)
     assert (tmp_path / "blocks.log").read_bytes() == before
@@ -304,7 +304,7 @@ def test_a_weighted_run_that_is_stopped_goes_on(tmp_path, monkeypatch):
 def test_a_weighted_folder_of_losses_goes_on_as_a_summary_and_not_the_other_way(tmp_path):
     play(**WEIGHTED | {"trials": 200}, keep="losses", out=tmp_path)
     assert_same_weights(play(**WEIGHTED, out=tmp_path), play(**WEIGHTED))
-    with pytest.raises(InvalidInput, match=r"summaries are stored there.*keep="):
+    with pytest.raises(InvalidInput, match=r"the folder has summaries.*keep="):
         play(**WEIGHTED, keep="losses", out=tmp_path)
     result = play(**WEIGHTED)
     for ask in (result.losses, lambda: result.log_weights):

@@ -117,7 +117,7 @@ def test_the_distinct_challenges_are_in_the_result_in_one_order():
 
 def test_a_folder_does_not_know_what_was_met(tmp_path):
     play(rarely_true, out=tmp_path)
-    with pytest.raises(InvalidInput, match="which challenges were met"):
+    with pytest.raises(InvalidInput, match="the challenges that were met"):
         play(rarely_true, out=tmp_path)
     assert play(rarely_true, out=tmp_path, trust=True).rounds_played == 0
 

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import NoReturn, TextIO
 
 from simulator.foundations.uninterrupted import under_way
-from simulator.runner.prompt_exit import SAID, leave
+from simulator.runner.prompt_exit import SIGNAL_WORDS, leave
 
 
 class Stopped(KeyboardInterrupt):
@@ -47,7 +47,7 @@ def set_up() -> None:
         sys.stdout = open(results, "w", encoding=encoding, errors="backslashreplace")  # noqa: SIM115
         vars(sys)["__stdout__"] = sys.stdout  # the terminal's width is read from it
     os.dup2(2, 1)
-    for number in SAID:
+    for number in SIGNAL_WORDS:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, _Handler())
     sys.unraisablehook = _unraisable
@@ -77,7 +77,7 @@ def _unraisable(lost: sys.UnraisableHookArgs) -> None:
 
 def end(code: int) -> NoReturn:
     """Exit with signals ignored; without cleaning up if a compiler is still running."""
-    for number in SAID:
+    for number in SIGNAL_WORDS:
         signal.signal(number, signal.SIG_IGN)
     if under_way():
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Blocks on the workers of a cluster: how many go into a task, and what a lost worker costs."""
+"""Play blocks on the workers of a cluster: the size of a task, and the loss of a worker."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from simulator.runner.gathering import Key
 from simulator.runner.worker import Player, one_line
 
 TASK_SECONDS = 2.0
-"""A task should last so long: far longer than it takes to send one, and short enough to lose."""
+"""The aimed duration of a task: far longer than sending it, and short enough to lose."""
 
 TASK_BYTES = 1 << 20
-"""What a task sends back should not be more than that, unless a single block is."""
+"""The aimed size of a task's outcomes, unless a single block is larger."""
 
 TASKS_PER_SLOT = 2
-"""One is played while the next one is already there."""
+"""Tasks sent per slot: one is played while the next one waits."""
 
-A_LOOK = 1.0
-"""Seconds between two looks at which workers there are."""
+POLL_SECONDS = 1.0
+"""Seconds between two queries for the workers, and of one wait for a task."""
 
 PATIENCE = 30.0
-"""Seconds without any worker in the middle of a play: one that is started anew takes a few."""
+"""Seconds without a worker after which a cluster is lost; restarting one takes a few."""
 
 
 class WorkerLost(DpcomposeError):
@@ -38,84 +38,84 @@ class WorkerLost(DpcomposeError):
 
 
 class ClusterLost(DpcomposeError):
-    """A cluster whose scheduler or whose workers have all gone away."""
+    """A cluster whose scheduler, or whose every worker, is lost."""
 
     exit_code = 4
 
 
 class GivenUp:
-    """What is left of a task whose workers died, as often as the cluster sends one out."""
+    """The outcome of a task whose workers died, as often as the cluster retries it."""
 
 
 Ended = tuple[Any, TaskOutcome | GivenUp]
-"""A task, and what came of it."""
+"""A task, and its outcome."""
 
 
 class Cluster(Protocol):
-    """Workers elsewhere that play tasks. A task is named by whatever ``submit`` returns."""
+    """Workers on other machines that play tasks; ``submit`` returns the name of a task."""
 
     def require_workers(self) -> None:
-        """Wait for a worker, a short while; raise InvalidInput when none comes."""
+        """Wait for a worker for a limited time; raise InvalidInput if there is none."""
 
     def slots(self) -> int:
-        """How many tasks are played at once, at this moment; at least 1."""
+        """Return how many tasks can be played at once now, at least 1."""
 
     def submit(self, play: Player, keys: tuple[Key, ...]) -> Any:
-        """Send a task out. Raises ClusterLost."""
+        """Send a task, and return its name. Raises ClusterLost."""
 
     def finished(self) -> Collection[Ended]:
-        """Wait for tasks to end. Raises ClusterLost when that cannot happen any more."""
+        """Wait for tasks to end, and return those that have. Raises ClusterLost."""
 
     def forget(self, tasks: Iterable[Any]) -> None:
-        """Cancel tasks without waiting for anything."""
+        """Cancel tasks, without waiting for them to end."""
 
 
 class Slots:
-    """How many tasks the workers of a cluster play at once; asked for once in a second."""
+    """How many tasks the workers of a cluster play at once; ``query`` is called once per second."""
 
-    def __init__(self, cluster: str, ask: Callable[[], int]) -> None:
+    def __init__(self, cluster: str, query: Callable[[], int]) -> None:
         self.cluster = cluster
-        self.ask = ask
+        self.query = query
         self.count = 0
-        self.looked = self.seen = time.monotonic()
+        self.last_query = self.last_worker = time.monotonic()
 
     def now(self) -> int:
-        """The number as of the last look, at least 1; raises ClusterLost after long without any."""
+        """The number, at least 1; raises ClusterLost after PATIENCE seconds without a worker."""
         now = time.monotonic()
-        if not self.count or now - self.looked > A_LOOK:
-            self.count, self.looked = self.ask(), now
+        if not self.count or now - self.last_query > POLL_SECONDS:
+            self.count, self.last_query = self.query(), now
         if self.count:
-            self.seen = now
-        elif now - self.seen > PATIENCE:
+            self.last_worker = now
+        elif now - self.last_worker > PATIENCE:
             raise ClusterLost(f"{self.cluster} has had no workers for {PATIENCE:g} seconds")
         return max(1, self.count)
 
 
 class TaskSize:
-    """How many blocks go into a task, from how long the last ones took and how large they were.
+    """How many blocks a task has, from the duration and the size of earlier ones.
 
-    No result depends on it: blocks are what is seeded, stored and added up.
+    No result depends on it: each block has its own seed and record.
     """
 
     def __init__(self) -> None:
         self.blocks = 1
 
     def measure(self, played: TaskOutcome) -> None:
-        """Take note of a task that was played."""
+        """Update the number by a task that was played."""
         count = len(played.outcomes)
         seconds = max(played.seconds / count, 1e-6)
         bytes_ = max(size_of(outcome) for outcome in played.outcomes)
         fitting = min(TASK_SECONDS / seconds, TASK_BYTES / bytes_)
-        # a first block that happened to be quick must not send hundreds to one worker
+        # grow by steps: the first blocks may have been faster than others
         self.blocks = max(1, min(int(fitting), 4 * self.blocks))
 
     def next(self, left: int, slots: int) -> int:
-        """How many blocks to send now, when ``left`` are left: at the end all slots have some."""
+        """How many blocks to send, when ``left`` are left; the last are divided among slots."""
         return max(1, min(self.blocks, math.ceil(left / (TASKS_PER_SLOT * slots))))
 
 
 def size_of(outcome: Outcome | Tally) -> int:
-    """The bytes of an outcome's arrays, near enough."""
+    """The bytes of an outcome's arrays, approximately."""
     if isinstance(outcome, Tally):
         return sum(array.nbytes for array in outcome.arrays().values())
     arrays = (outcome.losses, outcome.trace, outcome.log_weights)
@@ -128,10 +128,10 @@ def cluster_outcomes(
 ) -> Generator[Outcome | Tally, None, None]:
     """Play the blocks on a cluster and yield them as they finish.
 
-    The cluster sends a task whose worker died to another worker, some times. A task that it gives
-    up is taken apart when all else is played, and each of its blocks is played alone, so that one
-    that kills its workers is known for it and costs no other. Raises WorkerLost for that block,
-    and what was raised in a worker. Closing the iterator cancels what is under way.
+    The cluster retries a task whose worker died. The blocks of a task that it gives up are played
+    at the end, one at a time, so that a block that kills its workers is identified, and the others
+    are played. Raises WorkerLost for that block, and the errors of workers. Closing the iterator
+    cancels the tasks.
     """
     left = deque(keys)
     suspects: list[Key] = []
@@ -141,12 +141,12 @@ def cluster_outcomes(
         while left or under_way:
             slots = cluster.slots()
             while left and len(under_way) < TASKS_PER_SLOT * slots:
-                some = tuple(left.popleft() for _ in range(size.next(len(left), slots)))
-                under_way[cluster.submit(play, some)] = some
+                blocks = tuple(left.popleft() for _ in range(size.next(len(left), slots)))
+                under_way[cluster.submit(play, blocks)] = blocks
             for task, ended in cluster.finished():
-                some = under_way.pop(task)
+                blocks = under_way.pop(task)
                 if isinstance(ended, GivenUp):
-                    suspects.extend(some)
+                    suspects.extend(blocks)
                     continue
                 yield from ended.outcomes
                 if ended.error is not None:
@@ -156,7 +156,7 @@ def cluster_outcomes(
         for key in suspects:
             try:
                 yield alone_on(cluster, play, key, under_way)
-            except WorkerLost as lost:  # those that were with it are played first
+            except WorkerLost as lost:  # raised when the other suspects are played
                 fatal.append(lost)
         if fatal:
             raise fatal[0]
@@ -167,7 +167,7 @@ def cluster_outcomes(
 def alone_on(
     cluster: Cluster, play: Player, key: Key, under_way: dict[Any, tuple[Key, ...]]
 ) -> Outcome | Tally:
-    """Play one block while no other is played; raise WorkerLost when its workers die again."""
+    """Play one block while no other is played; raise WorkerLost if its workers die again."""
     sent = cluster.submit(play, (key,))
     under_way[sent] = (key,)
     ended = None
@@ -183,7 +183,7 @@ def alone_on(
 
 
 def died_twice(key: Key) -> WorkerLost:
-    """The error that names a block."""
+    """The error for a block whose workers died twice."""
     return WorkerLost(
         f"a worker died twice while playing experiment {key[0]}, block {key[1]}; "
         "it may be out of memory: try fewer jobs, or a smaller block_size"
@@ -191,7 +191,7 @@ def died_twice(key: Key) -> WorkerLost:
 
 
 def cannot_play(error: BaseException) -> InvalidInput:
-    """The error for a worker that cannot even begin, by the cause of all causes."""
+    """The error for a worker that cannot begin, from the first cause of its error."""
     while error.__cause__ is not None:
         error = error.__cause__
     return InvalidInput(

@@ -1,4 +1,4 @@
-"""A task of a cluster: some blocks, played one after the other in a worker on another machine."""
+"""A task of a cluster: some blocks that a worker plays one after the other."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from simulator.runner.store.provenance import differences, fingerprint_of_progra
 from simulator.runner.worker import Player, Received
 
 _INTERPRETING = threading.Lock()
-"""A worker of several threads interprets one block at a time: user code need not be made for more,
-and under the interpreter lock it would be no faster."""
+"""Held while a block is interpreted: a user's code need not be thread-safe, and with the
+interpreter lock threads would not be faster."""
 
 
 @dataclass(frozen=True)
 class TaskOutcome:
-    """What a task sends back.
+    """The outcome of a task.
 
     Attributes
     ----------
-    outcomes : of the blocks that were played, in the order in which they were asked for.
-    seconds : how long playing them took, compilation apart.
-    error : what stopped the task before its end, or None.
+    outcomes : of the blocks that were played, in the order of the task.
+    seconds : the time of playing them, without compilation.
+    error : the error that stopped the task, or None.
     """
 
     outcomes: tuple[Outcome | Tally, ...]
@@ -39,9 +39,9 @@ class TaskOutcome:
 def play_blocks(
     play: Player | Received, keys: tuple[Key, ...], program: Mapping[str, str]
 ) -> TaskOutcome:
-    """Play some blocks in a worker whose program is ``program``, that of the parent.
+    """Play some blocks in a worker, whose versions must be those of the parent, ``program``.
 
-    An error is returned, with the blocks played before it: each cluster would wrap it differently.
+    An error is returned, with the blocks played before it: clusters would wrap it differently.
     """
     outcomes: list[Outcome | Tally] = []
     start = time.perf_counter()
@@ -59,7 +59,7 @@ def play_blocks(
 
 
 def require_program(program: Mapping[str, str]) -> None:
-    """Raise InvalidInput where this worker would draw with other code or libraries."""
+    """Raise InvalidInput if this worker has other code or libraries than the parent."""
     if others := differences(program, fingerprint_of_program()):
         raise InvalidInput(
             f"a worker of the cluster has other versions ({others}), and draws depend on them: "

@@ -1,8 +1,8 @@
-"""Results on disk, with what made them.
+"""Runs on disk, with their provenance.
 
-A run is a folder: ``specification.json`` (what was asked, its identity, how far it goes, and on
-what it ran) and ``blocks.log``, to which every finished block is appended and flushed, so that
-whatever interrupts a run costs it at most the blocks in flight.
+A run is a folder with ``specification.json`` (the specification, its identity, the numbers of
+trials and views, and where it ran) and ``blocks.log``, to which every finished block is appended
+and flushed: an interruption loses at most the blocks in flight.
 """
 
 from simulator.foundations.files import write_json

@@ -1,4 +1,4 @@
-"""A whole run's folder in one step: there is none, or all of it."""
+"""Write the folder of a run in one step: it appears complete, or not at all."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from simulator.runner.store.manifest import MANIFEST_NAME, Manifest, write_manif
 
 
 def require_new(folder: Path) -> None:
-    """Raise InvalidInput unless there is nothing of that name, or an empty folder."""
+    """Raise InvalidInput unless the path does not exist, or is an empty folder."""
     if folder.name in ("", ".."):
-        raise InvalidInput(f"out must name a new folder, not be {os.fspath(folder)!r}")
+        raise InvalidInput(f"out must be the path of a new folder, not {os.fspath(folder)!r}")
     with explained("look into", folder):
         if folder.is_symlink() or (
             folder.exists() and not (folder.is_dir() and not any(folder.iterdir()))
@@ -30,13 +30,12 @@ def require_new(folder: Path) -> None:
 
 
 def assemble(folder: Path, manifest: Manifest, records: Iterable[bytes]) -> list[str]:
-    """Write the folder of a run from records as they lie in a log.
+    """Write the folder of a run from encoded records, and return notices.
 
-    It is made beside, under a name that begins with a dot, read back, and renamed: whatever
-    happens, there is no part of it under its own name. A lock beside is held from before the first
-    file is made to the end. What a process left beside that was killed is removed; a line for each
-    is returned. Raises InvalidInput where the folder exists already, where another process is
-    making it, and where it cannot be written.
+    It is made under a name that begins with a dot, read back, and renamed, so a part of it never
+    has its final name. A lock file is held meanwhile. Folders that a killed process left are
+    removed, with a notice for each. Raises InvalidInput if the folder exists, if another process is
+    writing it, or if it cannot be written.
     """
     require_new(folder)
     with explained("write", folder):
@@ -56,7 +55,7 @@ def assemble(folder: Path, manifest: Manifest, records: Iterable[bytes]) -> list
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Hold the right to make a folder; raise InvalidInput where another process does."""
+    """Hold the lock of a new folder; raise InvalidInput if another process does."""
     path = folder.parent / f".{folder.name}.lock"
     held = locked(path)
     if held is None:
@@ -65,11 +64,11 @@ def _held(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)  # while it is held: see locked
+            path.unlink(missing_ok=True)  # while the lock is held: see locked
 
 
 def _assembled(folder: Path, manifest: Manifest, records: Iterable[bytes]) -> None:
-    """Make the folder beside, read its log back, and rename it."""
+    """Write the folder under another name, read its log back, and rename it."""
     beside = folder.parent / f".{folder.name}.{os.getpid()}"
     beside.mkdir()
     try:
@@ -84,8 +83,8 @@ def _assembled(folder: Path, manifest: Manifest, records: Iterable[bytes]) -> No
         with RunStore.load(beside) as store:
             if store.dropped or len(store.locations()) != written:
                 raise InvalidInput(
-                    f"{folder} was not written whole: of {written} records "
-                    f"{len(store.locations())} are there; see to the disk and merge again"
+                    f"{folder} was not written completely: it has {len(store.locations())} of "
+                    f"{written} records; check the disk and merge again"
                 )
         beside.replace(folder)
         sync_folder(folder.parent)
@@ -95,7 +94,7 @@ def _assembled(folder: Path, manifest: Manifest, records: Iterable[bytes]) -> No
 
 
 def _beside(folder: Path) -> Iterator[Path]:
-    """Folders that processes have begun, to be renamed to this one; what else lies there is not."""
+    """The unfinished folders of other processes; only those with our files alone."""
     pattern = re.compile(rf"\.{re.escape(folder.name)}\.[0-9]+")
     for path in sorted(folder.parent.iterdir()):
         if pattern.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
@@ -105,6 +104,6 @@ def _beside(folder: Path) -> Iterator[Path]:
 
 
 def _removed(beside: Path) -> str:
-    """Remove what a killed process left, and return a line that says so."""
+    """Remove an unfinished folder, and return a notice."""
     shutil.rmtree(beside)
-    return f"removed {beside}, which a process had begun that was killed"
+    return f"removed {beside}, which a killed process had begun"

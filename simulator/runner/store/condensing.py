@@ -1,7 +1,7 @@
-"""Add up the records of a log: which belong together, and a new log of what they come to.
+"""Add up records of a log: which records form a group, and the log of the sums.
 
-Only complete, aligned stretches are added up, of twice as many blocks at a time, so that a log of
-very many blocks has a record or two per power of two. Block 0 stays by itself.
+Only complete aligned stretches are added up, two of equal length at a time, so that a log of many
+blocks has one or two records per power of two. Block 0 keeps a record of its own.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from simulator.runner.store.log import Block, Location, decode, encode, opening
 
 Arrays = Mapping[str, NDArray[Any]]
+"""The arrays of a record, by name."""
 
 Combine = Callable[[Iterator[Block]], Arrays]
-"""Adds up the arrays of records that together cover an aligned stretch, given in its order."""
+"""Adds up the arrays of records that cover an aligned stretch, in their order."""
 
 
 def stretches(records: list[Location]) -> list[list[Location]]:
-    """Group the records of one experiment, in order: complete aligned stretches, or one alone.
+    """Group the records of one experiment, in order: complete aligned stretches, or single ones.
 
     Neighbours of one size make a stretch of twice that size, as in a binary counter.
     """
@@ -38,7 +39,7 @@ def stretches(records: list[Location]) -> list[list[Location]]:
 
 
 def write_all(log: BinaryIO, data: bytes) -> int:
-    """Write all of it, whatever the system takes at a time; return how much it was."""
+    """Write all bytes, also if the system writes fewer at a time, and return their number."""
     remaining = memoryview(data)
     while remaining:
         remaining = remaining[log.write(remaining) :]
@@ -52,7 +53,7 @@ def write_groups(
     bytes_of: Callable[[Location], bytes],
     combine: Combine,
 ) -> list[Location]:
-    """Write the log of a run, every group of records as one; return where they lie."""
+    """Write the log of a run, every group of records as one; return their locations."""
     placed = []
     at = write_all(log, opening(run))
     for group in groups:

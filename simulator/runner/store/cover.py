@@ -1,4 +1,4 @@
-"""Which blocks a run has: few disjoint stretches, however many blocks there are."""
+"""A set of blocks, kept as a few disjoint stretches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 class Cover:
-    """Whole numbers from 0 on, kept as sorted disjoint stretches [start, stop)."""
+    """A set of whole numbers, at least 0, kept as sorted disjoint stretches [start, stop)."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []
@@ -25,7 +25,7 @@ class Cover:
         return place > 0 and self._stops[place - 1] > start
 
     def add(self, start: int, stop: int) -> None:
-        """Cover [start, stop) as well."""
+        """Add [start, stop)."""
         first = bisect_left(self._stops, start)
         last = bisect_right(self._starts, stop)
         if first < last:
@@ -33,7 +33,7 @@ class Cover:
         self._starts[first:last], self._stops[first:last] = [start], [stop]
 
     def remove(self, start: int, stop: int) -> None:
-        """Cover nothing of [start, stop) any longer."""
+        """Remove [start, stop)."""
         first = bisect_right(self._stops, start)
         last = bisect_left(self._starts, stop)
         left = [

@@ -1,4 +1,4 @@
-"""A run's folder: open it, resume it, append to it, read it back."""
+"""The folder of a run: open, resume, append, read."""
 
 from __future__ import annotations
 
@@ -42,16 +42,18 @@ from simulator.runner.store.manifest import (
 )
 
 _NEW = ".blocks.log.new"
+"""The name of a log that is being rewritten."""
 _SHOWN = 4
+"""How many damaged places a message has."""
 
 REWRITE_AFTER = 1 << 25
-"""A log is written anew, with records added up, when it has grown by so many bytes, 32 MB."""
+"""A log is rewritten, with records added up, when it has grown by so many bytes (32 MB)."""
 
 
 class RunStore:
-    """The blocks of one run. Made by :meth:`open` or :meth:`load`; closes as a context manager.
+    """The stored blocks of one run; made by :meth:`open` or :meth:`load`. A context manager.
 
-    One process writes at a time, which a lock on the log ensures, and within it one thread.
+    A lock on the log ensures that one process writes at a time; only one of its threads may.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class RunStore:
         self._combine = combine
         self._covers: dict[int, Cover] = {}
         self._locations: dict[tuple[int, int], Location] = {}
-        # of two records of one block the later one counts: it was played when the goal was raised
+        # the later of two records of one block is used: it was played when the goal was raised
         for each in reversed(found.found):
             if not self._cover(each.experiment).meets(each.block, each.block + each.blocks):
                 self._place(each)
@@ -80,7 +82,7 @@ class RunStore:
             each.stop - each.start for each in found.found if each.adds and each.blocks == 1
         )
         self.dropped = _damage(folder / LOG_NAME, found)
-        """One line on what a damaged log has lost; empty when it was whole."""
+        """A line on what a damaged log has lost, or ""."""
 
     @classmethod
     def open(
@@ -93,13 +95,13 @@ class RunStore:
     ) -> RunStore:
         """Create the run's folder, or resume the run that is in it.
 
-        ``goal`` holds whole numbers that say how far the run goes; a later session may raise
-        them, and none may lower them. A torn end of the log is cut off; every whole block is
-        kept, and ``dropped`` says what was not. With ``combine``, which must not depend on how it
-        is grouped, records that add up are added up as the log grows (:meth:`condense`). Raises
-        :class:`InvalidInput`, and changes nothing, when the folder was made by another
-        specification (it names the keys that differ) or goes further, when its log belongs to
-        another run, when another process is writing there, and when it cannot be written.
+        ``goal`` has the numbers of trials and of views; a later session may raise them, and none
+        may lower them. An incomplete last record of the log is cut off; complete ones are kept, and
+        ``dropped`` says what was lost. With ``combine``, which must not depend on the grouping,
+        records are added up as the log grows (:meth:`condense`). Raises :class:`InvalidInput`,
+        without changing the folder, if it has another specification (the message lists the
+        differences) or a larger goal, if its log is of another run, if another process is writing,
+        or if it cannot be written.
         """
         folder = folder_path(folder)
         wanted = Manifest.of(specification, goal or {})
@@ -112,7 +114,7 @@ class RunStore:
         try:
             return cls._opened(folder, wanted, made, combine)
         except BaseException:
-            for path in made:  # a refusal leaves nothing of its own behind
+            for path in made:  # remove what this call has made
                 with suppress(OSError):
                     path.unlink() if path.is_file() else path.rmdir()
             raise
@@ -121,13 +123,13 @@ class RunStore:
     def _opened(
         cls, folder: Path, wanted: Manifest, made: list[Path], combine: Combine | None
     ) -> RunStore:
-        """Open the log for writing; what is added to ``made`` goes again when that is refused."""
+        """Open the log for writing; on an error the caller removes what is in ``made``."""
         with explained("write", folder / LOG_NAME), suppress(FileExistsError):
             (folder / LOG_NAME).touch(exist_ok=False)
             made.insert(0, folder / LOG_NAME)
         log = locked(folder / LOG_NAME)
         if log is None:
-            made.clear()  # the other one is at work there
+            made.clear()  # the other process uses the folder
             raise InvalidInput(
                 f"another process is writing {folder}; wait for it, or name another folder"
             )
@@ -136,7 +138,7 @@ class RunStore:
             found = _scanned(log, folder / LOG_NAME, wanted.identity)
             with explained("write", folder / LOG_NAME):
                 found = _mended(log, found, wanted.identity)
-                (folder / _NEW).unlink(missing_ok=True)  # of a rewriting that was killed
+                (folder / _NEW).unlink(missing_ok=True)  # left by a process that was killed
             record_session(folder, wanted)
         except BaseException:
             log.close()
@@ -145,7 +147,7 @@ class RunStore:
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> RunStore:
-        """Open a run to read it, without a lock and without changing anything."""
+        """Open a run to read it, without a lock and without changes."""
         folder = folder_path(folder, "folder")
         run = read_manifest(folder).identity
         with explained("read", folder / LOG_NAME):
@@ -159,26 +161,26 @@ class RunStore:
 
     @classmethod
     def _readable(cls, folder: Path, wanted: Manifest) -> RunStore:
-        """Open a folder that cannot be written to, for the run in it to be shown."""
+        """Open a folder that cannot be written to, to read its run."""
         with explained("read", folder / LOG_NAME):
             has_blocks = (folder / LOG_NAME).stat().st_size > OPENING_SIZE
         require_same(folder, wanted, has_blocks=has_blocks)
         return cls.load(folder)
 
     def specification(self) -> dict[str, Any]:
-        """The specification as it was written down when the run began."""
+        """Return the specification, as written when the run began."""
         return dict(read_manifest(self.folder).content)
 
     def goal(self) -> dict[str, int]:
-        """Return how far the run goes."""
+        """Return the numbers of trials and of views of the run."""
         return dict(read_manifest(self.folder).goal)
 
     def sessions(self) -> list[dict[str, Any]]:
-        """Return on what it ran: one :func:`provenance` for each setting it was run in."""
+        """Return where the run was played: one :func:`provenance` per change of it."""
         return list(read_manifest(self.folder).sessions)
 
     def done(self) -> set[tuple[int, int]]:
-        """Return the (experiment, block) pairs that are stored whole."""
+        """Return the (experiment, block) pairs that are stored."""
         return {
             (experiment, block)
             for experiment, covered in self.covered().items()
@@ -187,7 +189,7 @@ class RunStore:
         }
 
     def covered(self) -> dict[int, list[tuple[int, int]]]:
-        """Return the same as few stretches [start, stop) of blocks, for each experiment."""
+        """Return the stored blocks of each experiment as stretches [start, stop)."""
         return {b: list(cover) for b, cover in sorted(self._covers.items())}
 
     def count(self) -> int:
@@ -199,9 +201,9 @@ class RunStore:
         return block in self._cover(experiment)
 
     def outgrow(self, experiment: int, block: int) -> None:
-        """Pass over the record that begins with that block: it is too short for the goal.
+        """Ignore the record that begins with that block, because it is too short for the goal.
 
-        What it covers may be appended again.
+        Its blocks may be appended again.
         """
         location = self._locations.pop((experiment, block))
         self._cover(experiment).remove(block, block + location.blocks)
@@ -216,15 +218,16 @@ class RunStore:
         blocks: int = 1,
         adds: bool = False,
     ) -> None:
-        """Store one finished block, or an aligned stretch of ``blocks``, on disk before it returns.
+        """Store one finished block, or an aligned stretch of ``blocks``, and flush it to disk.
 
         ``adds`` says that it may be added to others. Raises :class:`InvalidInput` for a block that
-        is stored already, for contents that are not numbers, and when the disk refuses; what was
-        stored before stays.
+        is stored already, for arrays that are not numbers, and for errors of the disk; the stored
+        blocks are not changed.
         """
         if not self._writable:
             raise InvalidInput(
-                f"{self.folder} can only be read, and lacks blocks of this run; name another folder"
+                f"{self.folder} cannot be written to, and lacks blocks of this run; name "
+                "another folder"
             )
         if self._cover(experiment).meets(block, block + blocks):
             raise InvalidInput(f"experiment {experiment}, block {block} is stored already")
@@ -243,12 +246,12 @@ class RunStore:
             self.condense()
 
     def read(self) -> Iterator[Block]:
-        """Yield every record in order of experiment and block, whatever order they finished in."""
+        """Yield every record, in order of experiment and block."""
         for location in self.locations():
             yield self.record(location)
 
     def locations(self) -> list[Location]:
-        """Return where the records lie, in order of experiment and block."""
+        """Return the locations of the records, in order of experiment and block."""
         return [self._locations[key] for key in sorted(self._locations)]
 
     def record(self, location: Location) -> Block:
@@ -256,22 +259,21 @@ class RunStore:
         return decode(self._run, self.encoded(location))
 
     def encoded(self, location: Location) -> bytes:
-        """Return one record as it lies in the log."""
+        """Return the bytes of one record."""
         with explained("read", self.folder / LOG_NAME):
             return _bytes_at(self._log.fileno(), location.start, location.stop)
 
     def condense(self) -> None:
-        """Write the log anew, with records added up, and nothing that is damaged or outgrown.
+        """Rewrite the log with records added up, without damaged records and unused ones.
 
-        A stretch is added up when it is complete and aligned, and does not begin with block 0: so
-        what follows block 0 is left in at most two stretches per power of two. The new log takes
-        the place of the old one in one step, so that a kill leaves one of them. Where the disk
-        refuses, the old one stays, and goes on growing.
+        A stretch is added up if it is complete and aligned, and does not begin with block 0: the
+        blocks after block 0 then have at most two records per power of two. The new log replaces
+        the old one in one step. If the disk reports an error, the old one remains.
         """
         self._grown = 0
         combine = self._combine
         if combine is None:
-            raise InvalidInput(f"{self.folder} was opened without a way to add its records up")
+            raise InvalidInput(f"{self.folder} was opened without a function that adds up records")
         groups = [
             group
             for experiment in sorted(self._covers)
@@ -325,14 +327,14 @@ class RunStore:
                 write_all(self._log, record)
                 os.fsync(self._log.fileno())
         except BaseException:
-            # Leave no half record behind, be it for a full disk or for Ctrl-C.
+            # remove an incomplete record, after a full disk or Ctrl-C
             with suppress(OSError):
                 os.ftruncate(self._log.fileno(), self._end)
             raise
 
 
 def _bytes_at(descriptor: int, start: int, stop: int) -> bytes:
-    """Read a range of a file; one call of the system reads 2 GB at most."""
+    """Read a range of a file, in several calls: one returns 2 GB at most."""
     pieces = []
     while start < stop and (piece := os.pread(descriptor, stop - start, start)):
         pieces.append(piece)
@@ -352,7 +354,7 @@ def _scanned(log: BinaryIO, path: Path, run: str) -> Scan:
 
 
 def _mended(log: BinaryIO, found: Scan, run: str) -> Scan:
-    """Cut off what follows the last whole record, and give a new log its opening line."""
+    """Cut off what follows the last complete record, and write the first line of a new log."""
     os.ftruncate(log.fileno(), found.end)
     if found.end == 0:
         log.write(opening(run))

@@ -1,4 +1,4 @@
-"""Who may write a run's folder: one process at a time, and none where the disk is read-only."""
+"""Locks on the folders of runs, and folders on read-only disks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from simulator.runner.store.log import LOG_NAME
 
 
 def locked(path: Path) -> BinaryIO | None:
-    """Open a file to append to it, and hold it; None where another process does.
+    """Open a file to append to it, and lock it; None if another process holds the lock.
 
-    One that was replaced or removed in between is another file under the same name: then once
-    more.
+    It is opened again if it was replaced or removed before it was locked.
     """
     while True:
         with explained("write", path):
@@ -39,9 +38,9 @@ def locked(path: Path) -> BinaryIO | None:
 
 
 def lock(file: BinaryIO, path: Path) -> bool:
-    """Hold a file for this process; False where another one does.
+    """Lock a file for this process, and return False if another one holds the lock.
 
-    The kernel lets go when the process ends, however it ends.
+    The kernel releases the lock when the process ends.
     """
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -55,7 +54,7 @@ def lock(file: BinaryIO, path: Path) -> bool:
 
 
 def read_only(folder: Path) -> bool:
-    """Whether a run's folder is there and nothing can be written to it."""
+    """Whether a run's folder exists and cannot be written to."""
     try:
         with open_regular(folder / LOG_NAME, "r+b"):
             return False
@@ -64,7 +63,7 @@ def read_only(folder: Path) -> bool:
 
 
 def made_folders(folder: Path) -> list[Path]:
-    """Make a folder and those above it; return the new ones, the innermost first."""
+    """Make a folder and its missing parents; return the new ones, the innermost first."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     return missing

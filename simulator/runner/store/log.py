@@ -1,12 +1,11 @@
-"""The format of ``blocks.log``: records that prove themselves whole, and whose they are.
+"""The format of ``blocks.log``: records with checksums and the identity of their run.
 
-The file opens with one line of text that names the run. Each record is a frame (a mark, the length
-of what follows, its CRC-32, and the CRC-32 of the frame itself) and then its content: a line of
-JSON that names the run again, the block, its numbers and the types and shapes of its arrays, and
-then the arrays' bytes. Where what blocks left behind adds up, one record may stand for an aligned
-stretch of them. A reader that meets damage looks for the next frame that proves itself, so
-one bad record costs no other. Nothing in a record is believed before it is checked, and an array
-never takes more memory than its bytes in the file.
+The file begins with one line of text with the identity of the run. Each record has a frame (a mark,
+the length of the content, its CRC-32, and the CRC-32 of the frame itself) and its content: a line
+of JSON with the run, the block, and the types and shapes of its arrays, and then the bytes of the
+arrays. One record may hold the sum of an aligned stretch of blocks. After damage a reader continues
+at the next valid frame, so one damaged record loses no other. The content of a record is checked
+before it is used, and an array never takes more memory than its bytes in the file.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import canonical_json
 
 LOG_NAME = "blocks.log"
-"""The file of a run's folder that this is."""
 
 EARLIER_OPENING = b"dpcompose block log 1\n"
 _OPENING = b"dpcompose block log 2 "
@@ -41,23 +39,23 @@ _TYPES = {
     np.dtype(code).newbyteorder("<").str: np.dtype(code).newbyteorder("<")
     for code in "?bBhHiIqQefd"
 }
-"""The arrays that a record may hold: numbers, little-endian, by numpy's name of the type."""
+"""The types of arrays in a record: numbers, little-endian, by numpy's name of the type."""
 
 _PATIENCE = 8
-"""A scan checks at most so many times the bytes of a file before it gives up on it."""
+"""A scan checks at most so many times the bytes of a file."""
 
 
 def opening(run: str) -> bytes:
-    """Return the first line of the log of a run, of which ``run`` is the identity."""
+    """Return the first line of the log of the run with identity ``run``."""
     return _OPENING + run.encode() + b"\n"
 
 
 @dataclass(frozen=True)
 class Block:
-    """What one block of one experiment has left behind, or an aligned stretch of blocks together.
+    """The arrays of one block of one experiment, or of an aligned stretch of blocks.
 
-    A stretch covers ``blocks`` of them from number ``block`` on: a power of two, by which
-    ``block`` can be divided. So of two stretches one contains the other, or they are disjoint.
+    A stretch has ``blocks`` blocks from number ``block`` on; ``blocks`` is a power of two that
+    divides ``block``. Of two stretches one contains the other, or they are disjoint.
     ``adds`` says whether the arrays may be added to those of other blocks.
     """
 
@@ -72,7 +70,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Location:
-    """Where a whole record lies, in bytes from the start of the file, and what it covers."""
+    """The place of a record, in bytes from the start of the file, and the blocks that it has."""
 
     start: int
     stop: int
@@ -85,7 +83,7 @@ class Location:
 
 @dataclass(frozen=True)
 class Scan:
-    """What a file holds: whole records, the gaps between them, and where the last record ends."""
+    """The records of a file, the gaps between them, and the end of the last record."""
 
     found: tuple[Location, ...]
     gaps: tuple[tuple[int, int], ...]
@@ -93,7 +91,7 @@ class Scan:
 
 
 def encode(run: str, block: Block) -> bytes:
-    """Return one record. :class:`InvalidInput` for other than numbers, or meta no JSON can hold."""
+    """Return one record. Raises InvalidInput for arrays of objects, or meta that is not JSON."""
     arrays = {name: _storable(name, array) for name, array in block.arrays.items()}
     heading = {
         "run": run[:_RUN_DIGITS],
@@ -120,10 +118,10 @@ def _storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def decode(run: str, record: bytes) -> Block:
-    """Return the block in a record that :func:`scan` has found whole.
+    """Return the block in a record that :func:`scan` has found.
 
-    Raises :class:`InvalidInput` for a record of another run, and for one that no
-    :func:`encode` has written.
+    Raises :class:`InvalidInput` for a record of another run, or one that :func:`encode` cannot have
+    written.
     """
     line, heading = _heading(run, memoryview(record)[FRAME_SIZE:])
     at = FRAME_SIZE + line
@@ -139,12 +137,11 @@ def decode(run: str, record: bytes) -> Block:
 
 
 def scan(data: Any, run: str) -> Scan:
-    """Find every whole record in ``data`` (bytes, or a memory map), whatever lies between them.
+    """Find every complete record in ``data`` (bytes, or a memory map).
 
-    ``run`` is the identity of the run that the log must belong to. Raises :class:`InvalidInput`
-    for the log of another run or of an earlier version, for a record that no :func:`encode` has
-    written, and when neither the opening nor a single record is one of ours: then it is somebody
-    else's file, and not for us to mend. Takes a time linear in the size of the file.
+    ``run`` is the identity of the run. Raises :class:`InvalidInput` for the log of another run or
+    of an earlier version, for a record that :func:`encode` cannot have written, and for a file that
+    is no block log. Takes a time linear in the size of the file.
     """
     begins = bytes(data[:OPENING_SIZE])
     if begins.startswith(EARLIER_OPENING):
@@ -186,7 +183,7 @@ def _records(data: Any, view: memoryview, run: str) -> Iterator[Location]:
             try:
                 _, heading = _heading(run, body)
             except InvalidInput as error:
-                raise InvalidInput(f"not to be read: its record at byte {start} {error}") from None
+                raise InvalidInput(f"not readable: its record at byte {start} {error}") from None
         position = stop
         yield Location(
             start, stop, heading["experiment"], heading["block"],
@@ -195,7 +192,7 @@ def _records(data: Any, view: memoryview, run: str) -> Iterator[Location]:
 
 
 def _heading(run: str, body: memoryview) -> tuple[int, dict[str, Any]]:
-    """The length of a record's line of JSON, and what it says, checked against its bytes."""
+    """The length of a record's line of JSON, and its content, checked against the bytes."""
     try:
         line = bytes(body[: _line_length(body)])
         heading = json.loads(line)
@@ -223,12 +220,12 @@ def _heading(run: str, body: memoryview) -> tuple[int, dict[str, Any]]:
         raise InvalidInput("belongs to another run; name another folder")
     size = sum(math.prod(shape) * dtype.itemsize for _, dtype, shape in arrays)
     if len(line) + size != len(body):
-        raise InvalidInput("says another size than it has; name another folder")
+        raise InvalidInput("has another size than it states; name another folder")
     return len(line), heading | {"arrays": arrays}
 
 
 def _line_length(body: memoryview) -> int:
-    """How many bytes the first line takes, its end included."""
+    """The number of bytes of the first line, with its end."""
     step = 1 << 12
     for start in range(0, len(body), step):
         place = bytes(body[start : start + step]).find(b"\n")

@@ -1,4 +1,4 @@
-"""``specification.json``: what was asked, its identity, how far it goes, and on what it has run."""
+"""``specification.json``: the specification of a run, its identity, goal and sessions."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from simulator.runner.store.provenance import provenance
 
 MANIFEST_NAME = "specification.json"
 _SHOWN = 4
+"""How many differences a message has."""
 _FORMAT = "fingerprint_format"
+"""The member with the version of the digests of code."""
 
 
 def specification_id(specification: Mapping[str, Any]) -> str:
-    """Return the identity of what is asked: SHA-256 (hex) of its canonical JSON.
+    """Return the identity of a specification: SHA-256 (hex) of its canonical JSON.
 
-    Two specifications are the same run exactly when their identities are equal. Raises
+    Two specifications are of the same run exactly if their identities are equal. Raises
     :class:`InvalidInput` for values that JSON cannot hold exactly.
     """
     return hashlib.sha256(canonical_json(specification, "the specification").encode()).hexdigest()
@@ -35,10 +37,10 @@ def specification_id(specification: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is asked, as plain JSON, with its identity, its goal and the sessions that worked on it.
+    """A specification as plain JSON, with its identity, its goal and its sessions.
 
-    How far a run goes (``goal``: whole numbers that a later session may raise), and where and when
-    it was made, is no part of what it is: both stand beside the identity.
+    The goal (numbers of trials and of views, which a later session may raise) and the sessions
+    (where and when it was played) are not part of the identity.
     """
 
     content: Mapping[str, Any]
@@ -48,13 +50,13 @@ class Manifest:
 
     @classmethod
     def of(cls, content: Mapping[str, Any], goal: Mapping[str, int]) -> Manifest:
-        """Return the manifest in the form in which it is read back: tuples become lists."""
+        """Return the manifest as it will be read back: tuples become lists."""
         identity = specification_id(content)
         return cls(json.loads(canonical_json(content, "the specification")), identity, dict(goal))
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read a run's manifest; :class:`InvalidInput` when it is missing or was changed."""
+    """Read a run's manifest. Raises :class:`InvalidInput` if it is missing or was changed."""
     path = folder / MANIFEST_NAME
     require_file(path)
     try:
@@ -79,14 +81,14 @@ def read_manifest(folder: Path) -> Manifest:
         MemoryError,
         OverflowError,
     ):
-        raise InvalidInput(f"{path} is no specification; name another folder") from None
+        raise InvalidInput(f"{path} is not a specification; name another folder") from None
     if not intact:
         raise InvalidInput(f"{path} was changed after it was written; name another folder")
     return manifest
 
 
 def _require_form(stored: Any) -> None:
-    """Raise TypeError unless a manifest's members are of the types that were written."""
+    """Raise TypeError unless a manifest's members have the types that are written."""
     sessions = stored["sessions"]
     sound = isinstance(stored["specification"], dict) and isinstance(sessions, list)
     for session in sessions if sound else ():
@@ -97,42 +99,42 @@ def _require_form(stored: Any) -> None:
         raise TypeError("a member of another type")
 
 
-def require_same(folder: Path, asked: Manifest, *, has_blocks: bool) -> None:
-    """Raise :class:`InvalidInput` when the folder's run is another one, or goes further.
+def require_same(folder: Path, wanted: Manifest, *, has_blocks: bool) -> None:
+    """Raise :class:`InvalidInput` if the folder has another run, or a larger goal.
 
-    A new folder passes.
+    A new folder has neither.
     """
     if not (folder / MANIFEST_NAME).exists():
         if has_blocks:
             raise InvalidInput(f"{folder} has blocks but no {MANIFEST_NAME}; name another folder")
         return
     stored = read_manifest(folder)
-    if stored.identity != asked.identity:
-        differences = differences_between(stored.content, asked.content)
+    if stored.identity != wanted.identity:
+        differences = differences_between(stored.content, wanted.content)
         raise InvalidInput(
             f"{folder} was made by another specification ({differences}); name another folder"
         )
-    lowered = [name for name, number in asked.goal.items() if number < stored.goal.get(name, 0)]
+    lowered = [name for name, number in wanted.goal.items() if number < stored.goal.get(name, 0)]
     if lowered:
         numbers = "; ".join(
-            f"{name}: {stored.goal[name]} there, {asked.goal[name]} asked" for name in lowered
+            f"{name}: {stored.goal[name]} there, {wanted.goal[name]} here" for name in lowered
         )
         raise InvalidInput(
-            f"{folder} goes further already ({numbers}); ask for as many or more, or name another "
+            f"{folder} goes further already ({numbers}); give as many or more, or name another "
             "folder"
         )
 
 
-def record_session(folder: Path, asked: Manifest) -> None:
-    """Write down the goal and on what this runs, unless both are as they were the last time."""
+def record_session(folder: Path, wanted: Manifest) -> None:
+    """Write the goal and the provenance of this session, if one of them has changed."""
     path = folder / MANIFEST_NAME
-    before = read_manifest(folder) if path.exists() else asked
+    before = read_manifest(folder) if path.exists() else wanted
     here = provenance()
     same_place = before.sessions and before.sessions[-1] | {"time": None} == here | {"time": None}
-    if same_place and before.goal == asked.goal:
+    if same_place and before.goal == wanted.goal:
         return
     sessions = (*before.sessions, *(() if same_place else (here,)))
-    write_manifest(folder, replace(asked, sessions=sessions))
+    write_manifest(folder, replace(wanted, sessions=sessions))
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
@@ -150,9 +152,9 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def differences_between(
-    one: Mapping[str, Any], other: Mapping[str, Any], here: str = "there", there: str = "asked"
+    one: Mapping[str, Any], other: Mapping[str, Any], here: str = "there", there: str = "here"
 ) -> str:
-    """Return which keys of two specifications differ, and how: ``seed: 7 there, 8 asked``."""
+    """Return which keys of two specifications differ, and how: ``seed: 7 there, 8 here``."""
     if one.get(_FORMAT) != other.get(_FORMAT):  # the digests of equal code differ then
         return "by another version of this program, which took code apart otherwise"
     before, after = dict(_leaves(one)), dict(_leaves(other))
@@ -166,7 +168,7 @@ def differences_between(
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every value that is no mapping, as JSON, under its dotted path."""
+    """Yield every value that is not a mapping, as JSON, with its dotted path."""
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
             yield from _leaves(inner, f"{path}.{key}" if path else str(key))

@@ -1,4 +1,4 @@
-"""On what a result was made: versions, source revision, machine, time."""
+"""The provenance of a result: versions, source revision, machine, time."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from typing import Any
 
 _PACKAGES = ("dpcompose", "numpy", "scipy", "numba", "joblib")
 DRAWS_DEPEND_ON = ("dpcompose", "numpy", "scipy", "numba")
-"""Packages of which another version may draw, or round, otherwise."""
+"""Packages whose other versions may draw, or round, differently."""
 
-_SOURCE = Path(__file__).resolve().parents[1]
-
+_SOURCE = Path(__file__).resolve().parents[2]
+"""The folder of the package."""
 
 HASH_SEED = os.environ.get("PYTHONHASHSEED", "random")
-"""How this process hashes texts; "random" orders their sets otherwise in every process."""
+"""The seed of the hashes of strings; if "random", sets of strings differ in order by process."""
 
 
 def provenance() -> dict[str, Any]:
-    """Return what a result should carry about its making; everything in it is plain JSON.
+    """Return the provenance of a result made now, as plain JSON.
 
-    ``revision`` is the commit of the source checkout, with ``+changes`` when tracked files of the
-    package differ from it, and None when the package does not run from a checkout.
+    ``revision`` is the commit of the source checkout, with ``+changes`` if tracked files of the
+    package differ from it, or None if the package does not run from a checkout.
     """
     return {
         "versions": {"python": platform.python_version()} | _versions(),
@@ -45,21 +45,21 @@ def provenance() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def fingerprint_of_program() -> dict[str, str]:
-    """Return what must be equal in two processes for them to draw the same numbers.
+    """Return the versions that two processes must share to draw the same numbers.
 
-    Versions of Python (its code travels between processes) and of the packages that draw, and a
-    digest of this package's own sources: two checkouts of one version may differ.
+    They are of Python, whose byte code is sent between processes, and of the packages that draw,
+    with a digest of this package's sources.
     """
-    here = {"python": ".".join(platform.python_version_tuple()[:2])}
-    here |= {package: _version(package) or "none" for package in DRAWS_DEPEND_ON}
+    versions = {"python": ".".join(platform.python_version_tuple()[:2])}
+    versions |= {package: _version(package) or "none" for package in DRAWS_DEPEND_ON}
     digest = hashlib.sha256()
     for path in sorted(_SOURCE.rglob("*.py")):
         digest.update(path.relative_to(_SOURCE).as_posix().encode() + b"\0" + path.read_bytes())
-    return here | {"sources": digest.hexdigest()[:12]}
+    return versions | {"sources": digest.hexdigest()[:12]}
 
 
 def differences(one: Mapping[str, str], other: Mapping[str, str]) -> str:
-    """Return what differs between two fingerprints, "" for nothing: ``numpy 2.4.6 and 2.1.0``."""
+    """Return the differences of two fingerprints, as ``numpy 2.4.6 and 2.1.0``, or ""."""
     return ", ".join(
         f"{name} {one.get(name, 'none')} and {other.get(name, 'none')}"
         for name in sorted({*one, *other})
@@ -80,7 +80,7 @@ def _version(package: str) -> str | None:
 
 def _revision() -> str | None:
     top = _git("rev-parse", "--show-toplevel")
-    # Installed below somebody else's checkout, that checkout's revision would say nothing.
+    # the package may be installed within the checkout of another project
     if top is None or Path(top).resolve() != _SOURCE.parent:
         return None
     commit = _git("rev-parse", "HEAD")

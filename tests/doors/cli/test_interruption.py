@@ -29,7 +29,7 @@ def test_an_interrupted_run_leaves_at_once_and_keeps_its_blocks(
     code, told, err, seconds = call.interrupt()
     assert (code, told) == (130, "")
     assert re.fullmatch(
-        rf"interrupted; \d+ of \d+ blocks are kept in {out}; the same command goes on from there",
+        rf"interrupted; \d+ of \d+ blocks are stored in {out}; the same command resumes from there",
         err.strip().splitlines()[-1],
     )
     assert seconds < A_MOMENT

@@ -78,7 +78,7 @@ def test_parts_without_a_block_are_no_run(call, tmp_path):
         2, "", "error: one: there is no block to merge; play the run, or its parts\n"
     )  # fmt: skip
     assert call("merge", "one", "--out", "one/some") == (
-        2, "", "error: one/some would lie in one, which is only read; name a new one\n"
+        2, "", "error: one/some is in one, which is only read; name another folder\n"
     )  # fmt: skip
     assert not (tmp_path / "some").exists()
     assert not (tmp_path / "one" / "some").exists()
@@ -92,7 +92,7 @@ TIMES = dict.fromkeys(("seconds", "compile_seconds", "rounds_per_second"))
     ("arguments", "line"),
     [
         ([*RUN, "--part", "5/4", "--out", "x"], "there is no part 5 of 4"),
-        ([*RUN, "--part", "half", "--out", "x"], "a part is written as 2/8"),
+        ([*RUN, "--part", "half", "--out", "x"], "give a part as 2/8"),
         ([*RUN, "--part", "1/2"], "give a folder with --out"),
         ([*RUN, "--dask", "tcp://127.0.0.1:9", "--out", "x"], "leave out --jobs"),
         (["merge", "nowhere", "--out", "x"], "cannot read nowhere"),

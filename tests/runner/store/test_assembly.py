@@ -49,6 +49,6 @@ def test_what_was_not_written_whole_is_not_given_its_name(tmp_path, monkeypatch)
         return log.write(data[: len(data) // 2] if data.startswith(b"\x00BLK") else data)
 
     monkeypatch.setattr(assembly, "write_all", losing)
-    with pytest.raises(InvalidInput, match="not written whole"):
+    with pytest.raises(InvalidInput, match="not written completely"):
         assemble(tmp_path / "whole", MANIFEST, records())
     assert list(Path(tmp_path).iterdir()) == []

@@ -112,5 +112,5 @@ def test_of_two_records_of_a_block_the_later_counts(tmp_path):
     store = RunStore.load(tmp_path)
     assert store.goal() == {"trials": 5}
     assert [len(each.arrays["losses"]) for each in store.read()] == [5]
-    with pytest.raises(InvalidInput, match="trials: 5 there, 4 asked"):
+    with pytest.raises(InvalidInput, match="trials: 5 there, 4 here"):
         RunStore.open(tmp_path, SPECIFICATION, {"trials": 4})

@@ -4,10 +4,12 @@ import signal
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import simulator
 from simulator.foundations.errors import InvalidInput
 from simulator.runner.store import RunStore, provenance, specification_id, write_json
 from simulator.runner.store.log import OPENING_SIZE, opening
@@ -64,7 +66,7 @@ def test_a_block_is_not_stored_twice_and_a_loaded_run_is_not_written(tmp_path):
         pytest.raises(InvalidInput, match="already"),
     ):
         store.append(0, 0, arrays(0))
-    with pytest.raises(InvalidInput, match="can only be read"):
+    with pytest.raises(InvalidInput, match="cannot be written to"):
         RunStore.load(tmp_path).append(0, 1, arrays(1))
 
 
@@ -101,8 +103,8 @@ def test_another_specification_is_refused_by_the_keys_that_differ_and_nothing_ch
     with pytest.raises(InvalidInput) as caught:
         RunStore.open(tmp_path, other)
     message = str(caught.value)
-    assert "family.pure: 0.2 there, 0.1 asked" in message
-    assert "seed: nothing there, 7 asked" in message
+    assert "family.pure: 0.2 there, 0.1 here" in message
+    assert "seed: nothing there, 7 here" in message
     assert "rounds" not in message
     assert "\n" not in message
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
@@ -128,6 +130,16 @@ def test_somebody_elses_file_is_left_alone(tmp_path):
     with pytest.raises(InvalidInput, match="not a block log"):
         RunStore.open(tmp_path, SPECIFICATION)
     assert (tmp_path / "blocks.log").read_text() == "what I did today"
+
+
+def test_the_revision_is_that_of_the_checkout_of_the_package():
+    top = Path(simulator.__file__).parents[1]
+    if not (top / ".git").exists():
+        pytest.skip("the package does not run from a checkout")
+    head = subprocess.run(
+        ["git", "-C", top, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    )
+    assert str(provenance()["revision"]).removesuffix("+changes") == head.stdout.strip()
 
 
 def test_provenance_tells_versions_revision_machine_and_time():
