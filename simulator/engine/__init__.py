@@ -1,1 +1,1 @@
-"""What is played, and one block of it: (specification, b, block) gives an outcome."""
+"""Specifications of plays, and the engines that play their blocks."""

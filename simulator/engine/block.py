@@ -1,8 +1,8 @@
-"""Play one block of one experiment. Pure: (specification, b, block) gives the outcome.
+"""Play one block of one experiment; a pure function of (specification, b, block).
 
 This is Algorithm 1 of Roth 2011 (Lecture 4), Compose(A, M, k, b), played trial after trial. A
 generator adversary is interpreted; a :class:`~simulator.adversaries.contract.Rule` is played by a
-compiled kernel, plain or tilted, or, of a covering measure, from its enumerated states.
+compiled kernel, plain or tilted, or from its enumerated states under a covering measure.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = ["Outcome", "Specification", "play_block", "prepared_engine"]
 
 
 class BlockEngine(Protocol):
-    """What plays blocks of a specification that it was made for."""
+    """An engine that plays blocks of the specification for which it was made."""
 
     def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
         """Play one block of experiment ``b``."""
 
 
 class Interpreter:
-    """Plays any adversary in Python, without preparation."""
+    """The engine that plays any adversary in Python, without preparation."""
 
     def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
         """Play one block of experiment ``b``."""
@@ -45,7 +45,7 @@ def play_block(specification: Specification, b: int, block: int) -> Outcome:
 
 
 def engine_of(specification: Specification, b: int) -> BlockEngine:
-    """The engine for a specification's adversary and sampling; the only place that chooses."""
+    """The engine for a specification's adversary and sampling; the only choice of engine."""
     s = specification
     if isinstance(s.sampling, Covering):
         return covering_engine(s, b)
@@ -73,7 +73,7 @@ def _tilted_engine(played: Played) -> TiltedEngine:
 
 
 def covering_engine(specification: Specification, b: int) -> CoveringEngine:
-    """What plays covering measures of experiment ``b``: the states of the rule, enumerated once.
+    """The engine of covering measures of experiment ``b``, from the rule's states, enumerated once.
 
     Raises NotApplicable for a generator, and for a rule that cannot be enumerated.
     """
@@ -88,7 +88,7 @@ def covering_engine(specification: Specification, b: int) -> CoveringEngine:
 
 @made_once(maxsize=16)
 def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine | str:
-    """The engine, or why there is none: to find that out may take seconds, and is asked again."""
+    """The engine, or why there is none; both are cached, as either may take seconds."""
     rule, family, relation, filter_ = played.terms
     menu = Menu.of(rule, family, relation, filter_, exchanged=bool(b))
     try:
@@ -98,7 +98,7 @@ def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine | st
 
 
 def prepared_engine(specification: Specification) -> Engine | TiltedEngine | None:
-    """Compile the rule that is played; None for a generator, and for a covering measure."""
+    """The compiled engine of a rule; None for a generator, and for a covering measure."""
     s = specification
     if not isinstance(s.adversary, Rule) or isinstance(s.sampling, Covering):
         return None

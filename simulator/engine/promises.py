@@ -1,9 +1,9 @@
-"""What an answer and its loss must keep to in every round, and the words for what does not.
+"""The limits of a round's loss under a mechanism's promise, and the errors beyond them.
 
 A mechanism that promises epsilon-differential privacy has |loss| <= epsilon at every answer, and
-one that promises delta = 0 has no infinite loss. A round beyond that is the mechanism's breach: no
-theorem about the composition of its promises is tested by it. A promise with delta > 0 allows any
-single loss, and one without a pure epsilon (Gaussian, zCDP, Renyi) any finite loss.
+one that promises delta = 0 has no infinite loss. A round beyond that is a breach of the mechanism's
+promise, not a test of a composition theorem. A promise with delta > 0 allows any single loss, and
+one without a pure epsilon (Gaussian, zCDP, Renyi) any finite loss.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from simulator.mechanisms import Free, ScalarMechanism
 from simulator.mechanisms.base import all_finite
 from simulator.theory.guarantees.families import Guarantee
 
-# how a kernel's play ended: all went well, or what did not
+# the status of a kernel's play
 DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE = range(5)
 
 ROUNDING = 1e-9
-"""How far beyond epsilon a loss may be, as a share of epsilon and in nats.
+"""Tolerance of a loss beyond epsilon, as a share of epsilon and in nats.
 
 A loss is the difference of two log-likelihoods, each rounded to one part in 1e16 of itself: with
 exponents up to a million the difference is off by 1e-10, a tenth of this.
@@ -35,8 +35,8 @@ exponents up to a million the difference is off by 1e-10, a tenth of this.
 class Limit(NamedTuple):
     """The largest absolute loss that a promise allows in one round, rounding included.
 
-    It is ``constant + slope * parameter``, where the slope is 0 but for a free parameter. An
-    infinite constant allows infinite losses as well.
+    It is ``constant + slope * parameter``, with a nonzero slope only for a free parameter. An
+    infinite constant allows infinite losses too.
     """
 
     constant: float
@@ -44,7 +44,7 @@ class Limit(NamedTuple):
 
 
 def limit_of(guarantee: Guarantee) -> Limit:
-    """What one round under this guarantee may lose."""
+    """The limit of one round under this guarantee."""
     epsilon = guarantee.pure_epsilon
     if math.isfinite(epsilon):
         return Limit(epsilon * (1.0 + ROUNDING) + ROUNDING)
@@ -52,9 +52,9 @@ def limit_of(guarantee: Guarantee) -> Limit:
 
 
 def allowed_losses(guarantee: Guarantee, impossible: float) -> tuple[float, float]:
-    """The least and the largest loss of a round under this guarantee; ``impossible`` is neither.
+    """The least and the largest loss of a round under this guarantee, ``impossible`` excluded.
 
-    ``impossible`` is inf or -inf, the loss of an answer of probability 0 where it was drawn.
+    ``impossible`` is inf or -inf, the loss of an answer of probability 0 in the experiment.
     """
     limit = limit_of(guarantee).constant
     finite = min(limit, sys.float_info.max)
@@ -62,10 +62,10 @@ def allowed_losses(guarantee: Guarantee, impossible: float) -> tuple[float, floa
 
 
 def limit_of_entry(mechanism: ScalarMechanism, relation: Relation) -> Limit:
-    """What one round with a menu's mechanism may lose, where its parameter may be free.
+    """The limit of one round with a menu's mechanism, whose parameter may be free.
 
-    Where the promised epsilon is in proportion to a free parameter the limit is so too; otherwise
-    it is the larger of those at the two ends.
+    Where the promised epsilon is proportional to a free parameter, so is the limit; otherwise it is
+    the larger limit of the two ends.
     """
     free = mechanism.parameter
     if not isinstance(free, Free):
@@ -83,7 +83,7 @@ def fault(
 ) -> Breach:
     """Return the error for an answer that is not finite, or whose loss is beyond the promise.
 
-    ``impossible`` is the loss of an answer that has probability 0 where it was drawn.
+    ``impossible`` is the loss of an answer of probability 0 in the experiment.
     """
     database_0, database_1, mechanism = challenge
     answer = answer.item() if isinstance(answer, np.generic) else answer
@@ -93,7 +93,7 @@ def fault(
         return Breach(f"{mechanism!r} answered {answer!r}, whose loss is not a number")
     if loss == impossible:
         return Breach(
-            f"{mechanism!r} answered {answer!r}, which has loss {loss}: it cannot occur there"
+            f"{mechanism!r} answered {answer!r}, of loss {loss}: the answer has probability 0"
         )
     guarantee = mechanism.guarantee(relation)
     allowed = guarantee.pure_epsilon
@@ -106,5 +106,5 @@ def fault(
 
 
 def at(i: int, trial: int, complaint: str) -> str:
-    """Say where a breach happened; rounds are counted from 1, trials from 0."""
+    """The complaint with its round, counted from 1, and trial, counted from 0."""
     return f"round {i + 1}, trial {trial}: {complaint}"

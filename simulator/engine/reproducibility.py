@@ -1,9 +1,9 @@
-"""Play the first trials of a run twice: a trial is a function of its seeds, or a line says why not.
+"""The check that a trial is a function of its seeds: the first trials of a run are played twice.
 
-An adversary or a mechanism that draws from the global ``random`` or ``numpy.random``, or from the
-operating system, or keeps something from trial to trial gives numbers that cannot be reproduced.
-A compiled rule is repeated by its own step uncompiled, which also finds where numba computes
-something else: an index out of bounds, a whole number that overflows, ``numpy.random``.
+Numbers cannot be reproduced if an adversary or a mechanism draws from the global ``random`` or
+``numpy.random``, or from the operating system, or keeps state from trial to trial. A compiled rule
+is repeated uncompiled, which also shows where numba computes something else: an index out of
+bounds, an integer overflow, ``numpy.random``.
 """
 
 from __future__ import annotations
@@ -25,26 +25,27 @@ from simulator.identity.fingerprint import same
 
 MOST_TRIALS = 16
 MOST_ROUNDS = 1 << 12
-"""Some ten milliseconds. One trial is repeated in any case, unless a compiled one is far longer."""
+"""Most rounds repeated, some ten milliseconds; at least one trial is, except a longer compiled
+one."""
 LONGEST_OF_A_RULE = 1 << 17
 
 
 def repeated_trials(specification: Specification) -> int:
-    """How many of the first trials to repeat; 0 for rules of this package, and for long ones."""
+    """The number of first trials to repeat; 0 for rules of this package and for long trials."""
     s = specification
     adversary = s.adversary
     if isinstance(s.sampling, Covering):
-        return 0  # the rule is enumerated, and that is repeated
+        return 0  # the enumeration of the rule is repeated instead
     if isinstance(adversary, Rule) and (adversary.of_library or s.rounds > LONGEST_OF_A_RULE):
         return 0
     return min(s.trials_in(0), MOST_TRIALS, max(1, MOST_ROUNDS // s.rounds))
 
 
 def doubt(specification: Specification, outcome: Outcome) -> str:
-    """Repeat the first trials of an outcome of block 0; return "" or a line on what differs.
+    """A line on what differs when the first trials of an outcome of block 0 are repeated, or "".
 
-    The states of the global generators are put back. Raises Breach where the repetition does:
-    a compiled rule then did what Python refuses, such as reading beyond an array.
+    The states of the global generators are restored. Raises Breach where the repetition does: then
+    a compiled rule did something that Python refuses, such as reading beyond an array.
     """
     s = specification
     count = repeated_trials(s)
@@ -57,7 +58,7 @@ def doubt(specification: Specification, outcome: Outcome) -> str:
     if consumed:
         return (
             f"{s.name} is not reproducible: it or a mechanism draws from the global "
-            f"{' and '.join(sorted(consumed))}; draw from the generator that is handed over"
+            f"{' and '.join(sorted(consumed))}; draw from the generator that it receives"
         )
     differ = np.flatnonzero(outcome.losses[:count] != again.losses)
     known = ~np.isnan(outcome.losses[differ]) | ~np.isnan(again.losses[differ])
@@ -73,9 +74,9 @@ def doubt(specification: Specification, outcome: Outcome) -> str:
 
 
 def watched(few: Specification, b: int) -> tuple[Outcome, set[str]]:
-    """Interpret block 0 of experiment ``b``; which global generators changed in the meantime.
+    """(Outcome of block 0 played in Python, names of the global generators that changed).
 
-    Their states are put back.
+    Their states are restored.
     """
     before = global_states()
     try:
@@ -94,7 +95,7 @@ def watched(few: Specification, b: int) -> tuple[Outcome, set[str]]:
 def calls_random(few: Specification, b: int) -> bool:
     """Whether playing block 0 calls the global ``random`` in this thread.
 
-    Another one may draw from it meanwhile: those of a Dask worker do so twice in a second.
+    Other threads may draw from it: those of a Dask worker do so twice per second.
     """
     shared, called = getattr(random.random, "__self__", None), set()
 
@@ -108,11 +109,11 @@ def calls_random(few: Specification, b: int) -> bool:
         watched(few, b)
     finally:
         sys.setprofile(before)
-    return not called <= {"getstate", "setstate"}  # by which we watch it
+    return not called <= {"getstate", "setstate"}  # called by ``watched`` itself
 
 
 def answers_differ(specification: Specification, outcome: Outcome, again: Outcome) -> str:
-    """A line on the first repeated view of unknown loss that has other answers, or ""."""
+    """A line on the first repeated view of unknown loss whose answers differ, or ""."""
     for loss, view, second in zip(outcome.losses, outcome.views, again.views):
         if np.isnan(loss) and not same(view.answers, second.answers):
             return (
@@ -124,7 +125,7 @@ def answers_differ(specification: Specification, outcome: Outcome, again: Outcom
 
 
 def likely_cause(specification: Specification) -> str:
-    """What makes a repeated trial differ, when no global generator was touched."""
+    """The likely cause of a differing trial where no global generator was used."""
     kept = (
         "it or a mechanism keeps something from trial to trial (in a module, a closure, a copy of "
         "its coins), or draws from another source (a generator of its own, os.urandom)"
@@ -138,7 +139,7 @@ def likely_cause(specification: Specification) -> str:
 
 
 def global_states() -> tuple[Any, Any]:
-    """The states of the global generators, which nothing that is played may touch."""
+    """The states of the global generators, which a play must not change."""
     return random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002 (to watch it)
 
 

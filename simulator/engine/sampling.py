@@ -3,7 +3,7 @@
 A tilted play draws every answer from the law q(y | h) = e^{theta s - psi(theta | h)} p_b(y | h),
 where s is the round's privacy loss signed so that the rare event is a large sum (the loss itself
 in experiment 0, its negative in experiment 1) and h the history. The weight of a view is then
-W = exp(sum of psi_i - theta_i s_i), and E_Q[W f] = E_b[f] for any adaptive adversary, also when
+W = exp(sum of psi_i - theta_i s_i), and E_Q[W f] = E_b[f] for any adaptive adversary, even when
 theta depends on the history, because each round's factor has conditional mean 1 (Siegmund 1976;
 Asmussen and Glynn 2007, chapter VI).
 """
@@ -24,20 +24,19 @@ from simulator.foundations.validation import finite, numeral, open_probability
 
 @dataclass(frozen=True)
 class Tilted:
-    """The same theta in every round. 0 is plain play; large theta makes large losses likely.
+    """The same theta in every round; 0 is plain play, a large theta makes large losses likely.
 
-    ``Tilted(theta)`` of experiment 1 tilts towards large -L. theta = -1 of one experiment is
-    plain play of the other, where neither loss is infinite.
+    In experiment 1 ``Tilted(theta)`` tilts towards large -L. theta = -1 in one experiment is plain
+    play of the other, if no loss is infinite.
     """
 
     theta: float
 
     pilot: ClassVar[Callable[..., Sampling]]
-    """``Tilted.pilot(...)`` chooses a measure on held-out draws. To choose one is to play, which
-    stands above this room: ``choosing`` defines the function and puts it here."""
+    """``Tilted.pilot(...)`` chooses a measure on held-out draws; set here by a higher room."""
 
     def __post_init__(self) -> None:
-        # a plain float, not -0.0: equal measures are written alike, and so draw the same numbers
+        # a plain float, not -0.0, so that equal measures have equal texts and draws
         object.__setattr__(self, "theta", finite("theta", self.theta) + 0.0)
 
     def __str__(self) -> str:
@@ -50,12 +49,12 @@ class Tilted:
 
     @property
     def grid(self) -> np.ndarray:
-        """Which level is used where: one cell."""
+        """The index of the level, shape (1, 1)."""
         return np.zeros((1, 1), dtype=np.int64)
 
     @property
     def span(self) -> tuple[float, float]:
-        """The signed losses that the columns of the grid divide."""
+        """The range of signed losses that the columns of the grid divide."""
         return 0.0, 1.0
 
 
@@ -103,8 +102,8 @@ class Steered:
 class Covering:
     """Whole views tilted by their total loss: e^{theta L - M} P_b with M = ln E_b e^{theta L}.
 
-    Of a rule whose states can be enumerated, see ``covering``. Every path is
-    covered, with weight e^{M - theta L}. ``theta`` >= 0 tilts towards large L in experiment 0 and
+    For a rule whose states can be enumerated, see :mod:`simulator.engine.enumerated.covering`.
+    Every path has weight e^{M - theta L}. ``theta`` >= 0 tilts towards large L in experiment 0 and
     towards large -L in experiment 1.
     """
 
@@ -121,17 +120,17 @@ class Covering:
 
 @dataclass(frozen=True, eq=False)
 class Guarded:
-    """A measure, and beside it, with some share of the trials, one that bounds its weights.
+    """A mixture of a measure with a guard measure that bounds all weights.
 
     e^{theta z} times c_theta times the family's largest moment of the rounds to come is a
     supersolution: it is at least (1 - e^{-z})+ after the last round, with z the loss beyond
     epsilon, and no mechanism of the family raises it on average. Drawing a share of the trials in
-    proportion to it, which is to tilt by theta, bounds the weight of every view, under whatever
-    measure the other trials are drawn, by the guard's over the share.
+    proportion to it, that is tilted by theta, bounds the weight of every view by the guard's weight
+    over the share, for any measure of the other trials.
 
     Attributes
     ----------
-    beside : what the other trials are drawn from.
+    beside : the measure of the other trials.
     theta : of the guard, at least 0.
     share : of the guard, in (0, 1).
     """
@@ -166,12 +165,12 @@ class Guarded:
 
     @property
     def grid(self) -> np.ndarray:
-        """Which level is used where by the other trials."""
+        """The grid of the measure of the other trials."""
         return self.beside.grid
 
     @property
     def span(self) -> tuple[float, float]:
-        """The losses that the columns of the grid divide."""
+        """The range of losses that the columns of the grid divide."""
         return self.beside.span
 
     def log_weight(self, beside: float, guard: float) -> float:
@@ -190,8 +189,8 @@ Sampling = Tilted | Steered | Guarded | Covering
 def parse_sampling(text: str) -> Sampling:
     """Read ``tilted:THETA``, ``covering:THETA`` or ``guarded:THETA,SHARE:MEASURE``.
 
-    Inverse of ``str()``, but of a steered measure, whose text names its table and does not hold
-    it. Raises InvalidInput.
+    Inverse of ``str()``, except for a steered measure, whose text does not contain its table.
+    Raises InvalidInput.
     """
     kind, _, rest = text.partition(":")
     numbers, _, beside = rest.partition(":")
@@ -209,15 +208,15 @@ def parse_sampling(text: str) -> Sampling:
 
 
 LARGEST_PSI = 1e6
-"""Of one round's psi(theta): beyond, the digits of a weight e^{psi - theta loss} are gone."""
+"""Largest psi(theta) of one round; beyond, a weight e^{psi - theta loss} has no correct digits."""
 
 
 def require_digits(name: str, theta: float, psi: float) -> None:
-    """Raise InvalidInput where the weights of a theta could not be told from rounding."""
+    """Raise InvalidInput where the weights of a theta would be dominated by rounding errors."""
     if not abs(psi) <= LARGEST_PSI:
         raise InvalidInput(
-            f"theta {theta:g} leaves the weights of {name} no digits: psi(theta) is {psi:.3g}, and "
-            f"at most {LARGEST_PSI:g} can be told from rounding; choose a smaller theta"
+            f"theta {theta:g} is too large for {name}: psi(theta) is {psi:.3g}, and beyond "
+            f"{LARGEST_PSI:g} weights have no correct digits; choose a smaller theta"
         )
 
 
@@ -231,6 +230,6 @@ def level_at(sampling: RoundByRound, phase: int, loss: float) -> int:
     grid = sampling.grid
     low, high = sampling.span
     columns = grid.shape[1]
-    # as the compiled kernel computes it, to the last digit: a loss may lie on a column's edge
+    # exactly as the compiled kernel computes it, as a loss may lie on a column's edge
     place = math.floor((loss - low) * (columns / (high - low))) if math.isfinite(loss) else columns
     return int(grid[phase, min(max(place, 0), columns - 1)])

@@ -1,4 +1,4 @@
-"""The frozen value that says what is played: equal specifications give equal results."""
+"""The frozen description of a run; equal specifications give equal results."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from simulator.theory.guarantees.families import Guarantee
 
 GENERATOR_BLOCK_ROUNDS = 1 << 17
 RULE_BLOCK_ROUNDS = 1 << 22
-"""Rounds in a block: some tenths of a second each, so that Ctrl-C loses little."""
+"""Rounds per block, some tenths of a second, so that Ctrl-C loses little."""
 
 
 WHOLE = {"rounds": 1, "trials": 1, "seed": 0, "keep_views": 0, "block_size": 0}
-"""The least that each whole number may be."""
+"""The least value of each whole number."""
 
 KEPT = ("losses", "summary")
-"""What may be kept of the losses."""
+"""The values of ``keep``."""
 
 SUMMARY_ABOVE = 10**7
-"""Trials of each experiment above which they are counted, unless asked otherwise."""
+"""Trials of each experiment above which losses are counted by default."""
 MOST_ROUNDS = 10**15
-"""Of one trial, which no number of workers makes quicker."""
+"""Most rounds of one trial, which cannot be divided among workers."""
 
 GOAL = ("trials", "keep_views")
-"""What a stored run may raise later: the blocks already played serve the larger run."""
+"""The fields that may be raised for a stored run; its blocks are part of the larger run."""
 
 MADE_OF = ("adversary", "family", "relation", "sampling", "filter")
-"""What may be a user's own code."""
+"""The fields that may hold a user's code."""
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,19 @@ class Specification:
     seed : the root seed.
     relation : when two databases are neighbours.
     block_size : trials that share one seed; 0 chooses it from the number of rounds.
-    keep_views : the views of the first so many trials are kept.
+    keep_views : the number of first trials whose views are kept.
     trace : whether to record the moments of the loss along the rounds.
     sampling : the measure to draw from when large losses are rare; None draws from the
         experiments themselves.
-    filter : a privacy filter asked before every query; a query that it refuses is not run, costs
-        nothing, and is answered NaN.
+    filter : a privacy filter that admits or refuses every query; a refused query is not run, costs
+        nothing, and has the answer NaN.
     keep : "losses" to keep every loss, "summary" to count them (``bins``);
         None for losses up to SUMMARY_ABOVE trials. No draw depends on it.
-    trust : where False the challenges that are met are recorded, for their declared likelihoods to
-        be examined. No number depends on it.
-    task : a number that seeds the draws, from names and numbers alone.
-    code : the fingerprint of the adversary and of all else that may be a user's code, taken when
-        the specification is made. A kernel compiled for it is played for no other.
+    trust : if False the challenges that are sent are recorded, so that their declared likelihoods
+        can be tested. No number depends on it.
+    task : a number that seeds the draws, made from names and numbers only.
+    code : the fingerprint of the adversary and of all other fields that may hold a user's code,
+        taken when the specification is made. A kernel is compiled per fingerprint.
     """
 
     adversary: Callable[..., Any]
@@ -98,7 +98,7 @@ class Specification:
                 f"the family must be a guarantee such as PureDP(0.2), not {self.family!r}"
             )
         self._check_play()
-        for name, least in WHOLE.items():  # of numpy's integers plain ones: they draw the same
+        for name, least in WHOLE.items():  # plain integers in place of numpy's, for equal draws
             object.__setattr__(self, name, whole(name, getattr(self, name), least))
         if self.rounds > MOST_ROUNDS:
             raise InvalidInput(
@@ -132,7 +132,7 @@ class Specification:
             )
         if self.keep_views and isinstance(self.sampling, Covering):
             raise InvalidInput(
-                "a covering measure walks the states of the rule and makes no views: leave out "
+                "a covering measure plays the states of the rule and has no views: leave out  "
                 "keep_views, or use another sampling"
             )
         if self.trace and self.sampling is not None:
@@ -147,12 +147,12 @@ class Specification:
         if self.summarises and self.trials > bins.MOST:
             raise InvalidInput(
                 f"the losses of {self.trials} trials do not fit into memory, and a summary counts "
-                f"{bins.MOST} at most; ask for fewer trials"
+                f"{bins.MOST} at most; play fewer trials"
             )
 
     @property
     def summarises(self) -> bool:
-        """Whether the losses are counted, and not kept: as the user says, or by the trials."""
+        """Whether the losses are counted and not kept: by ``keep``, or by the number of trials."""
         if self.keep is None:
             return self.trials > SUMMARY_ABOVE
         return self.keep == "summary"
@@ -184,7 +184,7 @@ class Specification:
         return type(self.adversary).__name__
 
     def describe(self) -> dict[str, Any]:
-        """What seeds the draws, in words and numbers: equal descriptions draw equal numbers."""
+        """The names and numbers that seed the draws; equal descriptions have equal draws."""
         return {
             "adversary": self.name,
             "family": str(self.family),
@@ -198,22 +198,22 @@ class Specification:
         }
 
     def code_now(self, walk: Walk | None = None) -> Fingerprint:
-        """The fingerprint of all that may be a user's code, as it is at this moment."""
+        """The fingerprint of all fields that may hold a user's code, in their current state."""
         return fingerprint(walk, **{name: getattr(self, name) for name in MADE_OF})
 
     def require_unchanged(self) -> None:
-        """Raise InvalidInput when what is played has changed since the specification was made."""
+        """Raise InvalidInput where the code has changed since the specification was made."""
         if (now := self.code_now()) != self.code:
             before = dict(self.code.parts)
             changed = [name for name, digest in now.parts if before.get(name) != digest]
             raise InvalidInput(
                 f"the {' and the '.join(changed) or 'adversary'} of {self.name} has changed since "
-                "the specification was made (a function, or a value that it looks up): make the "
-                "specification anew"
+                "the specification was made (a function, or a value that it looks up): make a new "
+                "specification"
             )
 
     def identity(self) -> dict[str, Any]:
-        """The description, with all else that the recorded result depends on, but its goal."""
+        """The description and all else that the recorded result depends on, except the goal."""
         described = {name: value for name, value in self.describe().items() if name not in GOAL}
         return described | {
             "trace": self.trace,
@@ -223,11 +223,11 @@ class Specification:
         }
 
     def goal(self) -> dict[str, int]:
-        """How far the run goes: raising these keeps every block that is played."""
+        """The fields that may be raised while every played block is kept."""
         return {name: getattr(self, name) for name in GOAL}
 
     def __getstate__(self) -> dict[str, Any]:
-        # plain pickle refuses functions that no module holds under their name
+        # plain pickle refuses functions that cannot be imported by name
         state = dict(self.__dict__)
         made_of = {name: state.pop(name) for name in MADE_OF}
         return state | {"made_of": cloudpickle.dumps(made_of)}
@@ -239,27 +239,27 @@ class Specification:
 
 @dataclass(frozen=True)
 class Played:
-    """A specification as far as its kernel and its menu depend on it: by what it is made of.
+    """The cache key of a specification's kernel and menu.
 
-    Equal rules may play otherwise: numba freezes the globals that a step looks up when it compiles
-    it, and 0 equals 0.0.
+    Equality of rules is not enough: numba freezes the globals of a step when it compiles it, and 0
+    equals 0.0.
     """
 
     code: tuple[tuple[str, str], ...]
     rule: int
-    specification: Specification = field(compare=False)  # kept, so that the rule's id stays its own
+    specification: Specification = field(compare=False)  # kept, so that the rule's id is not reused
 
     @classmethod
     def of(cls, specification: Specification) -> Played:
-        """Return the key under which the specification's kernel is kept."""
+        """The key of the specification's kernel."""
         code = specification.code
         parts = tuple(part for part in code.parts if part[0] != "sampling")
-        # what no fingerprint covers may differ between two rules, not within one
+        # parts that a fingerprint does not cover may differ between two rules
         return cls(parts, id(specification.adversary) if code.not_covered else 0, specification)
 
     @property
     def terms(self) -> tuple[Rule, Guarantee, Relation, Filter | None]:
-        """The rule, and what its menu is checked under."""
+        """The rule, and the terms under which its menu is checked."""
         s = self.specification
         assert isinstance(s.adversary, Rule)
         return s.adversary, s.family, s.relation, s.filter

@@ -1,4 +1,4 @@
-"""Bounds on the weights of weighted sampling, known before anything is played."""
+"""Bounds on the weights of weighted sampling that are known before a play."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from simulator.foundations.errors import NotApplicable
 
 
 def total_psi_bound(specification: Specification, b: int) -> float:
-    """A bound on the sum of psi over the rounds of any play, known before any is played.
+    """A bound on the sum of psi over the rounds of any play, known before a play.
 
-    From a rule's menu; from the family for a generator, by psi(theta) = theta D_{1+theta}(P0||P1)
-    and the family's bound on that Renyi divergence; of a guarded measure that of its guard. Of a
-    covering measure it is the exponent of every weight itself. Infinite for steered sampling, and
-    where a loss may be infinite. Raises NotApplicable unless theta >= 0.
+    For a rule it follows from the menu; for a generator from the family, by psi(theta) = theta
+    D_{1+theta}(P0||P1) and the family's bound on that Renyi divergence. For a guarded measure it is
+    that of the guard, for a covering measure the exponent of every weight. Infinite for steered
+    sampling, and where a loss may be infinite. Raises NotApplicable unless theta >= 0.
     """
     s = specification
     if isinstance(s.sampling, Covering):
@@ -42,7 +42,7 @@ def psi_bound_at(specification: Specification, b: int, theta: float) -> float:
 
 
 def weight_exponent(sampling: Sampling | None) -> tuple[float, float] | None:
-    """(theta, offset) such that ln W <= Psi + offset - theta L on every view; None where none is.
+    """(theta, offset) with ln W <= Psi + offset - theta L on every view; None where there is none.
 
     Psi is :func:`total_psi_bound`.
     """
@@ -55,6 +55,6 @@ def weight_exponent(sampling: Sampling | None) -> tuple[float, float] | None:
 
 @lru_cache(maxsize=256)
 def menu_psi_bound(played: Played, b: int, theta: float, rounds: int) -> float:
-    """``largest_psi`` of the rule's menu: an estimate asks for it again and again."""
+    """``largest_psi`` of the rule's menu, cached."""
     engine = tilted_engine_for(played.specification)
     return largest_psi(engine.menus[b], theta, rounds)

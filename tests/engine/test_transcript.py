@@ -10,7 +10,7 @@ from scipy import stats
 from simulator import Database, Gaussian, Laplace, PureDP, counting_query, simulate
 from simulator.adversaries import make
 from simulator.analysis.result import Result
-from simulator.engine.views.transcript import FIRST, LAST, signed, told_answer
+from simulator.engine.views.transcript import FIRST, LAST, shown_answer, signed
 from simulator.mechanisms import BlackBox, Interactive, LeakyRandomizedResponse
 from simulator.theory import ApproxDP, SumFilter
 
@@ -81,8 +81,8 @@ def test_a_loss_of_nothing_has_one_sign():
 
 
 def test_numbers_of_numpy_are_numbers():
-    assert [told_answer(number) for number in (np.int64(3), np.float32(0.5), True)] == [3, 0.5, 1]
-    assert told_answer(np.float64("nan")) == "refused"
+    assert [shown_answer(number) for number in (np.int64(3), np.float32(0.5), True)] == [3, 0.5, 1]
+    assert shown_answer(np.float64("nan")) == "refused"
 
 
 def asks_three(coins):

@@ -193,7 +193,7 @@ def test_a_block_that_the_run_cannot_have_left_is_refused(change):
         stored_outcome(s, 0, 0, crafted)
     assert "\n" not in str(refusal.value)
     for experiment, block in ((2, 0), (0, 3), (0, -1)):
-        with pytest.raises(InvalidInput, match="no block of this run"):
+        with pytest.raises(InvalidInput, match="not a block of this run"):
             stored_outcome(s, experiment, block, arrays)
 
 
@@ -203,7 +203,7 @@ def test_a_crafted_block_in_a_folder_names_the_folder(tmp_path):
     shutil.rmtree(tmp_path)
     with RunStore.open(tmp_path, s.identity(), s.goal()) as store:
         store.append(0, 1, {"losses": np.full(8, np.nan)})
-    with pytest.raises(InvalidInput, match="losses that are no numbers; name another folder"):
+    with pytest.raises(InvalidInput, match="losses that are not numbers; name another folder"):
         play(out=tmp_path)
 
 

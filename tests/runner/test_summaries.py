@@ -171,9 +171,9 @@ def stored(folder, change):
     ("change", "complaint"),
     [
         ({"bins": packed(LossBins.of(np.zeros(17)))}, "17 losses for 16 trials"),
-        ({"bins": packed(LossBins.of(np.full(16, np.nan)))}, "no numbers"),
-        ({"bins": np.zeros(3, np.uint8)}, "not to be read"),
-        ({"bins": np.full(20, 255, np.uint8)}, "not to be read"),
+        ({"bins": packed(LossBins.of(np.full(16, np.nan)))}, "not numbers"),
+        ({"bins": np.zeros(3, np.uint8)}, "cannot be read"),
+        ({"bins": np.full(20, 255, np.uint8)}, "cannot be read"),
         ({"bins": np.zeros(3)}, "bins of type float64"),
         ({"digests": np.zeros(2, np.uint64)}, "digests of type"),
         ({"digests": np.zeros(1)}, "digests of type"),
@@ -357,8 +357,8 @@ def test_a_weighted_tally_that_no_play_has_left_is_refused(tmp_path):
     for i, (named, complaint) in enumerate(
         (
             (plain, "too many or too few"),
-            (good | {"weighted_bins": broken}, "a width that there is not"),
-            (good | {"weighted_bins": broken[:5]}, "not to be read"),
+            (good | {"weighted_bins": broken}, "an unknown width"),
+            (good | {"weighted_bins": broken[:5]}, "cannot be read"),
             (good | {"weighted_bins": many}, "17 losses for 16 trials"),
         )
     ):

@@ -84,7 +84,7 @@ def altered(old, new):
         ("[" * 100_000, "nested more than 100 levels"),
         ('{"dpcompose": "bracket", "version": 1}', 'it has no "dpcompose": "pld"'),
         (altered('"version": 1', '"version": 2'), "has version 2, where this program reads 1"),
-        (altered('"version": 1', '"version": 1, "version": 1'), "'version' stands twice"),
+        (altered('"version": 1', '"version": 1, "version": 1'), "'version' appears twice"),
         (altered('"rounds"', '"round"'), "pld: has no rounds"),
         (altered('"tolerance": 0.0001', '"tolerance": 0'), "must be in [1e-12, 1], not 0.0"),
         (altered('"count": 7', '"count": -7'), "rounds: a count of rounds must be an integer"),

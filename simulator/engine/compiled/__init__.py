@@ -1,1 +1,1 @@
-"""Play a rule over a menu as one compiled kernel."""
+"""Engines that play a rule over a menu as one compiled kernel."""

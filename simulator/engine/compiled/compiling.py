@@ -1,7 +1,7 @@
 """Bind a rule and its mechanisms' scalar functions into one function, compiled or not.
 
-Compiled by numba a kernel runs without the interpreter lock, so that threads scale; uncompiled it
-is ordinary Python, and plays a rule that numba cannot compile.
+A kernel compiled by numba runs without the interpreter lock, so that threads scale. Uncompiled it
+is ordinary Python, for rules that numba cannot compile.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def numba_compile(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile with numba: no interpreter lock, IEEE division, no fast-math."""
-    import numba  # a second to import, and generator adversaries do without it
+    import numba  # takes a second to import, and generator adversaries do not need it
 
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
 def checked_step(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a user's step with its array bounds checked: beyond them lies other memory."""
+    """Compile a user's step with array bounds checked."""
     import numba
 
     return numba.njit(nogil=True, error_model="numpy", boundscheck=True)(step)
 
 
 def numba_inline(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile with numba into whoever calls: a call that is handed a generator is counted."""
+    """Compile with numba, inlined: a call with a generator argument costs a reference count."""
     import numba
 
     return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
 
 
 def numba_is_installed() -> bool:
-    """Whether there is a compiler; without it everything runs uncompiled."""
+    """Whether numba is installed; without it everything runs uncompiled."""
     return importlib.util.find_spec("numba") is not None
 
 
 def uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Leave the function as it is."""
+    """The function itself."""
     return function
 
 
 def dispatch(functions: Sequence[Callable[..., Any]], compile_: Compile) -> Callable[..., Any]:
-    """One function ``f(kind, *arguments)`` that calls ``functions[kind](*arguments)``.
+    """A function ``f(kind, *arguments)`` that calls ``functions[kind](*arguments)``.
 
-    A chain of comparisons rather than a table of pointers, so that LLVM can inline every kind; and
-    it has to: a call of the chain copies more than the round computes.
+    It is a chain of comparisons, so that LLVM can inline every kind; a call that is not inlined
+    takes longer than a round.
     """
     if compile_ is numba_compile:
         compile_ = numba_inline
@@ -78,10 +78,10 @@ def dispatch(functions: Sequence[Callable[..., Any]], compile_: Compile) -> Call
 
 
 def unowned(compile_: Compile) -> Callable[..., Any]:
-    """``unowned(table)``, the same memory as an array without an owner.
+    """A function of a table that returns an array of the same memory without an owner.
 
-    A row of an array counts the references to the memory's owner, every round, at several times
-    the cost of the round. A row of this one is an address alone. The caller keeps the table.
+    Taking a row of an ordinary array changes the owner's reference count, which takes several times
+    as long as a round. The caller keeps the table alive.
     """
     if compile_ is not numba_compile:
         return uncompiled(lambda table: table)
@@ -106,7 +106,7 @@ def unowned(compile_: Compile) -> Callable[..., Any]:
 
 
 def advance(rule: Rule, compile_: Compile) -> Callable[..., tuple]:
-    """The rule's step with one form of answer: (state, move, parameter)."""
+    """The rule's step, which always returns (state, move, parameter)."""
     probe = rule.step(rule.state, 0, math.nan, np.random.default_rng(0))
     step = checked_step(rule.step) if compile_ is numba_compile else compile_(rule.step)
     if not isinstance(probe, tuple) or len(probe) not in (2, 3):
@@ -131,7 +131,7 @@ def compiled_or_not(
 ) -> tuple[Callable[..., Any], str]:
     """The kernel that ``bind`` makes, compiled if numba can, and why not if it cannot.
 
-    ``try_out`` plays no trial: it makes numba compile for the types in use.
+    ``try_out`` calls the kernel on no trials, so that numba compiles it for the types in use.
     """
     if not numba_is_installed():
         return bind(uncompiled), (
@@ -144,7 +144,7 @@ def compiled_or_not(
         aside(lambda: try_out(kernel))
     except DpcomposeError:
         raise
-    except Exception as error:  # numba raises many kinds; any of them means "run it in Python"
+    except Exception as error:  # numba raises many kinds of errors
         return bind(
             uncompiled
         ), f"{rule.name} runs uncompiled, numba cannot compile it: {why(error)}"
@@ -152,9 +152,9 @@ def compiled_or_not(
 
 
 def why(error: Exception) -> str:
-    """The one line of a numba error that says what is wrong."""
+    """The line of a numba error that states the cause."""
     lines = [line.strip() for line in str(error).splitlines()]
-    telling = [
+    informative = [
         line for line in lines if line and not line.startswith(("Failed in", "During:", "-"))
     ]
-    return telling[0] if telling else type(error).__name__
+    return informative[0] if informative else type(error).__name__

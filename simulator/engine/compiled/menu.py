@@ -1,4 +1,4 @@
-"""A rule's menu as numbers: what a kernel reads."""
+"""A rule's menu as arrays, for kernels."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from simulator.theory.guarantees.families import Guarantee
 
 @dataclass(frozen=True)
 class Menu:
-    """A rule's menu as numbers, checked once.
+    """A rule's menu as arrays, checked once.
 
     Attributes
     ----------
     kinds : the distinct kinds of mechanism, in order of first use.
-    kind : int64, shape (entries,), each entry's place in ``kinds``.
+    kind : int64, shape (entries,), the index in ``kinds`` of each entry.
     rows : float64, shape (entries, widest row).
     params : float64, shape (entries, widest params), prepared where the entry is not free.
     low, high : float64, shape (entries,), the interval of a free parameter; NaN otherwise.
     prices : float64, shape (entries, 2), the (epsilon, delta) at which a filter accounts for the
-        entry; of a free entry the epsilon is the parameter itself.
-    limits : float64, shape (entries, 2), what one round with the entry may lose; see
+        entry; the epsilon of a free entry is its parameter.
+    limits : float64, shape (entries, 2), the largest loss of one round with the entry; see
         :class:`~simulator.engine.promises.Limit`.
     """
 
@@ -55,9 +55,9 @@ class Menu:
         filter_: Filter | None = None,
         exchanged: bool = False,
     ) -> Menu:
-        """Check every entry and lay the menu out; raises Breach with the entry's place.
+        """The checked menu; raises Breach with the index of the entry.
 
-        With ``exchanged`` the two databases of every entry change places.
+        With ``exchanged`` the two databases of every entry are exchanged.
         """
         kinds: list[Scalars] = []
         kind: list[int] = []
@@ -80,7 +80,7 @@ class Menu:
                 raise type(error)(f"menu entry {place} of {rule.name}: {error}") from error
             except KeyboardInterrupt:
                 raise
-            except BaseException as error:  # its query or mechanism is anybody's code
+            except BaseException as error:  # raised by a user's query or mechanism
                 complaint = f"{type(error).__name__}: {error}"
                 raise Breach(f"menu entry {place} of {rule.name} raised {complaint}") from error
             scalars, parameter = mechanism.scalars, mechanism.parameter
@@ -121,7 +121,7 @@ class Menu:
         return not math.isnan(self.low[entry])
 
     def complaint(self, move: float, parameter: float) -> str:
-        """What is wrong with a move and the parameter that it gives a free entry; or ""."""
+        """The error of a move and its parameter for a free entry; or ""."""
         if not (move == move // 1 and 0 <= move < len(self.kind)):
             return off_menu(self.rule.name, move)
         entry = int(move)
@@ -138,7 +138,7 @@ class Menu:
         return challenge
 
     def guarantee(self, entry: int) -> Guarantee:
-        """What the entry's mechanism promises, of a free one whatever its parameter."""
+        """The guarantee of the entry's mechanism; of a free one, for every parameter."""
         return self.rule.menu[entry].mechanism.guarantee(self.relation)
 
 
@@ -152,7 +152,7 @@ def _table(rows: Sequence[Sequence[float] | np.ndarray]) -> np.ndarray:
 def priced(
     mechanism: ScalarMechanism, relation: Relation, filter_: Filter | None
 ) -> tuple[float, float]:
-    """What a filter charges for a round with this mechanism; nothing without a filter."""
+    """The price of a round with this mechanism under a filter; (0, 0) without a filter."""
     if filter_ is None:
         return 0.0, 0.0
     price = filter_.price_of(mechanism, relation)

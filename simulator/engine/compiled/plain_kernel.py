@@ -1,7 +1,7 @@
 """The compiled kernel that plays a whole block of trials of a rule.
 
-Compiled, interpreted, and as a generator that :class:`Rule` drives, a rule draws the same numbers
-in the same order.
+A rule draws the same numbers in the same order whether compiled, uncompiled, or driven as a
+generator by :class:`Rule`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
 
 TRUSTED = 256
-"""Trials after which a rule that changed its entry often is taken for a steady one again."""
+"""Trials after which a rule that changed its entry often counts as steady again."""
 FEW = 8
-"""Changes that it may make at once; and then one in eight rounds."""
+"""Changes of entry that a steady rule may make at first; then one in eight rounds."""
 
 
 def no_filter(state: tuple[float], epsilon: float, delta: float) -> tuple[bool, tuple[float]]:
@@ -48,7 +48,7 @@ def no_filter(state: tuple[float], epsilon: float, delta: float) -> tuple[bool, 
 def gate(
     menu: Menu, filter_: Filter | None, compile_: Compile
 ) -> tuple[Callable[..., Any], tuple[float, ...]]:
-    """A filter's step for the menu and its state before the first round."""
+    """A filter's step for the menu, and its first state."""
     if filter_ is None:
         return compile_(no_filter), (0.0,)
     step, unspent = filter_.over_menu([(epsilon, delta) for epsilon, delta in menu.prices.tolist()])
@@ -56,7 +56,7 @@ def gate(
 
 
 def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Callable[..., Any]:
-    """Bind the menu's rule and mechanisms into a kernel that plays trials of one experiment."""
+    """A kernel that plays trials of one experiment, bound to the menu's rule and mechanisms."""
     step = advance(menu.rule, compile_)
     prepare = dispatch([kind.prepare for kind in menu.kinds], compile_)
     sample = dispatch([kind.sample for kind in menu.kinds], compile_)
@@ -73,14 +73,14 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
         params_of = borrow(table)
         free = borrow(work)[0]
         rounds = answers.shape[1]
-        impossible = math.inf if b else -math.inf  # has probability 0 where it was drawn
+        impossible = math.inf if b else -math.inf  # the loss of an answer of probability 0
         fixed, of_kind, bound = params_of[0], kind[0], limits[0, 0]
         last, steady, allowance = -1, True, 0
         for trial in range(losses.shape[0]):
             state = initial
             answer = math.nan
             loss = 0.0
-            purse = unspent
+            spent = unspent
             if trial % TRUSTED == 0:
                 last, steady, allowance = -1, True, 8 * FEW
             for i in range(rounds):
@@ -88,9 +88,9 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
                 entry = int(move)
                 if entry != move or entry < 0 or entry >= table.shape[0]:
                     return OFF_MENU, trial, i, 0, float(move), 0.0, 0.0
-                # While a rule mostly stays with an entry, a branch foretells that, and a round
-                # begins before the answer is there that decides its entry. Of a restless one
-                # every change would be a wrong guess, dearer than to wait.
+                # If a rule rarely changes its entry, a branch is predicted well, and a round starts
+                # before the last answer is known. If it changes often, mispredictions cost more
+                # than loading the entry's parameters.
                 if not steady:
                     fixed, of_kind, bound = params_of[entry], kind[entry], limits[entry, 0]
                 elif entry != last:
@@ -108,11 +108,11 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
                     params = free
                     price = parameter
                     limit += limits[entry, 1] * parameter
-                admitted, purse = admit(purse, price, prices[entry, 1])
+                admitted, spent = admit(spent, price, prices[entry, 1])
                 if admitted:
                     answer = sample(of_kind, params, b, noise)
                     round_loss = loss_of(of_kind, params, answer)
-                    # one comparison that holds while all goes well; NaN fails it
+                    # false also where a value is NaN
                     if not abs(round_loss) + (answer - answer) <= limit:
                         return FAULT, trial, i, entry, parameter, answer, round_loss
                     loss += round_loss
@@ -134,12 +134,12 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
 
 @dataclass(frozen=True)
 class Engine:
-    """A kernel ready to play, with what became of compiling it.
+    """A kernel for plain play, and the result of its compilation.
 
     Attributes
     ----------
     seconds : time that compilation took.
-    complaint : why numba could not compile the rule, or "" when it did.
+    complaint : why numba could not compile the rule, or "".
     """
 
     menu: Menu
@@ -185,7 +185,7 @@ class Engine:
     ) -> None:
         """Play ``len(losses)`` trials of experiment ``b`` and fill ``losses``.
 
-        ``trace``, shape (3, rounds), is added to; ``answers``, shape (trials, rounds), is filled.
+        Adds to ``trace``, shape (3, rounds), and fills ``answers``, shape (trials, rounds).
         Raises Breach, naming the round and the trial.
         """
         menu = self.menu
@@ -217,7 +217,7 @@ class Engine:
         trace = np.zeros((3, s.rounds)) if s.trace else None
         views = []
         kept = s.views_in(block)
-        for t in range(kept):  # one at a time, to record where the coins stood
+        for t in range(kept):  # one at a time, to record the state of the coins
             state = record(coins)
             answers = np.empty((1, s.rounds))
             self.play(
@@ -230,14 +230,14 @@ class Engine:
 
 
 Ending = tuple[int, int, int, int, float, float, float]
-"""What a kernel returns: the status, the trial, the round, and of a round that ended the play the
-menu entry, the parameter (or the move that is not on the menu), the answer and the loss."""
+"""A kernel's result: the status, the trial, the round, and for a round that ended the play the menu
+entry, the parameter (or the invalid move), the answer and the loss."""
 
 
 def raise_if_ended_early(menu: Menu, ending: Ending, first_trial: int, impossible: float) -> None:
-    """Raise Breach, naming the round and the trial, unless a kernel's play went well.
+    """Raise Breach, naming the round and the trial, unless the kernel's status is DONE.
 
-    ``impossible`` is the loss of an answer that has probability 0 where it was drawn.
+    ``impossible`` is the loss of an answer of probability 0 in this experiment.
     """
     status, trial, i, entry, parameter, answer, loss = ending
     if status == DONE:
@@ -248,7 +248,9 @@ def raise_if_ended_early(menu: Menu, ending: Ending, first_trial: int, impossibl
     elif status == OUT_OF_RANGE:
         found = Breach(out_of_range(name, parameter))
     elif status == IMPOSSIBLE:
-        found = Breach(f"{name} was given an answer that cannot occur there, now or earlier")
+        found = Breach(
+            f"{name} received an answer of probability 0, in this round or an earlier one"
+        )
     else:
         found = fault(menu.challenge(entry, parameter), menu.relation, answer, loss, impossible)
     raise type(found)(at(i, first_trial + trial, str(found)))

@@ -1,7 +1,7 @@
-"""Tilted play of a rule, compiled: answers from the tilted law, and the weight beside the loss.
+"""The compiled kernel of tilted play: answers from the tilted law, with the weight of each trial.
 
-Experiment 1 is played as experiment 0 of the exchanged challenges, so that one kernel serves
-both; losses here are signed: large ones are rare.
+Experiment 1 is played as experiment 0 of the exchanged challenges, so that one kernel serves both.
+Losses are signed: large ones are rare.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from simulator.theory.guarantees.families import Guarantee
 
 
 def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Callable[..., Any]:
-    """Bind the menu's rule and mechanisms into a kernel that plays tilted trials."""
+    """A kernel that plays tilted trials, bound to the menu's rule and mechanisms."""
     step = advance(menu.rule, compile_)
     prepare = dispatch([kind.prepare for kind in menu.kinds], compile_)
     tilt = dispatch([tilt_of(kind) for kind in menu.kinds], compile_)
@@ -72,7 +72,7 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
             loss = 0.0
             log_weight = 0.0
             log_guard = 0.0
-            purse = unspent
+            spent = unspent
             level = grid[0, 0]
             guarding = guarded and noise.random() < share
             for i in range(phase.shape[0]):
@@ -108,14 +108,14 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                     price = parameter
                     limit += limits[entry, 1] * parameter
                 round_loss = 0.0
-                admitted, purse = admit(purse, price, prices[entry, 1])
+                admitted, spent = admit(spent, price, prices[entry, 1])
                 if admitted:
                     answer = sample(kind[entry], params, tilted, noise)
                     round_loss = loss_of(kind[entry], params, answer)
                     loss += round_loss
                     if not abs(round_loss) <= limit - (answer - answer):
                         return FAULT, trial, i, entry, parameter, answer, round_loss
-                    if round_loss < math.inf:  # others are drawn untilted, and have no weight
+                    if round_loss < math.inf:  # infinite ones are drawn untilted, without a weight
                         log_weight += psi - levels[level] * round_loss
                         if guarded:
                             log_guard += psi_guard - levels[guard] * round_loss
@@ -271,7 +271,7 @@ class TiltedEngine:
         log_weights = np.empty_like(signed)
         views = []
         kept = s.views_in(block)
-        for t in range(kept):  # one at a time, to record where the coins stood
+        for t in range(kept):  # one at a time, to record the state of the coins
             state = record(coins)
             answers = np.empty((1, s.rounds))
             one = slice(t, t + 1)
@@ -303,28 +303,28 @@ def tilt_table(menu: Menu, sampling: RoundByRound) -> np.ndarray:
 
 
 def widest_tilt(menu: Menu) -> int:
-    """How many numbers the widest tilted law of the menu takes."""
+    """The largest size of a tilted law of the menu."""
     return max(width_of(menu.kinds[k])(p) for k, p in zip(menu.kind, menu.params))
 
 
 def width_of(kind: Scalars) -> Callable[..., int]:
-    """How many numbers the kind's tilt writes; raises NotApplicable where it has none."""
+    """The function for the size of the kind's tilt; raises NotApplicable where it has none."""
     if kind.tilt_width is None:
         raise untiltable(kind)
     return kind.tilt_width
 
 
 def largest_psi(menu: Menu, theta: float, rounds: int) -> float:
-    """A bound on the total psi of any play at ``theta`` >= 0; infinite where a loss may be."""
+    """A bound on the total psi of any play at ``theta`` >= 0; infinite if a loss may be."""
     return rounds * max(psi_bound(menu, entry, theta) for entry in range(len(menu.kind)))
 
 
 def psi_bound(menu: Menu, entry: int, theta: float) -> float:
     """A bound on one round's psi with this entry, never below 0.
 
-    psi itself, except of a free entry: psi need not grow with the privacy parameter (that of the
-    exponential mechanism vanishes at both ends when both databases have the same best candidate),
-    so there it is theta times the guarantee's bound on the Renyi divergence.
+    The bound is psi itself, except for a free entry. There psi need not increase in the privacy
+    parameter (for the exponential mechanism it vanishes at both ends if both databases have the
+    same best candidate), so the bound is theta times that on the Renyi divergence.
     """
     kind, params = menu.kinds[menu.kind[entry]], menu.params[entry]
     if menu.is_free(entry):
@@ -337,7 +337,7 @@ def psi_bound(menu: Menu, entry: int, theta: float) -> float:
 
 
 def psi_of(menu: Menu, entry: int, theta: float, parameter: float) -> float:
-    """One round's psi with this entry; ``parameter`` counts where the entry leaves its own free."""
+    """One round's psi with this entry; ``parameter`` is used for a free entry."""
     kind, params = menu.kinds[menu.kind[entry]], menu.params[entry]
     if menu.is_free(entry):
         params = np.zeros_like(params)
@@ -352,7 +352,7 @@ def slopes_of_psi(
 ) -> tuple[float, float]:
     """The first two derivatives of psi in theta, by central differences.
 
-    ``parameter`` counts for an entry that leaves its own free.
+    ``parameter`` is used for a free entry.
     """
     low, middle, high = (psi_of(menu, entry, theta + h, parameter) for h in (-step, 0.0, step))
     return (high - low) / (2.0 * step), (high - 2.0 * middle + low) / step**2

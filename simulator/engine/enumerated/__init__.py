@@ -1,1 +1,1 @@
-"""Exact play: every state that a rule can come to."""
+"""Exact play, by enumeration of the states of a rule."""

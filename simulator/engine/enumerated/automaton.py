@@ -1,8 +1,8 @@
-"""A rule over a menu as a finite automaton: every state that it can be in, and how it goes on.
+"""A rule over a menu as a finite automaton: its reachable states and their transitions.
 
-A node is what the rule remembers, the move it has made, and what a filter has spent: everything
-that the rest of the play depends on, but for the loss so far. Losses need not lie on a lattice,
-so that a rule with few states has few nodes whatever its mechanisms lose.
+A node is the rule's state, its move, and the filter's state: everything that the rest of the play
+depends on, except the loss so far. Losses need not lie on a lattice, so a rule with few states has
+few nodes for any mechanisms.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from simulator.mechanisms import Scalars
 
 @dataclass(frozen=True, kw_only=True)
 class Leaves:
-    """Where answers lead in the rounds of one segment, one row per node and way out of it.
+    """Transitions in the rounds of one segment, one row per node and transition.
 
     Attributes
     ----------
     starts : int64, shape (nodes + 1,): node n has the leaves from starts[n] to starts[n + 1].
     follow : int64, shape (leaves,): the node before the next round.
-    entry : int64, the menu entry that is answered; -1 where a filter refused it.
+    entry : int64, the menu entry; -1 where a filter refused it.
     loss : float64, the signed loss; NaN where the answer is continuous.
-    mass : float64, p_b of the answer times that of the adversary's coins; of a continuous answer
-        that of the coins alone.
+    mass : float64, the probability of the answer in experiment b and of the adversary's coins; for
+        a continuous answer that of the coins alone.
     low, high : float64, the interval of a continuous answer.
     """
 
@@ -50,19 +50,19 @@ class Leaves:
 
 @dataclass(frozen=True, kw_only=True)
 class Automaton:
-    """Everything that a rule can do in experiment b.
+    """The reachable states of a rule in experiment b, and their transitions.
 
     Attributes
     ----------
     kinds : the kinds of mechanism of the menu.
-    kind : int64, shape (entries,): the place in ``kinds`` of each entry of the menu, and of each
-        parameter that the rule was seen to choose for a free one.
-    params : float64, shape (entries, widest), what they were prepared to. The databases are
+    kind : int64, shape (entries,): the index in ``kinds`` of each entry of the menu, and of each
+        parameter that the rule chooses for a free entry.
+    params : float64, shape (entries, widest), their prepared parameters. The databases are
         exchanged for experiment 1, so that losses are signed.
     rounds : k.
     start : the nodes before round 0 with the probabilities of the coins that lead there.
-    segment_of : int64, shape (rounds,): which of ``segments`` leads on from a round; the last
-        round's leaves end the play.
+    segment_of : int64, shape (rounds,): the index in ``segments`` of each round; the leaves of the
+        last round end the play.
     segments : the leaves of each segment.
     """
 
@@ -88,7 +88,7 @@ class Automaton:
 
 
 def same(one: Automaton, other: Automaton) -> bool:
-    """Whether two automata are alike to the bit."""
+    """Whether two automata are equal to the bit."""
     if one is other:
         return True
     parts = [(one.start[0], other.start[0]), (one.start[1], other.start[1])]
@@ -102,7 +102,7 @@ def same(one: Automaton, other: Automaton) -> bool:
 
 
 class Out(NamedTuple):
-    """One way out of a node, taken where the next round is from ``first`` to ``last``."""
+    """A transition of a node, for next rounds from ``first`` to ``last``."""
 
     node: int
     first: int
@@ -116,7 +116,7 @@ class Out(NamedTuple):
 
 
 def leaves_of(outs: list[Out], nodes: int) -> Leaves:
-    """The ways out as arrays; they come in the order of their nodes."""
+    """The transitions as arrays; ``outs`` are in the order of their nodes."""
     counts = np.bincount([out.node for out in outs], minlength=nodes) if outs else [0] * nodes
     starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
 

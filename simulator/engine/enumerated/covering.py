@@ -3,10 +3,10 @@
 Backward over the rule's automaton, H_i(node) = E[e^{theta (loss still to come)} | node]. Drawing
 every answer, and every coin of the adversary, in proportion to p e^{theta loss} H_{i+1}(next) draws
 whole views from e^{theta L - M} P_b with M = ln E e^{theta L}: the exponential tilt of the sum,
-which no tilt of the rounds one by one can give where a rule takes a detour. The weight of a view
-is W = e^{M - theta L} on *every* path, so that W 1{L > t} <= e^{M - theta t} is known in advance
-and intervals are valid at every number of trials (Siegmund 1976 for the tilt; the recursion is
-Doob's transform of e^{theta L}).
+which tilting each round separately cannot give for every rule. The weight of a view is W = e^{M -
+theta L} on *every* path, so W 1{L > t} <= e^{M - theta t} is known in advance, and intervals are
+valid at every number of trials (Siegmund 1976 for the tilt; the recursion is Doob's transform of
+e^{theta L}).
 
 Infinite losses have no exponential moment. Their probability is known from the same recursion;
 views with finite losses are sampled, and the probability is added.
@@ -43,23 +43,23 @@ from simulator.theory.filters.families import Filter
 
 
 def picked(share, first, last, u):  # type: ignore[no-untyped-def]
-    """The place from first on, before last, that ``u`` in [0, 1) falls to; never one of share 0."""
+    """The index in [first, last) that ``u`` in [0, 1) selects; never one of share 0."""
     if last - first == 2:  # without a branch, which would be mispredicted every other round
         return first + (1 if u >= share[first] else 0)
     place = first
     while place < last - 1 and u >= share[place]:
         u -= share[place]
         place += 1
-    while share[place] <= 0.0 and place > first:  # rounding has run past the last that has any
+    while share[place] <= 0.0 and place > first:  # rounding can lead past the last positive share
         place -= 1
     return place
 
 
 @lru_cache(maxsize=16)
 def covering_kernel(kinds: tuple[Scalars, ...]) -> Callable[..., Any]:
-    """A kernel that walks an automaton by the tables of a measure.
+    """A kernel that plays an automaton by the tables of a measure.
 
-    ``kinds`` are those of the menu; none where every answer has an atom: then one kernel serves
+    ``kinds`` are those of the menu, or empty where every answer has an atom; then one kernel serves
     all rules.
     """
     compile_, inline = (
@@ -88,7 +88,7 @@ def covering_kernel(kinds: tuple[Scalars, ...]) -> Callable[..., Any]:
         kind, params, begin, begin_share, place, starts, follow, entry, loss, piece_of, pieces,
         share, noise, losses,
     ):  # fmt: skip
-        # round by round over all trials: a round's part of the table is read from memory once
+        # over all trials of a round, so that the round's table is read from memory once
         params_of = borrow(params)
         nodes = np.empty(losses.shape[0], dtype=np.int64)
         for t in range(losses.shape[0]):
@@ -110,7 +110,7 @@ def covering_kernel(kinds: tuple[Scalars, ...]) -> Callable[..., Any]:
 
 
 def piece_sampler(kind: Scalars) -> Callable[..., Any]:
-    """The kind's draw from a piece of its law; where it has none, one that is never called."""
+    """The kind's sampler of a piece of its law, or a placeholder that is never called."""
     if kind.sample_piece is not None:
         return kind.sample_piece
 
@@ -139,7 +139,7 @@ class CoveringEngine:
         self._compiled = False
 
     def prepare(self, theta: float) -> tuple[Any, ...]:
-        """The kernel's arrays for a theta; those of the last one are kept."""
+        """The kernel's arrays for a theta; the last ones are cached."""
         with self._lock:
             if self._ready is None or self._ready[0] != theta:
                 self._ready = theta, self._arrays(theta)

@@ -1,7 +1,7 @@
-"""The decisions of one run of a step, and every run that there is.
+"""The decisions of one run of a step, and the enumeration of all runs.
 
-A step that compares an unknown number is run once for each answer to the comparison. A
-:class:`Script` says which answers a run gets.
+A step that compares an unknown number is run once for each result of the comparison. A
+:class:`Script` holds the results for one run.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from simulator.foundations.errors import NotApplicable
 
 MOST_DECISIONS, MOST_RUNS = 200, 20_000
-"""Decisions in one run of a step, and runs of it, before it is called not enumerable."""
+"""Most decisions in one run of a step, and most runs of a step."""
 
 
 class RoundMatters(Exception):
-    """The step computes with the number of the round: trace it round by round."""
+    """The step computes with the number of the round, so it must be traced round by round."""
 
 
 class Script:
@@ -27,10 +27,10 @@ class Script:
         self.given = given
         self.taken: list[int] = []
         self.options: list[int] = []
-        self.refused: Exception | None = None  # also where the step has caught it
+        self.refused: Exception | None = None  # raised even if the step catches it
 
     def choose(self, options: int) -> int:
-        """Decide between so many options."""
+        """The index of the chosen option, from 0."""
         place = len(self.taken)
         if place >= MOST_DECISIONS:
             raise self.refusal(
@@ -45,25 +45,25 @@ class Script:
         return choice
 
     def refusal(self, error: Exception) -> Exception:
-        """Keep an error, for a step may catch it and go on; return it."""
+        """Store the first error, as a step may catch it; return ``error``."""
         self.refused = self.refused or error
         return error
 
     def others(self) -> Iterator[list[int]]:
-        """The scripts of the runs that part from this one after the given decisions."""
+        """The scripts of the runs that differ from this one after the given decisions."""
         for place in range(len(self.given), len(self.taken)):
             for option in range(1, self.options[place]):
                 yield [*self.taken[:place], option]
 
 
 def every_run(run: Callable[[Script], Any]) -> Iterator[Any]:
-    """What ``run`` returns for every script, in no particular order."""
-    waiting: list[list[int]] = [[]]
+    """Yield what ``run`` returns for every script, in any order."""
+    pending: list[list[int]] = [[]]
     for runs in itertools.count():
-        if not waiting:
+        if not pending:
             return
         if runs >= MOST_RUNS:
-            raise NotApplicable(f"one step of the rule goes more than {MOST_RUNS} ways")
-        script = Script(waiting.pop())
+            raise NotApplicable(f"one step of the rule has more than {MOST_RUNS} runs")
+        script = Script(pending.pop())
         yield run(script)
-        waiting.extend(script.others())
+        pending.extend(script.others())

@@ -1,7 +1,7 @@
-"""Find every state that a rule over a menu can come to.
+"""Enumeration of the reachable states of a rule over a menu.
 
-A rule is followed from its first state through every answer and every coin; where the rounds make
-no difference to it one node serves them all.
+A rule is followed from its first state through every answer and every coin. Where its step does not
+depend on the round, one node stands for all rounds.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from simulator.theory.filters.families import Filter
 
 MOST_WAYS = 3_000_000
 SMALL, FEW_ROUNDS = 4000, 8
-"""An enumeration with so many ways is repeated whole, a larger one over so many rounds."""
+"""A step is checked by a second enumeration: in full up to SMALL ways, else over FEW_ROUNDS."""
 
 Answers = list[tuple[float, float, float]]
 """(answer, its probability, its signed loss) of a mechanism with finitely many answers."""
 
 
 def automaton_of(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
-    """Enumerate the states of the menu's rule within so many rounds.
+    """The automaton of the menu's rule over ``rounds`` rounds.
 
-    Raises NotApplicable where they cannot be enumerated: the rule keeps a continuous answer or
-    coin as a number, or has too many states, or a mechanism has infinitely many answers, of no
-    known probability between two thresholds. Raises Breach for a move that is not on the menu
-    where some play makes it.
+    Raises NotApplicable where it cannot be enumerated: the rule keeps a continuous answer or coin
+    as a number, or has too many states, or a mechanism has infinitely many answers whose
+    probability between two thresholds is unknown. Raises Breach where some play makes a move that
+    is not on the menu.
     """
     before = comparable(global_states())
     found = _enumerated(menu, rounds, filter_)
@@ -51,8 +51,8 @@ def automaton_of(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
         alike = same(once, _enumerated(menu, few, filter_))
     if before != comparable(global_states()) or not alike:
         raise NotApplicable(
-            "the rule's step is no function of its arguments: it draws from the global random or "
-            "numpy.random, or keeps something from call to call"
+            "the rule's step is not a function of its arguments: it draws from the global random "
+            "or numpy.random, or keeps state from call to call"
         )
     return found
 
@@ -65,7 +65,7 @@ def _enumerated(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
 
 
 class _Enumeration:
-    """The search for everything that a rule can come to."""
+    """The search for the reachable states of a rule."""
 
     def __init__(self, menu: Menu, rounds: int, filter_: Filter | None) -> None:
         self.menu, self.rounds = menu, rounds
@@ -82,11 +82,11 @@ class _Enumeration:
         self.check = None if menu.rule.of_library else np.random.Generator(np.random.SFC64(0))
 
     def across_rounds(self) -> Automaton:
-        """One node for all rounds that a rule can be in a state, found in order of the first."""
+        """The automaton with one node per state for all rounds, in order of the first round."""
         last = self.rounds - 1
         numbers: dict[Any, int] = {}
         first_round: list[int] = []
-        waiting: list[tuple[int, int, Any]] = []
+        pending: list[tuple[int, int, Any]] = []
         outs: list[Out] = []
 
         def arrive(way: Way, spent: Any, i: int) -> int:
@@ -97,13 +97,13 @@ class _Enumeration:
                 first_round.append(self.rounds)
             if i < first_round[node]:
                 first_round[node] = i
-                heapq.heappush(waiting, (i, node, key))
+                heapq.heappush(pending, (i, node, key))
             return node
 
         start = self._start(lambda way: arrive(way, self.unspent, 0))
         done: dict[int, list[Out]] = {}
-        while waiting:
-            i, node, (state, entry, spent) = heapq.heappop(waiting)
+        while pending:
+            i, node, (state, entry, spent) = heapq.heappop(pending)
             if node in done:
                 continue
             entry, spent, answers = self._answered(entry, spent)
@@ -115,7 +115,8 @@ class _Enumeration:
                 handed = self._handed(entry, answer, loss)
                 for way in self._ways(state, i + 1, last, handed, node=node):
                     follow = arrive(way, spent, way.first)
-                    # before its first round a node is not reached: its ways need no cut there
+                    # a node is not reached before its first round, so its transitions need no cut
+                    # there
                     first = way.first if way.first > i + 1 else 1
                     outs.append(
                         Out(node, first, way.last, follow, entry, loss,
@@ -137,7 +138,7 @@ class _Enumeration:
         return self._automaton(start, segment_of, segments)
 
     def round_by_round(self) -> Automaton:
-        """Nodes of their own for every round, where the rule computes with its number."""
+        """The automaton with separate nodes for every round, if the rule uses its number."""
         here: dict[Any, tuple[int, Any]] = {}
 
         def arrive(way: Way, spent: Any, i: int) -> int:
@@ -167,11 +168,11 @@ class _Enumeration:
         return self._automaton(start, np.arange(self.rounds), segments)
 
     def _start(self, arrive: Callable[[Way], int]) -> tuple[np.ndarray, np.ndarray]:
-        chances: dict[int, float] = {}
+        probabilities: dict[int, float] = {}
         for way in self._ways(self.menu.rule.state, 0, 0, math.nan):
             node = arrive(way)
-            chances[node] = chances.get(node, 0.0) + way.probability
-        return np.array(list(chances), dtype=np.int64), np.array(list(chances.values()))
+            probabilities[node] = probabilities.get(node, 0.0) + way.probability
+        return np.array(list(probabilities), dtype=np.int64), np.array(list(probabilities.values()))
 
     def _automaton(
         self, start: tuple[np.ndarray, np.ndarray], segment_of: np.ndarray, segments: list[Leaves]
@@ -188,14 +189,14 @@ class _Enumeration:
         )
 
     def _answered(self, entry: int, spent: Any) -> tuple[int, Any, Answers]:
-        """What a node's move leads to: itself or -1 where refused, what is spent, the answers."""
+        """(Entry or -1 where refused, the filter's state, the answers) of a node's move."""
         admitted, spent = self.admit(spent, *self.prices[entry])
         if not admitted:
             return -1, spent, [(math.nan, 1.0, 0.0)]
         return entry, spent, self.answers[entry]
 
     def _handed(self, entry: int, answer: float, loss: float) -> float | tuple[float, float]:
-        """The answer as :func:`ways` takes it."""
+        """The answer in the form that :func:`ways` takes."""
         if not math.isnan(loss):
             return answer
         kind = self.menu.kinds[self.kind[entry]]
@@ -204,9 +205,9 @@ class _Enumeration:
     def _ways(
         self, state: Any, first: int, last: int, answer: Any, *, node: int | None = None
     ) -> Iterator[Way]:
-        """The ways from a state; those off the menu out of a ``node`` are kept, to be looked into.
+        """Yield the ways from a state; store those of a ``node`` that are off the menu instead.
 
-        Raises Breach for such a way without a node: then a play takes it for certain.
+        Raises Breach for such a way without a node, which every play may take.
         """
         for way in ways(self.menu.rule.step, state, (first, last), answer, self.check):
             self.ways_seen += 1
@@ -224,9 +225,9 @@ class _Enumeration:
             self.off_menu.append((node, way, complaint))
 
     def _raise_if_played(self, live: Iterable[int], outs: list[Out]) -> None:
-        """Raise Breach for the first way off the menu that some play takes, as the play does.
+        """Raise Breach for the first way off the menu that some play takes.
 
-        A node stands for its state in every round, also in some that no play is in it.
+        A node stands for its state in every round, including rounds in which no play reaches it.
         """
         ways_of: dict[int, list[Out]] = {}
         for out in outs:
@@ -244,7 +245,7 @@ class _Enumeration:
             }
 
     def _entry(self, move: float, parameter: float) -> int:
-        """The number of a move with the parameter that it gives a free entry."""
+        """The number of a move and its parameter for a free entry."""
         menu, move = self.menu, int(move)
         free = menu.is_free(move)
         key = move, parameter if free else 0.0
@@ -263,23 +264,23 @@ class _Enumeration:
 
 
 def after(state: Any, way: Way, answer: float | tuple[float, float]) -> str:
-    """Where a way was taken, for an error."""
+    """The state and answer at which a way was taken, for an error."""
     if isinstance(answer, tuple):
         return f", in the state {state!r} after an answer between {way.low:g} and {way.high:g}"
     return f", in the state {state!r}" + ("" if math.isnan(answer) else f" after {answer:g}")
 
 
 def answers_of(kind: Scalars, params: tuple[float, ...]) -> Answers:
-    """What a mechanism can answer; one row with loss NaN where it is cut into pieces instead.
+    """The possible answers of a mechanism; one row with loss NaN if its law is cut into pieces.
 
-    Answers that cannot occur are left out. Raises NotApplicable.
+    Raises NotApplicable where neither is known.
     """
     if kind.outcomes is not None and kind.mass is not None:
         masses = [(float(answer), kind.mass(params, 0, answer)) for answer in kind.outcomes(params)]
         return [(answer, mass, kind.loss(params, answer)) for answer, mass in masses if mass > 0.0]
     if kind.piece is None:
         raise NotApplicable(
-            f"the {kind.name} mechanism has infinitely many answers, of no known probability "
+            f"the {kind.name} mechanism has infinitely many answers, of unknown probability "
             "between two thresholds"
         )
     return [(math.nan, 1.0, math.nan)]

@@ -1,7 +1,7 @@
-"""The interval in which an unknown number lies, and the decisions that narrow it.
+"""The interval of an unknown number, and the decisions that narrow it.
 
 An interval is cut where a comparison changes. Where the step computes before it compares, the cut
-is found on the doubles themselves, for their arithmetic rounds.
+is found on the doubles themselves, as their arithmetic rounds.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from collections.abc import Callable
 from simulator.engine.enumerated.decisions import Script
 
 FARTHEST = 1 << 62
-"""The number of an atom, counted from the origin, beyond which none is looked for."""
+"""The largest number of an atom, counted from the origin."""
 
 
 class Line:
-    """A number of which only an interval is known so far.
+    """A number known only by an interval.
 
     Attributes
     ----------
-    low, high : the open interval; its ends have no mass of their own, or lie between the atoms.
-        Of a lattice the low end is its first atom, and the high end the first atom beyond.
-    name : what it is to the rule, for errors.
+    low, high : the open interval; its ends have no mass, or lie between atoms. For a lattice
+        ``low`` is the first atom inside, and ``high`` the first atom beyond.
+    name : for errors, such as "answer" or "coin".
     spacing : 0 for a continuous number, else the distance of its equally spaced atoms.
     origin : one of the atoms.
-    lattice : whether the atoms are the multiples of a power of two that a uniform coin takes: too
-        many to be listed, and so many that halves between them are no doubles.
+    lattice : whether the atoms are the values of a uniform coin: too many to list, with midpoints
+        that are not doubles.
     """
 
     __slots__ = ("high", "lattice", "low", "name", "origin", "script", "spacing")
@@ -42,7 +42,7 @@ class Line:
         self.spacing, self.origin, self.lattice = spacing, origin, lattice
 
     def below(self, threshold: float, inclusive: bool) -> bool:
-        """Whether the number lies below the threshold (or at it), by decision where it may."""
+        """Whether the number is below the threshold (or at it), decided where both are possible."""
         if not math.isfinite(threshold):
             return threshold == math.inf
         if not self.spacing:
@@ -57,7 +57,7 @@ class Line:
         return self.origin + (first if self.lattice else first - 0.5) * self.spacing
 
     def below_cut(self, cut: float) -> bool:
-        """Whether the number lies below an end between atoms, by decision where it may."""
+        """Whether the number is below a cut between atoms, decided where both are possible."""
         if cut <= self.low:
             return False
         if cut >= self.high:
@@ -69,15 +69,15 @@ class Line:
         return False
 
     def equals(self, value: float) -> bool:
-        """Whether the number is the value: never, of a continuous one."""
+        """Whether the number equals the value; never for a continuous one."""
         if not self.spacing:
             return False
         return not self.below(value, False) and self.below(value, True)
 
     def end_of(self, holds: Callable[[float], bool], near: float) -> float:
-        """The end below which ``holds`` is true of the number, and false from there on.
+        """The cut below which ``holds`` is true of the number, and false above.
 
-        ``near`` is where it lies but for rounding.
+        ``near`` is the cut up to rounding.
         """
         if self.spacing:
 
@@ -112,12 +112,12 @@ def first_without(holds: Callable[[int], bool], near: int, farthest: int) -> int
 
 
 def rank_of(number: float) -> int:
-    """The place of a double among all doubles, 0 for zero."""
+    """The rank of a double among all doubles, 0 for zero."""
     (bits,) = struct.unpack("<q", struct.pack("<d", abs(number)))
     return -bits if number < 0.0 else int(bits)
 
 
 def double_of(rank: int) -> float:
-    """The double at a place."""
+    """The double of a rank."""
     (size,) = struct.unpack("<d", struct.pack("<q", abs(rank)))
     return -size if rank < 0 else float(size)

@@ -1,8 +1,8 @@
-"""Exponential moments of the loss over a rule's automaton, by recursion from the last round back.
+"""Exponential moments of the loss over a rule's automaton, by backward recursion.
 
-With H_i(node) = E[e^{theta (loss still to come)} | node], a leaf's share of its node's H is the
-probability that the exponential tilt of the whole loss gives it: see
-:mod:`simulator.engine.enumerated.covering`, which plays by these shares.
+With H_i(node) = E[e^{theta (loss still to come)} | node], a leaf's share of its node's H is its
+probability under the exponential tilt of the total loss; see
+:mod:`simulator.engine.enumerated.covering`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from simulator.engine.sampling import require_digits
 from simulator.foundations.errors import NotApplicable
 
 MOST_CELLS = 40_000_000
-"""Cells of the table of a measure, rounds times leaves: 320 MB."""
+"""Most cells of the table of a measure, rounds times leaves: 320 MB."""
 LEAST = 1e-100
-"""H of a node over the largest, down to which products keep their digits."""
+"""Least ratio of a node's H to the largest at which products keep their digits."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Backward:
 
 
 class Moments:
-    """E[e^{theta L}; L finite] of an automaton, for any theta; the laws of its leaves are kept."""
+    """E[e^{theta L}; L finite] of an automaton, for any theta."""
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
@@ -63,7 +63,7 @@ class Moments:
 
     @cached_property
     def cuts(self) -> tuple[dict[tuple[int, float, float], int], np.ndarray]:
-        """The pieces of continuous answers, (entry, low, high), by number; and those of leaves."""
+        """Numbers of the pieces (entry, low, high) of continuous answers, and of each leaf."""
         numbers: dict[tuple[int, float, float], int] = {}
         of_leaf = []
         for leaves in self.automaton.segments:
@@ -75,9 +75,9 @@ class Moments:
         return numbers, np.concatenate(of_leaf)
 
     def log_masses(self, theta: float) -> tuple[list[np.ndarray], np.ndarray]:
-        """ln(p e^{theta loss}) of every leaf of every segment, -inf for an infinite loss; and rows.
+        """Logarithms of p e^{theta loss} of the leaves, -inf for an infinite loss; and the pieces.
 
-        A row of numbers describes a piece of a continuous answer to its sampler.
+        A row of the pieces holds the parameters of a piece's sampler.
         """
         a = self.automaton
         numbers, of_leaf = self.cuts
@@ -100,7 +100,7 @@ class Moments:
         return found, pieces
 
     def log_moment(self, theta: float) -> float:
-        """Return ln E[e^{theta L}; L finite]; the last few are kept."""
+        """Return ln E[e^{theta L}; L finite]; recent values are cached."""
         if theta not in self._known:
             if len(self._known) > 100:
                 self._known.clear()
@@ -113,7 +113,7 @@ class Moments:
 
     def measure(self, theta: float) -> Backward:
         """The measure's tables; raises NotApplicable where they would not fit."""
-        self.log_moment(theta)  # refuses a theta that leaves no digits
+        self.log_moment(theta)  # raises NotApplicable for a theta that loses all digits
         a = self.automaton
         cells = sum(len(a.segments[s]) for s in a.segment_of)
         if cells > MOST_CELLS:
@@ -157,8 +157,8 @@ class Moments:
             live = value[value > 0.0]
             if not float(live.min()) > LEAST * float(live.max()):
                 raise FloatingPointError
-        first, chances = a.start
-        return scale + math.log(float(chances @ value[first]))
+        first, probabilities = a.start
+        return scale + math.log(float(probabilities @ value[first]))
 
     def _recursion(self, theta: float, keep: bool) -> Backward:
         logs, pieces = self.log_masses(theta)
@@ -168,18 +168,18 @@ class Moments:
                 return Backward(self._quick_moment(logs), np.zeros(0), (), pieces, self.cuts[1])
         try:
             log_values, shares = self._scaled(logs, keep)
-        except FloatingPointError:  # states of one rule may lie hundreds of decades apart
+        except FloatingPointError:  # values of H may differ by hundreds of decades
             log_values, shares = self._in_logarithms(logs, keep)
-        first, chances = self.automaton.start
-        at_start = np.log(chances) + log_values[first]
+        first, probabilities = self.automaton.start
+        at_start = np.log(probabilities) + log_values[first]
         log_moment = float(scipy.special.logsumexp(at_start))
         if log_moment == -math.inf:
-            raise NotApplicable("no play of this adversary has a finite loss")
+            raise NotApplicable("every play of this adversary has an infinite loss")
         start = np.exp(at_start - log_moment)
         return Backward(log_moment, start, tuple(shares[::-1]), pieces, self.cuts[1])
 
     def _scaled(self, logs: list[np.ndarray], keep: bool) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Ln H before round 0 and the shares, with H over its largest value; quick.
+        """Return ln H before round 0 and the shares, by H over its largest value; fast.
 
         Raises FloatingPointError where a value comes near the least float.
         """
@@ -213,7 +213,7 @@ class Moments:
     def _in_logarithms(
         self, logs: list[np.ndarray], keep: bool
     ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The same in logarithms throughout."""
+        """Return ln H before round 0 and the shares, in logarithms throughout."""
         a = self.automaton
         value: np.ndarray = np.zeros(0)
         shares_of: list[np.ndarray] = []
@@ -238,7 +238,7 @@ class Moments:
 
     @cached_property
     def leak(self) -> float:
-        """Pr_b[L = infinity], exact but for rounding."""
+        """Pr_b[L = infinity], exact up to rounding."""
         a = self.automaton
         log_masses, _ = self.log_masses(0.0)  # of the pieces of continuous answers as well
         value: np.ndarray = np.zeros(0)
@@ -250,12 +250,12 @@ class Moments:
             infinite = np.isinf(leaves.loss)
             terms[infinite] = np.where(leaves.loss > 0.0, leaves.mass, 0.0)[infinite]
             value = np.bincount(self.of_leaf[segment], terms, minlength=leaves.nodes)
-        first, chances = a.start
-        return float(chances @ value[first])
+        first, probabilities = a.start
+        return float(probabilities @ value[first])
 
 
 def runs_of(segment_of: np.ndarray) -> list[tuple[int, int]]:
-    """Segments in the order of the rounds, each with how many rounds in a row have it."""
+    """Segments in the order of the rounds, each with its number of consecutive rounds."""
     return [(int(key), len(list(group))) for key, group in itertools.groupby(segment_of.tolist())]
 
 

@@ -1,4 +1,4 @@
-"""Whether the states of a rule close: the count of those found, and when to give up."""
+"""The number of states found, and the decision to give up where they do not close."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from simulator.foundations.wording import count_of
 
 MOST_NODES = 200_000
 TREE, TREE_REPEATS, TREE_GROWTH = 20_000, 0.02, 1.2
-"""So many nodes are a tree without end where at most that share of the ways led to one that was
-known, and each of the last rounds had so many times the new nodes of the one before. Of the ways of
-an automaton of ``MOST_NODES`` nodes that are met in no order, 5% do when 20,000 are known."""
+"""The search counts as an infinite tree at TREE nodes if at most the share TREE_REPEATS of the ways
+led to a known node, and in each of the last rounds the new nodes grew by the factor TREE_GROWTH. Of
+an automaton of ``MOST_NODES`` nodes visited at random, 5% of the ways do once 20,000 are known."""
 
 INSTEAD = 'the method "auto" uses the bound of the family instead'
-"""What remains where a rule cannot be enumerated."""
+"""The alternative where a rule cannot be enumerated."""
 
 
 class Census:
@@ -24,8 +24,8 @@ class Census:
     ----------
     rounds : k.
     nodes : how many were found.
-    ways : how many ways led to a node, known or new.
-    new : how many were found first in each round.
+    ways : the number of ways to a node, known or new.
+    new : the number of nodes first found in each round.
     """
 
     def __init__(self, rounds: int) -> None:
@@ -34,7 +34,7 @@ class Census:
         self.new = [0] * rounds
 
     def count(self, i: int, new: bool) -> None:
-        """Count a way to a node before round ``i``; NotApplicable where they do not close."""
+        """Count a way to a node before round ``i``; raises NotApplicable if they do not close."""
         self.ways += 1
         if not new:
             return
@@ -49,7 +49,7 @@ class Census:
             )
 
     def _is_a_tree(self, i: int) -> bool:
-        """Whether hardly a node was met twice, and at this growth there will be too many."""
+        """Whether few nodes were found twice, and at this growth there will be too many."""
         if i < 3 or self.ways - self.nodes > TREE_REPEATS * self.ways:
             return False
         one, two, three = self.new[i - 3 : i]  # round i itself is not complete

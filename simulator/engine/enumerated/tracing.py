@@ -1,9 +1,9 @@
-"""Every way that a step function can go, found by running it on numbers that are not yet known.
+"""All ways through a step function, found by running it on unknown numbers.
 
-A step that looks at its answer, its coins and the round only through comparisons takes finitely
-many ways. It is run on :class:`Unknown` numbers; where it compares one, the comparison is decided
-both ways, one run each, and the number is known to lie in a smaller interval from then on. A way
-ends as a :class:`Way`: what the step returned, and the intervals that lead there.
+A step that uses its answer, its coins and the round only in comparisons has finitely many ways. It
+is run on :class:`Unknown` numbers. Where it compares one, the comparison is decided both ways, one
+run each, which narrows the number's interval. A :class:`Way` holds what the step returned, and the
+intervals that lead there.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from simulator.foundations.errors import NotApplicable
 from simulator.mechanisms.gaussian import log_normal_between
 
 DRAWS, MOST_COMPARED = 4, 64
-"""Numbers tried within each way, and ways of one step that are."""
+"""Numbers tried within each way, and most ways of one step that are tried."""
 
 
 class TracedCoins:
-    """Coins whose draws are decided by enumeration; ``probability`` of the way so far."""
+    """Coins whose draws are decided by enumeration."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -35,7 +35,7 @@ class TracedCoins:
 
     @property
     def probability(self) -> float:
-        """The probability of all that was decided."""
+        """The probability of all decisions so far."""
         product = self.factor
         for line, between in self.drawn:
             product *= between(line.low, line.high)
@@ -104,10 +104,10 @@ class Way(NamedTuple):
 
     Attributes
     ----------
-    state, move, parameter : what it returned; the parameter is NaN where it gave none. The move is
-        an int where it is whole.
-    first, last : the rounds for which it goes so, both included.
-    low, high : the interval of the answer; infinite where it was not looked at.
+    state, move, parameter : returned by the step; the parameter is NaN where there is none. The
+        move is an int where it is whole.
+    first, last : the rounds in which the step takes this way, both included.
+    low, high : the interval of the answer; infinite where it was not compared.
     probability : of the adversary's coins.
     """
 
@@ -130,10 +130,10 @@ def ways(
 ) -> Iterator[Way]:
     """Every way that the step takes from ``state`` in the rounds from first to last.
 
-    ``answer`` is a number, or for one that may be anything (spacing of its atoms, one of them),
-    the spacing 0 where it is continuous. With ``check`` the ways are compared with the step on
-    numbers. Raises RoundMatters where there are several rounds and the step does more than compare
-    their number, NotApplicable where the ways cannot be enumerated.
+    ``answer`` is a number, or for an unknown one (spacing of its atoms, one of them), with spacing
+    0 where it is continuous. With ``check`` the ways are compared with the step on numbers. Raises
+    RoundMatters where there are several rounds and the step computes with their number,
+    NotApplicable where the ways cannot be enumerated.
     """
     first, last = rounds
     tosses = False
@@ -153,7 +153,7 @@ def ways(
             move = plain_move(move)
         except (NotApplicable, RoundMatters, KeyboardInterrupt):
             raise
-        except BaseException as error:  # a user's code, on numbers that it has not met
+        except BaseException as error:  # raised by a user's step on unknown numbers
             raise NotApplicable(
                 f"the rule's step cannot be enumerated: it raised {type(error).__name__} "
                 f"({error}) on a number that is not known in advance"
@@ -190,10 +190,10 @@ def compare_with_numbers(
     *,
     tosses: bool,
 ) -> None:
-    """Take the step on numbers within each way; raises NotApplicable where it goes another.
+    """Run the step on numbers within each way; raises NotApplicable where it takes another way.
 
-    Types, texts and the rounding of doubles are not seen by comparisons of unknown numbers. With
-    one number for an answer, once is enough where the step ``tosses`` no coins.
+    Comparisons of unknown numbers do not show effects of types, texts and rounding. One run is
+    enough for a known answer where the step ``tosses`` no coins.
     """
     for way in found[:MOST_COMPARED]:
         for i in {way.first, way.last}:
@@ -217,21 +217,21 @@ def compare_with_numbers(
 
 
 def with_signs(state: Any) -> Any:
-    """The state as a key: 0.0 and -0.0 are equal, but ``copysign`` and a division part them."""
+    """The state as a key that distinguishes 0.0 from -0.0, as ``copysign`` and division do."""
     if isinstance(state, tuple):
         return tuple(map(with_signs, state))
     return "-0.0" if state == 0 and math.copysign(1.0, state) < 0.0 else state
 
 
 def is_nan(state: Any) -> bool:
-    """Whether a state holds a number that is none, and so equals nothing."""
+    """Whether a state contains NaN."""
     return any(map(is_nan, state)) if isinstance(state, tuple) else bool(state != state)
 
 
 def numbers_within(
     way: Way, answer: float | tuple[float, float], rng: np.random.Generator, tosses: int
 ) -> list[float]:
-    """The answer, so many times, or some that lie in a way's interval."""
+    """The answer, ``tosses`` times, or some numbers in the way's interval."""
     if not isinstance(answer, tuple):
         return [answer] * tosses
     spacing, origin = answer
@@ -252,7 +252,7 @@ def numbers_within(
 
 
 def plain_move(move: Any) -> float:
-    """The move as a plain number, an int where it is whole; raises NotApplicable if not known."""
+    """The move as a plain number, an int where it is whole; raises NotApplicable if unknown."""
     if not isinstance(move, Unknown) and not math.isfinite(move):
         return float(move)
     number = math.floor(move)
@@ -266,7 +266,7 @@ def plain_move(move: Any) -> float:
 
 
 def plain_state(state: Any) -> Any:
-    """The state with plain numbers for numpy's; raises NotApplicable where it is not known."""
+    """The state with plain numbers for numpy's; raises NotApplicable if a number is unknown."""
     if isinstance(state, Unknown):
         raise NotApplicable(
             f"the rule keeps its {state.line.name} as a number in its state, which then takes "
@@ -277,5 +277,5 @@ def plain_state(state: Any) -> Any:
     if isinstance(state, np.generic):
         return state.item()
     if not isinstance(state, bool | int | float):
-        raise NotApplicable(f"the rule's state {state!r} is no number or tuple of numbers")
+        raise NotApplicable(f"the rule's state {state!r} is not a number or tuple of numbers")
     return state

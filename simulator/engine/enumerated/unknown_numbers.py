@@ -1,7 +1,7 @@
-"""A number of which only an interval is known, and the arithmetic that a step does with it.
+"""A number known only by an interval, and the arithmetic of a step with it.
 
-Where a step compares an :class:`Unknown` number the comparison is decided both ways, one run each;
-the number is known to lie in a smaller interval from then on.
+Where a step compares an :class:`Unknown` number the comparison is decided both ways, one run each,
+which narrows the interval.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from simulator.engine.enumerated.intervals import Line
 from simulator.foundations.errors import NotApplicable
 
 MOST_CELLS = 4096
-"""Whole numbers that one truncation or one draw of integers may be taken apart into."""
+"""Most values of one truncation or one draw of integers."""
 
 
 def no_number(value: Any) -> bool:
-    """Whether a value is NaN: it compares as nothing does."""
+    """Whether a value is NaN."""
     return not isinstance(value, Unknown) and bool(value != value)
 
 
 class Unknown:
-    """An unknown number, and what plain arithmetic makes of it.
+    """A linear function of an unknown number.
 
     Attributes
     ----------
     line : the number.
-    scale, shift : it has become scale * number + shift, but for rounding.
-    steps : the arithmetic that was done, in order: comparisons repeat it on doubles to find the
+    scale, shift : the value is scale * number + shift, up to rounding.
+    steps : the arithmetic operations in order; comparisons repeat them on doubles to find the
         number at which they change.
     """
 
     __slots__ = ("line", "scale", "shift", "steps")
-    __array_ufunc__ = None  # numpy's numbers leave arithmetic and comparison to this class
+    __array_ufunc__ = None  # numpy defers arithmetic and comparison to this class
 
     def __init__(
         self, line: Line, scale: float = 1.0, shift: float = 0.0,
@@ -45,7 +45,7 @@ class Unknown:
         self.line, self.scale, self.shift, self.steps = line, scale, shift, steps
 
     def at(self, number: float) -> float:
-        """What the arithmetic makes of a number, rounded as doubles are."""
+        """The value for a number, rounded as doubles are."""
         value = number
         for operation, by in self.steps:
             if operation == "+":
@@ -75,7 +75,7 @@ class Unknown:
         return self.line.below_cut(self._end(value, inclusive)) == (self.scale > 0.0)
 
     def _end(self, value: float, inclusive: bool) -> float:
-        """The number at which the arithmetic passes a value, as doubles are rounded."""
+        """The number at which the rounded arithmetic passes a value."""
         rising = self.scale > 0.0
 
         def holds(number: float) -> bool:
@@ -131,7 +131,7 @@ class Unknown:
             return self._after("+", other, self.scale + other.scale, self.shift + other.shift)
         if {*self.steps, *other.steps} <= {("*", -1.0)}:
             return Unknown(self.line, 0.0)
-        return self._refuse("is taken from a multiple of itself, which rounds as it may")
+        return self._refuse("is subtracted from a multiple of itself, which rounds")
 
     __radd__ = __add__
 
@@ -191,7 +191,7 @@ class Unknown:
     def __index__(self) -> int:
         value = self._settled("is used as an index")
         if value != int(value):
-            self._refuse("is used as an index, but is no whole number")
+            self._refuse("is used as an index, but is not a whole number")
         return int(value)
 
     def __mod__(self, other: Any) -> Any:
@@ -204,19 +204,19 @@ class Unknown:
         return other / self._settled("divides a number")
 
     def __floordiv__(self, other: Any) -> int:
-        if self.line.spacing and float(other) != int(other):  # Python's // is no floor of /
+        if self.line.spacing and float(other) != int(other):  # Python's // is not the floor of /
             return int(self._settled("is divided by a fraction and rounded") // other)
         return math.floor(self / other)
 
     def __float__(self) -> float:
-        return self._settled("is handed to a function, or kept as a number")
+        return self._settled("is passed to a function, or kept as a number")
 
     @staticmethod
     def _whole_if_so(value: float) -> float | int:
         return int(value) if value == int(value) else value
 
     def _settled(self, what: str) -> float:
-        """The number itself, by decision among its atoms where these are few; else a refusal."""
+        """The number, decided among its atoms if these are few; else raises NotApplicable."""
         line = self.line
         if line.name == "round":
             raise line.script.refusal(RoundMatters())
@@ -234,10 +234,10 @@ class Unknown:
         return self.at(atom)
 
     def __getattr__(self, name: str) -> NoReturn:
-        self._refuse(f"is asked for its {name}")
+        self._refuse(f"is used by its {name}")
 
     def _refuse_beside(self, other: Unknown) -> None:
-        """Raise RoundMatters where one of two numbers is the round, which can be known."""
+        """Raise RoundMatters where one of two numbers is the round."""
         if self.line is not other.line and "round" in (self.line.name, other.line.name):
             raise self.line.script.refusal(RoundMatters())
 

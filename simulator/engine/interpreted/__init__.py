@@ -1,1 +1,1 @@
-"""Play round by round in Python: any generator, any mechanism."""
+"""The engine that plays any generator and any mechanism in Python."""

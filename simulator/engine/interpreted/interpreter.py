@@ -22,13 +22,13 @@ from simulator.mechanisms.tilted import TiltedLaw
 
 
 class Trial:
-    """One play of Algorithm 1, and what it leaves behind.
+    """One play of Algorithm 1: its running loss and weight, and the answers that are kept.
 
     Attributes
     ----------
-    loss : the privacy loss so far; of tilted play for experiment 1 its negative.
+    loss : the privacy loss so far; in tilted play of experiment 1 its negative.
     log_weight : ln dP_b/dQ so far.
-    log_guard : the same for the guard of a guarded measure, and whether it is what ``guards``.
+    log_guard : the same for the guard of a guarded measure; ``guards`` is whether it draws.
     answers, path : the answers and the running losses, where these are kept.
     keeps : whether any of them are.
     """
@@ -45,7 +45,7 @@ class Trial:
         self.keeps = keep_answers or keep_path
 
     def keep(self, answer: Any) -> None:
-        """Keep what is kept of a round."""
+        """Append a round's answer and running loss, where they are kept."""
         if self.answers is not None:
             self.answers.append(answer)
         if self.path is not None:
@@ -85,7 +85,7 @@ def tilted_draw(
     def law_of(pair: Pair, level: int) -> TiltedLaw:
         if len(laws[level]) >= MAX_PREPARED:
             laws[level].clear()
-        # the pair is kept: its id stays its own
+        # the pair is kept, so that its id is not reused
         laws[level][id(pair)] = pair, prepared.law(pair, level)
         return laws[level][id(pair)][1]
 
@@ -115,8 +115,8 @@ def tilted_draw(
 def play_interpreted(specification: Specification, b: int, block: int) -> Outcome:
     """Play one block of experiment ``b`` round by round in Python.
 
-    A block that meets a mechanism without likelihood begins anew and keeps every view: they are
-    all there is to know.
+    A block with a mechanism without likelihood is replayed with every view kept, as no losses are
+    known.
     """
     s = specification
     try:
@@ -233,7 +233,7 @@ def begin(specification: Specification, coins: np.random.Generator) -> Generator
 
 
 def adversary_raised(error: BaseException) -> DpcomposeError:
-    """The error to raise for what the adversary raised when it was handed an answer."""
+    """The error to raise for an error of the adversary."""
     if isinstance(error, DpcomposeError):
         return error
     if isinstance(error, StopIteration):

@@ -1,10 +1,9 @@
-"""Challenges checked and prepared, each of those that repeat once.
+"""Checks and preparation of challenges, once for those that repeat.
 
-A challenge is found again by its objects, or as equal to an earlier one. What is kept rests on a
-contract: a mechanism is a frozen dataclass, or another hashable value that compares by what it
-holds, and two that are equal play alike. A challenge that holds a user's function, or a value that
-can be altered, is checked and prepared in every round (see
-:func:`simulator.identity.keys.is_fixed`).
+A challenge is found again by its objects, or by equality with an earlier one. Contract: a mechanism
+is a frozen dataclass, or another hashable value that compares by its content, and equal mechanisms
+play alike. A challenge that holds a user's function or a mutable value is checked and prepared in
+every round (see :func:`simulator.identity.keys.is_fixed`).
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ from simulator.mechanisms.sensitivities import check_sensitivities
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
 
 MAX_PREPARED = 4096
-"""Prepared challenges kept at once; beyond it all are dropped, which bounds the memory."""
+"""Most prepared challenges kept; beyond, all are dropped, which bounds the memory."""
 MOST_MET = 1024
-"""Challenges recorded in a block, where they are."""
+"""Most challenges recorded in a block."""
 
 
 class LossUnknown(NotApplicable):
-    """A play that needs losses has met a mechanism that has no likelihood."""
+    """A play that needs losses uses a mechanism without likelihood."""
 
 
 @dataclass(slots=True, eq=False)
@@ -53,9 +52,9 @@ class Ready:
     ----------
     database_0, database_1, mechanism : the challenge; None of a message.
     pair : its two output distributions.
-    price : what a filter charges for it.
-    least, most : the losses that a round may have, see ``allowed_losses``; NaN where the mechanism
-        has no likelihood.
+    price : its price under the filter.
+    least, most : the range of the round's loss, see ``allowed_losses``; NaN where the mechanism has
+        no likelihood.
     terms, sample, loss : ``sample(terms, b, noise)`` draws an answer and ``loss(terms, answer)`` is
         its loss: the scalar functions and params of a scalar pair, else the pair's own methods.
     """
@@ -86,13 +85,13 @@ class Ready:
 
 @dataclass(slots=True, eq=False)
 class Admitted:
-    """Two databases and a query that were checked, and what was prepared for its mechanisms.
+    """Two checked databases and a query, and the prepared challenges of its mechanisms.
 
     Attributes
     ----------
-    key : the ids under which it is found.
+    key : the ids by which it is found.
     held : the objects that have these ids.
-    by_parameter : the mechanisms of one class that differ in their privacy parameter alone.
+    by_parameter : the prepared challenges by the privacy parameter of the mechanism.
     """
 
     key: tuple[Any, ...] = ()
@@ -102,9 +101,9 @@ class Admitted:
 
 @cache
 def reader(kind: Any) -> Callable[[Any], tuple[Any, Any]]:
-    """What reads the query and the privacy parameter of mechanisms of a class.
+    """A function that returns the query and the privacy parameter of mechanisms of a class.
 
-    A mechanism that holds anything else stands for its query itself, and has the parameter None.
+    For a mechanism with other fields it returns the mechanism itself and None.
     """
     names = frozen_fields(kind)
     parameter = getattr(kind, "parameter_name", "")
@@ -114,24 +113,23 @@ def reader(kind: Any) -> Callable[[Any], tuple[Any, Any]]:
 
 
 class Prepared:
-    """The challenges of a block that were prepared so far.
+    """The prepared challenges of a block.
 
-    Where the sampling is tilted for experiment 1 the two databases change places, so that large
-    losses of the pair are always the rare ones. Where no losses are needed, because every view is
-    kept, mechanisms without a likelihood may be played.
+    In tilted play of experiment 1 the two databases are exchanged, so that large losses of the pair
+    are the rare ones. Where every view is kept no losses are needed, and mechanisms without a
+    likelihood may be played.
 
     Attributes
     ----------
-    by_mechanism : what was prepared for a mechanism that was kept, under its id.
-    by_objects, by_value : what was admitted, under the ids and under the values of the databases
-        and the query.
+    by_mechanism : the prepared challenge of a mechanism that was kept, by its id.
+    by_objects, by_value : the admitted databases and queries, by ids and by values.
     """
 
     def __init__(self, specification: Specification, b: int, *, losses_needed: bool = True) -> None:
         self.specification = specification
         self.losses_needed = losses_needed
         self.exchanged = bool(b) and specification.sampling is not None
-        # an answer with this loss has probability 0 where it was drawn
+        # the loss of an answer of probability 0 in this experiment
         self.impossible = math.inf if b and not self.exchanged else -math.inf
         self.by_mechanism: dict[int, Ready] = {}
         self.by_objects: dict[tuple[Any, ...], Admitted] = {}
@@ -142,7 +140,7 @@ class Prepared:
         self.met: dict[Any, Challenge] = {}
 
     def ready(self, challenge: Any) -> Ready:
-        """What was prepared for this challenge or an equal one, or prepare it; raises Breach."""
+        """The prepared challenge for this one or an equal one; raises Breach."""
         try:
             database_0, database_1, mechanism = challenge
         except (TypeError, ValueError):
@@ -177,7 +175,7 @@ class Prepared:
         return ready
 
     def admitted(self, kind: type, query: Any, database_0: Any, database_1: Any) -> Admitted | None:
-        """What is kept of equal databases and an equal query; None where nothing may be kept."""
+        """The entry of equal databases and an equal query; None where it may not be kept."""
         value = kind, query, database_0, database_1
         try:
             admitted = self.by_value.get(value)
@@ -196,7 +194,7 @@ class Prepared:
         return admitted
 
     def make_room(self) -> None:
-        """Count one more that is kept; drop everything once it is too much."""
+        """Count one more entry; drop all beyond MAX_PREPARED."""
         self.kept += 1
         if self.kept > MAX_PREPARED:
             self.kept = 0
@@ -206,7 +204,7 @@ class Prepared:
     def prepare(
         self, database_0: Any, database_1: Any, mechanism: Any, admitted: Admitted | None = None
     ) -> Ready:
-        """Check and prepare a challenge, of an admitted one the parameter; raises Breach."""
+        """A checked and prepared challenge; of an admitted one, the parameter. Raises Breach."""
         s = self.specification
         known = admitted is not None and admitted.by_parameter
         if not known:
@@ -232,20 +230,20 @@ class Prepared:
         return Ready(database_0, database_1, mechanism, pair, price, least, most)
 
     def message(self, ask: Ask) -> Ready:
-        """A message to what this trial has opened; it costs nothing more. Raises Breach."""
+        """A message to an interactive mechanism of this trial, at no price; raises Breach."""
         pair = (self.conversations or Conversations()).pair(ask)
         return Ready(None, None, None, pair, (0.0, 0.0), math.nan, math.nan)
 
     def begin_trial(self) -> None:
-        """Forget the interactive mechanisms that the last trial has opened."""
+        """Drop the interactive mechanisms of the last trial."""
         if not self.losses_needed:
             self.conversations = Conversations(self.conversations)
 
     def checked(self, ready: Ready, answer: Any, loss: float) -> Any:
-        """Return an answer that is no plain float, or whose loss is unknown.
+        """An answer that is not a plain float, or whose loss is unknown, checked.
 
-        What an interactive mechanism has opened becomes a handle. Raises Breach for an answer that
-        is not finite, and for a loss beyond what the mechanism promises.
+        An opened conversation becomes a handle. Raises Breach for an answer that is not finite, and
+        for a loss beyond the mechanism's promise.
         """
         if math.isnan(ready.least):
             if not isinstance(answer, Conversation):
@@ -268,5 +266,5 @@ class Prepared:
             theta = float(self.specification.sampling.levels[level])
             law = tilted_law(pair, theta)
             require_digits("this mechanism", theta, law.psi)
-            self.laws[key] = pair, law  # the pair is kept: its id stays its own
+            self.laws[key] = pair, law  # the pair is kept, so that its id is not reused
         return self.laws[key][1]

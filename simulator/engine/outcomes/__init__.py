@@ -1,1 +1,1 @@
-"""What blocks measure, added up in any order, and read back."""
+"""Outcomes of blocks, which add up in any order, and their stored form."""

@@ -1,13 +1,13 @@
-"""Losses counted on a fixed grid: sums do not depend on the order in which they are taken.
+"""Losses counted in bins of a fixed grid, so that sums do not depend on the order.
 
 A bin holds the numbers that share their sign, their decade and their first four significant digits,
 rounded away from 0; below 0.01 it is 1e-6 wide. So a threshold of up to four digits is the end of a
-bin, which holds the losses that equal it too, and bins are narrow beside what is in them, whatever
-the scale of the losses. Per bin there are the number of losses, the least and the largest of them,
-and the sum of where in the bin they lie, in units of 2^-24 of its width: whole numbers, and exact
-floats that are only compared, so that adding up rounds nothing. Numbers on a lattice have equal
-least and largest, up to their own rounding, and nothing is lost of them. Infinite losses have bins
-of their own, and so have unknown ones (NaN).
+bin, which includes the losses equal to it, and bins are narrow relative to their losses at every
+scale. Per bin there are the number of losses, the least and the largest of them, and the sum of
+where in the bin they lie, in units of 2^-24 of its width: whole numbers, and floats that are only
+compared, so that sums have no rounding. Losses on a lattice have equal least and largest, up to
+their own rounding, so no information is lost. Infinite and unknown (NaN) losses have their own
+bins.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 MOST = 1 << 38
-"""As many losses may be counted at most: sums of places in a bin are below 2^62 then."""
+"""Most losses that may be counted, so that sums of places in a bin are below 2^62."""
 
 PLACES = 1 << 24
-"""Where in its bin a loss lies is rounded down to so many steps."""
+"""Steps per bin, to which the place of a loss is rounded down."""
 
 _LEADING = 4  # significant digits
-_TIES = 1e-9  # of a bin: a loss that passes a bin's end by so little is at the end but for rounding
+_TIES = 1e-9  # of a bin: tolerance for rounding at the end of a bin
 _KEYS = 1 << 14  # per decade
 _SMALLEST = -2  # below 10 to this power bins are as wide as just above
 _DECADES = 10.0 ** np.arange(_SMALLEST, 309)
@@ -40,9 +40,9 @@ _UNKNOWN = np.iinfo(np.int32).max
 
 
 def bin_keys(values: Floats) -> tuple[NDArray[np.int32], Whole]:
-    """Return each number's bin and its place in it; keys ascend with the numbers, NaN last.
+    """Each number's bin and its place in it; keys ascend with the numbers, NaN last.
 
-    Places count from the end of the bin that is nearer to 0.
+    Places count from the end of the bin nearer to 0.
     """
     size = np.abs(values)
     ordinary = np.isfinite(values)
@@ -59,7 +59,7 @@ def bin_keys(values: Floats) -> tuple[NDArray[np.int32], Whole]:
 
 
 def distances(keys: NDArray[np.int32]) -> tuple[Floats, Floats]:
-    """Return how far from 0 bins begin, and how wide they are; of the bins of finite numbers."""
+    """Distances from 0 at which bins of finite numbers begin, and their widths."""
     towards = np.where(keys < 0, -1 - keys, keys)
     decade, digits = np.divmod(towards, _KEYS)
     per_unit = _PER_UNIT[decade]
@@ -74,7 +74,7 @@ class LossBins:
     ----------
     keys : int32, ascending.
     counts : int64, the numbers in the bin, at least 1.
-    places : int64, the sum of where in the bin they lie.
+    places : int64, the sum of their places in the bin.
     least, largest : float64, the least and the largest of them.
     """
 
@@ -142,7 +142,7 @@ class LossBins:
         with np.errstate(invalid="ignore"):
             finite = np.isfinite(self.least)
         begins, widths = distances(np.where(finite, self.keys, 0))
-        # a place is rounded down by less than one step, and off by one more for float rounding
+        # a place is rounded down by less than one step, plus at most one for rounding errors
         mean = self.places / self.counts
         near = begins + widths * ((mean - 1.0) / PLACES)
         far = begins + widths * ((mean + 2.0) / PLACES)
@@ -163,7 +163,7 @@ class LossBins:
         }
 
     def problem(self) -> str:
-        """What shows that no numbers have left these bins behind; empty where nothing does."""
+        """Why these bins cannot be the bins of any numbers; empty if they can."""
         kinds = (np.int32, np.int64, np.int64, np.float64, np.float64)
         for (name, array), kind in zip(self.arrays().items(), kinds):
             if array.dtype != kind or array.shape != (self.keys.size,):

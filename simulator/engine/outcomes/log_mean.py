@@ -1,4 +1,4 @@
-"""The mean of a nonnegative sample given by its logarithms, and how far it can be trusted."""
+"""The mean of a nonnegative sample given by its logarithms, with diagnostics."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from simulator.foundations.errors import Refusal
 from simulator.foundations.wording import count_of
 
 VALID_ENDS = "betting below, the family's curve above"
-"""Ends that a weighted sample of any measure has: the lower needs only that weights are not
-negative, the upper is what the family allows at most."""
+"""The method of a weighted sample under any measure: the lower end needs only nonnegative weights,
+the upper is the family's bound."""
 
 MINIMUM_HITS = 30
-"""Fewer contributing trials than this give no guess: no law of large numbers yet."""
+"""Least number of contributing trials for asymptotic limits."""
 LARGEST_SHARE = 0.2
-"""One trial may contribute at most this share of the sum: beyond, it is the estimate."""
+"""Largest share of the sum that one trial may contribute."""
 
 _ROUNDING = 1e-10  # log-weights are sums over many rounds; matters when the variance is zero
 _SMALLEST_LOG = -690.0  # e^-690 is still a normal float
@@ -43,8 +43,8 @@ class LogMean:
     ) -> LogMean:
         """Summary of a sample of logarithms; -inf stands for a contribution of zero.
 
-        ``trials`` counts the whole sample when some of its zeros were left out; ``counts`` are the
-        trials that each stands for, one each without them.
+        ``trials`` is the size of the whole sample where zeros were left out; ``counts`` are the
+        trials that each number stands for, by default one.
         """
         trials = log_sample.size if trials is None else trials
         peak = float(log_sample.max())
@@ -81,11 +81,10 @@ class LogMean:
         minimum_hits: int,
         largest_share: float,
     ) -> tuple[tuple[float, float] | None, str]:
-        """Asymptotic ``limits`` to stand beside the valid ends; or None, and why there are none.
+        """Asymptotic ``limits`` besides the valid ends; or None, and why there are none.
 
-        The valid ends are given in any case. Where the weights are ``bounded`` in advance they need
-        nothing beside them; else there is no guess where hits are few or one weight dominates.
-        Raises Refusal where nothing was measured: no hit at all, or a value that is no float.
+        There are none where the weights are ``bounded`` in advance, where hits are few, or where
+        one weight dominates. Raises Refusal where there is no hit, or the value underflows.
         """
         if self.hits == 0:
             needed = 1 if bounded else max(minimum_hits, 1)
@@ -96,7 +95,7 @@ class LogMean:
         if self.log_value < _SMALLEST_LOG:
             raise Refusal(
                 f"the estimate is e^{self.log_value:.0f}, below the smallest float: "
-                "ask for a less extreme epsilon"
+                "choose a less extreme epsilon"
             )
         if bounded:
             return None, ""
@@ -116,7 +115,7 @@ class LogMean:
     def asymptotic_limits(self, alpha: float) -> tuple[float, float]:
         """Limits, error ``alpha`` per side: Student with the effective sample's degrees of freedom.
 
-        On the logarithmic scale, because sums of skewed weights err more often below than above.
+        On the logarithmic scale, as sums of skewed weights are more often too small than too large.
         """
         freedom = max(self.effective_sample_size - 1.0, 1.0)
         reach = float(-scipy.special.stdtrit(freedom, alpha)) * self.relative_error + _ROUNDING

@@ -1,7 +1,7 @@
-"""Losses of one experiment, one by one or counted: the questions that estimates ask of them.
+"""Losses of one experiment, one by one or counted in bins, and the statistics that estimates need.
 
-Of a bin the sample has the least and the largest loss and limits of the mean. Whatever else the
-losses in it may have been, an answer that depends on it is given twice, from below and from above.
+Of a bin the least and the largest loss and limits of the mean are known. A statistic that depends
+on more is returned twice, as a lower and an upper limit.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class LossSample:
     least, largest : float64, the ends of each point's losses; one array where all are known.
     low_means, high_means : float64, limits of the mean of each point's losses.
     counts : int64, the trials that each point stands for; None where each is one trial.
-    cuts : what is known of the order, see :class:`simulator.engine.outcomes.points.Points`.
-    noted : the losses of some trials, by their numbers, where they were counted.
+    cuts : the known order of the points, see :class:`simulator.engine.outcomes.points.Points`.
+    noted : the losses of some trials by number, where losses were counted.
     """
 
     least: Floats
@@ -50,8 +50,8 @@ class LossSample:
     def of(cls, losses: Floats, head: int | None = None) -> LossSample:
         """Every loss, float64 of shape (trials,).
 
-        With ``head`` bets change from there on where the number of trials has doubled, as they do
-        for a sample of which all after the first ``head`` trials were counted.
+        With ``head`` bets change at head, 2 head, 4 head, ... trials, as for a sample counted in
+        bins after its first ``head`` trials.
         """
         cuts = [losses.size]
         if head is not None and head < losses.size:
@@ -63,7 +63,7 @@ class LossSample:
     def counted(
         cls, head: Floats, parts: Sequence[LossBins], noted: Mapping[int, float] | None = None
     ) -> LossSample:
-        """The first losses one by one, and the others counted in parts that follow one another."""
+        """The first losses one by one, and the others counted in consecutive parts."""
         parts = [part for part in parts if part.keys.size]
         means = [part.means() for part in parts]
         cuts = [(head.size, head.size)]
@@ -100,10 +100,10 @@ class LossSample:
         return int(np.count_nonzero(which) if self.counts is None else self.counts[which].sum())
 
     def pilots(self) -> tuple[int, ...]:
-        """Numbers of first trials that may set the scale of the bets; the first that do, shall.
+        """Numbers of first trials to set the scale of the bets, to be tried in turn.
 
-        A tenth of all. Where bets change at cuts, first those trials that are known one by one, for
-        they set the same scale whether the others were counted or not; then those up to a cut.
+        A tenth of all. Where bets change at cuts, first the trials that are known one by one, which
+        set the same scale whether the others were counted or not; then those up to a cut.
         """
         tenth = max(1, self.trials // _PILOT_SHARE)
         cuts = [trials for trials, _ in self.cuts]
@@ -116,20 +116,20 @@ class LossSample:
         return None if self.counts is None else self.counts.astype(np.float64)
 
     def of_trial(self, trial: int) -> float:
-        """The loss of one trial; where they were counted, one that was noted."""
+        """The loss of one trial; one of ``noted`` where losses were counted."""
         return float(self.least[trial]) if self.exact else self.noted[trial]
 
     def losses(self) -> Floats:
         """Every loss; raises InvalidInput where they were counted."""
         if not self.exact:
             raise InvalidInput(
-                "this result keeps a summary of its losses and not each of them: play with "
+                "this result keeps a summary of its losses, not each of them:  play with "
                 'keep="losses"'
             )
         return self.least
 
     def middles(self) -> Floats:
-        """One loss for each point: the mean, as far as it is known."""
+        """One loss per point: the middle of the limits of its mean."""
         if self.exact:
             return self.least
         low, high = self.low_means, self.high_means
@@ -137,7 +137,7 @@ class LossSample:
             return np.where(np.isfinite(low), low + (high - low) / 2.0, low)
 
     def negated(self) -> LossSample:
-        """The same for -L."""
+        """The sample of -L."""
         if self.exact:
             negative = -self.least
             return LossSample(negative, negative, negative, negative, cuts=self.cuts)
@@ -147,7 +147,7 @@ class LossSample:
         )  # fmt: skip
 
     def first(self, trials: int) -> LossSample:
-        """The first trials, as many as are known one by one, or as lie before a cut."""
+        """The first ``trials``, which are known one by one or end at a cut."""
         points = int(Points(self.least, None, self.cuts).place_of(np.array([trials]))[0])
         cuts = tuple(cut for cut in self.cuts if cut[0] < trials)
         counts = None if self.counts is None else self.counts[:points]
@@ -161,12 +161,12 @@ class LossSample:
         )  # fmt: skip
 
     def count_above(self, thresholds: Floats) -> tuple[Whole, Whole]:
-        """Numbers of losses above each threshold: at least, and at most."""
+        """Lower and upper limits of the number of losses above each threshold."""
         few = self._count_above(self.least, thresholds)
         return few, few if self.exact else self._count_above(self.largest, thresholds)
 
     def _count_above(self, values: Floats, thresholds: Floats) -> Whole:
-        if thresholds.ndim == 0 or thresholds.size == 1:  # one look is cheaper than sorting
+        if thresholds.ndim == 0 or thresholds.size == 1:  # counting is faster than sorting
             return np.full(thresholds.shape, self.total(values > thresholds), dtype=np.int64)
         if self.counts is None:
             place = np.searchsorted(np.sort(values), thresholds, side="right")
@@ -196,7 +196,7 @@ class LossSample:
         return self.at_ranks(below + np.rint(np.asarray(shares) * last).astype(np.int64))
 
     def largest_finite(self, otherwise: float) -> float:
-        """The largest finite loss that is above ``otherwise``, or that."""
+        """The larger of ``otherwise`` and the largest finite loss."""
         finite = self.largest[np.isfinite(self.largest)]
         return float(max(otherwise, finite.max())) if finite.size else otherwise
 
@@ -222,7 +222,7 @@ class LossSample:
 
 @dataclass(frozen=True)
 class Excess:
-    """A nonnegative function of the trials, with what is known of it at every point.
+    """A nonnegative function of the trials, with its limits at every point.
 
     Attributes
     ----------
@@ -242,13 +242,13 @@ class Excess:
         return self.at(self.low if self.sample.exact else (self.low + self.high) / 2.0)
 
     def at(self, values: Floats) -> Points:
-        """All trials of a point at one value: what wins a bettor the most, for such means."""
+        """All trials of a point at one value, which maximises a bet's wealth for these means."""
         return Points(values, self.sample.counts_or_none(), self.sample.cuts)
 
     def spread(self, means: Floats) -> Points:
-        """The trials of a point at its two ends: what wins a bettor the least, for such means.
+        """The trials of a point at its two ends, which minimises a bet's wealth for these means.
 
-        A logarithm is concave, so it is least on average for the widest law.
+        The logarithm is concave, so its mean is least for the widest law.
         """
         counts = self.sample.counts
         if counts is None:

@@ -1,4 +1,4 @@
-"""What one block measured. Outcomes of blocks add up, in whatever order they come."""
+"""The outcome of one block; outcomes add up in any order."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from simulator.foundations.errors import InvalidInput
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one block measured.
+    """The outcome of one block.
 
     Attributes
     ----------
     losses : float64, shape (trials of the block,), the privacy losses of the views; NaN where a
-        mechanism without likelihood was asked, and then every view of the block is kept.
-    trace : float64, shape (3, rounds), or None: sums over the trials of the finite losses so
-        far, of their squares, and the number of them.
+        mechanism has no likelihood, and then every view of the block is kept.
+    trace : float64, shape (3, rounds), or None: per round the sum over the trials of the finite
+        running losses, of their squares, and their number.
     views : the kept views.
     log_weights : float64, shape (trials of the block,), ln dP_b/dQ of the views where they were
         drawn from another measure Q, or None.
     doubt : a line on why the block may not be reproducible, or "". Not stored.
-    challenges : those that a generator met, where the specification asks for them. Not stored.
+    challenges : those that a generator sent, where the specification records them. Not stored.
     """
 
     experiment: int
@@ -47,11 +47,11 @@ class Outcome:
 
     @property
     def blocks(self) -> int:
-        """It is one block."""
+        """The number of blocks, 1."""
         return 1
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The outcome as named arrays, fit for storage."""
+        """The outcome as named arrays, for storage."""
         named = {"losses": self.losses}
         if self.trace is not None:
             named["trace"] = self.trace
@@ -79,7 +79,7 @@ class Outcome:
 
 
 def plain(answers: np.ndarray) -> tuple[Any, ...]:
-    """The answers of a view as it had them: Python's numbers, or arrays."""
+    """The answers of a view as Python's numbers, or as arrays."""
     return tuple(answers.tolist() if answers.ndim == 1 else answers)
 
 

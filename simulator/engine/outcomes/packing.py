@@ -1,7 +1,7 @@
-"""Bins as few bytes: what neighbours share is written once, and zlib does the rest.
+"""Bins as compressed bytes.
 
-Keys are written as differences, and of all columns first every number's lowest byte, then every
-number's next one: the high bytes, which hardly vary, stand together and cost next to nothing.
+Keys are written as differences. Of each column the lowest bytes of all numbers come first, then the
+next ones, so that the high bytes, which vary little, compress well.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SIZE = 8
 
 
 def packed(bins: LossBins | WeightedBins) -> np.ndarray:
-    """Return the bins as uint8, shape (bytes,)."""
+    """The bins as uint8, shape (bytes,)."""
     columns = list(bins.arrays().values())
     columns[0] = np.diff(columns[0], prepend=np.int32(0))
     start = columns[0].size.to_bytes(_SIZE, "little")
@@ -40,11 +40,11 @@ def packed(bins: LossBins | WeightedBins) -> np.ndarray:
 
 
 def unpacked(array: np.ndarray) -> LossBins:
-    """Inverse of ``packed``; raises InvalidInput for bytes that it has not made."""
+    """Inverse of ``packed``; raises InvalidInput for other bytes."""
     data, many = _opened(array, _SIZE)
     columns = _columns(data[_SIZE:], many, _COLUMNS)
     columns[0] = np.cumsum(columns[0], dtype=np.int32)
-    return _whole(LossBins(*columns))
+    return _checked(LossBins(*columns))
 
 
 def unpacked_weighted(array: np.ndarray) -> WeightedBins:
@@ -52,7 +52,7 @@ def unpacked_weighted(array: np.ndarray) -> WeightedBins:
     data, many = _opened(array, _SIZE + 1)
     columns = _columns(data[_SIZE + 1 :], many, _WEIGHTED)
     columns[:2] = [np.cumsum(column, dtype=np.int32) for column in columns[:2]]
-    return _whole(WeightedBins.of_columns(columns, data[_SIZE]))
+    return _checked(WeightedBins.of_columns(columns, data[_SIZE]))
 
 
 def _opened(array: np.ndarray, least: int) -> tuple[bytes, int]:
@@ -61,7 +61,7 @@ def _opened(array: np.ndarray, least: int) -> tuple[bytes, int]:
     data = array.tobytes()
     many = int.from_bytes(data[:_SIZE], "little")
     if len(data) < least or many > _MOST_BINS:
-        raise InvalidInput("bins that are not to be read")
+        raise InvalidInput("bins that cannot be read")
     return data, many
 
 
@@ -72,7 +72,7 @@ def _columns(data: bytes, many: int, kinds: tuple[type, ...]) -> list[Any]:
     except zlib.error:
         raw = b""
     if len(raw) != many * width:
-        raise InvalidInput("bins that are not to be read")
+        raise InvalidInput("bins that cannot be read")
     columns: list[Any] = []
     at = 0
     for kind in kinds:
@@ -84,7 +84,7 @@ def _columns(data: bytes, many: int, kinds: tuple[type, ...]) -> list[Any]:
     return columns
 
 
-def _whole(bins: AnyBins) -> AnyBins:
+def _checked(bins: AnyBins) -> AnyBins:
     if problem := bins.problem():
         raise InvalidInput(problem)
     return bins

@@ -1,8 +1,8 @@
-"""Numbers that may stand for many trials each, and what is known of the order they came in.
+"""Numbers that stand for one or many trials each, and the known part of their order.
 
 A betting test changes its bets at the starts of epochs, each bet chosen from earlier epochs alone;
-within an epoch the order is of no account. A sample that was counted keeps its first trials one by
-one, and of the rest only between which *cuts* they lie. Bets then change at the cuts.
+within an epoch the order does not matter. A counted sample keeps its first trials one by one, and
+the order of the rest only up to *cuts*, at which bets change.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ class Points:
     ----------
     values : float64, shape (points,).
     counts : float64, shape (points,), how many trials each stands for; None for one each.
-    cuts : pairs (trials, points): so many of the trials are so many of the points. The first
-        trials, up to the first cut, are known one by one; the last cut is the end. Without any
-        cut all are.
-    stride : how many points stand for each of those first trials together.
+    cuts : pairs (trials, points): the first ``trials`` are the first ``points``. Trials up to the
+        first cut are known one by one; the last cut is the end. Without cuts all are.
+    stride : the number of points per trial before the first cut.
     """
 
     values: Floats
@@ -46,7 +45,7 @@ class Points:
         return self.cuts[0][0] if self.cuts else self.trials
 
     def place_of(self, trials: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The points before each of these numbers of trials, of the head or at a cut."""
+        """The number of points before each number of trials, in the head or at a cut."""
         known = dict(self.cuts)
         places = [
             known[int(t)] if int(t) in known else int(t) * self.stride for t in trials.tolist()
@@ -54,7 +53,7 @@ class Points:
         return np.array(places, dtype=np.intp)
 
     def times(self, numbers: Floats) -> Floats:
-        """One number per point, times the trials that it stands for."""
+        """Each point's number times its trials."""
         return numbers if self.counts is None else numbers * self.counts
 
     def mean(self) -> float:
@@ -80,7 +79,7 @@ class Points:
 def epoch_starts(sample: Points, growth: float) -> NDArray[np.intp]:
     """First trial of every epoch, then the number of trials; epochs grow by ``growth``.
 
-    So they do as far as the trials are known one by one; then there is one from cut to cut.
+    After the trials that are known one by one there is one epoch from cut to cut.
     """
     starts = [0]
     while starts[-1] < sample.head:

@@ -51,7 +51,7 @@ def error_level(confidence: float) -> float:
 
 
 def numbers(values: ArrayLike, name: str) -> Floats:
-    """The values as an array of floats; InvalidInput where they are none."""
+    """The values as an array of floats; raises InvalidInput unless they are numbers."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Read an outcome back from storage: nothing is taken that the specification cannot have left."""
+"""Outcomes and tallies read from storage, checked against the specification."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def stored_tally(
     *,
     blocks: int,
 ) -> Tally | None:
-    """The tally that ``Tally.arrays`` gave; None where the specification's goal outgrew it.
+    """The tally of stored arrays; None where it has fewer trials or views than needed.
 
-    Raises InvalidInput for arrays that the specification's blocks cannot have left.
+    Raises InvalidInput for arrays that the specification's blocks cannot produce.
     """
     s = specification
     where = f"experiment {experiment}, block {block}"
     if experiment not in (0, 1) or not 0 <= block < block + blocks <= s.blocks:
-        raise InvalidInput(f"{where} is stored, and no block of this run")
+        raise InvalidInput(f"{where} is stored, but is not a block of this run")
     expected = {PLAIN if s.sampling is None else WEIGHTED, "digests"}
     if differing := sorted((expected | ({"trace"} if s.trace else set())) ^ set(named)):
         raise InvalidInput(
@@ -51,7 +51,7 @@ def stored_tally(
     if bins.trials > most:
         problem = f"{count_of(bins.trials, 'loss', 'losses')} for {count_of(most, 'trial')}"
     if bins.unknown:
-        problem = "losses that are no numbers"
+        problem = "losses that are not numbers"
     problem = problem or _too_large(s, np.concatenate((bins.least, bins.largest)))
     if problem:
         raise InvalidInput(f"{where} is stored with {problem}")
@@ -63,16 +63,16 @@ def stored_tally(
 def stored_outcome(
     specification: Specification, experiment: int, block: int, named: Mapping[str, np.ndarray]
 ) -> Outcome | None:
-    """The outcome that ``Outcome.arrays`` gave; None where the specification's goal outgrew it.
+    """The outcome of the arrays of ``Outcome.arrays``; None where trials or views are missing.
 
-    That is a last block played for fewer trials, or a block of which fewer views were kept than
-    are asked for now. Raises InvalidInput for arrays of other names, types, shapes or ranges than
-    the specification's blocks have.
+    These are missing from a last block of a smaller run, or from a block of a run that kept fewer
+    views. Raises InvalidInput for arrays of other names, types, shapes or ranges than the
+    specification's blocks have.
     """
     s = specification
     if experiment not in (0, 1) or not 0 <= block < s.blocks:
         raise InvalidInput(
-            f"experiment {experiment}, block {block} is stored, and no block of this run"
+            f"experiment {experiment}, block {block} is stored, but is not a block of this run"
         )
     trials = len(named["losses"]) if named.get("losses", np.zeros(())).ndim == 1 else 0
     kept = len(named["trials"]) if named.get("trials", np.zeros(())).ndim == 1 else 0
@@ -115,10 +115,10 @@ def _losses_problem(
             continue
         if array.dtype != np.float64 or array.shape != (trials,):
             return f"{name} of type {array.dtype} and shape {array.shape}"
-        # losses that nobody knows come with every view of the block
+        # losses may be unknown only where every view of the block is kept
         views = len(named.get("trials", ()))
         if np.isnan(array).any() and (name != "losses" or views != trials):
-            return f"{name} that are no numbers"
+            return f"{name} that are not numbers"
     if "log_weights" in named and (named["log_weights"] == np.inf).any():
         return "infinite weights"
     return _too_large(s, named["losses"])

@@ -1,8 +1,8 @@
-"""What blocks measured, added up: losses counted in bins, moments along the rounds, digests.
+"""Sums of outcomes: losses counted in bins, moments along the rounds, digests.
 
-Tallies of aligned stretches add up to the tally of a longer one. Counts are whole numbers, which
-add up in any order; the moments are floats, and are added in pairs of neighbouring stretches of one
-size, so that their rounding is the same in whatever order blocks come.
+Tallies of aligned stretches of blocks add up to the tally of a longer stretch. Counts are whole
+numbers, which add up in any order. The moments are floats, added in pairs of neighbouring stretches
+of one size, so that their rounding does not depend on the order of blocks.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from simulator.engine.outcomes.weighted_bins import WeightedBins
 from simulator.engine.views.views import View
 
 PLAIN, WEIGHTED = "bins", "weighted_bins"
-"""The names under which bins are stored, without log-weights and with them."""
+"""The names of stored bins, without log-weights and with them."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What ``blocks`` blocks measured, from number ``block`` on: one, or an aligned stretch.
+    """The sum of ``blocks`` blocks from number ``block`` on: one, or an aligned stretch.
 
     Attributes
     ----------
-    bins : the losses, counted; beside their log-weights where the play has some.
+    bins : the counted losses, with their log-weights where there are any.
     trace : as in :class:`~simulator.engine.outcomes.outcome.Outcome`.
-    digests : uint64, shape (blocks,): a digest of every block's losses and trace, so that two runs
-        can be held against each other to the bit.
-    doubt, challenges : as in Outcome; of a single block alone, and not stored.
+    digests : uint64, shape (blocks,): a digest of every block's losses and trace, to compare two
+        runs to the bit.
+    doubt, challenges : as in Outcome; of a single block only, and not stored.
     """
 
     experiment: int
@@ -49,7 +49,7 @@ class Tally:
 
     @classmethod
     def of(cls, outcome: Outcome) -> Tally:
-        """Count the losses of one block."""
+        """The tally of one block."""
         return cls(
             outcome.experiment, outcome.block, 1, bins_of(outcome),
             np.array([digest(outcome)], dtype=np.uint64),
@@ -58,7 +58,7 @@ class Tally:
 
     @property
     def views(self) -> tuple[View, ...]:
-        """None: a block of which views are kept is kept as it is."""
+        """Empty, as a block with kept views is not counted."""
         return ()
 
     @property
@@ -67,7 +67,7 @@ class Tally:
         return self.bins.trials
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The tally as named arrays, fit for storage."""
+        """The tally as named arrays, for storage."""
         name = WEIGHTED if isinstance(self.bins, WeightedBins) else PLAIN
         named = {name: packed(self.bins), "digests": self.digests}
         if self.trace is not None:
@@ -76,7 +76,7 @@ class Tally:
 
 
 def added(parts: Iterator[tuple[int, int, Mapping[str, np.ndarray]]]) -> dict[str, np.ndarray]:
-    """Add up the arrays of tallies, given with block and number of blocks, in order.
+    """The sum of arrays of tallies, given in order with block and number of blocks.
 
     Together they cover an aligned stretch.
     """
@@ -109,7 +109,7 @@ def counted_in(arrays: Mapping[str, np.ndarray]) -> tuple[str, LossBins | Weight
 
 
 def digest(outcome: Outcome) -> int:
-    """Eight bytes that tell a block's losses, log-weights and trace from any others."""
+    """An eight-byte digest of a block's losses, log-weights and trace."""
     state = hashlib.blake2b(digest_size=8)
     for array in (outcome.losses, outcome.log_weights, outcome.trace):
         state.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
@@ -120,31 +120,30 @@ class BinsSum:
     """A sum of bins of one kind, taken many at a time."""
 
     MOST = 1 << 19
-    """Bins that wait to be added up."""
+    """Most bins that are collected before they are added up."""
 
     def __init__(self) -> None:
         self._parts: list[Any] = []
-        self._waiting = 0
+        self._pending = 0
 
     def add(self, bins: LossBins | WeightedBins) -> None:
         """Add some more."""
         self._parts.append(bins)
-        self._waiting += bins.keys.size
-        if self._waiting > self.MOST + self._parts[0].keys.size:
+        self._pending += bins.keys.size
+        if self._pending > self.MOST + self._parts[0].keys.size:
             self.total()
 
     def total(self) -> Any:
         """The sum so far."""
         self._parts = [type(self._parts[0]).total(self._parts)]
-        self._waiting = self._parts[0].keys.size
+        self._pending = self._parts[0].keys.size
         return self._parts[0]
 
 
 class PairwiseSum:
     """A sum of arrays of stretches of blocks, each added to its twin of the same size.
 
-    Which additions are made depends on the stretches alone and not on their order, so the rounding
-    repeats; and no more arrays wait than there are gaps among the stretches, times their sizes.
+    The additions depend on the stretches alone and not on their order, so the rounding repeats.
     """
 
     def __init__(self) -> None:
@@ -152,7 +151,7 @@ class PairwiseSum:
 
     def add(self, block: int, blocks: int, array: np.ndarray) -> None:
         """Add the array of an aligned stretch."""
-        # block 0 and what follows up to the next power of two are never one stretch
+        # block 0 is never joined with the following stretch
         while (twin := (block ^ blocks, blocks)) in self._parts and min(block, twin[0]) > 0:
             other = self._parts.pop(twin)
             array = other + array if twin[0] < block else array + other

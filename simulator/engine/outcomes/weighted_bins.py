@@ -1,11 +1,11 @@
-"""Weighted losses counted on a fixed grid of losses and log-weights, the same bits in any order.
+"""Weighted losses counted on a fixed grid of losses and log-weights, in any order to the bit.
 
-Losses have the bins of ``bins``, log-weights bins of 2^-7, so that a weight
-is known to within 1% and the mean of a cell's weights far better: per cell there are whole sums of
-where in their bins losses and log-weights lie, and by Jensen's inequality and its converse the mean
-of e^x over a cell of width h is known to within h²/8. Where more than :data:`MOST_CELLS` cells are
-occupied, bins of log-weights join in pairs until they are fewer: as a part never occupies more
-cells than the whole, the width that a sum ends with does not depend on the order either.
+Losses have the bins of ``bins``, log-weights bins of 2^-7, so a weight is known to within 1% and
+the mean of a cell's weights much better: each cell has whole sums of the places of losses and
+log-weights in their bins, and by Jensen's inequality and its converse the mean of e^x over a cell
+of width h is known to within h²/8. Where more than :data:`MOST_CELLS` cells are occupied, bins of
+log-weights are joined in pairs. A part never occupies more cells than the whole, so the final width
+does not depend on the order either.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from simulator.engine.outcomes.samples import Floats, checked_log_weights
 Whole = NDArray[np.int64]
 
 MOST_CELLS = 1 << 17
-"""Of more occupied cells those are joined that are neighbours in their log-weights."""
+"""Most occupied cells; beyond, neighbours in log-weight are joined."""
 
 WIDEST = 7
-"""Bins of log-weights join so often at most: they are 1 wide then."""
+"""Most joins of bins of log-weights, to a width of 1."""
 
 _REDUCED: dict[str, np.ufunc] = {
     "keys": np.minimum,
@@ -40,15 +40,15 @@ _REDUCED: dict[str, np.ufunc] = {
     "least_weights": np.minimum,
     "largest_weights": np.maximum,
 }
-"""How entries of one cell come together; the order is that of the columns in storage."""
+"""How entries of one cell are combined; the order is that of the stored columns."""
 
 _PER_UNIT = 128.0
 _PLACES = 1 << 16
-_OUTSIDE = 1 << 30  # log-weights beyond this many bins, -inf among them, share a bin at either end
+_OUTSIDE = 1 << 30  # log-weights beyond this many bins, including -inf, share a bin at either end
 
 
 def weight_keys(log_weights: Floats) -> tuple[NDArray[np.int32], Whole]:
-    """Return each log-weight's bin and its place in it, rounded down; nothing else is rounded."""
+    """Each log-weight's bin and its place in it, rounded down."""
     scaled = np.clip(log_weights * _PER_UNIT, -_OUTSIDE - 1.0, _OUTSIDE)
     below = np.floor(scaled)
     return below.astype(np.int32), np.floor((scaled - below) * _PLACES).astype(np.int64)
@@ -62,10 +62,10 @@ class WeightedBins:
     ----------
     keys, weight_keys : int32, the bins of the loss and of the log-weight.
     counts : int64, the trials in the cell, at least 1.
-    places, weight_places : int64, the sums of where in their bins losses and log-weights lie.
+    places, weight_places : int64, the sums of the places of losses and log-weights in their bins.
     least, largest : float64, the least and the largest of the losses.
     least_weights, largest_weights : float64, the same of the log-weights.
-    level : how often bins of log-weights have joined in pairs.
+    level : how often bins of log-weights were joined in pairs.
     """
 
     keys: NDArray[np.int32]
@@ -140,7 +140,7 @@ class WeightedBins:
         )
 
     def _bounded(self) -> WeightedBins:
-        """As many joins as the number of cells needs, and not one more."""
+        """The bins with the fewest joins that leave at most MOST_CELLS cells."""
         found = self
         while found.keys.size > MOST_CELLS and found.level < WIDEST:
             found = found._at(found.level + 1)._gathered()
@@ -188,13 +188,13 @@ class WeightedBins:
         return cls(**dict(zip(_REDUCED, columns, strict=True)), level=level)
 
     def problem(self) -> str:
-        """What shows that no losses have left these cells behind; empty where nothing does."""
+        """Why these cells cannot be those of any losses; empty if they can."""
         kinds = (np.int32,) * 2 + (np.int64,) * 3 + (np.float64,) * 4
         for (name, array), kind in zip(self.arrays().items(), kinds):
             if array.dtype != kind or array.shape != (self.keys.size,):
                 return f"cells whose {name} are of type {array.dtype} and shape {array.shape}"
         if not 0 <= self.level <= WIDEST:
-            return "cells of a width that there is not"
+            return "cells of an unknown width"
         if (self._cells[1:] <= self._cells[:-1]).any():  # a difference might overflow
             return "cells out of order"
         if not ((self.counts >= 1) & (self.counts <= MOST)).all():
@@ -206,7 +206,7 @@ class WeightedBins:
         ends = [bin_keys(end)[0] for end in (self.least, self.largest)]
         weights = (self.least_weights, self.largest_weights)
         if any(np.isnan(end).any() or (end == np.inf).any() for end in weights):
-            return "cells with weights that are no numbers"
+            return "cells with weights that are not numbers"
         by_weight = [weight_keys(end)[0] >> self.level for end in weights]
         outside = any((end != self.keys).any() for end in ends)
         outside |= any((end != self.weight_keys).any() for end in by_weight)

@@ -1,9 +1,9 @@
-"""Weighted losses of one experiment, one by one or counted: the questions that estimates ask.
+"""Weighted losses of one experiment, one by one or counted, and the statistics that estimates need.
 
 A cell of counted losses has the least and the largest of its losses and of its log-weights, and
-limits of both means. What a trial contributes to a tail or to the hockey-stick divergence,
-W 1{L > t} or W (1 - e^{ε-L})₊, lies between limits in every cell, and so does its mean: e^x is
-convex, so its mean over a cell is between its value at the mean and the chord.
+limits of both means. A trial's contribution to a tail or to the hockey-stick divergence, W 1{L > t}
+or W (1 - e^{ε-L})₊, and its mean over a cell have limits: e^x is convex, so its mean over a cell is
+between its value at the mean and the chord.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from simulator.engine.outcomes.samples import Floats, checked_log_weights
 from simulator.engine.outcomes.weighted_bins import WeightedBins
 from simulator.foundations.errors import NotApplicable
 
-_LARGEST_LOG = 34.0  # a value e^34 above the scale is clipped: lowers wealth, never raises it
-_ROUNDING = 1e-14  # of a few additions and exponentials of floats
+_LARGEST_LOG = 34.0  # values e^34 above the scale are clipped, which can only lower wealth
+_ROUNDING = 1e-14  # error of a few additions and exponentials
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class WeightedSample:
 
     @classmethod
     def plain(cls, losses: LossSample) -> WeightedSample:
-        """Losses of the experiment itself, one by one or counted: their weights are all 1."""
+        """Losses drawn from the experiment itself, with weights 1."""
         zeros = np.zeros(losses.least.size)
         return cls(losses, zeros, zeros, zeros, zeros)
 
@@ -91,20 +91,20 @@ class WeightedSample:
         return replace(self, losses=signed_sample(self.losses, experiment))
 
     def first(self, trials: int) -> WeightedSample:
-        """The first trials, as many as are known one by one, or as lie before a cut."""
+        """The first ``trials``, which are known one by one or end at a cut."""
         losses = self.losses.first(trials)
         columns = (self.least, self.largest, self.low_means, self.high_means)
         return WeightedSample(losses, *(column[: losses.least.size] for column in columns))
 
     def exchanged(self) -> WeightedSample:
-        """Weights with which the sample serves the other experiment: ln dP1/dQ = ln dP0/dQ - L.
+        """The sample weighted for the other experiment: ln dP1/dQ = ln dP0/dQ - L.
 
-        Losses are those towards the experiment that was played. Raises NotApplicable, see
+        Losses are signed for the experiment that was played. Raises NotApplicable, see
         :func:`simulator.analysis.estimation.exchanged_log_weights`.
         """
         if np.any(self.losses.least == -np.inf):
             raise NotApplicable(
-                "a loss is -inf, so experiment 0 knows no weight for it: draw the sample of "
+                "a loss is -inf, so it has no weight in experiment 0: draw the sample of "
                 "experiment 1 itself"
             )
         if self.exact:
@@ -124,7 +124,7 @@ class WeightedSample:
         return bottom, top, low, high
 
     def middles(self) -> Floats:
-        """One log-weight for each point: the mean, as far as it is known."""
+        """One log-weight per point: the middle of the limits of its mean."""
         if self.exact:
             return self.least
         low, high = self.low_means, self.high_means
@@ -132,12 +132,12 @@ class WeightedSample:
             return np.where(np.isfinite(low), low + (high - low) / 2.0, high)
 
     def log_totals(self) -> Floats:
-        """One log-weight for each point, times the trials that it stands for."""
+        """Logarithm of each point's weight times its trials."""
         counts = self.losses.counts
         return self.middles() if counts is None else self.middles() + np.log(counts)
 
     def log_mass_above(self, threshold: float) -> float:
-        """Logarithm of the mean of W 1{L > threshold}, at most."""
+        """Upper limit of the logarithm of the mean of W 1{L > threshold}."""
         high = self.above(threshold).high
         return LogMean.of(high, self.trials, self.losses.counts_or_none()).log_value
 
@@ -166,12 +166,12 @@ class WeightedSample:
             return LogSample.of(self.least + of_losses[0], self.losses)
         bottom, top = self.least + of_losses[0], self.largest + of_losses[1]
         low, high = self.least + of_losses[2], self.largest + of_losses[3]
-        # beyond epsilon the mean is that of W less that of e^ε W e^{-L}, each known more sharply
+        # beyond epsilon the mean is that of W minus that of e^ε W e^{-L}, each with narrower limits
         beyond = np.flatnonzero((self.losses.least >= epsilon) & (self.largest > -np.inf))
         if beyond.size:
-            sharper_low, sharper_high = self._beyond(epsilon, beyond)
-            low[beyond] = np.maximum(low[beyond], sharper_low)
-            high[beyond] = np.minimum(high[beyond], sharper_high)
+            tighter_low, tighter_high = self._beyond(epsilon, beyond)
+            low[beyond] = np.maximum(low[beyond], tighter_low)
+            high[beyond] = np.minimum(high[beyond], tighter_high)
         low, high = np.clip(low, bottom, top), np.clip(high, bottom, top)
         return LogSample(self.losses, bottom, top, np.minimum(low, high), high)
 
@@ -208,7 +208,7 @@ class LogSample:
 
     Attributes
     ----------
-    losses : whose points they are.
+    losses : the losses of the same points.
     bottom, top : float64, shape (points,), the ends at every point; one array where all are known.
     low, high : float64, shape (points,), limits of the logarithm of its mean at every point.
     """
@@ -240,13 +240,13 @@ class LogSample:
         return self.low if self.exact else np.logaddexp(self.low, self.high) - math.log(2.0)
 
     def summary(self) -> LogMean:
-        """The mean and its diagnostics, in the middle of what is known."""
+        """The mean and its diagnostics, at the middle of the limits."""
         found = self._summary(self.centre)
         few, many = self._summary(self.low).hits, found.hits
         return found if self.exact else replace(found, hits=(few + many) // 2)
 
     def outer(self) -> tuple[LogMean, LogMean]:
-        """The mean and its diagnostics, from below and from above."""
+        """The mean and its diagnostics, at the lower and the upper limits."""
         low = self._summary(self.low)
         return low, low if self.exact else self._summary(self.high)
 
@@ -254,19 +254,19 @@ class LogSample:
         return LogMean.of(logs, self.trials, self.losses.counts_or_none())
 
     def peak(self, trials: int) -> float:
-        """The largest logarithm among so many first trials, at most."""
+        """Upper limit of the largest logarithm of the first ``trials``."""
         points = self.losses.first(trials).least.size
         return float(self.top[:points].max())
 
     def scaled(self, scale: float) -> Excess:
-        """The values over e^scale, of which the largest are clipped: their mean may be lower."""
+        """The values over e^scale, the largest clipped, which may lower their mean."""
         if self.exact:
             return self._over(scale, _LARGEST_LOG)
         known = np.where(self.top - scale > _LARGEST_LOG, self.bottom, self.low)
         return replace(self, low=known)._over(scale, _LARGEST_LOG)
 
     def bounded(self, log_bound: float) -> Excess:
-        """The values over a bound that none of them passes, though ends may by their rounding."""
+        """The values over an upper bound of them; ends that exceed it by rounding are clipped."""
         return self._over(log_bound, 0.0)
 
     def _over(self, scale: float, most: float) -> Excess:

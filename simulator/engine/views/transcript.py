@@ -1,4 +1,4 @@
-"""A view told in words: what was asked in each round, what came back, and what it gave away."""
+"""The transcript of a view: the question, answer and privacy loss of each round."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from simulator.engine.views.views import Replay, View
 from simulator.mechanisms import Ask
 
 FIRST, LAST = 12, 8
-"""How many rounds of a long play are told at either end."""
+"""Rounds of a long play that are shown at its start and at its end."""
 REFUSED = "refused"
 _WIDEST, _QUERY = 56, 44
-"""Characters of a question, and of a query's name in it."""
+"""Most characters of a question, and of a query's name in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Turn:
     round : from 1.
     question : the mechanism, its query and parameters; the query's values on both databases where
         they are numbers.
-    answer : a number, or in words what is none; "refused" where a filter refused the query.
+    answer : a number, or a short text; "refused" where a filter refused the query.
     loss : of the answer, ln Pr0/Pr1; NaN where it is not known.
     total : the losses so far.
     odds : of b = 1 against b = 0 after this round, from even ones: e^{-total}.
@@ -46,7 +46,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A view in words: whose it is, what the databases differ in, and its rounds."""
+    """A view as text: its experiment and trial, the difference of the databases, and its rounds."""
 
     experiment: int
     trial: int
@@ -56,7 +56,7 @@ class Transcript:
     def __str__(self) -> str:
         title = f"Trial {self.trial} of experiment {self.experiment}; {self.pairs}"
         header = ("round", "asks", "answer", "loss", "so far", "odds of b = 1")
-        rows = [header, *_told(self.turns)]
+        rows = [header, *_rows(self.turns)]
         widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
         lines = [
             "  ".join(
@@ -69,9 +69,9 @@ class Transcript:
 
 
 def transcript(view: View, replayed: Replay) -> Transcript:
-    """Tell a view; ``replayed`` is what :func:`simulator.engine.views.views.replay` gave for it."""
+    """The transcript of a view and its :func:`simulator.engine.views.views.replay`."""
     turns, total = [], 0.0
-    for i, (asked, answer, loss) in enumerate(
+    for i, (challenge, answer, loss) in enumerate(
         zip(replayed.challenges, view.answers, replayed.round_losses)
     ):
         total += loss
@@ -79,8 +79,8 @@ def transcript(view: View, replayed: Replay) -> Transcript:
         turns.append(
             Turn(
                 round=i + 1,
-                question=question(asked),
-                answer=told_answer(answer),
+                question=question(challenge),
+                answer=shown_answer(answer),
                 loss=loss,
                 total=total,
                 odds=odds,
@@ -89,13 +89,13 @@ def transcript(view: View, replayed: Replay) -> Transcript:
     return Transcript(view.experiment, view.trial, _pairs(replayed.challenges), tuple(turns))
 
 
-def question(asked: Challenge | Ask) -> str:
-    """A challenge in words, such as ``Laplace(count('alice'), epsilon=0.1): 0 or 1``."""
-    if isinstance(asked, Ask):
-        return f"asks again: {_short(repr(asked.message))}"
-    mechanism = asked.mechanism
+def question(challenge: Challenge | Ask) -> str:
+    """A challenge as text, such as ``Laplace(count('alice'), epsilon=0.1): 0 or 1``."""
+    if isinstance(challenge, Ask):
+        return f"asks again: {_short(repr(challenge.message))}"
+    mechanism = challenge.mechanism
     query = getattr(mechanism, "query", None)
-    values = [] if query is None else [query(database) for database in asked[:2]]
+    values = [] if query is None else [query(database) for database in challenge[:2]]
     plain = values and all(isinstance(value, int | float) for value in values)
     about = f": {values[0]:g} or {values[1]:g}" if plain else ""
     return f"{described(mechanism)}{about}"
@@ -116,21 +116,23 @@ def described(mechanism: Any) -> str:
     return f"{type(mechanism).__name__}({', '.join(parts)})"
 
 
-def told_answer(answer: Any) -> float | str:
-    """A number, or few characters; NaN, of a query that a filter refused, is "refused"."""
+def shown_answer(answer: Any) -> float | str:
+    """A number, or a short text; "refused" for NaN, the answer to a refused query."""
     if isinstance(answer, Real):  # numpy's numbers too
         return REFUSED if answer != answer else float(answer)
     return _short(repr(answer), 24)
 
 
 def signed(loss: float) -> str:
-    """A loss with its sign and four places; what rounds to nothing is +0.0000."""
+    """A loss with its sign and four places; -0.0000 becomes +0.0000."""
     return f"{round(loss, 4) + 0.0:+.4f}"
 
 
 def _pairs(challenges: Sequence[Any]) -> str:
-    """What the databases of the rounds differ in."""
-    pairs = list(dict.fromkeys(asked[:2] for asked in challenges if not isinstance(asked, Ask)))
+    """The difference of the databases of the rounds, as text."""
+    pairs = list(
+        dict.fromkeys(challenge[:2] for challenge in challenges if not isinstance(challenge, Ask))
+    )
     if not pairs:
         return "no databases"
     differences = list(dict.fromkeys(_difference(*pair) for pair in pairs))
@@ -148,8 +150,8 @@ def _difference(database_0: Database, database_1: Database) -> str:
     return f"database 1 has {' and '.join(changes)}" if changes else "the databases are equal"
 
 
-def _told(turns: Sequence[Turn]) -> Iterator[tuple[str, ...]]:
-    """The cells of each line: of a long play the two ends, and a line for what lies between."""
+def _rows(turns: Sequence[Turn]) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of each line; the middle of a long play is one line."""
     short = len(turns) <= FIRST + LAST + 1
     for i, turn in enumerate(turns):
         if not short and FIRST <= i < len(turns) - LAST:
@@ -174,8 +176,8 @@ def _between(turns: Sequence[Turn]) -> tuple[str, ...]:
     if refused := sum(turn.answer == REFUSED for turn in turns):
         about += f", {refused} of them refused"
     spread = f"so far between {signed(min(totals))} and {signed(max(totals))}"
-    told = about if any(map(math.isnan, totals)) else f"{about}, {spread}"
-    return ("...", f"rounds {turns[0].round} to {turns[-1].round}: {told}", "", "", "", "")
+    summary = about if any(map(math.isnan, totals)) else f"{about}, {spread}"
+    return ("...", f"rounds {turns[0].round} to {turns[-1].round}: {summary}", "", "", "", "")
 
 
 def _short(text: str, width: int = _WIDEST) -> str:

@@ -1,4 +1,4 @@
-"""The adversary's view, V^b = (R, Y_1, ..., Y_k), and how to replay it.
+"""The adversary's view, V^b = (R, Y_1, ..., Y_k), and its replay.
 
 Roth 2011 (Lecture 4), Algorithm 1: the coins and the answers reproduce every step.
 """
@@ -27,8 +27,8 @@ class View:
     ----------
     experiment : b.
     trial : the trial's number.
-    coins : where the coins stood when the trial began, see ``record``.
-    answers : the k answers; NaN where a filter refused the query. A black box's may be anything.
+    coins : the state of the coins at the start of the trial, see ``record``.
+    answers : the k answers; NaN where a filter refused the query. A black box's may have any type.
     """
 
     experiment: int
@@ -39,10 +39,10 @@ class View:
 
 @dataclass(frozen=True)
 class Replay:
-    """What a view reproduces: the challenge of every round, and every round's privacy loss.
+    """The challenges and privacy losses of a view, one per round.
 
-    The loss of a black box's answer is NaN; so is that of an answer to a message, which stands
-    among the challenges as the :class:`~simulator.mechanisms.Ask` that it is.
+    The loss of a black box's answer is NaN, and so is that of an answer to a message, which is an
+    :class:`~simulator.mechanisms.Ask` among the challenges.
     """
 
     challenges: tuple[Any, ...]
@@ -64,14 +64,13 @@ def replay(
     relation: Relation = ADD_REMOVE,
     recorded: float | None = None,
 ) -> Replay:
-    """Play the adversary again on the recorded coins and answers; no mechanism draws anything.
+    """Play the adversary on the recorded coins and answers; no mechanism draws an answer.
 
-    Raises Breach where the replayed loss is not the ``recorded`` one, up to rounding; where the
-    adversary does not send as many challenges as there are answers, or breaks the rules: then it
-    is not the one that the view was recorded with.
+    Raises Breach where the replayed loss differs from the ``recorded`` one by more than rounding,
+    and where the adversary sends fewer challenges than there are answers or breaks the rules.
     """
     challenges, losses = [], []
-    for i, (challenge, answer) in enumerate(zip(asked_in(view, adversary), view.answers)):
+    for i, (challenge, answer) in enumerate(zip(challenges_of(view, adversary), view.answers)):
         try:
             losses.append(replayed_loss(challenge, answer, family, relation))
         except DpcomposeError as error:
@@ -90,10 +89,10 @@ def replay(
     return replayed
 
 
-def asked_in(view: View, adversary: Callable[..., Any]) -> Iterator[Any]:
-    """What the adversary asks in each round, on the recorded coins and answers.
+def challenges_of(view: View, adversary: Callable[..., Any]) -> Iterator[Any]:
+    """Yield the adversary's challenge of each round, on the recorded coins and answers.
 
-    Raises Breach where it stops early, and for what it raises.
+    Raises Breach where it stops early, and for its own errors.
     """
     answer = None
     playing = None
@@ -116,12 +115,12 @@ def asked_in(view: View, adversary: Callable[..., Any]) -> Iterator[Any]:
 
 
 def raised_in_replay(i: int, error: BaseException) -> str:
-    """Say what was raised in a round of a replay; rounds are counted from 1."""
+    """The complaint about an error in a round of a replay; rounds are counted from 1."""
     return f"round {i + 1} of the replay raised {type(error).__name__}: {error}"
 
 
 def replayed_loss(challenge: Any, answer: Any, family: Guarantee, relation: Relation) -> float:
-    """The loss of one round of a replay: 0 where a filter refused, NaN where nobody knows it."""
+    """The loss of one round of a replay: 0 where a filter refused, NaN where it is unknown."""
     if isinstance(challenge, Ask):
         return math.nan
     pair = admit(challenge, family, relation)
@@ -139,7 +138,7 @@ LIKELY_CAUSES = (
 
 
 def same_loss(replayed: Replay, recorded: float) -> bool:
-    """Whether the losses agree up to the rounding of their sums, as far as they are known."""
+    """Whether the losses agree up to the rounding of their sums; True where one is unknown."""
     if replayed.loss == recorded or math.isnan(replayed.loss):
         return True
     scale = math.fsum(abs(loss) for loss in replayed.round_losses if math.isfinite(loss))
@@ -147,7 +146,7 @@ def same_loss(replayed: Replay, recorded: float) -> bool:
 
 
 def leave(playing: Any) -> None:
-    """Close an adversary; whatever it does then has no bearing on the trial."""
+    """Close an adversary; errors that it raises then are ignored."""
     try:
         playing.close()
     except KeyboardInterrupt:

@@ -34,8 +34,9 @@ class MixtureOdometer:
     inequality bounds M by sqrt((Q + gamma)(2 ln(1/delta) + ln(1 + Q/gamma))) at all times
     simultaneously. The reading is Q/2 more, or the sum of epsilons if less. A pure round's loss has
     a moment-generating function below that of randomized response. A round of
-    (epsilon_i, delta_i)-DP is a function of randomized response that reveals everything with probability delta_i; so
-    P0(S) <= E1[e^u; S] + delta + E0[sum of delta_i] for every event S of the view.
+    (epsilon_i, delta_i)-DP is a function of randomized response that reveals everything with
+    probability delta_i; so P0(S) <= E1[e^u; S] + delta + E0[sum of delta_i] for every event
+    S of the view.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator.analysis.evidence.answers import category, settled_one, shown
 from simulator.engine.specification import Specification
-from simulator.engine.views.views import View, asked_in
+from simulator.engine.views.views import View, challenges_of
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
 from simulator.identity.keys import key_of
@@ -73,7 +73,7 @@ def played_views(
     for i, view in enumerate(kept):
         labels: list[int] = []
         opened: list[int] = []
-        for challenge, answer in zip(asked_in(view, s.adversary), view.answers):
+        for challenge, answer in zip(challenges_of(view, s.adversary), view.answers):
             labels.append(numbers.number(challenge, opened))
             if isinstance(answer, Handle):
                 opened.append(labels[-1])

@@ -101,10 +101,10 @@ def test_cells_are_bounded_and_their_means_stay_sharp(monkeypatch):
         ({"counts": np.array([0, 1])}, "count nothing"),
         ({"weight_keys": np.array([0, -5], np.int32)}, "ends lie outside"),
         ({"weight_places": np.array([-1, 0])}, "places lie outside"),
-        ({"least_weights": np.array([np.nan, 0.0])}, "no numbers"),
+        ({"least_weights": np.array([np.nan, 0.0])}, "not numbers"),
         ({"largest_weights": np.array([9.0, 0.0])}, "ends lie outside"),
         ({"keys": np.array([5, 1], np.int32)}, "out of order"),
-        ({"level": 9}, "a width that there is not"),
+        ({"level": 9}, "an unknown width"),
         ({"places": np.zeros(2)}, "of type float64"),
     ],
 )
