@@ -28,7 +28,7 @@ Note = Callable[[str], None]
 Children = list[tuple[str, Any]]
 """The values that a value is made of, each with the name under which it stands there."""
 
-BY_HASH = "depends on the order of a set, or on a hash"
+BY_HASH = "may depend on the order of a set, or on a hash"
 """Of texts either is another in every process, unless PYTHONHASHSEED is set."""
 
 

@@ -18,6 +18,7 @@ from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.outcomes.tally import counted_in, digest
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import folder_path
+from simulator.identity.anatomy import BY_HASH
 from simulator.runner.memory import available_bytes
 from simulator.runner.store import RunStore
 from simulator.runner.store.assembly import assemble, require_new
@@ -94,7 +95,7 @@ def merge_folders(
     folders : one or more. They may overlap: blocks that are in several are compared to the bit.
     out : the new folder. It is made in one step, and not at all if an error is raised.
     mixed_versions : whether to merge folders of different versions of this program, or of the
-        libraries that draw. Their draws may differ in blocks that are in one folder only.
+        libraries that draw, or of other hash seeds. Draws may differ in blocks of one folder only.
 
     Raises
     ------
@@ -115,6 +116,7 @@ def merge_folders(
     manifests = [read_manifest(path) for path in paths]
     whole = common(paths, manifests)
     notices = require_versions(whole.sessions, mixed_versions)
+    notices += require_hashes(manifests, mixed_versions)
     records = Records(paths, whole)
     for number in range(len(paths)):
         notices += records.read_folder(number)
@@ -177,6 +179,20 @@ def require_versions(sessions: Sequence[Mapping[str, Any]], mixed: bool) -> list
             f"the last bit of a loss: {'; '.join(processors)}"
         )
     return lines
+
+
+def require_hashes(manifests: Sequence[Manifest], mixed: bool) -> list[str]:
+    """As :func:`require_versions`, where what was played may depend on how texts are hashed."""
+    seeds = [str(each.get("hash_seed")) for manifest in manifests for each in manifest.sessions]
+    alike = len(seeds) < 2 or (len({*seeds}) == 1 and "random" not in seeds)
+    if alike or BY_HASH not in str(manifests[0].content.get("not_covered")):
+        return []
+    line = f"what was played {BY_HASH}, and the folders were made with other hash seeds"
+    if mixed:
+        return [line]
+    raise InvalidInput(
+        f"{line}: play the parts with one PYTHONHASHSEED, or ask for a merge of mixed versions"
+    )
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from simulator.runner.progress import Progress
 from simulator.runner.prompt_exit import under_way
 from simulator.runner.store import RunStore
 from simulator.runner.store.log import Block
+from simulator.runner.store.provenance import HASH_SEED
 from simulator.runner.worker import one_line
 
 RULE_RATE, GENERATOR_RATE = 1e8, 3e5
@@ -155,6 +156,11 @@ def played(
                 )  # fmt: skip
             bar.played(outcome.trials * s.rounds)
             yield outcome
+    if missing and s.code.by_hash and HASH_SEED == "random":
+        doubts["hash"] = (
+            f"{s.code.by_hash[0]}, which are others in every process: sort what the set holds, or "
+            "set PYTHONHASHSEED=0 before Python starts"
+        )
     for line in doubts.values():
         bar.notice(line)
 

@@ -411,3 +411,38 @@ def test_an_exception_that_is_closed_over_is_the_same_after_it_was_raised(monkey
         assert error.__dict__ == {}
         assert fingerprint(adversary=adversary) == before
     assert mark(SystemExit(0)) != mark(SystemExit(1)) != mark(GeneratorExit(1))
+
+
+NAMES = {"alice", "bob"}
+SIZES = {1, 2.5, (3, 4)}
+
+
+def test_what_may_depend_on_the_hash_of_texts_is_named():
+    def goes_through(coins):
+        yield from {"alice", "bob"}
+
+    def makes(coins):
+        yield from sorted({name for name in ("alice", "bob")})
+
+    def reaches(coins):
+        yield from NAMES
+
+    def converts(coins):
+        yield list(set("ab"))
+
+    def hashes(coins):
+        yield hash("alice")
+
+    def looks_up(coins):
+        yield "alice" in {"alice", "bob"}
+
+    def numbers(coins):
+        yield from SIZES
+        yield from {1, 2, 3} & SIZES if coins else ()
+
+    for adversary in (goes_through, makes, reaches, converts, hashes):
+        with case(adversary.__name__):
+            [line] = fingerprint(adversary=adversary).by_hash
+            assert line.endswith("may depend on the order of a set, or on a hash")
+    assert "NAMES: " in fingerprint(adversary=reaches).by_hash[0]
+    assert not fingerprint(adversary=looks_up).by_hash

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option(
     "--mixed-versions",
     is_flag=True,
-    help="Merge folders of different versions; draws may differ between them.",
+    help="Merge folders of different versions or hash seeds; draws may differ between them.",
 )
 @options.as_json
 def merge(*, folders: tuple[str, ...], out: str, mixed_versions: bool, as_json: bool) -> None:

@@ -20,7 +20,7 @@ DRAWS_DEPEND_ON = ("dpcompose", "numpy", "scipy", "numba")
 _SOURCE = Path(__file__).resolve().parents[2]
 """The folder of the package."""
 
-HASH_SEED = os.environ.get("PYTHONHASHSEED", "random")
+HASH_SEED = os.environ.get("PYTHONHASHSEED") or "random"
 """The seed of the hashes of strings; if "random", sets of strings differ in order by process."""
 
 
