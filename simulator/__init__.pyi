@@ -11,8 +11,8 @@ from . import (
     worst,
 )
 from .adversaries import rule
-from .analysis.loading import Result
 from .analysis.rare import estimate_rare
+from .analysis.result import Result
 from .analysis.simulate import simulate
 from .analysis.verification import verify
 from .data.databases import Database

@@ -1,6 +1,6 @@
 from .estimation import Estimate
-from .loading import Result
 from .rare import Covering, Guarded, RareEvent, Steered, Tilted, estimate_rare
+from .result import Result
 from .verification import Check, verify
 
 __all__ = [

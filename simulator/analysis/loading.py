@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from simulator.adversaries import registry
-from simulator.analysis.result import Result
 from simulator.data.databases import RELATIONS, Relation
 from simulator.engine.outcomes.tally import PLAIN, WEIGHTED, counted_in
 from simulator.engine.sampling import Sampling, parse_sampling
@@ -19,6 +18,7 @@ from simulator.engine.specification import MADE_OF, Specification
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.files import folder_path
 from simulator.runner.gathering import Gathered
+from simulator.runner.measured import Measured
 from simulator.runner.play import from_record
 from simulator.runner.progress import Progress
 from simulator.runner.store import RunStore
@@ -44,7 +44,7 @@ class UnknownAdversary:
         )
 
 
-def load_result(
+def load_measured(
     folder: str | PathLike[str],
     *,
     adversary: Callable[..., Any] | None = None,
@@ -52,8 +52,8 @@ def load_result(
     relation: Relation | None = None,
     sampling: Sampling | None = None,
     filter: Filter | None = None,
-) -> Result:
-    """Return the result of a run that ``simulate(..., out=folder)`` stored.
+) -> Measured:
+    """Return what a run that ``simulate(..., out=folder)`` stored has measured.
 
     A folder keeps names and texts of what was played, from which all is made again that has a
     text. An adversary of the library is known by its name, and taken if its code is what it was.
@@ -96,7 +96,7 @@ def load_result(
         gathered = Gathered(s, there.experiments)
         for record in there.records(s):
             gathered.add(_read(store, s, record))
-    return Result.of(gathered.measured(0.0, 0.0, 0))
+    return gathered.measured(0.0, 0.0, 0)
 
 
 def _folder(folder: str | PathLike[str]) -> Path:

@@ -25,6 +25,7 @@ from simulator.analysis.estimation import (
     tail_log_bound,
 )
 from simulator.analysis.estimation.estimates import at_points, is_scalar
+from simulator.analysis.loading import load_measured
 from simulator.analysis.rare.leaks import (
     allowing_for,
     covers,
@@ -60,10 +61,8 @@ class Result(Measured):
 
     @staticmethod
     def load(folder: str | PathLike[str], **played: Any) -> Result:
-        """The result of a stored run: see :func:`simulator.analysis.loading.load_result`."""
-        from simulator.analysis.loading import load_result
-
-        return load_result(folder, **played)
+        """The result of a stored run: see :func:`simulator.analysis.loading.load_measured`."""
+        return Result.of(load_measured(folder, **played))
 
     def weighted(self, experiment: int) -> WeightedSample | None:
         """Losses and log-weights for ``experiment``, or None where a plain sample serves.

@@ -21,7 +21,7 @@ from simulator.engine.specification import Played, Specification
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.single_flight import made_once
 
-__all__ = ["Outcome", "Specification", "play_block", "prepared_engine"]
+__all__ = ["Outcome", "Specification", "play_block", "plays_without_lock", "prepared_engine"]
 
 
 class BlockEngine(Protocol):
@@ -103,3 +103,9 @@ def prepared_engine(specification: Specification) -> Engine | TiltedEngine | Non
     if not isinstance(s.adversary, Rule) or isinstance(s.sampling, Covering):
         return None
     return engine_for(s) if s.sampling is None else tilted_engine_for(s)
+
+
+def plays_without_lock(specification: Specification) -> bool:
+    """Whether blocks are played without the interpreter lock, so that threads are faster."""
+    engine = prepared_engine(specification)
+    return engine is not None and not engine.complaint

@@ -15,7 +15,7 @@ from typing import Any
 
 import joblib
 
-from simulator.engine.block import Outcome, Specification, prepared_engine
+from simulator.engine.block import Outcome, Specification, plays_without_lock
 from simulator.engine.outcomes.tally import Tally
 from simulator.engine.specification import RULE_BLOCK_ROUNDS
 from simulator.foundations.errors import InvalidInput
@@ -84,8 +84,7 @@ def crowded(specification: Specification, jobs: int | None, blocks: int) -> str:
 
 def preference(specification: Specification) -> str:
     """The kind of workers: threads if the rule is compiled, or processes."""
-    engine = prepared_engine(specification)
-    if engine is not None and not engine.complaint:
+    if plays_without_lock(specification):
         return "threads"
     try:
         joblib.parallel.get_active_backend(prefer="processes")

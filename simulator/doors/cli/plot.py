@@ -51,10 +51,10 @@ def plot(*, folder: str, out: Path | None, adversary: str | None, confidence: fl
 def load(folder: str, adversary: str | None) -> Result:
     """The result in a folder, with the adversary of the user if one is given."""
     from simulator.adversaries.loading import find_adversary
-    from simulator.analysis.loading import load_result
+    from simulator.analysis.result import Result
 
-    result = load_result(folder)
+    result = Result.load(folder)
     if adversary is None:
         return result
     game = result.specification
-    return load_result(folder, adversary=find_adversary(adversary, game.family, game.rounds))
+    return Result.load(folder, adversary=find_adversary(adversary, game.family, game.rounds))

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from simulator.engine.block import Outcome, prepared_engine
+from simulator.engine.block import Outcome, plays_without_lock
 from simulator.engine.outcomes.tally import Tally
 from simulator.foundations.errors import InvalidInput
 from simulator.runner.gathering import Key
@@ -47,8 +47,7 @@ def play_blocks(
     start = time.perf_counter()
     try:
         require_program(program)
-        engine = prepared_engine(play.specification)
-        compiled = engine is not None and not engine.complaint
+        compiled = plays_without_lock(play.specification)
         with contextlib.nullcontext() if compiled else _INTERPRETING:
             start = time.perf_counter()
             for key in keys:

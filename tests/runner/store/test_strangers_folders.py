@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simulator import PureDP, simulate
-from simulator.analysis.loading import load_result
+from simulator.analysis.result import Result
 from simulator.errors import InvalidInput
 from simulator.foundations.files import replacing, write_new
 from simulator.foundations.wording import printable
@@ -51,7 +51,7 @@ def test_no_pipe_is_waited_for(tmp_path, name):
     play(folder)
     (folder / name).unlink()
     os.mkfifo(folder / name)
-    for read in (play, RunStore.load, load_result):
+    for read in (play, RunStore.load, Result.load):
         with pytest.raises(InvalidInput, match="no regular file"):
             read(folder)
 
@@ -75,7 +75,7 @@ def test_a_malformed_manifest_is_refused_in_one_line(tmp_path):
         {"specification": specification | {"rounds": 10**40}},
     ):
         rewrite(tmp_path / "run", **(good | changes))
-        for read in (lambda folder: merge_folders([folder], tmp_path / "out"), load_result):
+        for read in (lambda folder: merge_folders([folder], tmp_path / "out"), Result.load):
             with pytest.raises(InvalidInput) as refused:
                 read(tmp_path / "run")
             assert "\n" not in str(refused.value)
