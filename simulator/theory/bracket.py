@@ -10,8 +10,9 @@ from typing import Literal
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.stored import members_of, plain, written
 
-Kind = Literal["upper", "exact", "lower", "approximation"]
-"""What a bound is: a certain end, the exact value, or an approximation."""
+Kind = Literal["upper", "exact", "fixed-pair", "lower", "approximation"]
+"""What a bound is: a certain end, the exact value, the exact value where every round has the same
+pair of databases (a lower end for the family), or an approximation."""
 
 
 @dataclass(frozen=True)

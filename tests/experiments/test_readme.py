@@ -199,8 +199,12 @@ def test_the_numbers_of_dp_sgd_are_those_that_are_printed_and_committed():
     rows = {line.split()[0]: line.split() for line in printed.splitlines()[2:]}
     truth, renyi = rows["privacy-loss-distribution"], rows["rdp-canonne-kamath-steinke"]
     assert f"[{truth[3]}, {truth[4]}]" in section
-    assert f"grant, {float(renyi[2]):.3f};" in section
-    assert f"and {float(rows['dominating-both-directions'][2]):.3f} where" in section
+    game = rows["any-direction"]
+    assert (truth[1], game[1]) == ("fixed-pair", "exact")
+    assert f"`any-direction`, ε in [{game[3]}, {game[4]}]" in " ".join(section.split())
+    assert f"and grant {float(renyi[2]):.3f};" in section
+    joined = float(rows["dominating-both-directions"][2])
+    assert f"directions, at {joined:.3f}, which" in " ".join(section.split())
 
     stored = json.loads(stages.data_path("dp_sgd").read_text(encoding="utf-8"))
     found = stored["data"]["measured"]["mislabelled canary"]

@@ -119,13 +119,15 @@ def test_a_bounded_range_is_composed_below_a_gaussian_as_an_upper_end():
 
 @pytest.mark.nightly
 def test_the_bounds_are_asked_on_renyi_curves_where_these_are_better():
-    rows = {row.name: row for row in Account(TRAINING).compare(delta=1e-6)}
+    quick = ["privacy-loss-distribution", "one-direction", "dominating-both-directions", "gdp"]
+    quick += ["rdp-canonne-kamath-steinke", "rdp-mironov", "zcdp-canonne-kamath-steinke"]
+    rows = {row.name: row for row in Account(TRAINING).compare(delta=1e-6, names=quick)}
     truth = rows["privacy-loss-distribution"]
-    assert truth.kind == "exact"
+    assert truth.kind == "fixed-pair"
     moments = rows["rdp-canonne-kamath-steinke"].answer.upper
     assert truth.answer.upper < moments < 1.3 * truth.answer.upper
     for row in rows.values():
-        assert row.kind in ("upper", "exact") or row.name == "one-direction"
+        assert row.kind == "upper" or row.name in ("one-direction", truth.name)
         assert row.answer.upper >= truth.answer.lower
         assert row.answer.lower <= truth.answer.upper
 

@@ -41,6 +41,8 @@ SAMPLED_SPREAD = 2000.0
 """TRUTH_SPREAD for a mechanism on a sample, whose loss is put on a grid."""
 _TRUTH_SOURCE = "the mechanism's own privacy loss, composed numerically with certified round-off"
 
+_FIXED = "exact where the same database holds the record in every round, else a lower end"
+
 
 @dataclass(frozen=True)
 class Row:
@@ -142,7 +144,8 @@ def theorem_row(question: Question, bound: Bound, composition: Composition, atta
 def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | None = None) -> Row:
     """The row of the composed loss, in the worse direction if ``both``.
 
-    Raises InvalidInput where a given tolerance is not reached.
+    That is exact where the databases are the same in every round, and a lower end for an adversary
+    who may exchange them. Raises InvalidInput where a given tolerance is not reached.
     """
     start = time.perf_counter()
     aim = _tolerance(rounds) if tolerance is None else tolerance
@@ -156,7 +159,9 @@ def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | No
             f"double precision cannot certify a tolerance of {tolerance:g} here, but one of "
             f"{answer.width / answer.upper:.2g}"
         )
-    return Row(TRUTH, "exact", answer, _TRUTH_SOURCE, time.perf_counter() - start)
+    kind: Kind = "fixed-pair" if both else "exact"
+    source = f"{_TRUTH_SOURCE}; {_FIXED}" if both else _TRUTH_SOURCE
+    return Row(TRUTH, kind, answer, source, time.perf_counter() - start)
 
 
 def table(theorems: dict[str, Compute], truth: Compute, names: Collection[str] = ()) -> list[Row]:

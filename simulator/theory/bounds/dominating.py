@@ -10,8 +10,9 @@ from typing import ClassVar
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.menu_recursion import LEAST_POINTS, WORK, menu_delta, menu_epsilon
 from simulator.theory.bracket import Bracket, Kind
-from simulator.theory.guarantees.dominated import DominatedFamily
+from simulator.theory.guarantees.dominated import DominatedFamily, SubsampledGaussianDP
 from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.pld.distribution import PLD, compose_laws
@@ -77,7 +78,10 @@ class BothDirections(DominatingPairs):
 
 
 class OneDirection(DominatingPairs):
-    """The same database holds the record in every round: the worse of both directions."""
+    """The same database holds the record in every round: the worse of both directions.
+
+    A lower end for the family, whose adversary may exchange the databases; see AnyDirection.
+    """
 
     name = "one-direction"
     source = "Zhu, Dong and Wang 2022, Theorem 11 (attained on one record)"
@@ -96,6 +100,45 @@ class OneDirection(DominatingPairs):
     def _composed(self, core: Composition) -> tuple[PLD, ...]:
         one = _composition(core, _attained)
         return one, one.reversed()
+
+
+class AnyDirection(Bound):
+    """The adversary chooses in every round anew which database holds the record.
+
+    The best choice after each loss, by backward recursion over both pairs, with both ends.
+    """
+
+    name = "any-direction"
+    source = (
+        "Zhu, Dong and Wang 2022, Theorem 11, for each round (recursion; enclosed from both sides)"
+    )
+    kind: ClassVar[Kind] = "exact"
+    costly = True
+
+    def _why_not(self, core: Composition) -> str | None:
+        if not core.consists_of(SubsampledGaussianDP):
+            return "every round must be Gaussian noise on a Poisson sample"
+        if len(core.parts) > 1:
+            return "every round must have the same noise and rate"
+        ((guarantee, rounds),) = core.parts
+        if guarantee.worst_law is not None:
+            return "every round's family has a worst pair"
+        most = WORK / LEAST_POINTS
+        return f"at most {most:.0f} rounds are enclosed" if rounds > most else None
+
+    def _menu(self, core: Composition) -> tuple[tuple[PrivacyLossLaw, ...], int]:
+        ((guarantee, rounds),) = core.parts
+        law = _attained(guarantee)
+        assert law is not None  # the condition was checked
+        return (law, law.reversed()), rounds
+
+    def _delta_answer(self, core: Composition, epsilon: float) -> Bracket:
+        if math.isinf(epsilon):
+            return Bracket(0.0, 0.0)
+        return menu_delta(*self._menu(core), epsilon)
+
+    def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
+        return menu_epsilon(*self._menu(core), delta)
 
 
 def _worst(guarantee: Guarantee) -> PrivacyLossLaw | None:

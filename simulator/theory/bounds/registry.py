@@ -15,7 +15,12 @@ from simulator.theory.bounds.bounded_range import (
 )
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.concentrated import ZCDPBunSteinke, ZCDPCanonneKamathSteinke
-from simulator.theory.bounds.dominating import BothDirections, DominatingPairs, OneDirection
+from simulator.theory.bounds.dominating import (
+    AnyDirection,
+    BothDirections,
+    DominatingPairs,
+    OneDirection,
+)
 from simulator.theory.bounds.freedman import Freedman
 from simulator.theory.bounds.gaussian import (
     AnalyticGaussian,
@@ -55,6 +60,7 @@ _BOUNDS: tuple[Bound, ...] = (
     DominatingPairs(),
     BothDirections(),
     OneDirection(),
+    AnyDirection(),
     AmplifiedBySampling(),
     ClonesClosedForm(),
     ClonesNumerical(),

@@ -55,8 +55,9 @@ class Account:
     ``event`` may be a whole tree.
 
     Answers hold in both directions: D0 lacks the record in every round, or has it in every round
-    (Zhu, Dong and Wang 2022, Theorems 10 and 11). The bound ``dominating-both-directions`` of
-    :meth:`compare` covers adversaries that exchange the databases from round to round. Raises
+    (Zhu, Dong and Wang 2022, Theorems 10 and 11). The bounds ``any-direction`` and
+    ``dominating-both-directions`` of :meth:`compare` cover adversaries that exchange the databases
+    from round to round, which may get more. Raises
     InvalidInput for an invalid event or relation; the answers raise NotApplicable where a node of
     the tree has no theorem.
     """

@@ -99,14 +99,16 @@ def round_step(step: float) -> float:
 
 
 def enclosing_grid_laws(
-    law: PrivacyLossLaw, step: float, reach: tuple[float, float]
+    law: PrivacyLossLaw, step: float, reach: tuple[float, float], offset: float | None = None
 ) -> tuple[GridLaw, GridLaw]:
-    """The lower and the upper law on the multiples of ``step``, moved by :func:`fitted_offset`.
+    """The lower and the upper law on the multiples of ``step``, moved by ``offset``.
+
+    By default that is :func:`fitted_offset`.
 
     ``reach`` is the range of losses that is cut into cells: the upper law puts what is above at
     infinity and what is below at its bottom, the lower law drops both.
     """
-    offset = fitted_offset(law, step)
+    offset = fitted_offset(law, step) if offset is None else offset
     first = math.floor((reach[0] - offset) / step)
     last = max(math.ceil((reach[1] - offset) / step), first + 1)
     edges = offset + grid(step, first, last + 1 - first)

@@ -32,7 +32,13 @@ def test_the_json_has_what_machines_need(dpcompose):
     rows = asked(dpcompose, *options)
     keys = ["name", "kind", "epsilon", "lower", "upper", "source", "seconds"]
     assert all(list(row) == keys for row in rows)
-    assert {row["kind"] for row in rows} <= {"upper", "exact", "lower", "approximation"}
+    assert {row["kind"] for row in rows} <= {
+        "upper",
+        "exact",
+        "fixed-pair",
+        "lower",
+        "approximation",
+    }
     values = [row["epsilon"] for row in rows]
     assert values == sorted(values)
     assert all(row["source"] and row["seconds"] >= 0.0 for row in rows)
@@ -249,12 +255,27 @@ def test_the_subsampled_gaussian_is_the_worse_of_both_directions(dpcompose):
 def test_bounds_of_the_sampled_family_stand_beside_it(dpcompose):
     options = ("--mechanism", "subsampled-gaussian", "--rate", 0.5, "--sigma", "2x5,4x5")
     rows = asked(dpcompose, *options)
-    (truth,) = [row for row in rows if row["kind"] == "exact"]
-    assert truth["name"] == "privacy-loss-distribution"
     beside = named(rows)
+    truth = beside["privacy-loss-distribution"]
+    assert truth["kind"] == "fixed-pair"
+    assert all(row["kind"] != "exact" for row in rows)
     assert beside["one-direction"]["lower"] <= truth["upper"]
     for name in ("dominating-both-directions", "rdp-canonne-kamath-steinke"):
         assert truth["lower"] <= beside[name]["upper"] < 2.0 * truth["upper"]
+
+
+def test_the_exact_row_of_the_sampled_family_is_the_game_of_any_direction(dpcompose):
+    options = ("--mechanism", "subsampled-gaussian", "--rate", 0.05, "--sigma", 1, "--rounds", 10)
+    rows = asked(dpcompose, *options, "--delta", 1e-5)
+    (exact,) = [row for row in rows if row["kind"] == "exact"]
+    assert exact["name"] == "any-direction"
+    beside = named(rows)
+    fixed = beside["privacy-loss-distribution"]
+    assert fixed["kind"] == "fixed-pair"
+    assert "else a lower end" in fixed["source"]
+    assert beside["one-direction"]["kind"] == "lower"
+    assert fixed["upper"] < exact["lower"]  # as it would not be if one direction were the family's
+    assert exact["upper"] < beside["dominating-both-directions"]["upper"]
 
 
 def test_a_question_that_is_none():
