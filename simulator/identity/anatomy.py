@@ -56,19 +56,10 @@ _WITHOUT_FORM = (
 _GLOBAL_GENERATORS = tuple(
     getattr(draw, "__self__", None) for draw in (random.random, np.random.random)
 )
-_KEPT_BY_PYTHON = frozenset({
-    "__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__",
-    "__annotate__", "__annotate_func__", "__annotations_cache__", "__dataclass_fields__",
-    "__dataclass_params__", "__match_args__", "__abstractmethods__", "_abc_impl",
-    "__firstlineno__", "__slotnames__", "__static_attributes__", "__parameters__", "__orig_bases__",
-    "__subclasshook__", "__reduce_cython__", "_value2member_map_",
-})  # fmt: skip
+_CACHES = frozenset({"_abc_impl", "_value2member_map_"})
+"""What abstract classes and enumerations remember of their use."""
 _MADE_BY_DATACLASS = frozenset({"__repr__", "__setattr__", "__delattr__"})
 _DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType)
-_BUILT_IN = (
-    types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
-    types.MethodDescriptorType, types.ClassMethodDescriptorType, *_DESCRIPTORS,
-)  # fmt: skip
 
 
 def plain(value: Any) -> str | None:
@@ -187,12 +178,6 @@ def _silent(reason: str) -> None:
     """Note nothing: whether code goes through a set that is written down is read off the code."""
 
 
-def _built_in(value: Any, note: Note) -> Anatomy:
-    owner = getattr(value, "__self__", None)
-    bound = owner is not None and not isinstance(owner, types.ModuleType | type)
-    return Anatomy(f"built in {name_of(value)}", [("self", owner)] if bound else [])
-
-
 def _content(cell: types.CellType) -> list[Any]:
     """What a cell holds: nothing while its variable is still to be assigned."""
     try:
@@ -214,14 +199,20 @@ def _module(value: types.ModuleType, note: Note) -> Anatomy:
 def _class(value: type, note: Note) -> Anatomy:
     if not is_users(value):
         return Anatomy(name_of(value), [])
-    omitted = _KEPT_BY_PYTHON | (_MADE_BY_DATACLASS if is_dataclass(value) else frozenset())
-    members = [
-        (name, part)
-        for name, part in sorted(vars(value).items())
-        if name not in omitted and not isinstance(part, _DESCRIPTORS)
-    ]
+    members = [(name, part) for name, part in sorted(vars(value).items()) if _counts(value, name)]
     bases = [("base", base) for base in value.__bases__]
     return Anatomy(f"class {value.__qualname__}", [*bases, ("made by", type(value)), *members])
+
+
+def _counts(value: type, name: str) -> bool:
+    """Whether a member of a class was written, and was not added by Python or in play."""
+    part = vars(value)[name]
+    if isinstance(part, _DESCRIPTORS) or name in _CACHES:
+        return False
+    if is_dataclass(value) and name in _MADE_BY_DATACLASS:
+        return False
+    written = callable(part) or isinstance(part, staticmethod | classmethod | property)
+    return written or not name.startswith("__")
 
 
 # --- values -------------------------------------------------------------------------------------
@@ -285,7 +276,7 @@ def _reduced(value: Any, note: Note) -> Anatomy:
     if isinstance(reduced, str):
         if not _is_a_name_of(value, reduced):
             note(f"holds the {kind.__module__}.{kind.__qualname__} {reduced}")
-        return Anatomy(f"{name_of(kind)} {reduced}", [])
+        return Anatomy(f"{name_of(value)} {reduced}", [("class", kind)])
     made, arguments, *rest = reduced
     state, items, pairs, *_ = [*rest, None, None, None]
     if isinstance(state, dict):  # whether there is an empty one may show only who looked
@@ -313,14 +304,10 @@ _TAKERS: tuple[tuple[Any, Callable[[Any, Note], Anatomy]], ...] = (
     (types.CodeType, _code),
     (type, _class),
     (types.ModuleType, _module),
-    (_BUILT_IN, _built_in),
     (set | frozenset, _set),
     (np.ndarray, _array),
     (types.MethodType, lambda value, note: Anatomy(
         "method", [("function", value.__func__), ("self", value.__self__)])),
-    (types.CellType, lambda value, note: Anatomy("cell", [("", each) for each in _content(value)])),
-    (staticmethod | classmethod, lambda value, note: Anatomy(
-        type(value).__name__, [("function", value.__func__)])),
     (property, lambda value, note: Anatomy(
         "property", [("", each) for each in (value.fget, value.fset, value.fdel)])),
     (functools.cached_property, lambda value, note: Anatomy("cached", [("", value.func)])),

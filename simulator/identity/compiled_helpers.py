@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from simulator.identity.anatomy import wrapped
 from simulator.identity.fingerprint import Walk
-from simulator.identity.origins import is_users
+from simulator.identity.origins import home_of, is_users
 
 _COMPILED_AS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 """Each helper that was seen, with the digest of what it was made of then."""
@@ -26,7 +26,7 @@ def renew_compiled(walk: Walk) -> list[str]:
     """
     renewed = []
     for value, digest in list(walk.known.values()):
-        if not type(value).__module__.startswith("numba.") or not hasattr(value, "recompile"):
+        if not home_of(type(value)).startswith("numba.") or not hasattr(value, "recompile"):
             continue
         function = wrapped(value)
         if not is_users(function):
