@@ -26,7 +26,6 @@ KERNELS = {
 """Functions that numba compiles and calls by position."""
 
 STILL_LONG = {
-    "analysis/evidence/variational.py": {"Statistic"},
     "analysis/rare/rehearsals.py": {"Rehearsals"},
     "engine/interpreted/prepared.py": {"Ready"},
 }

@@ -1,7 +1,7 @@
-"""What the family allows at most: an upper end that holds whatever a sample has missed.
+"""Upper bounds that follow from the family, which do not depend on a sample.
 
-The least of all bounds on k rounds of the family, and of what a filter provably keeps. It holds for
-any adaptive adversary whose mechanisms keep their promises, in both experiments.
+The least of all bounds on k rounds of the family, and of the proved promise of a filter. They hold
+for any adaptive adversary whose mechanisms keep their guarantees, in both experiments.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
 
 GAPS = 12
-"""How many ways to turn a bound on delta into one on a tail are tried."""
+"""How many values of e are tried in :func:`tail_ceiling`."""
 
 
 def delta_ceiling(specification: Specification, epsilon: float) -> float:
@@ -37,7 +37,7 @@ def tail_ceiling(specification: Specification, threshold: float) -> float:
 
 
 def epsilon_ceiling(specification: Specification, delta: float) -> float:
-    """A bound on the least epsilon with delta(epsilon) <= ``delta``; infinite where none is."""
+    """A bound on the least epsilon with delta(epsilon) <= ``delta``; infinite without one."""
     s = specification
     return _epsilon(s.family, s.rounds, s.filter, float(delta))
 

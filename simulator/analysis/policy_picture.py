@@ -1,4 +1,4 @@
-"""One picture of a policy: its likeliest options, a typical play and a winning one."""
+"""A picture of a policy: its likeliest options, a typical play and a winning one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from simulator.worst.sample_plays import Play, play
 def draw(policy: Policy, path: str | PathLike[str], *, seed: int = 0) -> Path:
     """Draw the policy with a typical and a winning play into a file, and return its path.
 
-    Raises InvalidInput for a path that cannot be written, and NotApplicable where nothing is
+    Raises InvalidInput for a path that cannot be written, and NotApplicable if nothing is
     reached or no play wins.
     """
     target = drawable(path)
@@ -52,8 +52,8 @@ def _scale(
 ) -> tuple[list[str], tuple[str, np.ndarray] | None, np.ndarray]:
     """(names, what a colour bar shows, each option's place among the names).
 
-    The bar shows a parameter where many options differ in nothing else. Where they are of several
-    mechanisms, the parameters of each share its name.
+    The bar shows a parameter if many options differ in nothing else. If they are of several
+    mechanisms, the options of each share its name.
     """
     alone = np.arange(len(labels))
     if len(labels) <= FEW_MOVES:

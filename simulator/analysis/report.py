@@ -1,4 +1,4 @@
-"""A run told in numbers: what was measured where, beside what the bounds grant."""
+"""The report of a run: estimates at some points, and the bounds."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from simulator.theory.guarantees.families import Guarantee
 
 SHOWN = ("value", "lower", "upper", "confidence", "method", "lower_valid", "upper_valid", "guess",
          "widened")  # fmt: skip
-"""What a report says of an estimate."""
+"""The fields of an estimate that a report has."""
 
 
 @dataclass(frozen=True)
 class Questions:
-    """What a report is to tell, checked before anything is played; raises InvalidInput.
+    """The points of a report, checked before anything is played; raises InvalidInput.
 
     Attributes
     ----------
     epsilons : the points >= 0 to measure at; without any, quantiles of the losses.
-    delta : in [0, 1), where the bounds are asked.
+    delta : of the bounds, in [0, 1).
     confidence : of each interval, in (0, 1).
     """
 
@@ -85,8 +85,8 @@ def interval(estimate: Estimate) -> dict[str, Any]:
 def typical_epsilons(result: Result) -> list[float]:
     """Round numbers near the 50, 90, 99 and 99.9% quantiles of the finite losses.
 
-    Of experiment 0, or of the negative losses where experiment 1 alone was played. Where all are
-    one, which no loss may pass, half of it is another.
+    Of experiment 0, or of the negative losses if experiment 1 alone was played. If there is only
+    one such number, half of it is added.
     """
     sample = result.known(0) if 0 in result.sample else result.known(1).negated()
     quantiles = sample.finite_quantiles((0.5, 0.9, 0.99, 0.999))
@@ -97,7 +97,7 @@ def typical_epsilons(result: Result) -> list[float]:
 
 
 def granted(family: Guarantee, rounds: int, delta: float) -> list[dict[str, Any]]:
-    """Every quick bound's epsilon at ``delta``, tightest first; those that grant none left out."""
+    """Every quick bound's epsilon at ``delta``, tightest first, without those that grant none."""
     rows = []
     for bound in bounds_for(Composition.repeat(family, rounds)):
         if bound.bound.costly:

@@ -1,4 +1,4 @@
-"""The estimates that follow from what a run measured."""
+"""The result of a run, with its estimates."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Result(Measured):
 
     @classmethod
     def of(cls, measured: Measured) -> Result:
-        """The estimates of what a run measured."""
+        """The result with the measurements of a run."""
         return cls(**{field.name: getattr(measured, field.name) for field in fields(measured)})
 
     @staticmethod
@@ -65,10 +65,10 @@ class Result(Measured):
         return Result.of(load_measured(folder, **played))
 
     def weighted(self, experiment: int) -> WeightedSample | None:
-        """Losses and log-weights for ``experiment``, or None where a plain sample serves.
+        """Losses and log-weights for ``experiment``, or None if its sample is plain.
 
-        Where that experiment was not played, the sample of the other one serves, with weight
-        dP1/dP0 = e^{-L}. Raises NotApplicable where that would miss views that it never has.
+        If that experiment was not played, the sample of the other one is used, with weight
+        dP1/dP0 = e^{-L}. Raises NotApplicable if that sample cannot have all views.
         """
         experiment = experiment_number(experiment)
         if experiment in self.sample:
@@ -93,12 +93,11 @@ class Result(Measured):
     ) -> Estimate | Estimates:
         """Pr[L > threshold] in experiment 0, or Pr[-L > threshold] in experiment 1.
 
-        Of a list or an array of thresholds it is ``Estimates``, whose
-        intervals hold one by one. A loss that equals the threshold but for rounding is not above
-        it (:mod:`simulator.foundations.ties`).
-        Raises Refusal where a weighted sample has no hit, or where infinite losses that it does
-        not reach may outweigh what it found; of several thresholds only where that is so of all,
-        else ``no_guess`` says it of one.
+        For a list or an array of thresholds it returns ``Estimates``, whose intervals are not
+        simultaneous. A loss that equals the threshold up to rounding is not above it
+        (:mod:`simulator.foundations.ties`). Raises Refusal if a weighted sample has no hit, or if
+        infinite losses that it does not reach may outweigh its estimate; for several thresholds
+        only if all are refused, otherwise ``no_guess`` of one is the reason.
         """
         if not is_scalar(threshold):
             return at_points(
@@ -133,7 +132,7 @@ class Result(Measured):
         """
         if self.weighted(experiment) is not None:
             raise InvalidInput(
-                "a weighted sample has no simultaneous band: ask tail() point by point"
+                "a weighted sample has no simultaneous band: use tail() at each point"
             )
         rounds = self.specification.rounds
         return estimation.tail_band(
@@ -151,7 +150,7 @@ class Result(Measured):
     ) -> Estimate | Estimates:
         """Hockey-stick divergence at ``epsilon``, of V0 from V1, or of V1 from V0.
 
-        Of a list or an array of epsilons it is Estimates.
+        For a list or an array of epsilons it returns ``Estimates``.
         Raises Refusal as ``tail`` does.
         """
         if not is_scalar(epsilon):
@@ -186,7 +185,7 @@ class Result(Measured):
         """
         if self.weighted(experiment) is not None:
             raise InvalidInput(
-                "a weighted sample has no simultaneous band: ask delta() point by point"
+                "a weighted sample has no simultaneous band: use delta() at each point"
             )
         rounds = self.specification.rounds
         return estimation.delta_band(
@@ -260,9 +259,9 @@ class Result(Measured):
     ) -> Estimate | Estimates:
         """Hockey-stick divergence at ``epsilon`` minus that of another run.
 
-        The two are estimated with half of what ``confidence`` leaves each, so the interval holds
-        however the runs depend on each other; of any other two estimates
-        ``difference`` is the difference. Raises as ``delta`` does.
+        Each of the two has half of the error level, so the interval holds without an assumption of
+        independence; for any two estimates see ``simulator.analysis.estimation.difference``.
+        Raises as ``delta`` does.
         """
         if not isinstance(other, Result):
             raise InvalidInput(f"the other run must be a Result, not {other!r:.80}")
@@ -278,7 +277,7 @@ class Result(Measured):
     def with_leaks(self, found: Estimate, experiment: int) -> Estimate:
         """A weighted estimate with the infinite losses that its sample does not have.
 
-        Added where their probability is known, allowed for where only a bound on it is.
+        Their probability is added if it is known; a bound on it raises the upper end.
         """
         if (known := self.known_leak(experiment)) > 0.0:
             ends = [min(1.0, end + known) for end in (found.value, found.lower, found.upper)]
@@ -289,18 +288,18 @@ class Result(Measured):
         return allowing_for(found, *self.unseen_leak(experiment))
 
     def known_leak(self, experiment: int) -> float:
-        """The probability of an infinite loss, where a covering measure knows and leaves it out."""
+        """The probability of an infinite loss that a covering measure leaves out, else 0."""
         s = self.specification
         if not isinstance(s.sampling, Covering) or experiment not in self.sample:
             return 0.0
         return covering_engine(s, experiment).moments.leak
 
     def unseen_leak(self, experiment: int) -> tuple[float, int]:
-        """What infinite losses may add to a weighted estimate, and how many trials have one.
+        """A bound on infinite losses that an estimate lacks, and how many trials have one.
 
-        Nothing is to be added where enough trials have one, for then the estimate knows of them.
+        The bound is 0 if enough trials have one: then the estimate includes them.
         """
-        if experiment not in self.sample:  # the sample of the other serves: it misses no view
+        if experiment not in self.sample:  # the sample of the other experiment has all views
             return 0.0, 0
         sample = self.sample[experiment]
         seen = sample.total(np.isinf(sample.least))
@@ -310,7 +309,7 @@ class Result(Measured):
     def log_bound(
         self, of: Callable[[float, float, float], float], experiment: int, point: float
     ) -> float | None:
-        """What is known in advance about the largest weighted value, ``of`` the point; or None."""
+        """The logarithm of the bound ``of`` weighted values at the point, or None."""
         exponent = weight_exponent(self.specification.sampling)
         if exponent is None or experiment not in self.sample:
             return None
@@ -337,7 +336,7 @@ class Result(Measured):
     def moment_band(self, experiment: int = 0, confidence: float = 0.95) -> MomentBand:
         """Mean and standard deviation of the loss after each round, with bands over all rounds.
 
-        Raises InvalidInput unless the run recorded them (``trace=True``), and NotApplicable where
+        Raises InvalidInput unless the run recorded them (``trace=True``), and NotApplicable if
         no pure epsilon of the family bounds the losses in advance.
         """
         self.moments(experiment)

@@ -1,4 +1,4 @@
-"""A run in one picture: tails, divergence and loss along the rounds, beside the bounds."""
+"""A picture of a run: tails, divergence and loss along the rounds, with the bounds."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ DRAWN = (
     "zcdp-canonne-kamath-steinke",
     "bounded-range-azuma",
 )
-"""The bounds on the divergence that are drawn, those of them that apply."""
+"""The bounds on the divergence that are drawn if they apply."""
 TAILS = ("bounded-range-azuma", "advanced-tight-mean", "zcdp-bun-steinke")
 """The bound on the tail that is drawn: the first that applies."""
 DASHES = {name: index for index, name in enumerate(dict.fromkeys((*DRAWN, *TAILS)))}
 POINTS, FEW, FINE = 160, 40, 320
 PASSED = 1e-3
-"""With what probability the loss may pass the envelope after a round."""
+"""The probability that the loss exceeds the envelope after a round, at most."""
 PATHS = 8
 
 
 def picture(result: Result, name: str, confidence: float = 0.95) -> Figure:
-    """Draw a run, one colour an experiment; ``name`` is its title.
+    """Draw a run, with one colour per experiment; ``name`` is its title.
 
     The third panel, the loss along the rounds, needs a run with ``trace=True``. Bands hold at all
     points of a panel at once; those of weighted samples point by point, as the title says, and they
-    leave out points that the sample is too poor for. Raises Refusal where losses are unknown.
+    leave out points that the sample cannot estimate. Raises Refusal if losses are unknown.
     """
     s = result.specification
     rounds = Composition.repeat(s.family, s.rounds)
@@ -82,9 +82,9 @@ def _label(experiment: int) -> str:
 
 
 def _largest(result: Result) -> float:
-    """Up to where to draw: a little beyond the largest finite loss, of either sign.
+    """The end of the axis: a little beyond the largest finite loss, of either sign.
 
-    Where no trial lost anything, up to what could have been lost.
+    If no loss is positive, the largest loss that the family allows.
     """
     reach = 0.0
     for b in result.sample:
@@ -138,13 +138,13 @@ def _draw_divergence(
 
 
 def _point_by_point(
-    ask: Callable[[float, int, float], Estimate], points: np.ndarray, b: int, confidence: float
+    estimate: Callable[[float, int, float], Estimate], points: np.ndarray, b: int, confidence: float
 ) -> Band:
-    """An estimate at every point; NaN where the sample is too poor for one."""
+    """An estimate at every point; NaN where there is none."""
     columns = []
     for point in points:
         try:
-            found = ask(float(point), b, confidence)
+            found = estimate(float(point), b, confidence)
         except Refusal:
             columns.append((math.nan,) * 3)
         else:
@@ -154,7 +154,7 @@ def _point_by_point(
 
 
 def _floor(result: Result, bands: Mapping[str, BandLike]) -> float:
-    """The least probability to show: what one trial shows, or what a weighted sample reached."""
+    """The least probability of the axis: below that of one trial, or of a weighted sample."""
     values = np.concatenate([np.asarray(band.value) for band in bands.values()])
     reached = values[values > 0.0]
     if result.weights and reached.size:
@@ -189,13 +189,13 @@ def _draw_along(axes: Axes, result: Result) -> None:
 
 
 def _finite(result: Result) -> str:
-    """What the moments leave out, where some losses are infinite at the end."""
+    """A remark on the share of finite losses, if some are infinite at the end."""
     finite, trials = result.traces[min(result.traces)][2][-1], result.specification.trials
     return "" if finite == trials else f"\n(of the {finite / trials:.3g} that stay finite)"
 
 
 def _envelope(result: Result) -> dict[str, np.ndarray]:
-    """What the loss passes after each round with probability PASSED at most."""
+    """The bounds that the loss exceeds after each round with probability PASSED at most."""
     s = result.specification
     along = np.arange(1, s.rounds + 1)
     places = np.unique(np.round(np.geomspace(1, s.rounds, 60)).astype(int))

@@ -1,4 +1,4 @@
-"""Play both experiments and return what follows from what was measured."""
+"""Play both experiments and return their result."""
 
 from __future__ import annotations
 
@@ -48,19 +48,17 @@ def simulate(
     adversary : a generator function ``answer = yield database_0, database_1, mechanism`` that
         receives its coins, or a :class:`~simulator.adversaries.contract.Rule`; or a name of the
         library, as ``"press-when-ahead"``, or ``"path/to/file.py:function"``.
-    family : the class the mechanisms must belong to, as ``PureDP(0.2)`` or ``"pure:0.2"``.
+    family : the class that the mechanisms must belong to, as ``PureDP(0.2)`` or ``"pure:0.2"``.
     rounds, trials : k, and how often each experiment is played.
-    seconds : play as many trials as fit into this time, compiling and the start of workers not
-        counted; ``trials``, where given, is the most. Their number is settled before the first one
-        counts (:mod:`simulator.runner.fitting`), and the result is that of a run with so many
-        ``trials``.
-        With ``out`` what fits is added to what is there. A quarter of the memory is the most that
-        they take.
+    seconds : play as many trials as fit into this time, without compilation and the start of
+        workers, and at most ``trials`` if given. Their number is fixed before the first trial
+        (:mod:`simulator.runner.fitting`), and the result is that of a run with so many ``trials``.
+        With ``out`` they are added to the stored ones. They take at most a quarter of the memory.
     seed : the root seed; results are a function of it and of the other parameters above.
     relation : ``ADD_REMOVE`` or ``REPLACE_ONE``.
     experiments : which of 0 and 1 to play.
-    jobs : parallel workers, -1 for every core; by default what ``joblib.parallel_config`` says,
-        or every core. Within ``parallel_config("dask")`` or ``("ray")`` the cluster plays, with
+    jobs : parallel workers, -1 for every core; by default those of ``joblib.parallel_config``, or
+        every core. Within ``parallel_config("dask")`` or ``("ray")`` the cluster plays, with
         all of its workers, unless ``jobs`` is 1.
     keep_views : keep the views of the first so many trials, for ``result.replay``.
     trace : record the moments of the loss along the rounds, for ``result.moments``.
@@ -68,33 +66,32 @@ def simulate(
     sampling : ``Tilted(theta)`` or a steered measure to draw from when large losses are rare;
         the estimates are then weighted. None draws from the experiments themselves.
     filter : a privacy filter before every query, or its text, as ``"sum:5"``. A query that it
-        refuses is not run, costs nothing, and is answered NaN.
-    out : a folder to keep every finished block in, and to resume from. ``trials`` and
+        refuses is not run, costs nothing, and has the answer NaN.
+    out : a folder to store every finished block in, and to resume from. ``trials`` and
         ``keep_views`` may be raised when a run is resumed: only the blocks that the larger run
         lacks are played, and the result is that of one larger run.
-    progress : whether to show a bar; by default where standard error is a terminal.
-    trust : whether to believe the likelihoods that mechanisms declare. With False every distinct
-        challenge that was met, and every entry of a rule's menu, is held against fresh draws
-        (``examine``); a true likelihood is blamed with probability 1e-6 at
-        most in the whole play.
+    progress : whether to show a bar; by default if standard error is a terminal.
+    trust : whether to accept the likelihoods that mechanisms declare. With False every distinct
+        challenge that was met, and every entry of a rule's menu, is tested with fresh draws
+        (``examine``); the probability that any correct likelihood fails is at most 1e-6.
     keep : "losses" keeps each of them, 8 bytes per trial. "summary" counts them in bins of four
         significant digits, so that memory does not grow with the trials; estimates say by how much
         that widens them, and ``result.losses()`` is refused. By default losses up to ten million
-        trials and a summary beyond, with their weights where ``sampling`` has some. No number that
-        is drawn depends on it, and a folder of losses may be gone on with as a summary.
+        trials and a summary beyond, with their weights if ``sampling`` has some. No draw depends
+        on it, and a folder of losses may be continued as a summary.
 
     Raises
     ------
-    InvalidInput : a parameter makes no sense, or the adversary cannot be sent to a process.
-    Breach : the adversary broke the rules; names the round, the trial and the values.
+    InvalidInput : a parameter is invalid, or the adversary cannot be sent to a process.
+    Breach : the adversary broke the rules; the message has the round, the trial and the values.
     WorkerLost : a worker process died twice while it played the same block.
-    ClusterLost : the scheduler of a cluster, or every worker, went away.
-    FalseLikelihood : ``trust`` is False, and a mechanism draws otherwise than it declares.
+    ClusterLost : the scheduler of a cluster, or every worker, was lost.
+    FalseLikelihood : ``trust`` is False, and a mechanism does not draw as it declares.
 
     Source: Roth 2011 (Lecture 4), Algorithm 1.
     """
     if trials is None and seconds is None:
-        raise InvalidInput("say how often to play (trials), or for how long (seconds)")
+        raise InvalidInput("give the number of trials, or the seconds to play")
     adversary, family = game_of(adversary, family, rounds)
     if isinstance(filter, str):
         filter = parse_filter(filter)

@@ -1,7 +1,7 @@
-"""Hold the bounds against every adversary, in both directions, at a stated false-alarm probability.
+"""Check bounds against adversaries, in both experiments, at a stated false-alarm probability.
 
-A bound that is true survives with probability at least 1 - false_alarm however often one looks
-within a call: the error is divided among all the comparisons made (Bonferroni).
+All true bounds pass with probability at least 1 - false_alarm: the error is divided among all
+comparisons of a call (Bonferroni).
 """
 
 from __future__ import annotations
@@ -33,20 +33,19 @@ PROMISES = ("upper", "exact")
 """The kinds of bound that measurements can contradict."""
 
 DELTAS = (0.1, 1e-2, 1e-3)
-"""Where each bound is probed: at the epsilons that it grants for these deltas."""
-
+"""Each bound is tested at the epsilons that it grants for these deltas."""
 
 EXAMINED = 1 << 13
-"""Draws on which the likelihood of each mechanism is examined."""
+"""Draws on which the likelihood of each mechanism is tested."""
 MOST_EXAMINED = 64
-"""Mechanisms of one kind that are examined per adversary: training asks a new one every round."""
+"""Mechanisms of one kind that are tested per adversary: training has a new one in every round."""
 
 
 @dataclass(frozen=True)
 class Check:
     """One claim: this adversary, in this experiment, stays within this bound.
 
-    ``epsilon`` is the probed point with the least slack, ``verdict`` what was measured there.
+    ``epsilon`` is the tested point with the least slack, ``verdict`` the outcome there.
     """
 
     adversary: str
@@ -57,14 +56,14 @@ class Check:
 
     @property
     def violated(self) -> bool:
-        """Whether the measured divergence exceeds the bound beyond doubt."""
+        """Whether the lower limit of the measured divergence exceeds the bound."""
         return self.verdict.outcome == "violated"
 
 
 def library_adversaries(family: Guarantee, rounds: int) -> dict[str, Callable[..., Any]]:
     """Every adversary of the library that plays in a family, made for it.
 
-    Raises InvalidInput where none does.
+    Raises InvalidInput if none does.
     """
     playing = [entry for entry in entries() if entry.plays_in(family)]
     if not playing:
@@ -76,7 +75,7 @@ def library_adversaries(family: Guarantee, rounds: int) -> dict[str, Callable[..
 
 
 def usual_bounds(composition: Composition) -> list[BoundOnComposition]:
-    """Those of BOUNDS that apply; raises InvalidInput when there are none."""
+    """Those of BOUNDS that apply; raises InvalidInput if there are none."""
     usual = [bound for bound in bounds_for(composition) if bound.name in BOUNDS]
     if not usual:
         raise InvalidInput(f"none of the bounds {', '.join(BOUNDS)} applies to {composition}")
@@ -84,10 +83,10 @@ def usual_bounds(composition: Composition) -> list[BoundOnComposition]:
 
 
 def named_bounds(composition: Composition, names: Iterable[str]) -> list[BoundOnComposition]:
-    """The bounds of these names, ``all`` for every one that applies and is quick to ask.
+    """The bounds of these names; ``all`` is every one that applies and is quick to evaluate.
 
-    Raises InvalidInput for an unknown name or one that promises nothing, and NotApplicable where
-    a bound's conditions are not met.
+    Raises InvalidInput for an unknown name or an approximation, and NotApplicable if a bound's
+    conditions are not met.
     """
     chosen: dict[str, BoundOnComposition] = {}
     for name in names:
@@ -118,20 +117,20 @@ def verify(
 ) -> list[Check]:
     """Play every adversary and test every bound on its measured hockey-stick divergence.
 
-    What is measured rests on the likelihoods that the mechanisms declare, so each distinct
-    mechanism, of one kind the first MOST_EXAMINED that an adversary asks, is held against fresh
-    draws of its own as well (:func:`simulator.analysis.declared.examine`).
+    The measurements use the likelihoods that the mechanisms declare, so these are tested too, for
+    the first MOST_EXAMINED mechanisms of each kind that an adversary plays
+    (:func:`simulator.analysis.declared.examine`).
 
     Parameters
     ----------
     adversaries : by name; each must keep to ``family``. Either may be a text, as for ``simulate``.
-    false_alarm : probability that some true bound is reported as violated; apart from that, that
-        some true likelihood is blamed.
+    false_alarm : the largest probability that any true bound is reported as violated, and the
+        largest probability that any correct likelihood fails.
     bounds : to test; by default :func:`usual_bounds`.
 
-    Returns one Check for each adversary, experiment and bound, the probe with the least slack.
-    Raises InvalidInput where no bound can be tested, FalseLikelihood where a mechanism draws
-    otherwise than it declares, and what :func:`simulate` raises with the adversary's name.
+    Returns one Check for each adversary, experiment and bound, at the point with the least slack.
+    Raises InvalidInput if no bound can be tested, FalseLikelihood if a mechanism does not draw as
+    it declares, and the errors of :func:`simulate` with the adversary's name.
     """
     open_probability("false_alarm", false_alarm)
     if isinstance(family, str):
@@ -179,7 +178,7 @@ def verify(
 
 
 def probed(bound: BoundOnComposition) -> list[tuple[float, float]]:
-    """The points (epsilon, delta) at which to test a bound: what it grants at each of DELTAS."""
+    """The points (epsilon, delta) at which a bound is tested: what it grants at each of DELTAS."""
     points: dict[float, float] = {}
     for delta in DELTAS:
         try:
@@ -192,7 +191,7 @@ def probed(bound: BoundOnComposition) -> list[tuple[float, float]]:
 
 
 def closest(checks: Sequence[Check]) -> list[Check]:
-    """For each adversary and experiment the claims violated, or else the one nearest to it."""
+    """For each adversary and experiment the violated claims, or the one with the least slack."""
     groups: dict[tuple[str, int], list[Check]] = {}
     for check in checks:
         groups.setdefault((check.adversary, check.experiment), []).append(check)
@@ -204,7 +203,7 @@ def closest(checks: Sequence[Check]) -> list[Check]:
 
 
 def least_slack(found: Sequence[Check]) -> list[Check]:
-    """For each bound the violated probe, if any, otherwise the one with the least slack."""
+    """For each bound the violated point, or the one with the least slack."""
     best: dict[str, Check] = {}
     for check in found:
         known = best.get(check.bound)
@@ -214,5 +213,5 @@ def least_slack(found: Sequence[Check]) -> list[Check]:
 
 
 def rank(check: Check) -> tuple[bool, float, float]:
-    """Order of concern: violations first, then by slack, then by the epsilon granted."""
+    """The sorting key: violations first, then by slack, then by epsilon."""
     return not check.violated, check.verdict.slack, check.epsilon

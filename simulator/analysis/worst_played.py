@@ -1,4 +1,4 @@
-"""The policy of a search, simulated: its estimate beside the certified bracket."""
+"""The simulation of a policy, and its comparison with the certified bracket."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def played(
     jobs: int | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Estimate the delta(epsilon) that the policy gets, by playing it.
+    """Estimate the delta(epsilon) of a policy by simulation.
 
-    See ``estimate_rare``, which chooses how, for the parameters and errors.
+    The parameters and errors are those of ``estimate_rare``.
     """
     event = estimate_rare(
         policy.adversary,

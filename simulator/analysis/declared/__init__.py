@@ -1,4 +1,4 @@
-"""A declared likelihood held against the mechanism's own draws, before it is believed."""
+"""Tests of a mechanism's declared likelihood with draws of the mechanism."""
 
 from simulator.analysis.declared.examining import DRAWS, FALSE_ALARM, examine, require_declared
 from simulator.analysis.declared.verdict import Contradiction, FalseLikelihood

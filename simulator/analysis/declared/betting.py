@@ -20,7 +20,7 @@ from simulator.analysis.evidence.wagers import Nulls, estimate, trusted
 LEAST_KEPT = 16
 """Draws of each database from which events are learned."""
 SPARE = 4.0
-"""Nats beyond the level at which the cautious bets aim."""
+"""Nats beyond the rejection level that the sizes of the bets aim at."""
 
 
 def single(reader: AnswerReader, answers_0: Answers, answers_1: Answers) -> list[Score]:
@@ -34,8 +34,8 @@ class EventBets:
     Parameters
     ----------
     features : of floats.
-    slack : what the rounding of honest noise may move; 0 for events that it does not.
-    aim : the growth of evidence per pair of draws that would just suffice.
+    slack : by how much the rounding of correct noise may change a probability.
+    aim : the growth of evidence per pair of draws that reaches the rejection level.
     """
 
     def __init__(self, features: FeaturesAt, slack: float, aim: float) -> None:
@@ -45,7 +45,7 @@ class EventBets:
         self.candidates: Candidates | None = None
 
     def learn(self, kept: Both) -> None:
-        """Take draws on which the last bets were settled, and choose the next events."""
+        """Add the draws of the last bets, and choose the next events."""
         n = min(map(len, kept))
         self.pool.add((kept[0][:n], kept[1][:n]))
         if self.pool.size < LEAST_KEPT:
@@ -66,7 +66,7 @@ class EventBets:
         return float(self.nulls.evidence()[0])
 
     def event(self) -> Event | None:
-        """The event that promised most."""
+        """The event with the largest expected growth, or None."""
         slot = int(np.argmax(self.nulls.worth[:, 0]))
         which = int(self.nulls.event[slot, 0])
         if self.candidates is None or which < 0:
@@ -93,5 +93,5 @@ class MassBets:
 
 
 def evidence(logs: list[float]) -> float:
-    """Ln of the evidence of bets among which the stake is divided evenly."""
+    """Ln of the average evidence of several bets."""
     return float(np.logaddexp.reduce(logs)) - math.log(len(logs))

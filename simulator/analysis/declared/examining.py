@@ -1,19 +1,19 @@
-"""Hold a declared likelihood against draws of the mechanism itself.
+"""Test a declared likelihood with draws of the mechanism.
 
 Let P0 and P1 be the laws of the draws, L the declared loss. If L = ln dP0/dP1, then for every
 event E
 
     E0[min(1, e^-L); E] = E1[min(1, e^L); E],
 
-for both are the mass of min(P0, P1) on E; and conversely, if that holds for all events, L is
-the loss. So draws are kept with these weights as probabilities, see :class:`Overlap`: what is kept
-on database 0 has the law of what is kept on database 1, and as much is kept. That is a claim of
-(0, 0)-differential privacy, which bets as in an audit hold against the draws, each on an event that
-was chosen from earlier draws. Three gamblers share the stake: one bets on how much is kept, one on
-events, and one on the bits of floats, where the rounding of honest noise is allowed for.
+because both are the mass of min(P0, P1) on E; conversely, if it holds for all events, L is the
+loss. So draws are kept with these weights as probabilities, see :class:`Overlap`: the kept draws of
+both databases have the same law and the same expected number. That is a claim of (0,
+0)-differential privacy, which is tested by bets as in an audit, each on an event that was chosen
+from earlier draws. The evidence is the average of three bets: on the number of kept draws, on
+events, and on the bits of floats, with a slack for the rounding of correct noise.
 
-Where the mechanism has an exact law of its loss, the losses of the draws are held against it by
-the Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant, valid for every law.
+If the mechanism has an exact law of its loss, the losses of the draws are compared with it by the
+Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant, valid for every law.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from simulator.theory.laws.base import PrivacyLossLaw
 DRAWS = 1 << 14
 """Draws of each database, at most."""
 FALSE_ALARM = 1e-6
-"""The probability with which some true likelihood of a play is contradicted."""
+"""The largest probability that any true likelihood of a play is contradicted."""
 
 FIRST = 512
 """Draws of each database before the first bet."""
 SLACK = 0.5
-"""By how much the probability of an event of the bits of floats may differ: honest noise rounds
-differently beside different values (Mironov 2012)."""
+"""By how much the probability of an event on the bits of floats may differ: the rounding of correct
+noise depends on the value it is added to (Mironov 2012)."""
 POINTS = 32
 """Losses at which an exact law is compared."""
 
@@ -92,33 +92,33 @@ def examine(
 
 
 Found = tuple[str, str, float, float]
-"""An event, and two numbers: in words, and themselves."""
+"""An event and two numbers, as text, and the two numbers."""
 
 
 def against_events(drawn: Overlap, draws: int, alpha: float) -> Found | None:
-    """Bet, batch by batch, on what the batches before showed; stop when it is clear."""
+    """Bet on events of earlier batches, batch by batch; stop when the evidence suffices."""
     aim = (SPARE - math.log(alpha)) / draws
     mass = MassBets()
-    gamblers = [EventBets(each_digit, 0.0, aim), EventBets(each_bit, SLACK, aim)]
+    event_bets = [EventBets(each_digit, 0.0, aim), EventBets(each_bit, SLACK, aim)]
     while drawn.size < draws:
         start, before = drawn.size, drawn.kept.copy()
         kept = drawn.more(min(draws - start, max(FIRST, start)))
         if (found := impossible(drawn)) is not None:
             return found
         if start:
-            logs = [mass.bet(drawn, before, start), *(each.bet(kept) for each in gamblers)]
+            logs = [mass.bet(drawn, before, start), *(each.bet(kept) for each in event_bets)]
             if evidence(logs) >= -math.log(alpha):
                 best = int(np.argmax(logs))
-                event = gamblers[best - 1].event() if best else None
+                event = event_bets[best - 1].event() if best else None
                 return of_mass(drawn) if event is None else of_event(event)
         if drawn.size < draws:
-            for each in gamblers:
+            for each in event_bets:
                 each.learn(kept)
     return None
 
 
 def impossible(drawn: Overlap) -> Found | None:
-    """An answer to which its own database gives likelihood 0, or a loss that is no number."""
+    """An answer of likelihood 0 on its database, or a loss that is NaN; or None."""
     for b, sign in ((0, -1.0), (1, 1.0)):
         losses = drawn.losses[b]
         if np.isnan(losses).any():
@@ -134,7 +134,7 @@ def impossible(drawn: Overlap) -> Found | None:
 
 
 def of_event(event: Event) -> Found:
-    """An event, and its share of the overlap by the draws on each database."""
+    """An event, with its share of the overlap on each database."""
     numbers = (
         "it has the share {first} of min(P0, P1) by the draws on database 0 and {second} by those "
         "on database 1, which the likelihood makes equal"
@@ -145,7 +145,7 @@ def of_event(event: Event) -> Found:
 
 
 def of_mass(drawn: Overlap) -> Found:
-    """The mass of the overlap by the draws on each database."""
+    """The mass of the overlap on each database."""
     numbers = (
         "min(P0, P1) has the mass {first} by the draws on database 0 and {second} by those on "
         "database 1, which the likelihood makes equal"
@@ -163,7 +163,7 @@ def law_of(challenge: Challenge, relation: Relation) -> PrivacyLossLaw | None:
 
 
 def against_law(drawn: Overlap, law: PrivacyLossLaw | None, alpha: float) -> Found | None:
-    """The loss at which the draws leave the band around an exact law, if any, of both databases."""
+    """A loss at which the draws leave the band around the exact law, if there is one."""
     if law is None:
         return None
     band = math.sqrt(math.log(4.0 / alpha) / (2.0 * drawn.size))

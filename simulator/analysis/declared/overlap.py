@@ -13,10 +13,11 @@ from simulator.analysis.evidence.float_features import FeaturesAt
 from simulator.analysis.evidence.numeric import Numbers, as_numbers
 
 ROUNDING = 1e-9
-"""Losses this close, absolutely and in proportion, are one: a formula rounds them apart."""
+"""Losses that differ by less, absolutely and relatively, are equal up to rounding."""
 _OFFSET = 0.318309886
-"""Of the grid of losses: numbers of few digits lie inside its cells, not between them."""
+"""The offset of the grid of losses, by which numbers of few digits lie inside its cells."""
 _REMEMBERED = 6
+"""How many batches of answers a reader caches."""
 _KEPT = np.dtype([("loss", np.float64), ("answer", object)])
 
 Draw = Callable[[int, np.random.Generator], Any]
@@ -45,7 +46,7 @@ class Overlap:
 
     @property
     def size(self) -> int:
-        """How many draws of each database there are."""
+        """The number of draws of each database."""
         return len(self.losses[0])
 
     def more(self, n: int) -> Both:
@@ -117,7 +118,7 @@ class OverlapReader:
         return self.inner.keys(self._read(answers))
 
     def _read(self, kept: Answers) -> Answers:
-        """The answers alone, as an array where they are numbers; the last ones are remembered."""
+        """The answers alone, as an array if they are numbers; the last batches are cached."""
         for known, answers in self._known:
             if known is kept:
                 return answers

@@ -1,4 +1,4 @@
-"""What draws say against a declared likelihood, in one line."""
+"""The contradiction of a declared likelihood by draws."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from simulator.foundations.errors import Breach
 
 
 class FalseLikelihood(Breach):
-    """A mechanism does not draw from the likelihood that it declares; names it and two numbers."""
+    """A mechanism does not draw from the likelihood that it declares."""
 
     exit_code = 1
 
@@ -19,10 +19,10 @@ class Contradiction:
 
     Attributes
     ----------
-    mechanism : in words.
+    mechanism : its repr.
     pair : how its two databases differ.
-    event : what was looked at, in words.
-    numbers : two numbers in words, which a true likelihood makes equal or keeps in order.
+    event : the event, as text.
+    numbers : a text with two numbers, which a true likelihood makes equal or keeps in order.
     first, second : these numbers.
     draws : of each database.
     false_alarm : the probability with which a true likelihood is contradicted.

@@ -1,8 +1,8 @@
-"""From samples of the privacy loss to numbers with honest error bars.
+"""Estimates from samples of the privacy loss, with confidence intervals.
 
 Losses are arrays of shape (trials,), always ln Pr[V0=v]/Pr[V1=v]; ``experiment`` says in which of
 the two experiments they were drawn, and in experiment 1 every function exchanges the roles.
-Intervals are valid at every sample size; a ``guess`` beside them is asymptotic, with no promise.
+Intervals are valid at every sample size; a ``guess`` is an asymptotic interval.
 """
 
 from simulator.analysis.estimation.betting import betting_interval, betting_lower, betting_upper

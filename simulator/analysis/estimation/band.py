@@ -12,10 +12,10 @@ reaches 1/α anywhere with probability at most α. Averages over c > 1 decrease 
 lower limit, averages over c < 1 increase and give the upper one, α/2 each. Nothing is assumed of
 the law of the loss: with atoms, fewer thresholds are distinct.
 
-The grid, |c - 1| in powers of two from 1/√n, has a factor fit for every depth of the tail: the
-band follows the pointwise interval down to single hits with a logarithmic price, unlike the
-Dvoretzky-Kiefer-Wolfowitz band, which is constant in width. The price is paid at the other end:
-where p is near 1 the band is about as wide as in the middle.
+The grid, |c - 1| in powers of two from 1/√n, has a factor fit for every depth of the tail: the band
+is wider than the pointwise interval by a logarithmic factor down to single hits, unlike the
+Dvoretzky-Kiefer-Wolfowitz band, which is constant in width. Where p is near 1 it is about as wide
+as in the middle.
 
 Source: Ville (1939) for the inequality; that R_c is a martingale follows in one line from S being
 binomial given its past in that clock.
@@ -33,8 +33,10 @@ from simulator.engine.outcomes.samples import Floats
 
 METHOD = "simultaneous, likelihood-ratio martingale"
 
-_STEPS = 64  # bisections: below the spacing of floats
-_LARGEST_POWER = 6  # factors above 1 + 2^6 could only serve a tail of one or two hits
+_STEPS = 64
+"""Bisections, which reach the spacing of floats."""
+_LARGEST_POWER = 6
+"""Factors above 1 + 2^6 would only matter for tails of one or two hits."""
 
 
 def exceedance_limits(

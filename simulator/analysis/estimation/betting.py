@@ -2,10 +2,10 @@
 
 Source: Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting"
 (JRSS B, 2023), the hedged capital process with predictable plug-in bets. Against the candidate
-mean m a gambler who bets λ_i (X_i - m) of his wealth at step i, λ_i chosen before X_i is seen,
-holds a nonnegative martingale when m is the true mean; by Ville's inequality his wealth reaches
-1/α with probability at most α. Every candidate at which it does is struck out. Nothing is
-asymptotic, and the data must be independent with one common mean, in an order fixed in advance.
+mean m the wealth is the product of 1 + λ_i (X_i - m), with λ_i chosen before X_i is observed. It is
+a nonnegative martingale if m is the true mean, and reaches 1/α with probability at most α (Ville).
+Every candidate at which it does is rejected. The data must be independent with one common mean, in
+an order fixed in advance.
 
 Two choices make it fast and sharp for rare events:
 
@@ -37,15 +37,20 @@ from simulator.foundations.validation import open_probability
 METHOD = "betting"
 
 ABOVE = 1
-"""Bets that the mean is above the candidate: rejections push the lower limit up."""
+"""Bets that the mean is above the candidate, for the lower limit."""
 BELOW = -1
-"""Bets that the mean is below the candidate: rejections push the upper limit down."""
+"""Bets that the mean is below the candidate, for the upper limit."""
 
 _GROWTH = 1.1
-_CAP = 0.99  # a bet never risks more than this share of the wealth
-_PRIOR = 0.25  # one imaginary observation: the largest variance a [0, 1] variable can have
-_LARGEST_EXPONENT = 5.0  # beyond this the Poisson bet grows without use
-_CHUNK = 16  # factors multiplied before a logarithm is taken; keeps the product in range
+"""The ratio of the lengths of two successive epochs."""
+_CAP = 0.99
+"""The largest share of the wealth in one bet."""
+_PRIOR = 0.25
+"""A prior observation: the largest variance of a [0, 1] variable."""
+_LARGEST_EXPONENT = 5.0
+"""The largest exponent for which a Poisson bet is computed."""
+_CHUNK = 16
+"""Factors that are multiplied before a logarithm is taken, within the range of floats."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ def plug_in_bets(sample: Points, alpha: float) -> Bets:
 
 
 class Wealth:
-    """Log-wealth of the gamblers on one sample, as a function of the candidate mean.
+    """Log-wealth of the bets on one sample, as a function of the candidate mean.
 
     ``sample`` is nonnegative; values above 1 are meaningful for the side ABOVE only, whose wealth
     stays nonnegative whatever the sample's upper bound.
@@ -160,7 +165,7 @@ def lower_limit_nonnegative(sample: Points, bets: Bets, alpha: float) -> float:
     mean = sample.mean()
     if mean == 0.0 or excess(0.0) < 0.0:
         return 0.0
-    if excess(mean) >= 0.0:  # unlucky order of the data: the mean itself is struck out
+    if excess(mean) >= 0.0:  # the sample mean itself is rejected
         return mean
     return float(_root(excess, 0.0, mean)) * (1.0 - 1e-8)
 

@@ -2,15 +2,15 @@
 
 A claim is *violated* when the lower confidence limit at error ``false_alarm`` passes the bound: if
 the claim is true that happens with probability at most ``false_alarm``, at every sample size. It
-*holds*, as far as this sample can tell, when the upper limit at the same error stays at or below
+*holds*, by this sample, when the upper limit at the same error stays at or below
 the bound; otherwise the sample leaves it *undecided*. A test of m claims together keeps its
 family-wise level by giving each ``false_alarm / m``.
 
 A loss is a sum over rounds in floating point, and worst cases sit exactly on the bound: k rounds of
 randomized response reach kε, where the claim is δ = 0. A tail jumps there: a loss that equals the
-threshold but for rounding is not above it (``ties``). And weights may make much of a
-rounding error, so the lower limit of a weighted δ is taken at an ε raised by as much. Unweighted
-δ(ε) is continuous in ε, and needs no such care.
+threshold up to rounding is not above it (``ties``). Weights may magnify a rounding error, so the
+lower limit of a weighted δ is taken at an ε raised by the rounding. Unweighted δ(ε) is continuous
+in ε and needs no correction.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from simulator.foundations.validation import finite, nonnegative, open_probabili
 
 
 class BoundOutcome(StrEnum):
-    """What a sample says about a claim."""
+    """The outcome of a test of a claim."""
 
     HOLDS = "holds"
     VIOLATED = "violated"
@@ -62,7 +62,7 @@ class BoundVerdict:
 
     @property
     def slack(self) -> float:
-        """The bound over the measured value: how much the claim gives away; inf if nothing was."""
+        """The bound over the measured value; inf if that is 0."""
         return self.bound / self.value if self.value > 0.0 else math.inf
 
 
@@ -123,8 +123,8 @@ def weighted_violation(
     ``losses`` and ``log_weights`` are as in ``weighted_delta``. The lower
     limit is valid at every sample size without any bound on the weights, because wealth that bets
     on a larger mean of a nonnegative variable cannot go below zero. Without ``log_bound`` there is
-    no upper limit, so the outcome is never "holds". Few hits give a low limit, not a false one:
-    nothing is refused. Raises InvalidInput.
+    no upper limit, so the outcome is never "holds". With few hits the limit is low and still valid,
+    so nothing is refused. Raises InvalidInput.
     """
     sample = weighted_sample(losses, log_weights, experiment)
     alpha = open_probability("false_alarm", false_alarm)

@@ -27,12 +27,12 @@ _HALVINGS = 60
 
 @dataclass(frozen=True)
 class Odds:
-    """What each of the four outcomes of a pair of draws multiplies the evidence by, as logarithms.
+    """Logarithms of the factors of the evidence for the four outcomes of a pair of draws.
 
     Attributes
     ----------
-    hit_0, miss_0, hit_1, miss_1 : arrays of one shape; all 0 where the alternative lies in the
-        null, on which nothing can be won.
+    hit_0, miss_0, hit_1, miss_1 : arrays of one shape; all 0 if the alternative is in the
+        null.
     """
 
     hit_0: np.ndarray
@@ -77,11 +77,11 @@ def nearest(
 
 
 class Bettor:
-    """Bets on (q0, q1) against the null of (epsilon, delta), more or less boldly.
+    """Bets on (q0, q1) against the null of (epsilon, delta).
 
     Attributes
     ----------
-    rate : mean of the logarithm won per pair of draws if (q0, q1) is right.
+    rate : mean growth of the log-evidence per pair of draws if (q0, q1) is the truth.
     """
 
     def __init__(
@@ -92,9 +92,9 @@ class Bettor:
         self.rate = self.odds(1.0).growth(q0, q1)
 
     def odds(self, boldness: float | np.ndarray) -> Odds:
-        """The bet on the point that far along the way from the null to (q0, q1), in [0, 1].
+        """The bet on a point between the null (``boldness`` 0) and (q0, q1) (1).
 
-        It has the same nearest point: less is won if (q0, q1) is right, and less is lost if not.
+        It has the same nearest point, with smaller gains and losses.
         """
         a0, a1 = boldness * self.gap_0, boldness * self.gap_1
         return Odds(
@@ -108,7 +108,7 @@ class Bettor:
 def rough_growth(
     q0: np.ndarray, q1: np.ndarray, epsilon: np.ndarray, delta: np.ndarray
 ) -> np.ndarray:
-    """Growth per pair in closed form, for choosing among many events: right to a factor of two.
+    """Approximate growth per pair in closed form, within a factor of two, to choose among events.
 
     It is that of two Poisson counts, divided by 1 - t1 as for common events.
     """

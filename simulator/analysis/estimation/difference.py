@@ -1,4 +1,4 @@
-"""The difference of two estimates, valid however they depend on each other."""
+"""The difference of two estimates, without an assumption of independence."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
 
     If each interval misses with probability α₁ and α₂ at most, then the interval from
     ``one.lower - other.upper`` to ``one.upper - other.lower`` misses with α₁ + α₂ at most, by the
-    union bound. So nothing is assumed of the two samples: runs may share trials, as a longer run
-    does with a shorter one of the same seed. Raises NotApplicable where no confidence is left, and
-    where both values are infinite.
+    union bound. The samples may depend on each other: a longer run shares its first trials
+    with a shorter one of the same seed. Raises NotApplicable if the confidence would be 0, or both
+    values are infinite.
     """
     confidence = 1.0 - ((1.0 - one.confidence) + (1.0 - other.confidence))
     if confidence <= 0.0:
         raise NotApplicable(
             f"intervals of confidence {one.confidence:g} and {other.confidence:g} leave none for "
-            "the difference: ask for more of each"
+            "the difference: give both a higher confidence"
         )
     value = one.value - other.value
     no_guess = one.no_guess or other.no_guess
     if math.isnan(value) and not no_guess:
-        raise NotApplicable("both values are infinite, and their difference is no number")
+        raise NotApplicable("both values are infinite, and their difference is undefined")
     lower, upper = _subtracted((one.lower, one.upper), (other.lower, other.upper))
     guess = None
     if not no_guess and (one.guess is not None or other.guess is not None):

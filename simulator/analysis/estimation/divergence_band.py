@@ -28,7 +28,7 @@ STEP = 1.01
 EVEN = 1024
 """Thresholds of the ladder that are evenly spread over the losses."""
 BEYOND = 1e300
-"""A threshold that infinite losses alone pass."""
+"""A threshold that only infinite losses exceed."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,10 +121,10 @@ def weights_of_steps(thresholds: Floats, epsilons: Floats) -> tuple[Floats, Floa
 
 
 def widening_of_delta(sample: LossSample, tails: TailBand, epsilons: Floats, rounds: int) -> Floats:
-    """By how much the limits of δ at each ε may be wider than those of the losses one by one.
+    """By how much the limits of δ at each ε may be wider than those of every loss.
 
-    The ladder of these has its thresholds at the losses themselves: each lies between the least
-    and the largest that its bin allows, and so does the number of losses above it.
+    The ladder of these has its thresholds at the losses: each lies between the least and the
+    largest loss of its bin, and so does the number of losses above it.
     """
     if sample.exact:
         return np.zeros_like(epsilons)

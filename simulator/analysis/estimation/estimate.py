@@ -1,4 +1,4 @@
-"""What every estimator returns: a number together with its uncertainty."""
+"""The result of an estimator: a value with its confidence interval."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from simulator.foundations.errors import Refusal
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A point value with its confidence interval and the figures that say how far to trust it.
+    """A value with its confidence interval and figures on its accuracy.
 
-    ``lower <= value <= upper``; an infinite ``upper`` means that nothing sets a limit.
-    ``confidence`` is the coverage of the two-sided interval, ``method`` names how it was made.
-    ``lower_valid`` and ``upper_valid`` say of each end whether it keeps its confidence at every
-    sample size, whatever the sample may have missed. ``guess`` is an asymptotic interval beside
-    them, or None: it promises nothing, for a sample cannot know of paths that it never took. Where
-    the sample is too poor, ``no_guess`` says why: then ``value``, the mean of the sample, is
-    none either, and is left out of what is printed. Of one point among several that was refused
-    altogether it is NaN, and the ends are those that hold of anything (:meth:`refused`).
+    ``lower <= value <= upper``; an infinite ``upper`` means that there is no upper bound.
+    ``confidence`` is the coverage of the two-sided interval, ``method`` how it was made.
+    ``lower_valid`` and ``upper_valid`` say of each end whether it has its confidence at every
+    sample size. ``guess`` is an asymptotic interval, or None; it is not valid at every sample size,
+    because a sample has no information on paths that it does not contain. If the sample is too
+    small for a guess, ``no_guess`` is the reason: then ``value`` is only the mean of the sample,
+    and is not printed. A refused point among several has the value NaN and trivial ends
+    (:meth:`refused`).
 
     ``hits`` counts the trials that contribute; ``effective_sample_size`` is (ΣX)²/ΣX² for weighted
     samples and the number of trials for plain ones; ``largest_weight_share`` is the largest
     contribution over the sum; ``relative_standard_error`` is the estimated standard error over
-    the value (infinite when nothing was hit). ``widened`` is by how much an end, of the guess too,
-    may lie further out, at most, than the same bets would put it if each loss were known: 0 unless
-    they were counted in bins.
+    the value (infinite without a hit). ``widened`` is an upper bound on how much further out an
+    end, also of the guess, is than if every loss were known: 0 unless losses were binned.
 
     ``float(estimate)`` is the value.
     """
@@ -51,7 +50,7 @@ class Estimate:
 
     @classmethod
     def refused(cls, why: str, ends: tuple[float, float], confidence: float) -> Estimate:
-        """What is known where the sample tells nothing: that the number lies between ``ends``."""
+        """The estimate of a refused point: no value, and the trivial ``ends``."""
         return cls(
             value=math.nan, lower=ends[0], upper=ends[1], confidence=confidence, method="refused",
             hits=0, effective_sample_size=0.0, largest_weight_share=1.0,
@@ -59,9 +58,9 @@ class Estimate:
         )  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
-        """Fields by name, fit for strict JSON: None stands for a figure that is not finite.
+        """Fields by name, for JSON: None stands for a number that is not finite.
 
-        So it does for a value that is not even a guess.
+        It also stands for the value if there is no guess.
         """
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.no_guess:
@@ -73,7 +72,7 @@ class Estimate:
         return {name: _finite_or_none(entry) for name, entry in named.items()}
 
     def __float__(self) -> float:
-        """Return the value. Raises Refusal where there is none, and says why."""
+        """Return the value. Raises Refusal if there is none, with the reason."""
         if self.no_guess:
             raise Refusal(f"this estimate has ends and no value: {self.no_guess}")
         return self.value
@@ -94,7 +93,7 @@ class Estimate:
         return f"{ends}; a guess: {value} [{lower}, {upper}] (asymptotic, promises nothing)"
 
     def without_guess(self, why: str) -> Estimate:
-        """The valid ends alone, where there is a guess that is to be refused."""
+        """The estimate without its guess, if it has one; ``why`` is the reason."""
         return self if self.guess is None else replace(self, guess=None, no_guess=why)
 
 
@@ -149,7 +148,7 @@ def _finite_or_none(entry: Any) -> Any:
 
 
 def _aligned(value: float, lower: float, upper: float) -> tuple[str, str, str]:
-    """Enough digits that the two ends of the interval can be told apart, three at least."""
+    """The three numbers with enough digits to distinguish the ends, at least three."""
     digits = 3
     scale = max(abs(value), abs(lower))
     if math.isfinite(upper) and upper > lower and scale > 0:

@@ -16,14 +16,15 @@ from simulator.foundations.frames import Tabular, holds_same
 from simulator.foundations.wording import count_of
 
 _SHOWN = ("value", "lower", "upper", "confidence", "method")
+"""The columns of the table in a notebook."""
 
 
 class Estimates(Tabular, Sequence[Estimate]):
     """One estimate for each of several points, in their order; compared and indexed as a sequence.
 
-    Each interval holds by itself with its confidence. A band, such as ``result.delta_band``, holds
-    at all points at once. A point that is refused has no value, only the ends that hold of
-    anything, and its ``no_guess`` says why; where all are, the whole is refused.
+    The intervals are not simultaneous; a band, such as ``result.delta_band``, is. A refused point
+    has no value but trivial ends, and its ``no_guess`` is the reason; if all points are refused an
+    error is raised.
 
     Attributes
     ----------
@@ -113,9 +114,9 @@ def at_points(
     ends: tuple[float, float],
     confidence: float,
 ) -> Estimates:
-    """Estimate at every point; where that is refused, between ``ends``, with what was said.
+    """The estimates at every point; a refused point has ``ends`` and the reason.
 
-    Raises InvalidInput unless the points are numbers of shape (points,), and Refusal where all of
+    Raises InvalidInput unless the points are numbers of shape (points,), and Refusal if all of
     them are refused.
     """
     try:
@@ -138,7 +139,7 @@ def at_points(
 
 
 def is_scalar(points: Any) -> bool:
-    """Whether it is one point, and no array of them."""
+    """Whether it is one point, not an array of points."""
     try:
         return isinstance(points, str | bytes) or np.ndim(points) == 0
     except ValueError:  # rows of several lengths

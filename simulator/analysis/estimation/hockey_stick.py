@@ -51,9 +51,9 @@ def delta(
 
 
 def mean_limits(found: Excess, alpha: float) -> tuple[float, float, float]:
-    """Betting limits (lower, upper) of the mean, ``alpha`` each, and by how much they are wider.
+    """Betting limits (lower, upper) of the mean, ``alpha`` each, and their widening.
 
-    Where losses were counted, the limits that each loss would give lie within so much of them.
+    If losses were counted, the widening bounds the distance from the limits of every loss.
     """
     bets = plug_in_bets(found.centre, alpha)
     if found.sample.exact:
@@ -101,7 +101,7 @@ def epsilon(
 def _inverted(
     signed: LossSample, target: float, alpha: float, point: float
 ) -> tuple[float, float, float]:
-    """Limits (lower, upper) of ε, and by how much they are wider than of losses one by one."""
+    """Limits (lower, upper) of ε, and by how much they are wider than with every loss."""
 
     def ends(below: Callable[[Excess], Points], above: Callable[[Excess], Points]) -> list[float]:
         return [
@@ -113,7 +113,7 @@ def _inverted(
     if signed.exact:
         return lower, upper, 0.0
     best_lower, best_upper = ends(lambda e: e.at(e.high), lambda e: e.at(e.low))
-    # ends that are infinite alike are no wider
+    # two infinite ends are not wider
     inward = best_lower - lower if lower < best_lower else 0.0
     outward = upper - best_upper if best_upper < upper else 0.0
     return lower, upper, max(inward, outward)

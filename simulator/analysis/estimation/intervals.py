@@ -57,7 +57,7 @@ def empirical_bernstein(sample: ArrayLike, confidence: float = 0.95) -> Estimate
 
     Source: Maurer and Pontil (COLT 2009), Theorem 4, on both sides at half the error each:
     √(2 V ln(2/a)/n) + 7 ln(2/a)/(3(n-1)) with V the sample variance. Wider than betting, and in
-    closed form: the witness that betting is held against. Raises InvalidInput.
+    closed form: a check of the betting interval. Raises InvalidInput.
     """
     array = unit_interval_sample(sample)
     if array.size < 2:

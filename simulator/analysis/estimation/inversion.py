@@ -3,7 +3,7 @@
 The limits invert a test. For every ε the betting martingale tests "δ(ε) equals the target"; the
 bets of an epoch come from past epochs and do not depend on the ε under test, so wealth is
 monotone in ε, the ε that survive form an interval, and the true one survives with the stated
-probability. No correction for trying many ε is due: only the test at the true ε can err.
+probability. No correction for testing many ε is needed: only the test at the true ε can err.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from simulator.engine.outcomes.points import Points, epoch_starts
 from simulator.engine.outcomes.samples import Floats
 from simulator.engine.outcomes.weighted_sample import WeightedSample
 
-_EPOCH_GROWTH = 2.0  # each epoch inverts the whole past, so there must be few
+_EPOCH_GROWTH = 2.0
+"""The ratio of the lengths of two epochs; few, because each inverts all trials before it."""
 
 
 def point_epsilon(
@@ -86,11 +87,11 @@ def relative_error_of_epsilon(
 
 
 class Curve(Protocol):
-    """What an inversion asks of a sample: its weighted excess over ε, scaled to be at most 1."""
+    """A sample as a function of ε: its weighted excess over ε, scaled to be at most 1."""
 
     @property
     def trials(self) -> int:
-        """How many there are."""
+        """The number of trials."""
 
     def excess(self, epsilon: float) -> Points:
         """The weighted excess over ``epsilon``."""
@@ -102,7 +103,7 @@ class Curve(Protocol):
         """The ε at which the mean excess is ``target``."""
 
     def largest_finite(self, otherwise: float) -> float:
-        """The largest finite loss above ``otherwise``, or that."""
+        """The largest finite loss, or ``otherwise`` if that is larger."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class WeightedCurve:
 
     @property
     def trials(self) -> int:
-        """How many there are."""
+        """The number of trials."""
         return self.signed.size
 
     def excess(self, epsilon: float) -> Points:
@@ -134,7 +135,7 @@ class WeightedCurve:
             return point_epsilon(self.signed, np.log(self.weights), math.log(target))
 
     def largest_finite(self, otherwise: float) -> float:
-        """The largest finite loss above ``otherwise``, or that."""
+        """The largest finite loss, or ``otherwise`` if that is larger."""
         finite = self.signed[np.isfinite(self.signed)]
         return max(otherwise, float(finite.max())) if finite.size else otherwise
 
@@ -153,7 +154,7 @@ class CellsCurve:
 
     @property
     def trials(self) -> int:
-        """How many there are."""
+        """The number of trials."""
         return self.sample.trials
 
     def excess(self, epsilon: float) -> Points:
@@ -162,7 +163,7 @@ class CellsCurve:
         return self.ends((logs.bounded if self.bounded else logs.scaled)(self.log_scale))
 
     def first(self, trials: int) -> CellsCurve:
-        """The curve of the first trials alone, in the middle of what is known of them."""
+        """The curve of the first trials, in the middle of their bins."""
         return CellsCurve(self.sample.first(trials), self.log_scale, bounded=self.bounded)
 
     def suggestion(self, target: float) -> float:
@@ -171,7 +172,7 @@ class CellsCurve:
         return point_epsilon(s.losses.middles(), s.log_totals(), log_delta, s.trials)
 
     def largest_finite(self, otherwise: float) -> float:
-        """The largest finite loss above ``otherwise``, or that."""
+        """The largest finite loss, or ``otherwise`` if that is larger."""
         return self.sample.losses.largest_finite(otherwise)
 
 
@@ -184,7 +185,7 @@ class PlainCurve:
 
     @property
     def trials(self) -> int:
-        """How many there are."""
+        """The number of trials."""
         return self.sample.trials
 
     def excess(self, epsilon: float) -> Points:
@@ -192,7 +193,7 @@ class PlainCurve:
         return self.ends(self.sample.excess(epsilon))
 
     def first(self, trials: int) -> PlainCurve:
-        """The curve of the first trials alone, in the middle of what is known of them."""
+        """The curve of the first trials, in the middle of their bins."""
         return PlainCurve(self.sample.first(trials))
 
     def suggestion(self, target: float) -> float:
@@ -202,7 +203,7 @@ class PlainCurve:
         return point_epsilon(s.middles(), logs, math.log(target), s.trials)
 
     def largest_finite(self, otherwise: float) -> float:
-        """The largest finite loss above ``otherwise``, or that."""
+        """The largest finite loss, or ``otherwise`` if that is larger."""
         return self.sample.largest_finite(otherwise)
 
 
@@ -283,5 +284,5 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _outward(root: float) -> float:
-    """A step that certainly covers the root finder's tolerance."""
+    """A step larger than the root finder's tolerance."""
     return 1e-9 * (1.0 + abs(root))

@@ -44,7 +44,7 @@ def moment_band(moments: ArrayLike, reach: ArrayLike, confidence: float = 0.95) 
     """Band from sums of losses, of their squares, and counts: ``moments`` of shape (3, rounds).
 
     ``reach``, shape (rounds,), bounds the absolute loss after each round in advance. Raises
-    InvalidInput where it does not, and for shapes that do not fit.
+    InvalidInput if it does not, or if shapes do not fit.
     """
     total, squares, count = np.asarray(moments, dtype=np.float64)
     size = np.asarray(reach, dtype=np.float64)
@@ -54,7 +54,7 @@ def moment_band(moments: ArrayLike, reach: ArrayLike, confidence: float = 0.95) 
     n = np.where(count > 1, count, np.nan)
     mean = total / n
     if (np.abs(mean) > size * (1.0 + 1e-9)).any():
-        raise InvalidInput("a mean loss passes its stated reach: the reach is wrong")
+        raise InvalidInput("a mean loss exceeds its stated reach: the reach is wrong")
     variance = np.maximum(squares - n * mean**2, 0.0) / (n - 1.0)
     deviation = np.sqrt(variance)
     # per round two sides of the mean, with ln(2/a) in Theorem 4, and two of the deviation

@@ -1,7 +1,7 @@
-"""A lower bound on the ratio of two probabilities, from pairs of draws, at a fixed number of them.
+"""A lower bound on the ratio of two probabilities, from a fixed number of pairs of draws.
 
-Let x tell whether a draw of the first kind hits, with probability p, and y the same of the second,
-with probability q, all independent. Of the pairs in which just one hits, it is the first with
+Let x be 1 if a draw of the first kind hits, with probability p, and y the same for the second, with
+probability q, all independent. Of the pairs in which exactly one hits, it is the first with
 probability w/(1 + w), w = p (1 - q)/(q (1 - p)) the odds ratio; so Clopper and Pearson's bound on a
 binomial bounds w from below, exactly (McNemar 1947; Gart 1969). And w and p give the ratio,
 p/q = p + w (1 - p), which grows with w and, where w > 1, falls with p.
@@ -15,20 +15,20 @@ from simulator.analysis.estimation.intervals import proportion_lower, proportion
 from simulator.engine.outcomes.samples import error_level
 
 _SHARE = 0.05
-"""Of the error level, for the upper bound on p: it matters little, by a factor of (w - 1)/w."""
+"""The share of the error level for the upper bound on p, which matters little."""
 
 
 def log_ratio_lower(
     only_first: int, only_second: int, hits: int, pairs: int, confidence: float = 0.95
 ) -> float:
-    """A lower bound on ln(p/q), 0 where nothing above 0 can be shown.
+    """A lower bound on ln(p/q), at least 0.
 
     Parameters
     ----------
     only_first, only_second : the pairs in which the first, or the second, alone hits.
     hits : the pairs in which the first hits.
-    pairs : how many there are. Fixed beforehand, like the event.
-    confidence : with which p/q is at least e to the answer, exactly, for all p and q.
+    pairs : the number of pairs; it and the event are fixed in advance.
+    confidence : the probability that the bound holds is at least this, for all p and q.
 
     Raises InvalidInput.
     """

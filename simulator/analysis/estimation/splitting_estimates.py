@@ -34,11 +34,11 @@ def splitting_product(
 
     ``successes[i]`` of the ``trials[i]`` paths started at level i reached the next one. The value
     is the product of the shares, the relative variance the sum of (1-p_i)/(p_i n_i), the interval
-    normal on the log scale: a guess, only as good as the assumption that paths started at the same
-    level are nearly independent, for one run sets no limits that are valid at every number of
-    trials. With several runs prefer :func:`splitting_runs`, which
-    assumes nothing of the kind. ``hits`` and ``effective_sample_size`` are those of the level that
-    is worst in each. Raises InvalidInput, and Refusal when a level has fewer than ``minimum_hits``.
+    normal on the log scale: a guess, which assumes that paths started at one level are nearly
+    independent; one run has no limits that are valid at every number of trials. For several runs
+    use :func:`splitting_runs`, without that assumption. ``hits`` and ``effective_sample_size`` are
+    the smallest of any level. Raises InvalidInput, and Refusal when a level has fewer than
+    ``minimum_hits``.
     """
     passed, started = np.atleast_1d(np.asarray(successes)), np.atleast_1d(np.asarray(trials))
     if passed.shape != started.shape or passed.ndim != 1 or passed.size == 0:
@@ -54,7 +54,7 @@ def splitting_product(
     share = passed / started
     log_value = float(np.log(share).sum())
     if log_value < _SMALLEST_LOG:
-        raise Refusal("the estimate is below the smallest float: ask for a less extreme epsilon")
+        raise Refusal("the estimate is below the smallest float: give a less extreme epsilon")
     error = math.sqrt(float(((1.0 - share) / passed).sum()))
     reach = float(-scipy.special.ndtri(error_level(confidence) / 2.0)) * error
     return Estimate(
@@ -81,7 +81,7 @@ def splitting_runs(
     """Mean of independent splitting runs, shape (runs,), each an unbiased estimate (0 allowed).
 
     The lower limit bets on larger means of nonnegative variables, and is valid for any number of
-    runs; the upper one is ``ceiling``, which the truth is known not to exceed. The Student interval
+    runs; the upper one is ``ceiling``, a known upper bound. The Student interval
     over the runs, on the log scale, is a guess. Raises InvalidInput, and Refusal with fewer than
     ``minimum_runs`` non-zero runs or when one run dominates.
     """

@@ -5,9 +5,9 @@ mean of W f. Both ends of an interval are valid at every sample size. The lower 
 means, which needs only that weights are not negative: a path that is never drawn can only make it
 too low (Waudby-Smith and Ramdas 2023). The upper one is the least of what betting on W f / B
 gives, where W f <= B is known in advance, and of a ceiling that the caller knows, such as the exact
-curve of the family. Where these ends are far apart an asymptotic interval stands beside them, as a
-guess. Where it would rest on too few hits, or on one dominating weight, the guess is left out, and
-the valid ends remain; nothing is said of a sample without a hit.
+curve of the family. If these ends are far apart there is an asymptotic interval too, as a guess. It
+is left out if it would rest on too few hits, or on one dominating weight. A sample without a hit is
+refused.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.ties import ROUNDS, beyond, tolerance
 from simulator.foundations.validation import finite, whole
 
-_ROUNDING = 1e-9  # log-weights are sums over many rounds; they may pass their bound by rounding
+_ROUNDING = 1e-9
+"""By how much log-weights, sums over many rounds, may exceed their bound by rounding."""
 
 
 def weighted_tail(
@@ -127,8 +128,7 @@ def exchanged_log_weights(losses: ArrayLike, log_weights: ArrayLike) -> Floats:
     log_w = checked_log_weights(log_weights, array.size)
     if np.any(array == -np.inf):
         raise NotApplicable(
-            "a loss is -inf, so experiment 0 knows no weight for it: draw the sample of "
-            "experiment 1 itself"
+            "a loss is -inf, so it has no weight from experiment 0: draw the sample in experiment 1"
         )
     return log_w - array
 
@@ -146,7 +146,7 @@ def weighted_sample(
     """Signed losses of the experiment and their weights, from arrays or from a sample of both."""
     if isinstance(losses, WeightedSample):
         if log_weights is not None:
-            raise InvalidInput("a weighted sample has weights of its own: log_weights must be None")
+            raise InvalidInput("a weighted sample already has weights: log_weights must be None")
         return losses.signed(experiment)
     signed = LossSample.of(signed_losses(losses, experiment))
     return WeightedSample.of(signed, () if log_weights is None else log_weights)
@@ -163,8 +163,8 @@ def log_sample_estimate(
 ) -> Estimate:
     """Mean of e^x, at most ``ceiling``, with an interval valid at every sample size.
 
-    A bound that exceeds the value more than ``trials`` times says little: a single value at the
-    bound, unseen, would be more than all that was seen. There is a guess then, too.
+    If the bound exceeds the value more than ``trials`` times, a single value at the bound would
+    exceed the sum of the sample; then there is a guess too.
     """
     alpha = error_level(confidence) / 2.0
     summary = sample.summary()
@@ -211,10 +211,7 @@ def log_sample_estimate(
 
 
 class RoundedLimit(NamedTuple):
-    """A limit rounded outward, and what it cannot be further inward than; equal where all is known.
-
-    Both come of the same bets.
-    """
+    """A limit rounded outward, and an inner bound on it; equal if every loss is known."""
 
     outward: float
     inward: float
@@ -277,7 +274,7 @@ def scaled_by_bound(sample: LogSample, log_bound: float) -> Excess:
     passed = float(sample.bottom.max()) - log_bound
     if passed > _ROUNDING:
         raise InvalidInput(
-            f"a weighted value passes its stated bound by a factor {math.exp(min(passed, 700)):.6g}"
+            f"a weighted value exceeds its bound by a factor {math.exp(min(passed, 700)):.6g}"
             ": the bound on psi or theta is wrong"
         )
     return sample.bounded(log_bound)

@@ -35,8 +35,11 @@ from simulator.foundations.ties import ROUNDS, tolerance
 from simulator.foundations.validation import open_probability, whole
 
 _LEAST_TARGET = -600.0
-_PILOT_ERRORS = 3.0  # how far below the pilot's ε the bound must still hold
-_LARGEST_LOG = 34.0  # weights far above the bound are clipped: lowers wealth, never raises it
+"""The least ln of a target over its bound that floats can hold."""
+_PILOT_ERRORS = 3.0
+"""How many standard errors below the pilot's ε the bound must hold."""
+_LARGEST_LOG = 34.0
+"""The largest scaled log-weight; clipping a weight only lowers the wealth."""
 
 
 def weighted_epsilon(
@@ -119,7 +122,7 @@ def _relative_error(sample: WeightedSample, point: float) -> float:
 
 
 def _further_out(upper: RoundedLimit) -> float:
-    """By how much an upper limit was moved outward; 0 where nothing limits either."""
+    """By how much an upper limit was moved outward; 0 if both are infinite."""
     return upper.outward - upper.inward if upper.inward < upper.outward else 0.0
 
 
@@ -185,7 +188,7 @@ def _betting_limits(
     nothing = RoundedLimit(math.inf, math.inf)
     start, floor, scale = _pilot(sample, log_delta)
     if log_bound is not None and log_delta - log_bound(floor) < _LEAST_TARGET:
-        log_bound = None  # no use: so far above the target that floats do not hold their ratio
+        log_bound = None  # floats cannot hold the ratio of target and bound
     if log_bound is not None:
         scale = log_bound(floor)
         scaled_by_bound(sample.excess(floor), scale)  # the bound is checked on all trials
@@ -217,9 +220,9 @@ def _betting_limits(
 
 
 def _pilot(sample: WeightedSample, log_delta: float) -> tuple[int, float, float]:
-    """How many first trials are no bets, the floor that they choose, and their largest value there.
+    """The number of pilot trials, the floor that they choose, and their largest value there.
 
-    The floor is an ε safely below the one looked for; 0 if they cannot say.
+    The floor is an ε well below the unknown one, or 0.
     """
     start, floor, scale = 1, 0.0, -math.inf
     for start in sample.losses.pilots():

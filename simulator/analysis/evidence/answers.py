@@ -1,8 +1,7 @@
-"""Answers of a black box: anything at all, brought into a form that can be looked at.
+"""Answers of a black box, which may be any objects, as numbers, texts and nested tuples.
 
-The caller may change an answer later, so a copy is kept: numbers, texts and nested tuples of them.
-Type and attributes of a Python object are part of the answer; what cannot be read, such as a
-generator, is refused in one line.
+They are copies, because a caller may change an answer later. The type and the attributes of an
+object are part of the answer; an object that cannot be read, such as a generator, is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Items(tuple[Any, ...]):
 
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-"""The address of an object in memory is no part of an answer."""
+"""The address of an object in memory, which is not part of an answer."""
 
 _PLAIN = frozenset({float, int, bool, str, bytes, type(None), Raised})
 _CLOSED = (
@@ -39,8 +38,7 @@ _CLOSED = (
 )  # fmt: skip
 _FIELDS: dict[type, str] = {float: "f8", int: "i8", bool: "?"}
 _NUMPY = frozenset({np.float64, np.int64, np.bool_})
-"""Of numpy's numbers those that are Python's own in a dict."""
-#: The value of a number, text or sequence of a derived class, read by the base class.
+"""numpy's numbers that are equal to Python's in a dict."""
 _EXACT: dict[type, Callable[[Any], Any]] = {
     int: int.__pos__,
     float: float.__pos__,
@@ -54,15 +52,17 @@ _EXACT: dict[type, Callable[[Any], Any]] = {
     frozenset: lambda x: frozenset(frozenset.__iter__(x)),
     np.ndarray: np.ndarray.__array__,
 }
+"""The value of a number, text or sequence of a derived class, read by the base class."""
 DEEPEST = 64
+"""The largest depth of an answer."""
 MOST_PARTS = 300_000
-"""Of one answer: nested references to one object can multiply without end."""
+"""The largest number of parts of an answer, in which references to one object may multiply."""
 _LONGEST = 4096
-"""Bits of a whole number beyond which its last digits, its length and its hash stand for it."""
+"""Bits of a whole number beyond which its last digits, length and hash represent it."""
 
 
 def settled(answers: Answers) -> Answers:
-    """A copy of a batch of answers in which nothing can change; raises InvalidInput."""
+    """An immutable copy of a batch of answers; raises InvalidInput."""
     if isinstance(answers, np.ndarray):
         return _array(answers)
     if all(type(answer) in _PLAIN and type(answer) is not int for answer in answers):
@@ -71,12 +71,12 @@ def settled(answers: Answers) -> Answers:
 
 
 def settled_one(answer: Any) -> Any:
-    """A copy of one answer in which nothing can change; raises InvalidInput."""
+    """An immutable copy of one answer; raises InvalidInput."""
     return _Reading().own(answer)
 
 
 def as_records(answers: list[Any]) -> Answers:
-    """Settled dicts of numbers under the same keys as an array with a field per key; else as is."""
+    """Dicts of numbers with the same keys as an array with a field per key; others unchanged."""
     first = answers[0] if answers else None
     if type(first) is not Items or not first:
         return answers
@@ -94,7 +94,7 @@ def as_records(answers: list[Any]) -> Answers:
 
 
 def _array(answers: np.ndarray) -> Answers:
-    """An array of numbers as one that is looked at by column; any other as a list."""
+    """An array of numbers as a float or integer array; any other as a list."""
     if isinstance(answers, np.ma.MaskedArray):
         return [_Reading().own(answer) for answer in answers.tolist()]
     kind, n = answers.dtype.kind, len(answers)
@@ -123,11 +123,11 @@ class _Reading:
     """Reads one answer as numbers, texts and tuples."""
 
     def __init__(self) -> None:
-        self.within: list[int] = []  # what is being read, the outermost first
+        self.within: list[int] = []  # ids of the objects being read, the outermost first
         self.parts = 0
 
     def own(self, answer: Any) -> Any:
-        """An answer, or a part of it; what holds itself, or lies too deep, is '...'."""
+        """A copy of an answer or of a part of it; '...' for a cycle or beyond DEEPEST."""
         kind = type(answer)
         self.parts += 1
         if self.parts > MOST_PARTS:
@@ -171,7 +171,7 @@ class _Reading:
         if kind is dict:
             items = [part for pair in answer.items() for part in pair]
             return Items(self._each(x.item() if type(x) in _NUMPY else x for x in items))
-        if kind in (set, frozenset):  # in no order that tells of more than its members
+        if kind in (set, frozenset):  # sorted: the order of a set is not part of an answer
             return kind.__name__, *sorted(self._each(answer), key=lambda x: repr(category(x)))
         if kind in (tuple, list):
             made = self._each(answer)
@@ -185,7 +185,7 @@ class _Reading:
         """An object as its type, its value as a number or collection, and its attributes."""
         if isinstance(answer, _CLOSED):
             raise InvalidInput(
-                f"an answer is a {type(answer).__name__}, which cannot be looked into: return "
+                f"an answer is a {type(answer).__name__}, which cannot be read: return "
                 "numbers, texts, or tuples, arrays and objects of them"
             )
         if isinstance(answer, type):
@@ -214,12 +214,12 @@ class _Reading:
 
 
 def _digest(text: str) -> str:
-    """What stands for the rest of a long text."""
+    """A digest that represents a long text."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _slots(kind: type) -> Sequence[str]:
-    """The names under which a class keeps its slots: private ones have its own in front."""
+    """The attribute names of a class's slots; private names are mangled."""
     slots = kind.__dict__.get("__slots__", ())
     names = (slots,) if isinstance(slots, str) else tuple(slots)
     owner = kind.__name__.lstrip("_")
@@ -237,7 +237,7 @@ def items_of(record: np.void) -> Items:
 
 
 def category(answer: Any) -> Hashable:
-    """Something hashable that is equal for equal answers of one kind: 1, 1.0 and True differ."""
+    """A hashable value that is equal for equal answers of one type: 1, 1.0 and True differ."""
     if isinstance(answer, np.ndarray):
         return str(answer.dtype), answer.shape, answer.tobytes()
     if isinstance(answer, np.void) and answer.dtype.names:

@@ -13,52 +13,52 @@ from simulator.analysis.evidence.irregular import AnyAnswers
 from simulator.analysis.evidence.numeric import Look, Numbers, as_numbers, paths_of
 
 WIDEST = 1024
-"""Length of a vector that is still looked at by coordinate."""
+"""The largest length of a vector whose coordinates are columns."""
 
 
 class AnswerReader(Protocol):
-    """What turns answers into columns."""
+    """Converts answers into columns of numbers."""
 
     @property
     def names(self) -> Sequence[str]:
-        """Of the columns."""
+        """The names of the columns."""
 
     @property
     def width(self) -> int:
-        """How many columns, the first ones, are an answer's parts; 0 where answers vary."""
+        """How many of the first columns are an answer's parts; 0 if answers vary in shape."""
 
     @property
     def digits(self) -> frozenset[int]:
-        """The columns that look at the digits or bits of floats."""
+        """The columns of digits or bits of floats."""
 
     @property
     def rough(self) -> frozenset[int]:
-        """Those whose law the rounding of honest floating-point noise moves (Mironov 2012)."""
+        """The columns whose law depends on the rounding of floating-point noise (Mironov 2012)."""
 
     @property
     def labels(self) -> Mapping[int, Sequence[str]]:
-        """Of a column whose numbers are codes, what each code stands for."""
+        """The meanings of the codes, for a column of codes."""
 
     @property
     def learned(self) -> frozenset[int]:
-        """The columns that were learned: what they say of the answers they know is too much."""
+        """The columns that were learned, which overfit the answers they were learned from."""
 
     def show(self, answer: Any) -> str:
-        """An answer in a few words."""
+        """An answer as a short text."""
 
     def columns(self, answers: Answers, only: Sequence[int] | None = None) -> np.ndarray:
         """Float array of shape (n, number of columns), or of the columns ``only``."""
 
     def keys(self, answers: Answers) -> np.ndarray:
-        """For each answer a number that is equal for equal answers, uint64 of shape (n,)."""
+        """A number for each answer, equal for equal answers; uint64 of shape (n,)."""
 
 
 def read(
     answers_0: Answers, answers_1: Answers, features: FeaturesAt = bit_features
 ) -> AnswerReader:
-    """A reader that suits these answers; later ones may still be of any other kind.
+    """A reader for answers such as these; later answers may be of any type.
 
-    ``features`` are those of floats to look at: all bits by default, or ``digit_features``.
+    ``features`` of floats are all bits by default, or ``digit_features``.
     """
     numbers_0, numbers_1 = as_numbers(answers_0), as_numbers(answers_1)
     alike = kind_of(answers_0) == kind_of(answers_1)

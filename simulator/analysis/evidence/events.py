@@ -1,4 +1,4 @@
-"""Events that answers may fall into: learned on some draws, counted on others."""
+"""Events on answers, learned from some draws and counted on others."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _LEVELS = np.concatenate(
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """A set of answers, and how often draws fell into it that played no part in choosing it.
+    """A set of answers, and its counts on draws that were not used to choose it.
 
     Attributes
     ----------
-    favours : the input, 0 or 1, on which it is the likelier.
+    favours : the input, 0 or 1, on which it is likelier.
     hits_0, hits_1 : how many of ``draws`` answers on each input fell into it.
-    words : the event in words.
+    words : the event as text.
     """
 
     score: Score
@@ -39,12 +39,12 @@ class Event:
 
     @property
     def rough(self) -> bool:
-        """Whether it looks at what the rounding of honest floating-point noise moves."""
+        """Whether it depends on the rounding of floating-point noise."""
         return bool(self.reader.rough.intersection(self.score.columns))
 
     @property
     def bit(self) -> str:
-        """The event in words, where it is about the lowest bit of a float: which bit that is."""
+        """The event as text; for the lowest bit of a float, which bit that is."""
         start = "log2 of the lowest bit of "
         text = self.words
         if not text.startswith(start) or not isinstance(self.score, Column):
@@ -54,7 +54,7 @@ class Event:
         return f"the lowest bit of {subject} that is set is worth {sort} 2^{self.threshold:.0f}"
 
     def with_counts(self, hits_0: int, hits_1: int, draws: int) -> Event:
-        """The same event, counted elsewhere."""
+        """The same event with other counts."""
         return replace(self, hits_0=hits_0, hits_1=hits_1, draws=draws)
 
     def hits_by(self, b: int) -> int:
@@ -63,7 +63,7 @@ class Event:
 
     @property
     def words(self) -> str:
-        """The event in words."""
+        """The event as text."""
         return self.score.words(self.side, self.threshold)
 
     @property
@@ -85,7 +85,7 @@ class Event:
         return self.inside(self.score.of(self.reader, answers))
 
     def inside(self, scores: np.ndarray) -> np.ndarray:
-        """The same for answers that have these scores."""
+        """The same for answers with these scores."""
         return scores >= self.threshold if self.side == ">=" else scores < self.threshold
 
 
@@ -96,7 +96,7 @@ class Candidates:
     ----------
     score, side, threshold : of each event, shape (m,); the side is 1 for ">=" and 0 for "<".
     hits : int array, shape (m, 2): on each input, among ``draws``, shape (m,), held-out answers.
-    cost, handicap : nats, and the share of the winnings, by which a simpler event is preferred.
+    cost, handicap : nats, and the share of the growth, by which a simpler event is preferred.
     """
 
     def __init__(self, reader: AnswerReader, scores: Sequence[Score]) -> None:
@@ -113,7 +113,7 @@ class Candidates:
     def measure(
         self, learned: tuple[Answers, Answers], held_out: tuple[Answers, Answers]
     ) -> Candidates:
-        """Take thresholds from the answers learned from, and count the others; returns itself."""
+        """Take thresholds from learned answers, count the held-out ones, and return itself."""
         columns: list[list[np.ndarray]] = [[], [], [], [], [], [], []]
         for i, score in enumerate(self.scores):
             most = self._rows(score)
@@ -155,22 +155,22 @@ class Candidates:
         return SLOW_ROWS if score.slow else None
 
     def cheap(self, some: Sequence[int]) -> np.ndarray:
-        """The events that have the score of some of them, or need no learned one, by number."""
+        """The numbers of the events with one of these scores, or with a quick score."""
         quick = [i for i, score in enumerate(self.scores) if score.quick]
         return np.flatnonzero(np.isin(self.score, [*quick, *self.score[list(some)]]))
 
     def smooth(self) -> np.ndarray:
-        """The events that no rounding of honest floating-point noise moves, by number."""
+        """The numbers of the events that do not depend on the rounding of floats."""
         rough = self.reader.rough
         some = [i for i, score in enumerate(self.scores) if not rough.intersection(score.columns)]
         return np.flatnonzero(np.isin(self.score, some))
 
     def rough(self) -> np.ndarray:
-        """The other events, by number."""
+        """The numbers of the other events."""
         return np.setdiff1d(np.arange(len(self.score)), self.smooth())
 
     def beside(self, chosen: np.ndarray) -> np.ndarray:
-        """The chosen events and all others of their scores, by number."""
+        """The numbers of all events with the scores of the chosen ones."""
         return np.flatnonzero(np.isin(self.score, self.score[chosen]))
 
     def count(self, some: np.ndarray, batch: Batch) -> np.ndarray:
@@ -188,12 +188,12 @@ class Candidates:
         return hits
 
     def add(self, some: np.ndarray, hits: np.ndarray, draws: int) -> None:
-        """Take the counts of new draws for some events."""
+        """Add the counts of new draws for some events."""
         self.hits[some] += hits[some]
         self.draws[some] += draws
 
     def event(self, which: int, favours: int) -> Event:
-        """One of them as a value of its own, with the counts as they stand."""
+        """One event, with its counts so far."""
         hits, draws = self.hits[which], self.draws[which]
         return Event(
             score=self.scores[int(self.score[which])],
@@ -208,7 +208,7 @@ class Candidates:
 
 
 class Batch:
-    """New answers on both inputs, and their scores, each made out once."""
+    """New answers on both inputs, with a cache of their scores."""
 
     def __init__(self, answers: tuple[Answers, Answers]) -> None:
         self.answers = answers

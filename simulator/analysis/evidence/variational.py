@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -37,16 +37,16 @@ NEARLY_ONE = 1.0 + 1e-9
 MOST_SCORES = 3
 LARGEST_BET = 0.5
 MOST_LOST = 1e6
-"""Statistics that can lose more on one pair of draws are of no use."""
+"""Statistics that can lose more on one pair of draws are not used."""
 SHRINKAGE = 1.0
-"""Standard errors taken off a mean gain for the luck of having chosen it."""
+"""Standard errors subtracted from a mean gain, because it is the largest of several."""
 FAR = 1e-3
-"""The share of draws at either end of the scores that is cut off."""
+"""The share of the scores that is clipped at either end."""
 
 
 @dataclass
 class Statistic:
-    """One score as the function g for one order and direction, and what its gains came to.
+    """One score as the function g for one order and direction, with the sums of its gains.
 
     Attributes
     ----------
@@ -62,6 +62,7 @@ class Statistic:
     order: float
     bound: float
     favours: int
+    _: KW_ONLY
     low: float
     high: float
     shift: float = 0.0
@@ -150,7 +151,7 @@ class RenyiBets:
         self.log = 0.0
 
     def learn(self, candidates: Candidates, held_out: tuple[Answers, Answers]) -> None:
-        """Make statistics of the scores that are near log ratios; judge them on held-out draws."""
+        """Make statistics of scores that approximate log ratios; test them on held-out draws."""
         n = min(map(len, held_out))
         batch = Batch((held_out[0][:n], held_out[1][:n]))
         self.statistics = []
@@ -164,7 +165,7 @@ class RenyiBets:
                     continue
                 low, high = np.quantile(finite, [FAR, 1.0 - FAR]).tolist()
                 for order, bound in self.bounds:
-                    one = Statistic(which, order, bound, favours, low, high)
+                    one = Statistic(which, order, bound, favours, low=low, high=high)
                     one.centre(scores[1 - favours])
                     if not one.worst < MOST_LOST:
                         continue
@@ -177,7 +178,7 @@ class RenyiBets:
         self.chosen = best if best is not None and best.share() > 0.0 else None
 
     def bet(self, candidates: Candidates, batch: Batch) -> None:
-        """Settle the bet on new draws, and choose the next."""
+        """Add the bet on new draws to the evidence, and choose the next one."""
         if self.chosen is not None:
             gains = self.chosen.gains(batch.scores(candidates, self.chosen.score))
             self.log += float(np.log1p(self.chosen.share() * gains).sum())

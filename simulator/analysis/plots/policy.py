@@ -1,4 +1,4 @@
-"""What an adversary asks: its move at each loss so far, with so much left to play."""
+"""Plot of a policy: its move at each loss so far and number of rounds left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from simulator.foundations.errors import InvalidInput
 
 _PALE = ("#9ecae8", "#f2b48c", "#8fd0b8", "#e3bcd3", "#f3d38a", "#c9c9c9", "#d6e8a8")
 FEW_MOVES = len(_PALE)
-"""So many moves have a colour and a line of the legend each; more have a colour bar."""
+"""The largest number of moves with a colour each; more have a colour bar."""
 _PATHS = (("black", "solid"), ("#D55E00", (0, (5, 1.5))))
 
 
@@ -90,9 +90,7 @@ def _by_name(
     """Draw the cells in a colour for each move; return the legend's patches of moves drawn."""
     seen = [move for move in range(len(labels)) if (cells == move).any()]
     if len(labels) > FEW_MOVES:
-        raise InvalidInput(
-            f"{len(labels)} moves are too many for colours of their own: give values="
-        )
+        raise InvalidInput(f"{len(labels)} moves are too many for one colour each: give values=")
     shown = np.ma.masked_less(cells, 0)
     norm = BoundaryNorm(np.arange(len(_PALE) + 1) - 0.5, len(_PALE))
     axes.pcolormesh(

@@ -1,4 +1,4 @@
-"""A rare event in its surroundings: estimates on a logarithmic axis, each with its interval."""
+"""Plot of estimates of small probabilities, each with its interval."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.foundations.errors import InvalidInput
 def plot_rare(
     axes: Axes, at: Sequence[float], estimates: Mapping[str, Sequence[BandLike]], point: float
 ) -> None:
-    """Draw estimates of small probabilities at points of an axis, each with its own interval.
+    """Draw estimates of small probabilities at points of an axis, each with its interval.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def plot_rare(
     estimates : by name, n estimates each. A lower end of 0 is drawn down to the axis.
     point : the one that was estimated; marked on the axis.
 
-    Raises InvalidInput where no estimate is above 0.
+    Raises InvalidInput if no estimate is above 0.
     """
     values = [each.value for series in estimates.values() for each in series if each.value > 0.0]
     if not values:

@@ -1,4 +1,4 @@
-"""What k rounds cost: ε at a fixed δ against the number of rounds."""
+"""Plot of ε at a fixed δ against the number of rounds."""
 
 from __future__ import annotations
 

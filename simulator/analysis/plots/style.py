@@ -1,4 +1,4 @@
-"""One look for every figure, and files that are the same bytes whenever the data are the same."""
+"""The style of all figures, and files whose bytes are a function of the figure."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import write_bytes
 
 _STYLE = Path(__file__).with_name("paper.mplstyle")
-_COLUMN_WIDTH = 3.4  # inches: one column of a two-column paper
+_COLUMN_WIDTH = 3.4
+"""The width of a column of a two-column paper, in inches."""
 _HEIGHT = 2.9
 
-# Okabe and Ito's palette (2008), which colour-blind readers can distinguish; its yellow is too
-# light for a line. Seven colours against nine markers: sixty-three series before two look alike.
+# Okabe and Ito's palette (2008), which colour-blind readers can distinguish, without its yellow.
+# With seven colours and nine markers no two of sixty-three series look alike.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 _DASHES = (
@@ -36,6 +37,7 @@ _DASHES = (
     (0, (10, 3)),
 )
 MARKS_PER_CURVE = 7
+"""How many markers a curve has."""
 
 
 class BandLike(Protocol):
@@ -55,7 +57,7 @@ class BandLike(Protocol):
 
 
 class Band(NamedTuple):
-    """The plainest :class:`BandLike`."""
+    """A :class:`BandLike` of three arrays."""
 
     value: ArrayLike
     lower: ArrayLike
@@ -63,7 +65,7 @@ class Band(NamedTuple):
 
 
 def measured(index: int) -> dict[str, Any]:
-    """Return the look of the ``index``-th measured series: a colour and a marker of its own."""
+    """Return the style of the ``index``-th measured series: its colour and marker."""
     return {
         "color": _COLOURS[index % len(_COLOURS)],
         "marker": _MARKERS[index % len(_MARKERS)],
@@ -73,7 +75,7 @@ def measured(index: int) -> dict[str, Any]:
 
 
 def promised(index: int) -> dict[str, Any]:
-    """Return the look of the ``index``-th bound: black, with dashes of its own."""
+    """Return the style of the ``index``-th bound: black, with its dashes."""
     return {"color": "black", "linestyle": _DASHES[index % len(_DASHES)], "zorder": 2}
 
 
@@ -99,8 +101,8 @@ def paper_figure(
 ) -> Iterator[tuple[Figure, Any]]:
     """Open a figure in the paper's style, with its axes (an array of them for several panels).
 
-    Panels stand side by side, each a column wide unless ``width`` (inches) is given.
-    matplotlib's global state is left as it was.
+    Panels are in one row, each one column wide unless ``width`` (inches) is given. matplotlib's
+    global state does not change.
     """
     with matplotlib.rc_context(fname=_STYLE):
         size = (width or _COLUMN_WIDTH * panels, height)
@@ -110,7 +112,7 @@ def paper_figure(
 
 
 def legend(figure: Figure, columns: int = 2) -> None:
-    """Name every series once, below the axes, where it covers no data."""
+    """Draw a legend of all series, each once, below the axes."""
     named: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels()):
@@ -120,9 +122,9 @@ def legend(figure: Figure, columns: int = 2) -> None:
 
 
 def save(figure: Figure, stem: str | PathLike[str]) -> tuple[Path, Path]:
-    """Write ``stem``.svg and ``stem``.png (300 dots an inch) and return their paths.
+    """Write ``stem``.svg and ``stem``.png (300 dots per inch) and return their paths.
 
-    The files hold no date and no program's name: the same figure gives the same bytes. Raises
+    The files have no date and no program's name: equal figures have equal bytes. Raises
     :class:`InvalidInput` when they cannot be written.
     """
     return save_as(figure, Path(f"{stem}.svg")), save_as(figure, Path(f"{stem}.png"))
@@ -134,7 +136,7 @@ _METADATA: dict[str, dict[str, None]] = {
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 FORMATS = tuple(_METADATA)
-"""How the name of a picture may end."""
+"""The suffixes of pictures."""
 
 
 def drawable(path: str | PathLike[str]) -> Path:
@@ -143,14 +145,14 @@ def drawable(path: str | PathLike[str]) -> Path:
     if found.suffix not in FORMATS:
         raise InvalidInput(f"a picture ends in one of {', '.join(FORMATS)}, not {str(path)!r}")
     if not found.parent.is_dir():
-        raise InvalidInput(f"no folder {str(found.parent)!r} to write the picture in")
+        raise InvalidInput(f"there is no folder {str(found.parent)!r} for the picture")
     if found.is_dir():
         raise InvalidInput(f"{found} is a folder, not a picture")
     return found
 
 
 def save_as(figure: Figure, path: str | PathLike[str]) -> Path:
-    """Write one file, as :func:`save` does, in the format that its name ends in: see FORMATS."""
+    """Write one file, as :func:`save` does, in the format of its suffix, one of FORMATS."""
     path = Path(path)
     if path.suffix not in FORMATS:
         raise InvalidInput(f"a picture ends in one of {', '.join(FORMATS)}, not {str(path)!r}")
@@ -170,9 +172,9 @@ def draw_band(
 
 
 def spaced_marks(x: NDArray[np.float64], index: int, logarithmic: bool = False) -> list[int]:
-    """Choose where a curve's markers go: evenly on the axis, and not where its neighbour's are.
+    """Return the indices of a curve's markers, evenly spaced on the axis, shifted by ``index``.
 
-    Marking every n-th point would put all markers where the points are dense.
+    Every n-th point would have most markers where the points are dense.
     """
     position = np.log(x) if logarithmic else x
     step = (position[-1] - position[0]) / MARKS_PER_CURVE

@@ -1,4 +1,4 @@
-"""What a check measures along one of its parameters, and where its verdict flips."""
+"""Plot of a check along one of its parameters, with the changes of its verdict."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def plot_sweep(
         axes.axvline(flip, color="0.35", linewidth=0.6, zorder=1)
     known = np.isfinite(y)
     if known.any():
-        marks = spaced_marks(x[known], 0)  # not where the flip was closed in on
+        marks = spaced_marks(x[known], 0)  # evenly: many points are near a change
         axes.plot(x[known], y[known], label="measured", markevery=marks, **measured(0))
     if np.isfinite(bound).any():
         axes.plot(x, bound, label="claimed", **promised(0))
@@ -63,7 +63,7 @@ def _named(verdicts: Sequence[tuple[float, float, str]]) -> list[str]:
 
 
 def _scale(axes: Axes, heights: np.ndarray) -> None:
-    """A logarithmic axis for what spans decades; none where there is nothing to measure."""
+    """Use a logarithmic axis for heights that span decades, and no ticks without any."""
     finite = heights[np.isfinite(heights)]
     if finite.size == 0:
         axes.set_yticks([])

@@ -1,4 +1,4 @@
-"""How well a test can guess the bit: its errors of the first and the second kind."""
+"""Plot of trade-off functions: type II error against type I error of tests."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Rare events: choosing a measure to sample from, and estimating under it.
+"""Rare events: the choice of a sampling measure, and estimates under it.
 
-Nothing here changes what is estimated: every measure is chosen on held-out draws, then frozen, and
-the weights of the final sample make up for it.
+A measure is chosen on held-out draws and then fixed; weights correct the final sample for it.
 
 The names are listed in ``__init__.pyi``, and imported when first used.
 """

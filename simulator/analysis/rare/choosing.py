@@ -17,7 +17,7 @@ from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
 
 ROUNDS = 1_000_000
-"""Rounds that may be spent on choosing a measure whose trials are not known."""
+"""The largest number of rounds for choosing a measure without a number of trials."""
 
 
 def choose_measure(
@@ -38,10 +38,10 @@ def choose_measure(
     Parameters
     ----------
     adversary, family, rounds, seed, relation, filter : as for ``simulate``.
-    steered : learn theta by the round and the loss so far, in place of one theta.
+    steered : learn a theta for each round and loss so far, instead of one theta.
 
-    Returns a ``Tilted``, or a ``Steered`` where that was asked. The draws are held out from every
-    result. Raises InvalidInput, and Refusal where no measure reaches the event.
+    Returns a ``Tilted``, or a ``Steered`` if ``steered``. Its draws are not used by any result.
+    Raises InvalidInput, and Refusal if no measure reaches the event.
     """
     if (epsilon is None) == (delta is None):
         raise InvalidInput("give the epsilon to aim at, or the delta")

@@ -1,4 +1,4 @@
-"""Choose the theta of a covering measure: from its exact exponential moments, without a pilot.
+"""The theta of a covering measure, from its exact exponential moments, without a pilot.
 
 The weighted variable W (1 - e^{epsilon - L})+ is at most e^{M(theta) - theta epsilon} c_theta,
 which the chosen theta minimises; c_theta is that of
@@ -20,15 +20,15 @@ from simulator.engine.specification import Specification
 from simulator.foundations.errors import NotApplicable
 
 FEW = 1e-3
-"""A change of the bound's logarithm that is not worth another step."""
+"""The least change of the bound's logarithm for another step."""
 MOST_EXPONENT = 5e5
-"""theta times a loss: beyond, rounding of the losses would show in the weights' digits."""
+"""The largest theta times a loss for which weights are not dominated by rounding."""
 
 
 def cover(specification: Specification, b: int, epsilon: float) -> Covering:
     """The covering measure with the least bound for delta(``epsilon``) of experiment ``b``.
 
-    Raises NotApplicable where the adversary's states cannot be enumerated.
+    Raises NotApplicable if the adversary's states cannot be enumerated.
     """
     return Covering(least_theta(covering_engine(specification, b).moments, epsilon))
 
@@ -59,7 +59,7 @@ def cover_delta(specification: Specification, b: int, delta: float) -> Covering:
 
 
 def _least(objective: Callable[[float], float], epsilon: float, moments: Moments) -> float:
-    """Where an objective that first falls and then rises is least, to a few percent of theta."""
+    """The minimiser of a unimodal objective, to a few percent of theta."""
     a = moments.automaton
     largest = MOST_EXPONENT / max(epsilon, a.rounds * a.largest_loss, 1e-300)
     high = 1.0 / max(1.0, epsilon)

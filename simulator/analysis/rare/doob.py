@@ -1,6 +1,6 @@
-"""Doob's transform: the zero-variance measure, by recursion over everything that can happen.
+"""Doob's transform: the zero-variance measure, by recursion over all plays.
 
-Where every mechanism of a rule's menu has finitely many answers and the rule's states can be
+If every mechanism of a rule's menu has finitely many answers and the rule's states can be
 enumerated, its coins included, its state and the loss so far take finitely many values. With V_i
 the expected value of the estimator from such a node on, the law q(y) proportional to
 p_b(y) V_{i+1}(node after y) is the experiment conditioned on the event, every path weighs the same,
@@ -25,16 +25,17 @@ from simulator.foundations.ties import beyond, tolerance
 from simulator.foundations.wording import count_of
 
 NODES = 2_000_000
+"""The largest number of states and losses that are enumerated."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """The nodes before one round, and where their answers lead.
+    """The nodes before one round, and the transitions of their answers.
 
     Attributes
     ----------
-    source : int64, shape (ways,), ascending: the node that a way leads out of.
-    mass : float64, shape (ways,): the probability of the way, given its node.
+    source : int64, shape (ways,), ascending: the node before the answer.
+    mass : float64, shape (ways,): the probability of the transition, given its node.
     follow : int64, shape (ways,): the node of the next layer.
     nodes : how many nodes there are.
     """
@@ -51,15 +52,15 @@ class Layer:
 
 @dataclass(frozen=True)
 class StateGraph:
-    """Everything that can happen in experiment b.
+    """All plays of experiment b, as a graph of states and losses.
 
     Attributes
     ----------
     start : float64, the probability of each node before round 0.
     layers : one for each round.
     signed : the signed losses of the nodes after the last round, shape (last nodes,).
-    spread : how far the losses of paths that share a last node lie apart, at most: sums that are
-        equal but for rounding are one node.
+    spread : the largest difference of the losses of paths with the same last node: sums that are
+        equal up to rounding share a node.
     """
 
     start: np.ndarray
@@ -72,13 +73,13 @@ class StateGraph:
         return float(self.start @ self.backward(of)[0])
 
     def tail_ends(self, threshold: float) -> tuple[float, float]:
-        """Ends that hold the tail, whichever of the losses that share a node a path has."""
+        """Certified ends of the tail, for any of the losses of a node."""
         share = self.rounding
         lower, upper = self.tail(threshold + self.spread), self.tail(threshold - self.spread)
         return lower * (1.0 - share), min(1.0, upper * (1.0 + share))
 
     def tail(self, threshold: float) -> float:
-        """Exact Pr_b[signed loss > threshold]; equal to it but for rounding is not above it."""
+        """Exact Pr_b[signed loss > threshold]; a loss equal up to rounding is not above."""
         return self.value(lambda s: (s > beyond(threshold, len(self.layers))).astype(float))
 
     def delta(self, epsilon: float) -> float:
@@ -86,7 +87,7 @@ class StateGraph:
         return self.value(lambda s: excess(s, epsilon))
 
     def delta_ends(self, epsilon: float) -> tuple[float, float]:
-        """Ends that hold the divergence at ``epsilon``, rounding included."""
+        """Certified ends of the divergence at ``epsilon``, rounding included."""
         slack = self.spread + tolerance(epsilon, len(self.layers))
         share = self.rounding
         lower, upper = self.delta(epsilon + slack), self.delta(epsilon - slack)
@@ -100,7 +101,7 @@ class StateGraph:
     def epsilon(self, delta: float) -> float:
         """Least epsilon >= 0 with delta(epsilon) <= ``delta``, exact but for rounding.
 
-        Raises NotApplicable where infinite losses alone are more likely than ``delta``.
+        Raises NotApplicable if infinite losses alone are more likely than ``delta``.
         """
         certain = self.value(np.isposinf)
         if certain > delta:
@@ -141,7 +142,7 @@ class StateGraph:
         """Draw paths from Doob's transform for delta(``epsilon``).
 
         Returns the signed losses and log-weights ln dP_b/dQ, shape (trials,) each. Raises
-        NotApplicable where the event is impossible.
+        NotApplicable if the event is impossible.
         """
         values = self.backward(lambda s: excess(s, epsilon))
         total = float(self.start @ values[0])
@@ -168,10 +169,9 @@ class StateGraph:
 
 
 def places_of(sums: np.ndarray, unit: float) -> np.ndarray:
-    """A number for each sum, in their order; the same where the next is no more than ``unit`` away.
+    """The rank of each sum; neighbours that differ by at most ``unit`` share one.
 
-    The unit is what a tail at the threshold 0 allows for rounding, so that losses are not merged
-    that any threshold parts.
+    The unit is the tolerance of a tail at threshold 0, so no threshold separates merged losses.
     """
     values, place = np.unique(sums, return_inverse=True)
     with np.errstate(invalid="ignore"):  # one infinity from the other
@@ -180,10 +180,10 @@ def places_of(sums: np.ndarray, unit: float) -> np.ndarray:
 
 
 def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -> StateGraph:
-    """List all that can happen in experiment ``b``, at most ``nodes`` nodes.
+    """Enumerate all plays of experiment ``b``, with at most ``nodes`` nodes.
 
     Raises NotApplicable for a generator, a rule whose states cannot be enumerated, a mechanism
-    with infinitely many answers, and when there are too many nodes.
+    with infinitely many answers, or too many nodes.
     """
     s = specification
     if not isinstance(s.adversary, Rule):
@@ -203,7 +203,7 @@ def enumerate_states(specification: Specification, b: int, nodes: int = NODES) -
         seen += len(state)
         leaves = automaton.segments[automaton.segment_of[i]]
         counts = leaves.starts[state + 1] - leaves.starts[state]
-        # nodes of a walk on a line grow as the square of the rounds: no need to try them all
+        # nodes of a walk on a line grow as the square of the rounds: stop early
         hopeless = i in (64, 256, 1024) and seen * (s.rounds / (i + 1)) ** 1.9 > 2 * nodes
         if seen > nodes or hopeless or int(counts.sum()) > 8 * nodes:
             raise NotApplicable(

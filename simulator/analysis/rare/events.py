@@ -1,4 +1,4 @@
-"""Estimate a tail and a hockey-stick divergence that no counting can reach."""
+"""Estimates of a tail and a hockey-stick divergence that are too rare to count."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ from simulator.theory.filters.families import Filter, parse_filter
 from simulator.theory.guarantees.families import Guarantee
 
 NODES_OF_AUTO = 500_000
-"""States and losses that ``auto`` enumerates before it draws instead: about a second."""
+"""The largest number of states and losses that ``auto`` enumerates, in about a second."""
 HIDDEN = (
-    "an adversary that hides its large losses would not show in these trials; "
-    'the method "guarded" makes one all the same'
+    "these trials may miss the large losses of an adversary that has them on rare paths; "
+    'the method "guarded" makes a guess'
 )
 """Why ``auto`` makes no guess where no weight is bounded in advance."""
-AFRESH = 1 << 96
-"""Added to the seed where a second sample of the same play is drawn."""
+SECOND_SAMPLE = 1 << 96
+"""Added to the seed for a second sample of the same play."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,16 +62,16 @@ class RareEvent:
 
     Attributes
     ----------
-    epsilon : where they are; the estimated epsilon(delta) when a delta was asked.
+    epsilon : the point; the estimated epsilon(delta) if a delta was given.
     tail : Pr[L > epsilon], or of -L in experiment 1.
     delta : the hockey-stick divergence.
-    at_delta : the interval of epsilon(delta), when a delta was asked.
+    at_delta : the interval of epsilon(delta), if a delta was given.
     method : how the final sample was drawn.
     theta : its fixed theta; None for the other methods.
-    trials : how many trials it has.
+    trials : the trials of the final sample.
     seconds, pilot_seconds : wall time of the final sample, and of choosing its measure.
     pilot_rounds : rounds that were played to choose it.
-    curve : the same at further points, where they were asked for.
+    curve : the same at further points.
     """
 
     epsilon: float
@@ -107,32 +107,32 @@ def estimate_rare(
     curve: int = 0,
     progress: bool | None = None,
 ) -> RareEvent:
-    """Estimate Pr[L > epsilon] and delta(epsilon) of an adversary, however small.
+    """Estimate Pr[L > epsilon] and delta(epsilon) of an adversary.
 
     Parameters
     ----------
     adversary, family, rounds, trials, seed, relation, filter, jobs : as for ``simulate``.
-    epsilon : where to estimate; or give ``delta`` to find epsilon(delta).
+    epsilon : the point; or give ``delta`` to estimate epsilon(delta).
     experiment : 0, or 1 for the exchanged direction.
-    out : a folder to keep the finished blocks of the sample in, and to resume from; the pilot
-        that chooses the measure is played again, and ``doob`` and ``splitting`` store nothing.
-    curve : estimate at so many points around epsilon as well, from the same sample; each interval
-        holds by itself. Points that the sample does not reach are left out.
+    out : a folder for the finished blocks of the sample, to resume from; the pilot that chooses
+        the measure is played again, and ``doob`` and ``splitting`` store nothing.
+    curve : how many points around epsilon are estimated too, from the same sample; the intervals
+        are not simultaneous. Points that the sample does not reach are left out.
     method : ``doob`` (exact, by recursion over the states and losses of a rule), ``covering`` (a
         measure that covers every path of a rule whose states can be enumerated), ``plain``,
         ``tilted`` (one theta, from a pilot unless ``theta`` is given), ``steered`` (theta by round
-        and loss, learnt by cross-entropy), ``guarded`` (that, beside a measure that bounds its
-        weights), ``splitting``. ``auto`` takes the first that fits of: exact; covering; plain where
+        and loss, learnt by cross-entropy), ``guarded`` (that, mixed with a measure that bounds its
+        weights), ``splitting``. ``auto`` takes the first that applies of: doob; covering; plain if
         it suffices; one theta whose weights are bounded in advance; guarded.
 
-    The ends of every interval hold at every number of trials; see :class:`Estimate` for the guess
-    that may stand beside them. Where a delta is asked, tail and divergence at the epsilon that was
-    found are measured on a second sample.
+    The ends of every interval are valid at every number of trials; for the guess see
+    :class:`Estimate`. If a delta is given, tail and divergence at the estimated epsilon are
+    measured on a second sample.
 
     Raises
     ------
     Refusal : too few trials reach the event, one weight dominates, or a second sample contradicts
-        a guess; says what to try.
+        a guess; the message has a remedy.
     NotApplicable : the method does not fit the adversary.
     """
     if method not in METHODS:
@@ -182,18 +182,20 @@ def estimate_rare(
     else:
         with opened(out, final) as store:
             result = Result.of(run(final, (experiment,), jobs, store, progress))
-    result.known(experiment)  # refused where a mechanism has no likelihood
+    result.known(experiment)  # raises Refusal if a mechanism has no likelihood
     seconds = result.seconds
     at_delta = None if delta is None else result.epsilon(delta, experiment, confidence)
     point = epsilon if at_delta is None else at_delta.value
     assert point is not None
-    if at_delta is not None:  # the point was chosen by the first sample: no interval there holds
+    if (
+        at_delta is not None
+    ):  # the first sample chose the point: its interval there would not be valid
         result = Result.of(
-            run(replace(final, seed=s.seed + AFRESH), (experiment,), jobs, None, progress)
+            run(replace(final, seed=s.seed + SECOND_SAMPLE), (experiment,), jobs, None, progress)
         )
         seconds += result.seconds
     tail, at_point = measured_at(result, point, experiment, confidence, method)
-    if sampling is None and tail.hits < MINIMUM_HITS:  # a weighted sample has refused by itself
+    if sampling is None and tail.hits < MINIMUM_HITS:  # a weighted sample was refused above
         raise Refusal(
             f"{tail.hits} of {count_of(trials, 'plain trial')} lost more than {point:g}, "
             f"{MINIMUM_HITS} are "
@@ -233,7 +235,7 @@ def estimate_rare(
 
 
 def impossible(epsilon: float, trials: int, confidence: float) -> RareEvent:
-    """The answer where the family allows no loss above ``epsilon``."""
+    """The result if the family allows no loss above ``epsilon``."""
     zero = replace(exact(0.0, (0.0, 0.0), confidence), method="the family allows no such loss")
     return RareEvent(
         epsilon=epsilon, tail=zero, delta=zero, at_delta=None, method="exact", theta=None,
@@ -244,9 +246,9 @@ def impossible(epsilon: float, trials: int, confidence: float) -> RareEvent:
 def measured_at(
     result: Result, point: float, experiment: int, confidence: float, method: str
 ) -> tuple[Estimate, Estimate]:
-    """The tail and the divergence at a point; by ``auto`` ends also where no trial reached it.
+    """The tail and the divergence at a point.
 
-    Raises Refusal for another method.
+    If no trial reached it, ``auto`` has valid ends, and other methods raise Refusal.
     """
     try:
         return (
@@ -292,7 +294,7 @@ def reached(measured: Callable[[float], RareEvent], points: Iterable[float]) -> 
 
 
 def by_doob(question: Question, start: float, nodes: int = NODES, curve: int = 0) -> RareEvent:
-    """Exact answers by recursion over everything that can happen; nothing is drawn."""
+    """Exact values by recursion over all plays, without draws."""
     s, b, confidence = question.specification, question.experiment, question.confidence
     graph = enumerate_states(s, b, nodes)
     share = graph.rounding
@@ -327,7 +329,7 @@ def by_doob(question: Question, start: float, nodes: int = NODES, curve: int = 0
 
 
 def exact(value: float, ends: tuple[float, float], confidence: float) -> Estimate:
-    """A value that a recursion gave, exact to the distance of its ends."""
+    """The estimate of a value that was computed by recursion, with certified ends."""
     return Estimate(
         value=value,
         lower=min(ends[0], value),

@@ -1,8 +1,8 @@
-"""Views that one experiment alone can have, and what a sample may have missed of them.
+"""Infinite losses: views that are possible in one experiment alone, and bounds on them.
 
-Tilting makes large finite losses likely. An infinite one keeps its probability: it has no weight
-by which to make it likelier. A tilted sample is therefore silent about leaks that are too rare to
-be drawn plainly, and an estimate has to allow for what is known about them in advance.
+Tilting makes large finite losses likely, but not infinite ones, which have no weight. A tilted
+sample has no information on infinite losses that are too rare to be drawn, so an estimate adds a
+bound on them that is known in advance.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def covers(specification: Specification, b: int) -> bool:
 
 
 def leak_of(specification: Specification, b: int) -> float:
-    """A bound on the probability, in one round, of an answer that experiment ``b`` alone can give.
+    """A bound on the probability, in one round, of an answer possible in experiment ``b`` alone.
 
     From a rule's menu; of a generator from the family, whose extremal pair leaks most.
     """
@@ -49,7 +49,7 @@ def leak_of_menu(played: Played, b: int) -> float:
 
 
 def leak_of_entry(menu: Menu, entry: int) -> float:
-    """One entry's leak: exact where its answers can be listed, else what its guarantee allows."""
+    """One entry's leak: exact if its answers can be listed, else the bound of its guarantee."""
     kind, params = menu.kinds[menu.kind[entry]], menu.params[entry]
     outcomes, mass = kind.outcomes, kind.mass
     if outcomes is None or mass is None or menu.is_free(entry):
@@ -60,9 +60,9 @@ def leak_of_entry(menu: Menu, entry: int) -> float:
 
 
 def unsampled_leak(specification: Specification, b: int) -> float:
-    """A bound on Pr[L = infinity] in experiment ``b`` where tilting does not make it likelier.
+    """A bound on Pr[L = infinity] in experiment ``b``, for a sample that does not measure it.
 
-    By the union bound over the rounds; 0 where views are drawn from the experiment itself.
+    By the union bound over the rounds; 0 if views are drawn from the experiment itself.
     """
     sampling = specification.sampling
     if sampling is None or isinstance(sampling, Covering) or not sampling.levels.any():
@@ -71,7 +71,7 @@ def unsampled_leak(specification: Specification, b: int) -> float:
 
 
 def refuse_if_leaks_matter(leak: float, value: float, seen: int) -> None:
-    """Raise Refusal where unseen infinite losses may be much of a probability ``value``."""
+    """Raise Refusal if infinite losses may be a large part of a probability ``value``."""
     if leak > LARGEST_SHARE * value:
         raise Refusal(
             f"infinite losses may have a probability of {leak:.3g} beside {value:.3g}, no tilting "
@@ -92,7 +92,7 @@ def allowing_for(estimate: Estimate, leak: float, seen: int) -> Estimate:
         guess = min(1.0, guess[0]), min(1.0, guess[1] + leak)
     return replace(
         estimate,
-        value=min(1.0, estimate.value),  # a mean of weights may pass 1
+        value=min(1.0, estimate.value),  # a mean of weights may exceed 1
         lower=min(1.0, estimate.lower),
         upper=min(1.0, estimate.upper + leak),
         guess=guess,

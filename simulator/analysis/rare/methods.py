@@ -1,4 +1,4 @@
-"""The names of the ways to estimate a rare event."""
+"""The names of the methods for rare events."""
 
 METHODS = (
     "auto", "doob", "covering", "plain", "tilted", "steered", "guarded", "splitting",

@@ -1,9 +1,9 @@
-"""Choose a fixed theta on held-out draws.
+"""The choice of a fixed theta on held-out draws.
 
-A few trials say which laws the adversary draws from; their psi says under which theta the event is
-typical (Siegmund 1976): where the bound sum of psi - theta epsilon + ln c_theta on the weighted
-variable is least. Under that theta other laws may be met, and so it is found again. Where one
-challenge is always played the first theta is the best one.
+A few trials show which laws the adversary draws from. The event is typical under the theta that
+minimises the bound sum of psi - theta epsilon + ln c_theta on the weighted variable (Siegmund
+1976). Other laws may occur under that theta, so the choice is repeated; if one challenge is always
+played the first theta is the best.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ from simulator.foundations.stages import in_stages
 
 LARGEST_THETA = 1e6
 LEAST_HITS = 10
+"""Fewer hits have no relative error."""
 ELITE = 0.1
-"""Share of the trials, those of the largest losses, whose laws count."""
+"""The share of the trials, those of the largest losses, whose laws are used."""
 STEPS = 8
+"""The largest number of repetitions."""
 TYPICAL = 0.25
-"""An event that so many trials hit is typical."""
+"""An event that this share of the trials hit is typical."""
 
 
 def pilot_tilt(
@@ -39,7 +41,7 @@ def pilot_tilt(
     """The theta for delta(``epsilon``) of experiment ``b``, and its relative error per trial.
 
     The relative error is the standard deviation of the weighted variable over its mean, infinite
-    when no rehearsal hit the event. Raises Refusal when no theta reaches ``epsilon``.
+    if no rehearsal hit the event. Raises Refusal if no theta reaches ``epsilon``.
     """
     rehearsals = rehearsals or Rehearsals.of(specification, b)
     best, least = plain(), relative_error(rehearsals.plain(), epsilon)
@@ -63,15 +65,15 @@ def pilot_tilt(
 
 
 def out_of_reach(epsilon: float) -> Refusal:
-    """The error where no theta makes a loss of ``epsilon`` typical."""
+    """The error if no theta makes a loss of ``epsilon`` typical."""
     return Refusal(
-        f"no tilt makes a loss of {epsilon:g} typical: the adversary does not go that far "
-        'when it is winning; try the method "steered" or "doob"'
+        f"no tilt makes a loss of {epsilon:g} typical: after large losses the adversary does not "
+        'go that far; try the method "steered" or "doob"'
     )
 
 
 def laws_of_elite(played: Rehearsal) -> list[tuple[Psi, float]]:
-    """Psi of the laws of those trials that lost most, with how often one trial met each."""
+    """Psi of the laws of the trials with the largest losses, with their mean counts per trial."""
     count = max(1, int(ELITE * len(played.signed)))
     return played.laws_of(np.argsort(played.signed, kind="stable")[-count:])
 
@@ -84,9 +86,9 @@ def always_one_law(rehearsals: Rehearsals) -> bool:
 
 
 def typical_theta(laws: list[tuple[Psi, float]], epsilon: float) -> float:
-    """The theta whose bound for delta(``epsilon``) is least if these laws are met.
+    """The theta whose bound for delta(``epsilon``) is least for these laws.
 
-    Raises Refusal where no theta makes so large a loss typical.
+    Raises Refusal if no theta makes so large a loss typical.
     """
 
     def missing(theta: float) -> float:
@@ -109,7 +111,7 @@ def typical_theta(laws: list[tuple[Psi, float]], epsilon: float) -> float:
 
 
 def theta_of_delta(laws: list[tuple[Psi, float]], delta: float) -> float:
-    """The theta with the least bound on epsilon(``delta``) if these laws are met."""
+    """The theta with the least bound on epsilon(``delta``) for these laws."""
 
     def bound(log_theta: float) -> float:
         theta = math.exp(log_theta)
@@ -120,7 +122,7 @@ def theta_of_delta(laws: list[tuple[Psi, float]], delta: float) -> float:
 
 
 def least_in(of: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function that falls, then rises, is least between two numbers."""
+    """The minimiser of a unimodal function between two numbers."""
     found = scipy.optimize.minimize_scalar(of, bounds=(low, high), method="bounded")
     return float(found.x)
 
@@ -134,7 +136,7 @@ def relative_error(rehearsal: Rehearsal, epsilon: float) -> float:
 
 
 def log_weighted_mean(rehearsal: Rehearsal, epsilon: float) -> float:
-    """Logarithm of the mean of the weighted variable, -inf where nothing was hit."""
+    """Logarithm of the mean of the weighted variable, -inf without a hit."""
     return summarised(rehearsal, epsilon).log_value
 
 

@@ -1,4 +1,4 @@
-"""Held-out plays, from which a measure is chosen before the sample that counts is drawn."""
+"""Rehearsals: held-out plays from which a measure is chosen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from simulator.mechanisms.tilted import tilted_law
 STEP = 1e-3
 """Step of the numerical derivatives of psi in theta."""
 MOST_LAWS = 200
-"""Distinct laws of which psi is looked at; of more, so many evenly spaced ones."""
+"""The largest number of distinct laws whose psi is used; of more, evenly spaced ones."""
 
 Psi = Callable[[float], float]
 """psi(theta) of one law."""
@@ -58,9 +58,9 @@ class Rehearsal:
     ----------
     signed : the signed losses, shape (trials,): large ones are rare.
     log_weights : ln dP_b/dQ, shape (trials,).
-    rounds_of : gives the rounds of the trials with these numbers; infinite losses count as 0.
-    laws_of : gives psi of every law that the trials with these numbers drew from, with how often
-        one trial did on average.
+    rounds_of : returns the rounds of the trials with these numbers; infinite losses count as 0.
+    laws_of : returns psi of every law that the trials with these numbers drew from, with its mean
+        count per trial.
     """
 
     signed: np.ndarray
@@ -78,10 +78,10 @@ def rehearse(
     number: int,
     keep_rounds: bool = False,
 ) -> Rehearsal:
-    """Play ``trials`` trials for experiment ``b`` on draws held out from every result.
+    """Play ``trials`` trials of experiment ``b`` on draws that no result uses.
 
-    ``number`` counts from a ``Pilot``: equal numbers draw equal coins and
-    noise. The rounds can be asked for only where they were kept.
+    ``number`` counts from a ``Pilot``: equal numbers have equal coins and noise. ``rounds_of`` and
+    ``laws_of`` need ``keep_rounds``.
     """
     s = replace(specification, sampling=sampling, trace=False, keep_views=0)
     draws = pilot_generators(s.seed, specification.task, number)
@@ -135,7 +135,7 @@ def _rehearse_rule(
 
 
 def evenly_spaced(laws: list[tuple[Psi, float]]) -> list[tuple[Psi, float]]:
-    """At most MOST_LAWS of the laws, which stand for all."""
+    """At most MOST_LAWS of the laws, with counts that represent all."""
     if len(laws) <= MOST_LAWS:
         return laws
     kept = [laws[place] for place in np.linspace(0, len(laws) - 1, MOST_LAWS).astype(int)]
@@ -150,7 +150,7 @@ def _finite(losses: np.ndarray) -> np.ndarray:
 def _along(
     menu: Menu, entry: int, theta: float, parameters: np.ndarray
 ) -> tuple[np.ndarray | float, np.ndarray | float]:
-    """The derivatives of psi for an entry, at the parameters it was given where it is free."""
+    """The derivatives of psi for an entry, at its free parameters if it has any."""
     low, high = float(menu.low[entry]), float(menu.high[entry])
     if not low < high:
         return slopes_of_psi(menu, entry, theta, STEP, low)
@@ -179,7 +179,7 @@ def _rehearse_generator(
     def slopes(pair: Pair, level: int) -> tuple[float, float]:
         key = id(pair), level
         if key not in derivatives:
-            prepared.law(pair, level)  # holds on to the pair: its id stays its own
+            prepared.law(pair, level)  # keeps a reference to the pair, so that its id is unique
             theta = float(sampling.levels[level])
             low, mid, high = (tilted_law(pair, theta + h).psi for h in (-STEP, 0.0, STEP))
             derivatives[key] = (high - low) / (2 * STEP), (high - 2 * mid + low) / STEP**2
@@ -213,7 +213,7 @@ def _rehearse_generator(
 
 
 def psi_of_pair(pair: Pair, theta: float) -> float:
-    """psi(theta) of a pair; raises NotApplicable where it has no tilted law."""
+    """psi(theta) of a pair; raises NotApplicable if it has no tilted law."""
     return tilted_law(pair, theta).psi
 
 

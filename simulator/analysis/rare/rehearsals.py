@@ -1,14 +1,13 @@
-"""The held-out plays of one question: one shared set, within a budget.
+"""A shared set of rehearsals, within a budget of rounds.
 
-Whoever chooses a measure plays from here. A play of a measure that was played before is the same
-one, and together they cost no more rounds than the sample that counts, or LEAST where that is
-small.
+A measure is played once. All rehearsals together have at most as many rounds as the final sample,
+or LEAST if that has fewer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 from simulator.adversaries.contract import Rule
 from simulator.analysis.rare.rehearsal import Rehearsal, plain, rehearse
@@ -18,25 +17,26 @@ from simulator.foundations.errors import Refusal
 from simulator.foundations.seeds import Pilot
 
 LEAST = 100_000
-"""Rounds that may be spent however few are to be played."""
+"""The budget of rounds is at least this."""
 PLAYS = 12
-"""Plays that the budget is for."""
+"""The number of rehearsals that the budget is divided into."""
 FEW_TRIALS, MOST_TRIALS = 50, 4000
+"""The least and the largest number of trials of a rehearsal."""
 MOST_COMPILED, MOST_INTERPRETED = 2_000_000, 300_000
-"""Rounds of one play: about a tenth of a second, and a few seconds."""
+"""The largest number of rounds of a rehearsal: a tenth of a second, and a few seconds."""
 LIKELY = 300
-"""Trials of one play that show a measure's error, however many rounds they have."""
+"""Trials that show a measure's error; a rehearsal may have so many at any number of rounds."""
 
 
 @dataclass
 class Rehearsals:
-    """Plays of experiment b that are held out from every result.
+    """Rehearsals of experiment b.
 
     Attributes
     ----------
     specification, b : what is played, under any measure.
-    budget : rounds that may be played in all.
-    spent : rounds that were.
+    budget : the largest number of rounds of all rehearsals.
+    spent : the rounds played so far.
     first : the number of the first play among those held out, see ``Pilot``.
     keep_rounds : whether the rounds of the plays are kept, which takes longer.
     known : the plays so far, by their measures.
@@ -46,6 +46,7 @@ class Rehearsals:
     specification: Specification
     b: int
     budget: int
+    _: KW_ONLY
     spent: int = 0
     first: int = Pilot.MEASURES
     keep_rounds: bool = True
@@ -54,29 +55,29 @@ class Rehearsals:
 
     @classmethod
     def of(cls, specification: Specification, b: int) -> Rehearsals:
-        """No play yet; the budget of the trials that are to be played."""
+        """An empty set, with the budget for the specification's trials."""
         s = specification
         return cls(s, b, max(LEAST, s.trials * s.rounds))
 
     @property
     def fitting(self) -> int:
-        """How many trials one play may have for its rounds."""
+        """The largest number of trials of a rehearsal, by their rounds."""
         most = MOST_COMPILED if isinstance(self.specification.adversary, Rule) else MOST_INTERPRETED
         return max(LIKELY, most // self.specification.rounds)
 
     @property
     def trials(self) -> int:
-        """How many trials one play has."""
+        """The number of trials of a rehearsal."""
         share = self.budget // self.specification.rounds // PLAYS
         return max(FEW_TRIALS, min(MOST_TRIALS, self.fitting, share))
 
     @property
     def left(self) -> int:
-        """How many trials the budget still holds."""
+        """The number of trials that are left in the budget."""
         return max(0, self.budget - self.spent) // self.specification.rounds
 
     def play(self, sampling: RoundByRound, trials: int | None = None) -> Rehearsal:
-        """Some trials under a measure; raises Refusal where the budget holds no more."""
+        """The rehearsal of a measure; raises Refusal if the budget is spent."""
         if sampling not in self.known:
             trials = min(trials or self.trials, self.left)
             if trials < FEW_TRIALS and self.known:
@@ -96,5 +97,5 @@ class Rehearsals:
         return self.known[sampling]
 
     def plain(self) -> Rehearsal:
-        """Trials of the experiment itself."""
+        """The rehearsal of the experiment itself."""
         return self.play(plain())

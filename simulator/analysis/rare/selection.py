@@ -1,4 +1,4 @@
-"""Which measure the final sample is drawn from: in the order of what can be promised of it."""
+"""The choice of the measure of the final sample."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound
 from simulator.foundations.errors import NotApplicable, Refusal
 
 PLAIN_ENOUGH = 30.0
-"""Relative error of one plain trial up to which ``auto`` samples the experiment itself."""
+"""The largest relative error of one plain trial for which ``auto`` plays plainly."""
 HITS_WANTED = 3.0
-"""Times the hits without which a plain sample is refused, that ``auto`` plans for."""
+"""``auto`` plays plainly if it expects so many times the hits that a plain sample needs."""
 GOOD = 4.0
-"""Relative error of one tilted trial with which ``auto`` is content: 1.3% with 100,000."""
+"""The largest relative error of one tilted trial for ``auto``: 1.3% with 100,000."""
 GUARD = 0.2
-"""Share of the trials that a guard takes."""
+"""The share of the trials that are drawn from a guard."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Question:
     ----------
     specification : of the play, under the measure of the experiment itself.
     experiment : 0 or 1.
-    epsilon : where; None when the epsilon of ``delta`` is to be found.
+    epsilon : the point, or None to find the epsilon of ``delta``.
     """
 
     specification: Specification
@@ -56,7 +56,7 @@ class Question:
     confidence: float
 
     def aimed(self, rehearsals: Rehearsals) -> tuple[float, RoundByRound | None]:
-        """The epsilon, or a guess at it; and a measure under which it is typical, if known."""
+        """The epsilon, or an approximation; and a measure under which it is typical, if known."""
         if self.epsilon is not None:
             return self.epsilon, None
         assert self.delta is not None
@@ -74,6 +74,7 @@ NAMES: dict[type, str] = {
     Guarded: "guarded",
     Covering: "covering",
 }
+"""The method of a kind of measure."""
 
 
 def chosen(
@@ -85,8 +86,8 @@ def chosen(
 ) -> Sampling | None:
     """The measure to draw the final sample from; None for the experiment itself.
 
-    ``notice`` takes a line that says why ``auto`` could not enumerate a rule; ``rehearsals`` are
-    the plays that it is chosen by.
+    ``notice`` is called with the reason why ``auto`` could not enumerate a rule; ``rehearsals`` are
+    the plays for the choice.
     """
     if method == "plain":
         return None
@@ -118,7 +119,7 @@ def chosen(
 
 
 def covering(question: Question) -> Covering:
-    """The covering measure; raises NotApplicable where the states cannot be enumerated."""
+    """The covering measure; raises NotApplicable if the states cannot be enumerated."""
     if question.epsilon is not None:
         return cover(question.specification, question.experiment, question.epsilon)
     assert question.delta is not None
@@ -128,10 +129,10 @@ def covering(question: Question) -> Covering:
 def most_trustworthy(
     rehearsals: Rehearsals, epsilon: float, start: RoundByRound | None = None
 ) -> Sampling | None:
-    """Plain play where it suffices, a theta bounded in advance, else the best one, guarded.
+    """Plain play if it suffices, a theta with bounded weights, or the best measure, guarded.
 
-    A rehearsal cannot see the paths that a measure never takes; a bound known in advance covers
-    them.
+    A rehearsal has no information on paths that its measure never takes; a bound known in advance
+    includes them.
     """
     s, b = rehearsals.specification, rehearsals.b
     if relative_error(rehearsals.plain(), epsilon) <= plain_enough(s.trials):
@@ -147,22 +148,22 @@ def most_trustworthy(
             return guarded(s, b, epsilon, tilted)
     try:
         steered, error_steered = steer(s, b, epsilon, rehearsals, start=tilted or start)
-    except Refusal:  # the ends hold where nothing is hit, too
+    except Refusal:  # the valid ends do not need a hit
         return guarded(s, b, epsilon, tilted or start or plain())
     best = steered if tilted is None or error_steered <= error else tilted
     return guarded(s, b, epsilon, best)
 
 
 def plain_enough(trials: int) -> float:
-    """Relative error of one plain trial up to which so many are enough."""
+    """The largest relative error of one plain trial for which ``trials`` are enough."""
     most = trials / (HITS_WANTED * MINIMUM_HITS) - 1.0  # of one over the probability, less one
     return min(PLAIN_ENOUGH, math.sqrt(max(most, 0.0)))
 
 
 def guarded(s: Specification, b: int, epsilon: float, beside: RoundByRound) -> Sampling:
-    """The measure with a guard beside it, at the theta that bounds its weights best.
+    """The measure mixed with a guard, at the theta with the best bound on the weights.
 
-    The measure itself where no bound is known in advance.
+    The measure itself if no bound is known in advance.
     """
 
     def log_bound(theta: float) -> float:
@@ -178,7 +179,7 @@ def guarded(s: Specification, b: int, epsilon: float, beside: RoundByRound) -> S
 
 
 def bounded_in_advance(rehearsals: Rehearsals, tilted: Tilted, epsilon: float) -> bool:
-    """Whether the bound on the weighted variable is of use for as many trials as will be played."""
+    """Whether the bound on the weighted variable is useful for the number of trials."""
     s = rehearsals.specification
     psi = total_psi_bound(replace(s, sampling=tilted), rehearsals.b)
     if not math.isfinite(psi):

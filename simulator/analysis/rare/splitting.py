@@ -1,10 +1,10 @@
-"""Multilevel splitting: the fallback where no mechanism brings a tilted law.
+"""Multilevel splitting, for mechanisms without a tilted law.
 
-Paths that reach a level of the signed loss are cloned, and each clone goes on with fresh noise;
+Paths that reach a level of the signed loss are cloned, and each clone continues with fresh noise;
 the product of the shares that pass each level estimates the tail, and the paths that end beyond
-the last level carry the hockey-stick divergence (Garvels 2000; Asmussen and Glynn 2007, chapter
-VI.9). An adversary cannot be copied while it runs, but its coins and answers reproduce it: a
-clone is a replayed view that goes on by itself, and shares the coins of the path it came from.
+the last level estimate the hockey-stick divergence (Garvels 2000; Asmussen and Glynn 2007, chapter
+VI.9). A running adversary cannot be copied, but its coins and answers reproduce it: a clone is a
+replayed view that continues, with the coins of its path.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from simulator.foundations.stages import in_stages, stage
 from simulator.foundations.ties import beyond
 
 RUNS = 20
+"""The number of independent runs."""
 SHARE = 0.25
-"""Share of the paths that pass from one level to the next, in the pilot that sets the levels."""
+"""The share of the paths that pass from one level to the next, in the pilot."""
 MOST_LEVELS = 200
 
 
@@ -37,7 +38,7 @@ class Path:
 
     Attributes
     ----------
-    coins : where the coins stood at the start.
+    coins : the state of the coins at the start.
     answers : the answers so far.
     """
 
@@ -59,8 +60,8 @@ def split(
 
     ``trials`` is the number of paths over all runs and levels' starts: each of RUNS independent
     runs starts ``trials // RUNS`` paths at every level. Both ends hold for any number of runs: the
-    lower one by betting on the runs, the upper one is what the family allows. Raises Refusal when
-    the pilot finds no way to ``epsilon``, or too few runs reach it.
+    lower one is a betting bound, the upper one the bound of the family. Raises Refusal if the pilot
+    does not reach ``epsilon``, or too few runs do.
     """
     s = replace(specification, sampling=None)
     paths = max(20, trials // RUNS)
@@ -80,7 +81,7 @@ def split(
 def pilot_levels(s: Specification, b: int, epsilon: float, paths: int) -> list[float]:
     """Levels below ``epsilon``, on held-out draws: each is passed by about SHARE of the paths.
 
-    A path that equals a level but for rounding has not passed it.
+    A path that equals a level up to rounding has not passed it.
     """
     noise, coins = pilot_generators(s.seed, s.task, Pilot.SPLITTING_LEVELS)
     prepared = Prepared(s, b)
@@ -145,7 +146,7 @@ class Track:
 
     Attributes
     ----------
-    coins : where the coins stood at the start.
+    coins : the state of the coins at the start.
     answers : all answers.
     signed : the signed loss after each round, shape (rounds,).
     """

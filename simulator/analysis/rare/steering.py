@@ -3,8 +3,8 @@
 Among measures that tilt by a table, the one closest in relative entropy to the zero-variance
 measure maximises the weighted log-likelihood of the paths that reach the event (Rubinstein and
 Kroese 2004). Within a cell of the table that is concave in theta, sum of w (theta c - psi(theta)),
-and Newton's step needs only psi' and psi''. The event is raised in stages until it is the one
-asked for, so that paths that reach it exist at every stage.
+and Newton's step needs only psi' and psi''. The level is raised in stages to that of the event, so
+that some paths reach it at every stage.
 """
 
 from __future__ import annotations
@@ -33,16 +33,20 @@ from simulator.foundations.stages import in_stages
 from simulator.foundations.ties import beyond
 
 PHASES, COLUMNS = 24, 48
+"""The shape of the table: phases of the rounds, and intervals of the loss."""
 LEVELS = 48
+"""The number of distinct thetas of a table."""
 STAGES = 40
 POLISHING = 3
+"""Stages after the event is reached."""
 THETAS = 4
 """Single thetas that are tried before a table is learnt."""
 SMOOTHING = 0.8
+"""The standard deviation, in cells, by which a table is smoothed."""
 MOST_TILT = 30.0
 """theta times the largest loss of a round, at most."""
 PRIOR = 1e-3
-"""How much of the overall theta enters every cell, in shares of the fullest cell's weight."""
+"""The weight of the overall theta in every cell, relative to the largest weight of a cell."""
 
 
 def steer(
@@ -55,7 +59,7 @@ def steer(
     """A steered measure for delta(``epsilon``) of experiment ``b``, and its relative error.
 
     ``start`` is a measure to begin with, such as one theta. The relative error is that of one
-    trial on held-out draws. Raises Refusal when the stages, or the budget, do not reach
+    trial on held-out draws. Raises Refusal if the stages, or the budget, do not reach
     ``epsilon``.
     """
     rehearsals = rehearsals or Rehearsals.of(specification, b)
@@ -85,7 +89,7 @@ def steer(
     if math.isinf(least):
         raise Refusal(
             f"steering did not reach a loss of {epsilon:g} in {STAGES} stages: the adversary may "
-            'never lose that much; ask for a smaller epsilon, or try the method "doob"'
+            'never lose that much; give a smaller epsilon, or try the method "doob"'
         )
     return best, least
 
@@ -93,12 +97,11 @@ def steer(
 def aim(
     specification: Specification, b: int, delta: float, rehearsals: Rehearsals | None = None
 ) -> tuple[float, RoundByRound]:
-    """A guess at epsilon(``delta``) of experiment ``b``, and a measure that finds it typical.
+    """An approximate epsilon(``delta``) of experiment ``b``, and a measure where it is typical.
 
-    It begins with the theta whose bound on epsilon(``delta``) is least if the laws of the largest
-    losses so far are met. Where no theta gets there the event is raised in stages until the
-    epsilon that the sample itself gives lies among its typical losses. Raises Refusal when the
-    stages do not get there.
+    It begins with the theta whose bound on epsilon(``delta``) is least for the laws of the largest
+    losses. If no theta suffices, the level is raised in stages until the epsilon of the sample is
+    among its typical losses. Raises Refusal if the stages do not suffice.
     """
     rehearsals = rehearsals or Rehearsals.of(specification, b)
     sampling: RoundByRound = plain()
@@ -123,13 +126,12 @@ def aim(
         sampling = improved(played, weights, specification.rounds)
         played = rehearsals.play(sampling)
     raise Refusal(
-        f"no stage of steering made epsilon({delta:g}) typical: ask for a larger delta, or at an "
-        "epsilon"
+        f"no stage of steering made epsilon({delta:g}) typical: give a larger delta, or an epsilon"
     )
 
 
 def elite_level(signed: np.ndarray) -> float:
-    """The loss that an ELITE share of the trials pass; an infinite one counts as the largest."""
+    """The loss that an ELITE share of the trials exceed; infinite ones count as the largest."""
     finite = signed[np.isfinite(signed)]
     largest = float(finite.max()) if finite.size else 0.0  # quantiles of infinities are NaN
     return float(np.quantile(np.minimum(signed, largest), 1.0 - ELITE))
@@ -171,14 +173,14 @@ def improved(played: Rehearsal, weights: np.ndarray, rounds: int) -> Steered:
     overall = push.sum() / max(curvature.sum(), 1e-300)
     prior = PRIOR * denominator.max() + 1e-300
     thetas = (numerator + prior * overall) / (denominator + prior)
-    # where a cell has no curvature Newton's step has no end; beyond this tilt an answer is certain
+    # without curvature Newton's step is unbounded; beyond this tilt an answer is nearly certain
     steepest = MOST_TILT / max(float(np.abs(kept.losses).max(initial=0.0)), 1e-300)
     thetas = np.clip(thetas, -steepest, steepest)
     return quantised(thetas, (low, high))
 
 
 def quantised(thetas: np.ndarray, span: tuple[float, float]) -> Steered:
-    """The table with its thetas rounded to a few levels, spread as the thetas are."""
+    """The table with its thetas rounded to LEVELS quantiles."""
     levels = np.unique(np.quantile(thetas, np.linspace(0.0, 1.0, LEVELS)))
     edges = 0.5 * (levels[1:] + levels[:-1])
     return Steered(levels, np.searchsorted(edges, thetas).astype(np.int64), span)

@@ -1,9 +1,9 @@
-"""A measure tilted too far reports one path as if it were all; a milder one shows it.
+"""Tests of guesses by other measures.
 
-Where theta is too large every trial takes the same few paths, the weights hardly differ, and the
-sample shows no sign of what it misses. But a lower limit for a mean of nonnegative values holds
-without any bound on them (betting, Waudby-Smith and Ramdas 2023), under every measure: one that
-lies above the upper end of an estimate contradicts it.
+If theta is too large every trial takes the same few paths, the weights hardly differ, and the
+sample does not show what it misses. A lower limit for a mean of nonnegative values holds under
+every measure (betting, Waudby-Smith and Ramdas 2023): one above the upper end of an estimate
+contradicts it.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ from simulator.foundations.errors import InvalidInput, Refusal
 from simulator.foundations.seeds import Pilot
 
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75)
+"""The thetas of the tests, relative to that of the sample."""
 FAR_SHARES = (0.03, 0.01, 1e-3, 1e-4, 1e-5)
-"""Of a theta that is too large by decades, a tenth is too large as well."""
+"""Further shares, for a theta that is too large by decades."""
 MILDEST = 0.1
-"""Below this theta a far share is hardly other than the experiment itself."""
+"""Below this theta a measure hardly differs from the experiment itself."""
 TRIALS = 2000
-"""Trials of one witness."""
+"""Trials of one test."""
 ERROR = 1e-6
-"""Probability that one witness contradicts an interval that holds the truth, at most."""
+"""The largest probability that one test contradicts a correct interval."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """A guess at a probability, and what must not lie above it.
+    """A guess at a probability, which lower limits are compared with.
 
     Attributes
     ----------
@@ -80,11 +81,10 @@ def held_epsilon(delta: float, epsilon: Estimate) -> list[Held]:
 
 
 def refuse_if_contradicted(specification: Specification, b: int, guesses: list[Held]) -> None:
-    """Raise Refusal where other measures find more than the guesses allow.
+    """Raise Refusal if lower limits under other measures are above a guess.
 
-    They are the experiment itself, with as many trials as the sample where these fit a rehearsal,
-    and milder thetas than the sample's. Only guesses are held to them, for valid ends keep their
-    word anyway.
+    The measures are the experiment itself, with as many trials as the sample if these fit into a
+    rehearsal, and smaller thetas than the sample's. Valid ends need no such test.
     """
     if not guesses or not isinstance(specification.sampling, RoundByRound):
         return
@@ -103,7 +103,7 @@ def refuse_if_contradicted(specification: Specification, b: int, guesses: list[H
             played = rehearsals.play(milder, most)
         except Refusal:  # no rounds left
             return
-        except InvalidInput:  # a theta that leaves no digits says nothing
+        except InvalidInput:  # weights of this theta have no digits left
             continue
         for held in guesses:
             sample = held.log_sample(played.signed, played.log_weights)
@@ -111,11 +111,11 @@ def refuse_if_contradicted(specification: Specification, b: int, guesses: list[H
 
 
 def refuse_above(held: Held, least: float, source: str) -> None:
-    """Raise Refusal where a lower limit from another sample lies above a guess."""
+    """Raise Refusal if a lower limit from another sample is above a guess."""
     if least > held.most:
         raise Refusal(
             f"the sample guesses a {held.name} of at most {held.most:.3g}, but {source} "
-            f"finds at least {least:.3g}: its paths are not those that count; it is certain "
-            f"that it lies between {max(least, held.ends[0]):.3g} and {held.ends[1]:.3g}; try "
+            f"finds at least {least:.3g}: the sample misses paths; the certified ends are "
+            f"{max(least, held.ends[0]):.3g} and {held.ends[1]:.3g}; try "
             'the method "auto", "guarded" or "steered" with another seed, or more trials'
         )

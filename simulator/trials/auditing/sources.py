@@ -1,4 +1,4 @@
-"""Where an audit's answers come from: a callable on trial, or answers that were recorded."""
+"""The sources of an audit's answers: a callable, or recorded answers."""
 
 from __future__ import annotations
 
@@ -31,17 +31,18 @@ TASK = 12
 
 _GENERATORS = ("rng", "generator", "coins", "random_state")
 _COUNTS = ("n", "size", "count", "samples", "num_samples", "number")
-_PATIENCE = 0.05
+_POLL_SECONDS = 0.05
 _HEAD = 256
-"""Answers at the beginning of a batch by which batches are compared."""
+"""The number of first answers of a batch that are compared with another batch."""
 _TOO_SURPRISING = 50.0
+"""-ln of the largest probability of equal batches that is taken for chance."""
 
 
 class AnswerSource(Protocol):
     """Answers by pair of inputs and by input.
 
-    A source of answers that do not fit into a line has a method ``transcript(answer)`` as well,
-    which returns the lines that say what is in one.
+    A source of long answers also has a method ``transcript(answer)``, which returns the lines of
+    one.
     """
 
     @property
@@ -49,24 +50,24 @@ class AnswerSource(Protocol):
         """Each pair of inputs in words."""
 
     def inputs(self, pair: int) -> tuple[Any, Any] | None:
-        """The two inputs themselves, where they are known."""
+        """The two inputs, if they are known."""
 
     def draw(self, pair: int, b: int, n: int) -> Answers:
         """The next ``n`` answers on input ``b`` of a pair."""
 
     def require_answers(self) -> None:
-        """Raise InvalidInput if there are none to judge by."""
+        """Raise InvalidInput if there are no answers to use."""
 
     def reproducible(self, pair: int) -> bool:
         """Whether the seed replays the draws."""
 
     def warnings(self, pair: int) -> Sequence[str]:
-        """What the answers show of the source that an audit should not meet, in words."""
+        """Lines on defects of the source, such as answers that never vary."""
 
 
 @dataclass
 class Recorded:
-    """Answers that were drawn before, as the views that a simulation kept."""
+    """Recorded answers, such as the views that a simulation kept."""
 
     answers: tuple[Answers, Answers]
     name: str = "the recorded answers"
@@ -80,20 +81,20 @@ class Recorded:
         return [self.name]
 
     def inputs(self, pair: int) -> tuple[Any, Any] | None:
-        """They are not known."""
+        """None: the inputs are not known."""
         return None
 
     def draw(self, pair: int, b: int, n: int) -> Answers:
-        """The next ``n`` of them."""
+        """The next ``n`` answers."""
         start = self.used[b]
         self.used[b] = start + n
         return self.answers[b][start : start + n]
 
     def require_answers(self) -> None:
-        """Recorded answers are there."""
+        """Do nothing: recorded answers exist."""
 
     def reproducible(self, pair: int) -> bool:
-        """Recorded answers stay what they are."""
+        """True: recorded answers do not change."""
         return True
 
     def warnings(self, pair: int) -> Sequence[str]:
@@ -102,17 +103,17 @@ class Recorded:
 
 
 class Sampler:
-    """A callable on trial: ``sample(input, n, rng)``, ``sample(input, rng)`` or ``sample(input)``.
+    """A callable: ``sample(input, n, rng)``, ``sample(input, rng)`` or ``sample(input)``.
 
-    It is called on a thread of its own, so that a call that does not come back ends the audit with
-    one line instead of hanging it.
+    It is called on a separate thread, so that a call that does not return ends the audit with an
+    error.
 
     Parameters
     ----------
-    sample : the mechanism. A second parameter named n, size, count or samples is how many answers
-        to give; any other is a generator.
+    sample : the mechanism. A second parameter named n, size, count or samples is the number of
+        answers; any other is a generator.
     pairs : pairs of inputs.
-    seed : from which every generator is made that it is handed.
+    seed : of the generators that it receives.
     time_limit : seconds that one call may take.
     """
 
@@ -132,7 +133,7 @@ class Sampler:
         self.first: dict[tuple[int, int], list[Any]] = {}
         self.first_count: dict[tuple[int, int], int] = {}
         self.seen = _Seen()
-        self._calls = _OwnThread()
+        self._calls = _CallThread()
 
     @property
     def names(self) -> Sequence[str]:
@@ -144,7 +145,7 @@ class Sampler:
         return self.all_inputs[pair]
 
     def draw(self, pair: int, b: int, n: int) -> Answers:
-        """The next ``n`` answers; raises InvalidInput where there are none to judge by."""
+        """The next ``n`` answers; raises InvalidInput if they repeat or cannot be used."""
         key = pair, b
         batch = self.batches.get(key, 0)
         self.batches[key] = batch + 1
@@ -155,14 +156,14 @@ class Sampler:
         if batch and head == earlier[: len(head)] and surprise(head) > _TOO_SURPRISING:
             raise InvalidInput(
                 "sample gives the same answers at every call: it fixes its own seed, and draws "
-                "that repeat are no evidence; let it draw from the generator that it is handed"
+                "that repeat are no evidence; let it draw from the generator that it receives"
             )
         return answers
 
     def reproducible(self, pair: int) -> bool:
-        """Whether the first answers come again from the same seed.
+        """Whether the same seed gives the first answers again.
 
-        The call is for as many as the first time: what a mechanism draws first may depend on it.
+        The number of answers of the call is the same, because the draws may depend on it.
         """
         return all(self._again(key) == self.first[key] for key in self.first if key[0] == pair)
 
@@ -181,7 +182,7 @@ class Sampler:
         return answers
 
     def warnings(self, pair: int) -> Sequence[str]:
-        """Answers that do not depend on the generator, or that are all alike on each input."""
+        """Lines on answers that do not depend on the generator, or do not vary."""
         heads = [self.first.get((pair, b), []) for b in (0, 1)]
         alike = all(len(head) > 1 and len(set(head)) == 1 for head in heads)
         if alike:
@@ -193,7 +194,7 @@ class Sampler:
             ]
         if self.seeded and not self.seen.drew_from_rng:
             return [
-                "sample never draws from the generator that it is handed: its noise, if it has "
+                "sample never draws from the generator that it receives: its noise, if it has "
                 "any, is not set by seed="
             ]
         return []
@@ -254,7 +255,7 @@ class Sampler:
         return as_records(answers)
 
     def require_answers(self) -> None:
-        """Raise InvalidInput if every call so far has raised the same."""
+        """Raise InvalidInput if every call so far has raised the same error."""
         if not self.seen.answered and len(self.seen.kinds) == 1 and self.seen.error is not None:
             error = self.seen.error
             try:
@@ -266,12 +267,12 @@ class Sampler:
             )
 
     def close(self) -> None:
-        """End the thread that calls were made on."""
+        """End the thread of the calls."""
         self._calls.close()
 
 
 class _Seen:
-    """What was seen of all calls so far."""
+    """What all calls so far have done."""
 
     def __init__(self) -> None:
         self.answered = False
@@ -287,22 +288,22 @@ class _Seen:
 
 
 class _Clock:
-    """When the call that is under way was started, and whether it was given up."""
+    """The start of the running call, and whether it was abandoned."""
 
     def __init__(self) -> None:
         self.started = time.monotonic()
         self.abandoned = False
 
 
-class _OwnThread:
-    """Runs calls one after the other on a daemon thread, each with a limit of time."""
+class _CallThread:
+    """Runs calls one after the other on a daemon thread, each with a time limit."""
 
     def __init__(self) -> None:
         self.orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.thread: threading.Thread | None = None
 
     def run(self, call: Callable[[_Clock], Answers], limit: float) -> Answers:
-        """Return what the call returns; raises InvalidInput when it takes too long."""
+        """Return the call's result; raises InvalidInput if it takes too long."""
         if self.thread is None:
             self.thread = threading.Thread(target=self._serve, args=(self.orders,), daemon=True)
             self.thread.start()
@@ -311,14 +312,14 @@ class _OwnThread:
         self.orders.put((call, clock, reply))
         while True:
             try:
-                good, value = reply.get(timeout=_PATIENCE)
+                good, value = reply.get(timeout=_POLL_SECONDS)
             except queue.Empty:
                 if time.monotonic() - clock.started > limit:
                     clock.abandoned = True
                     self.thread, self.orders = None, queue.SimpleQueue()
                     raise InvalidInput(
-                        f"sample did not return within {limit:g} s; raise the time limit or look "
-                        "why it hangs"
+                        f"sample did not return within {limit:g} s; raise the time limit, or find "
+                        "out why it hangs"
                     ) from None
                 continue
             if not good:
@@ -342,14 +343,14 @@ class _OwnThread:
             del order, call, clock, reply
 
     def close(self) -> None:
-        """Let the thread end."""
+        """End the thread."""
         if self.thread is not None:
             self.orders.put(None)
             self.thread = None
 
 
 def surprise(answers: Sequence[Hashable]) -> float:
-    """-ln of the probability that so many independent answers come out the same a second time."""
+    """-ln of the probability that so many independent answers are the same a second time."""
     counts = Counter(answers)
     return -sum(count * math.log(count / len(answers)) for count in counts.values())
 
@@ -360,7 +361,7 @@ def shape_of(sample: Callable[..., Any]) -> tuple[bool, bool]:
         raise InvalidInput(f"sample must be callable, not {sample!r}")
     try:
         parameters = inspect.signature(sample).parameters.values()
-    except (TypeError, ValueError):  # built-in functions state none
+    except (TypeError, ValueError):  # built-in functions have no signature
         return False, False
     positional = [
         p

@@ -1,9 +1,9 @@
-"""From the views of whole interactions to columns that events are learned from.
+"""Columns of the views of whole interactions, from which events are learned.
 
 A view's likelihood ratio is the product, over its rounds, of the ratios of the answers given
-the challenges, for the coins have the same law in both experiments. So the columns are, first of
-all, sums over the rounds of scores that were learned for each challenge: pooled over its rounds,
-and for each round by itself, where answers depend on the past.
+the challenges, because the coins have the same law in both experiments. The first columns are sums
+over the rounds of scores learned for each challenge: pooled over its rounds, and for each round
+separately, if answers depend on the past.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from simulator.analysis.evidence.float_features import FeaturesAt, digit_feature
 from simulator.trials.auditing.view_scores import RoundScore
 
 MOST_SCORES = 64
-"""Challenges, and challenges in a certain round, for which scores are learned: the commonest."""
+"""The number of the commonest challenges, and of challenges by round, with learned scores."""
 SHOWN_ROUNDS = 8
-"""Rounds whose answers are columns as they are."""
+"""The number of rounds whose answers are columns."""
 SHOWN_CHALLENGES = 8
-"""Challenges that have columns of their own."""
+"""The number of challenges with columns."""
 _REMEMBERED = 6
+"""How many tables a reader caches."""
 
 
 def rounds_type(rounds: int) -> np.dtype[Any]:
@@ -40,7 +41,7 @@ class ViewReader:
     Parameters
     ----------
     answers_0, answers_1 : views of both experiments to learn scores from.
-    challenges : each one in words, by number.
+    challenges : the text of each one, by number.
     features : of floats.
     """
 
@@ -137,7 +138,7 @@ class ViewReader:
         return np.column_stack(columns)
 
     def _scored(self, views: np.ndarray, scores: dict[tuple[int, int], RoundScore]) -> np.ndarray:
-        """Each round's score, shape (views, rounds); 0 where none was learned."""
+        """Each round's score, shape (views, rounds); 0 without a learned one."""
         table = np.zeros(views["challenge"].shape)
         for (label, i), score in scores.items():
             part = np.s_[:, :] if i < 0 else np.s_[:, i : i + 1]
@@ -166,7 +167,7 @@ def commonest(both: list[np.ndarray]) -> list[tuple[int, int]]:
 
 
 def column_names(scores: dict[tuple[int, int], RoundScore]) -> str:
-    """The columns that scores look at, in words."""
+    """The names of the columns that scores use, as text."""
     names = list(dict.fromkeys(score.bins.text for score in scores.values()))
     if not names:
         return "the answer"

@@ -1,4 +1,4 @@
-"""What the answer of one round says about b, given its challenge: a number to be added up."""
+"""Scores of answers given their challenges, which are added up over the rounds."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from simulator.analysis.evidence.float_features import FeaturesAt
 from simulator.analysis.evidence.scores import Binned, bin_counts, bin_of, cut
 
 COARSENESS = (2, 4, 8, 16, 32, 64)
-"""Numbers of bins to choose from, by what they say about answers that they were not made of."""
+"""The numbers of bins that are tried on held-out answers."""
 MOST_ANSWERS = 100_000
 """Answers on each side that one score is learned from."""
 LEAST_ANSWERS = 32
+"""The least number of answers on each side for a score."""
 _SMOOTHING = 1.0
-_LOOKED_AT = 256
-"""Answers by which to see whether they repeat."""
+_FIRST_ANSWERS = 256
+"""The number of answers that are tested for repetition."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,17 @@ class RoundScore:
 
     @property
     def rough(self) -> bool:
-        """Whether its column is one that the rounding of honest noise moves."""
+        """Whether its column depends on the rounding of floating-point noise."""
         return self.bins.column in self.reader.rough
 
     @classmethod
     def learn(
         cls, answers_0: list[Any], answers_1: list[Any], features: FeaturesAt
     ) -> RoundScore | None:
-        """From answers to one challenge in both experiments; None from too few.
+        """The score of one challenge from its answers in both experiments; None for too few.
 
-        The column and its bins are chosen on one half by what they say about the other half; the
-        ratios are then those of all answers.
+        The column and its bins are chosen by their information on held-out answers; the ratios are
+        then those of all answers.
         """
         answers = answers_0[:MOST_ANSWERS], answers_1[:MOST_ANSWERS]
         if min(map(len, answers)) < LEAST_ANSWERS:
@@ -79,9 +80,9 @@ class RoundScore:
 def columns_of(
     reader: AnswerReader, answers: list[Any], only: Sequence[int] | None = None
 ) -> np.ndarray:
-    """The reader's columns; of answers that repeat each is read once."""
+    """The reader's columns; repeated answers are read once."""
     try:
-        few = len(set(answers[:_LOOKED_AT])) <= _LOOKED_AT // 4 < len(answers)
+        few = len(set(answers[:_FIRST_ANSWERS])) <= _FIRST_ANSWERS // 4 < len(answers)
         kinds = [(type(answer), answer) for answer in answers] if few else []
         first = dict.fromkeys(kinds)
     except TypeError:  # not hashable
@@ -103,7 +104,7 @@ def log_ratio(values: list[np.ndarray], edges: np.ndarray) -> np.ndarray:
 
 
 def information(values: list[np.ndarray], edges: np.ndarray, ratios: np.ndarray) -> float:
-    """How much better than a coin the ratios guess b, in nats per answer, both b as likely."""
+    """The information of the ratios about a uniform b, in nats per answer."""
     means = [
         np.mean(np.logaddexp(0.0, -sign * ratios[bin_of(v, edges)]))
         for v, sign in zip(values, (1.0, -1.0))

@@ -1,4 +1,4 @@
-"""Views of both experiments to audit: played for the purpose, or kept by a simulation."""
+"""Views of both experiments to audit: played, or kept by a simulation."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from simulator.runner.pool import outcomes
 from simulator.trials.auditing.view_columns import rounds_type
 
 MOST_ALIKE = 16
-"""Challenges of one description with numbers of their own, as functions of one name; others share
-a number. An adversary may make a new function in every round."""
+"""The largest number of challenges with the same description and different numbers; others share
+one. An adversary may make a new function in every round."""
 BLOCK_ROUNDS = 1 << 14
+"""The number of rounds of a block."""
 TRANSCRIBED = 6
-"""Rounds at either end of a view that a transcript shows."""
+"""The number of rounds at either end of a view that a transcript has."""
 
 
 class ChallengeNumbers:
-    """Numbers for challenges, equal ones for equal challenges, and words for each."""
+    """Numbers for challenges, equal for equal challenges, and a text for each."""
 
     def __init__(self) -> None:
         self.numbers: dict[Any, int] = {}
@@ -36,7 +37,7 @@ class ChallengeNumbers:
         self.alike: dict[Any, int] = {}
 
     def number(self, challenge: Any, opened: Sequence[int]) -> int:
-        """The number of a challenge; ``opened`` has those of what the trial opened so far."""
+        """The number of a challenge; ``opened`` has those of the trial's interactive mechanisms."""
         try:
             return self.numbers[challenge]
         except (KeyError, TypeError):  # new, or not hashable, or a message
@@ -65,7 +66,7 @@ def played_views(
 ) -> np.ndarray:
     """Views with the challenge of each round, as an array of :func:`rounds_type`.
 
-    The adversary is replayed on its coins and the answers. Raises Breach where the replay differs.
+    The adversary is replayed on its coins and the answers. Raises Breach if the replay differs.
     """
     s = specification
     kept = list(views)
@@ -84,7 +85,7 @@ def played_views(
 
 
 def settled_answer(answer: Any) -> Any:
-    """An answer as numbers, texts and tuples; a handle of an interactive mechanism as it is."""
+    """An answer as numbers, texts and tuples; the handle of an interactive mechanism unchanged."""
     return answer if type(answer) in (float, Handle) else settled_one(answer)
 
 
@@ -108,7 +109,7 @@ class PlayedViews:
         self.all_raised = True
 
     def inputs(self, pair: int) -> None:
-        """None: an experiment is no input with parts."""
+        """None: an experiment has no input."""
 
     def draw(self, pair: int, b: int, n: int) -> np.ndarray:
         """The views of the next ``n`` trials of experiment ``b``."""
@@ -147,11 +148,11 @@ class PlayedViews:
         ]
 
     def require_answers(self) -> None:
-        """Raise InvalidInput where every answer so far was an exception."""
+        """Raise InvalidInput if every answer so far was an exception."""
         if self.all_raised:
             raise InvalidInput(
                 f"every mechanism of {self.specification.name} raised an exception in every round: "
-                "there is nothing to judge by"
+                "there are no answers to audit"
             )
 
     def reproducible(self, pair: int) -> bool:
@@ -159,5 +160,5 @@ class PlayedViews:
         return not self.doubts
 
     def warnings(self, pair: int) -> Sequence[str]:
-        """None: a play has generators of its own."""
+        """None: a play has its own generators."""
         return ()

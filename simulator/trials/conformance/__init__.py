@@ -1,8 +1,8 @@
-"""Accountants, filters and odometers on trial, of other libraries and of this one.
+"""Tests of accountants, filters and odometers, of other libraries and of this one.
 
 A library has an adapter in :mod:`simulator.trials.libraries`, which states what each of its
-subjects claims; it runs in a process of its own. :func:`tried` holds every claim against certified
-ends of the truth, and whatever falls short is computed a second way before it is called a defect.
+subjects claims, and runs in a separate process. :func:`tried` compares every claim with certified
+ends of the truth; a claim that is too small is computed a second way before it is called a defect.
 
 The names are listed in ``__init__.pyi``, and imported when first used.
 """

@@ -1,4 +1,4 @@
-"""Accountants on trial: every composition, both questions, each call under a deadline."""
+"""Tests of accountants: every composition, both questions, each call with a time limit."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from simulator.trials.conformance.truth import Truth
 from simulator.trials.conformance.verdicts import Judged, Ruling, failed, judge
 
 LONGEST_CALL = 1e6
-"""Seconds: the system cannot wait for a reply much longer."""
+"""Seconds; the operating system does not support much longer waits."""
 
 _QUESTIONS: tuple[Question, ...] = ("epsilon", "delta")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a call and a subject may take.
+    """The time limits of a call and of a subject.
 
     Attributes
     ----------
     seconds : of one call.
-    total : seconds of one subject; calls beyond are not made, and are counted.
+    total : seconds of one subject; further calls are skipped and counted.
     """
 
     seconds: float = 10.0
@@ -60,19 +60,19 @@ class Truths:
         return self._known[case.group]
 
     def answer(self, case: Case, question: Question, at: float) -> Bracket | None:
-        """Ends of the answer; None where there are none."""
+        """The ends of the true answer, or None if they cannot be computed."""
         key = (case.group, question, at)
         if key not in self._answers:
             try:
                 truth = self.of(case)
-                ask = truth.epsilon if question == "epsilon" else truth.delta
-                self._answers[key] = ask(at)
+                curve = truth.epsilon if question == "epsilon" else truth.delta
+                self._answers[key] = curve(at)
             except NotApplicable:
                 self._answers[key] = None
         return self._answers[key]
 
     def place(self, case: Case, question: Question) -> float | None:
-        """The delta of a case, or the epsilon that belongs to it: where the question is put."""
+        """The argument of a question: the delta of a case, or its true epsilon, rounded down."""
         if question == "epsilon":
             return case.delta
         found = self.answer(case, "epsilon", case.delta)
@@ -84,14 +84,14 @@ class Truths:
 
 @dataclass(kw_only=True)
 class LibraryTrial:
-    """What was found of one library.
+    """The result of the tests of one library.
 
     Attributes
     ----------
-    absent : why the library could not be tried; empty where it could.
-    subjects : what the library offers, as its worker lists it.
+    absent : why the library could not be tested, or "".
+    subjects : the subjects of the library, as its worker lists them.
     judged : one for each call of an accountant.
-    skipped : calls not made for want of time, by subject.
+    skipped : calls skipped because of the time limit, by subject.
     """
 
     name: str
@@ -126,7 +126,7 @@ def try_accountants(
     ----------
     name : a key of ``known_libraries.MODULES``, or any name with a ``worker``.
     python : an interpreter that has the library; this one by default.
-    progress : is given a line now and then.
+    progress : called with a line per subject.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def try_accountants(
             found.absent = f"importing it failed: {loaded['error']}: {loaded['message']}"
             return found
         if not {"version", "subjects"} <= loaded.keys():
-            found.absent = f"{worker.python!r} is no Python that answers for a library"
+            found.absent = f"{worker.python!r} does not run the worker of a library"
             return found
         found.version, found.subjects = loaded["version"], loaded["subjects"]
         for subject in found.subjects:
@@ -204,7 +204,7 @@ def _call(
     request |= {"events": listed(case.events)}
     began = time.monotonic()
     try:
-        if worker.lost:  # importing a library anew is no part of a call
+        if worker.lost:  # the time of importing the library is not that of a call
             worker.start()
             began = time.monotonic()
         reply = worker.ask(request, limits.seconds)

@@ -1,4 +1,4 @@
-"""A worker process under a deadline: a hang, a crash or a full memory costs one call."""
+"""A worker process with time limits: a hang, a crash or a full memory costs one call."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from typing import Any
 
 from simulator.trials.conformance import processes
 
-SOURCE = Path(__file__).resolve().parents[2]
+SOURCE = Path(__file__).resolve().parents[3]
+"""The folder that the package is imported from."""
 STARTUP = 120.0
-"""Seconds for importing a library, which is no part of any call."""
-
+"""Seconds for importing a library."""
 
 _LONGEST = 1 << 26
-"""Bytes: a line that is longer is no reply."""
+"""The largest number of bytes of a reply."""
 
 TOO_LATE = "no answer within"
-"""How the message about a call that took too long begins."""
+"""The beginning of the message about a call that took too long."""
 
 
 class Lost(Exception):
-    """The worker is gone; the message is why, in a word or two."""
+    """The worker has ended; the message is the reason."""
 
 
 class Worker:
-    """Starts with the first request, and again after it was lost.
+    """A worker process, which starts with the first request, and again after it has ended.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Worker:
         self.stop()
 
     def start(self) -> dict[str, Any]:
-        """Import the library in a fresh process; what it offers. Raises Lost."""
+        """Import the library in a new process, and return its description. Raises Lost."""
         self.stop()
         self.loaded = {}
         paths = [str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -86,7 +86,7 @@ class Worker:
         return self.loaded
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The reply to one request. Raises Lost after ``seconds``, or when the process ends."""
+        """Return the reply to one request. Raises Lost after ``seconds`` or if it ends."""
         if self._process is None:
             self.start()
         process = self._process
@@ -129,7 +129,7 @@ class Worker:
         return reply
 
     def stop(self) -> None:
-        """End the process and what it has started."""
+        """End the process and its children."""
         process, self._process = self._process, None
         if process is None:
             return

@@ -1,7 +1,7 @@
-"""The compositions that accountants are tried on: a function of the seed alone.
+"""The compositions that accountants are tested on, a function of the seed alone.
 
-Parameters are drawn so that the whole is of interest: the root of the sum of their squares lies
-between 0.1 and 8. Some are drawn to be awkward instead: tiny, large, or leaking more than delta.
+The root of the sum of squares of the parameters is between 0.1 and 8. Some parameters are extreme:
+tiny, large, or with more delta than that of the question.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Case:
 
 
 def cases(seed: int = 12, share: float = 1.0) -> list[Case]:
-    """The whole trial, or a share of it (each kind of case is thinned out alike).
+    """All cases, or a share of each kind.
 
     Parameters
     ----------
@@ -83,15 +83,15 @@ def cases(seed: int = 12, share: float = 1.0) -> list[Case]:
         chosen = sorted({round(i * (len(made) - 1) / max(keep - 1, 1)) for i in range(keep)})
         found += [made[i] for i in chosen]
     found += _related(found, share)
-    order = coins.permutation(len(found))  # what time cuts off is of every kind, but for corners
+    order = coins.permutation(len(found))  # a time limit then skips cases of every kind
     return sorted((found[i] for i in order), key=lambda case: -hardness(case))
 
 
 def hardness(case: Case) -> int:
-    """How many of the corners a case is in where accountants are known to err.
+    """How many properties a case has with which accountants are known to err.
 
     These are many rounds, which accumulate the error of a grid; a delta near the rounding of
-    doubles; and noise so small or so large that a grid of usual width is too coarse for it.
+    doubles; and noise so small or so large that a usual grid is too coarse.
     """
     rounds = sum(event.count for event in case.events)
     parameters = [event.parameter for event in case.events if event.kind != NOTHING]
@@ -111,7 +111,7 @@ def _delta(coins: np.random.Generator) -> float:
 def _event(
     coins: np.random.Generator, kind: str, count: int, delta: float, share: float
 ) -> PrivacyEvent:
-    """``count`` rounds that are to make up ``share`` of the sum of squares, and of delta."""
+    """``count`` rounds with the share ``share`` of the sum of squares, and of delta."""
     parameter = _spread(coins, 0.1, 8.0) * math.sqrt(share / count)
     parameter = float(f"{min(parameter, 3.0):.3g}")
     if kind != APPROX:
@@ -183,7 +183,7 @@ def _awkward(coins: np.random.Generator) -> Iterator[Case]:
 
 
 def _related(found: list[Case], share: float) -> Iterator[Case]:
-    """Other ways of writing a composition down, which should change no answer."""
+    """Other forms of the same compositions, with the same answers."""
     short = [
         case
         for case in found

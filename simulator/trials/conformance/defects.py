@@ -1,4 +1,4 @@
-"""From verdicts to distinct defects, each with a second witness and a program that shows it."""
+"""Distinct defects, each with a second computation and a program that shows it."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from simulator.trials.conformance.verdicts import Judged, Ruling
 from simulator.trials.conformance.witness import Second, delta_at, epsilon_at
 
 SLIP, GRAVE = 1.001, 2.0
-"""The truth over the claim: less is a slip, and as much or more is grave."""
+"""Limits of the truth over the claim: a slip below the first, grave from the second on."""
 
 
 @dataclass(kw_only=True)
 class Defect:
-    """One kind of fault of one subject, and its plainest example.
+    """One kind of fault of one subject, with its simplest example.
 
     Attributes
     ----------
     verdict : unsound or fails.
     calls : how many calls show it.
     example : one of them.
-    claim : the question and the answer, in words.
-    truths : the truth, by each of two ways, in words; one where the second has no answer.
-    where : of unsound claims, up to which delta there are any.
-    confirmed : False where the two ways do not both put the truth above the claim, or the program
-        by itself does not show the defect; None where a failure needs no second way.
-    documented : where the library itself says so; such a defect is shown and not counted.
+    claim : the question and the answer, as text.
+    truths : the truth by two computations, as text; one if the second has no answer.
+    where : the largest delta of unsound claims, as text.
+    confirmed : False unless both computations put the truth above the claim, and the program shows
+        the defect; None for a failure, which needs no second computation.
+    documented : the place where the library documents it; such a defect is not counted.
     snippet, printed : a program that shows it without this package, and what it printed.
     """
 
@@ -56,7 +56,7 @@ class Defect:
 
     @property
     def counts(self) -> bool:
-        """Whether it is held against the library."""
+        """Whether it is counted as a defect of the library."""
         return self.confirmed is not False and not self.documented
 
     @property
@@ -80,12 +80,12 @@ class Defect:
 
 
 def raised(why: str) -> re.Match[str] | None:
-    """The place in a reason that is an exception; None for any other."""
+    """The place of an exception in a reason, or None."""
     return re.search(r"\(([\w.]+:\d+)\)$", why)
 
 
 def kind_of_failure(why: str) -> str:
-    """The reason without its numbers: equal for two calls that fail alike."""
+    """The reason without its numbers, equal for calls that fail in the same way."""
     place = raised(why)
     text = re.sub(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\bnan\b|\binf\b)", "#", why)
     return place[1] + text.partition(":")[0] if place else text
@@ -101,12 +101,12 @@ def distinct(found: LibraryTrial, played: Sequence[SpendingPlay]) -> list[Defect
 
 
 def _unsound_claims(found: LibraryTrial) -> list[Defect]:
-    """One per subject and set of kinds of event, where no smaller set shows it as well."""
+    """One defect per subject and minimal set of kinds of event."""
     groups: dict[tuple[str, frozenset[str]], list[Judged]] = {}
     unsound = [j for j in found.judged if j.verdict == Ruling.UNSOUND]
     for judged in sorted(unsound, key=lambda j: (len(_kinds(j)), APPROX in _kinds(j))):
         kinds = _kinds(judged)
-        # a round with a leak is a pure one and the leak: it shows nothing that pure ones show
+        # an approx round includes a pure one, so it shows no more than pure rounds do
         wider = kinds | {PURE} if APPROX in kinds else kinds
         keys = (key for key in groups if key[0] == judged.subject and key[1] <= wider)
         groups.setdefault(next(keys, (judged.subject, kinds)), []).append(judged)
@@ -118,14 +118,14 @@ def _kinds(judged: Judged) -> frozenset[str]:
 
 
 def _small_delta(judged: Judged) -> float:
-    """The delta that a call was about: that of the question, or the true one."""
+    """The delta of a call: that of the question, or the true one."""
     if judged.question == "epsilon" or judged.truth is None:
         return judged.at
     return judged.truth.lower
 
 
 def _where(found: LibraryTrial, group: Sequence[Judged], kinds: frozenset[str]) -> str:
-    """Up to which delta claims are unsound, and how many are not at larger ones."""
+    """The largest delta of unsound claims, and the number of sound ones at larger deltas."""
     largest = max(map(_small_delta, group))
     above = [
         judged
@@ -142,7 +142,7 @@ def _where(found: LibraryTrial, group: Sequence[Judged], kinds: frozenset[str]) 
 
 
 def _unsound(found: LibraryTrial, group: Sequence[Judged], kinds: frozenset[str]) -> Defect:
-    example = plainest([judged for judged in group if _kinds(judged) == kinds])
+    example = simplest([judged for judged in group if _kinds(judged) == kinds])
     assert example.truth is not None
     truths, confirmed = witnessed(example)
     return Defect(
@@ -162,8 +162,8 @@ def _unsound(found: LibraryTrial, group: Sequence[Judged], kinds: frozenset[str]
     )
 
 
-def plainest(group: Sequence[Judged]) -> Judged:
-    """The call with the fewest events and rounds among those that are off by much."""
+def simplest(group: Sequence[Judged]) -> Judged:
+    """The call with the fewest events and rounds among those with a large error."""
     worst = min(judged.factor for judged in group)
     bad = [judged for judged in group if judged.factor <= max(2.0 * worst, 0.5)] or list(group)
     return min(
@@ -173,20 +173,20 @@ def plainest(group: Sequence[Judged]) -> Judged:
 
 
 def question_of(judged: Judged) -> str:
-    """The question in words."""
+    """The question as text."""
     other = "delta" if judged.question == "epsilon" else "epsilon"
     return f"{judged.question} of {described(judged.events)} at {other} = {judged.at:g}"
 
 
 def shortfall(judged: Judged) -> str:
-    """By how much a claim is too small, in words."""
+    """By how much a claim is too small, as text."""
     if judged.factor == 0.0:
         return "where there is none so small"
     return f"{judged.factor:.6g} of the truth"
 
 
 def witnessed(judged: Judged) -> tuple[tuple[str, ...], bool]:
-    """The truth by both ways, and whether both put it above the claim."""
+    """The truth by both computations as text, and whether both are above the claim."""
     truth = judged.truth
     assert truth is not None
     first = f"{judged.question} in [{truth.lower:.9g}, {truth.upper:.9g}] (certified ends)"
@@ -199,7 +199,7 @@ def witnessed(judged: Judged) -> tuple[tuple[str, ...], bool]:
             other: Second = epsilon_at(judged.events, judged.at, truth.lower)
             second = f"epsilon = {other.value:.9g}, and {second}"
     except (NotApplicable, OverflowError) as error:
-        return (first, f"no second way: {error}"), False
+        return (first, f"no second computation: {error}"), False
     return (first, second), there.value * (1.0 - there.error) > limit * (1.0 + 1e-9)
 
 
@@ -241,7 +241,7 @@ def _plays(found: LibraryTrial, played: Iterable[SpendingPlay]) -> list[Defect]:
         if play.why.startswith(TOO_LATE):
             continue
         if play.verdict in (Ruling.UNSOUND, Ruling.FAILS):
-            # one check is missing, whatever gets past it
+            # they share one missing check
             kind = NO_GUARANTEE if NO_GUARANTEE in play.why else kind_of_failure(play.why)
             key = (play.subject, play.verdict, kind)
             groups.setdefault(key, []).append(play)
@@ -258,7 +258,7 @@ def _of_plays(found: LibraryTrial, group: Sequence[SpendingPlay]) -> Defect:
     promise = tuple(example.promise)
     notes = {s["name"]: s["documented"] for s in found.subjects}
     word = "promises" if example.role == "filter" else "announces"
-    # what is documented is that the caller must give guarantees, and nothing besides
+    # the documentation says only that the caller must give guarantees
     note = notes.get(example.subject, "") if NO_GUARANTEE in example.why else ""
     claim = f"{_spent(example)}: {word} (epsilon, delta) = {promise}"
     if raised(example.why) and example.role == "odometer":
@@ -274,7 +274,7 @@ def _of_plays(found: LibraryTrial, group: Sequence[SpendingPlay]) -> Defect:
             second = delta_at(example.events, example.promise.epsilon)
             truths = (first, f"it is {second.value:.9g} ({second.method})")
             confirmed = second.value * (1.0 - second.error) > example.promise.delta
-        else:  # a policy that was found by search has no one transcript
+        else:  # a policy that was found by search has no single transcript
             truths, confirmed = (first,), False
     return Defect(
         library=found.name,
@@ -292,7 +292,7 @@ def _of_plays(found: LibraryTrial, group: Sequence[SpendingPlay]) -> Defect:
 
 
 def _spent(play: SpendingPlay) -> str:
-    """The spends in words, equal ones in a row counted together."""
+    """The spends as text, with counts of equal successive ones."""
     runs: list[tuple[tuple[float, ...], int]] = []
     for spend in play.spends:
         if runs and repr(runs[-1][0]) == repr(tuple(spend)):

@@ -1,7 +1,7 @@
-"""The rounds of a question to an accountant: named mechanisms, each with how often it runs.
+"""The rounds of a question to an accountant: named mechanisms, each with its number of rounds.
 
-Plain values that survive a trip through JSON: an accountant of another library runs in a process
-of its own, which need not share a single package with this one.
+They are plain values that can be sent as JSON to the process of another library, which may have
+other packages than this one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = {
     SUBSAMPLED_GAUSSIAN: "Gaussian noise on a Poisson sample of rate `rate`, under add/remove-one",
     NOTHING: "a mechanism whose answer does not depend on the database",
 }
-"""Each kind of event, and what its numbers mean."""
+"""Each kind of event, and the meaning of its numbers."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,7 @@ class PrivacyEvent:
 
 
 Events = tuple[PrivacyEvent, ...]
+"""The events of a composition, in order."""
 
 
 def listed(events: Iterable[PrivacyEvent]) -> list[list[Any]]:
@@ -96,9 +97,9 @@ def read(items: Iterable[Iterable[Any]]) -> Events:
 
 
 def merged(events: Iterable[PrivacyEvent]) -> Events:
-    """The same rounds with equal mechanisms counted together, sorted; nothing left of ``nothing``.
+    """The same rounds with equal mechanisms counted together, sorted, without ``nothing``.
 
-    Two lists with one ``merged`` form have one truth.
+    Two lists with the same ``merged`` form have the same truth.
     """
     counts: dict[tuple[str, float, float, float], int] = {}
     for event in events:
@@ -111,7 +112,7 @@ def merged(events: Iterable[PrivacyEvent]) -> Events:
 
 
 def described(events: Iterable[PrivacyEvent]) -> str:
-    """The events in one line, shortened where they are many."""
+    """The events in one line, shortened if there are many."""
     names = [str(event) for event in events]
     if len(names) > 6:
         names = [*names[:3], f"... {len(names) - 4} more ...", names[-1]]

@@ -1,4 +1,4 @@
-"""The libraries that can be put on trial, one module each, imported when first used."""
+"""The libraries that can be tested, one module each, imported when first used."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from simulator.trials.conformance.protocol import Library
 MODULES = {
     module.name.replace("_", "-"): module.name for module in iter_modules(libraries.__path__)
 }
-"""Each library by the name that ``dpcompose conform`` takes: its module in ``trials/libraries``.
+"""The module in ``trials/libraries`` of each name that ``dpcompose conform`` takes.
 
-The files of that folder are the list; none is imported for it.
+They are the files of that folder, listed without importing them.
 """
 
 
@@ -28,7 +28,7 @@ def find(name: str) -> Library:
 
 
 def why_absent(library: Library) -> str:
-    """Why the library cannot be tried with this interpreter; empty where it can."""
+    """Why the library cannot be tested with this interpreter, or ""."""
     missing = [package for package in library.packages if find_spec(package) is None]
     if not missing:
         return ""

@@ -1,4 +1,4 @@
-"""Processes that are started here and end with this one, however it ends but by SIGKILL."""
+"""Processes that end with this one, unless it is ended by SIGKILL."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _over = False
 
 
 class Over(RuntimeError):
-    """Everything was ended; a thread that is still at work ends by this."""
+    """Raised in threads that start a process after :func:`end_all`."""
 
 
 def begin(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
-    """Start a process in a session of its own. Raises Over after ``end_all``."""
+    """Start a process in a new session. Raises Over after ``end_all``."""
     with _lock:
         if _over:
             raise Over("interrupted")
@@ -30,7 +30,7 @@ def begin(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it has started, if it still runs."""
+    """End a process and its children, if it still runs."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)  # its own session, so its pid is the group's
     process.wait()
@@ -39,7 +39,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def end_all() -> None:
-    """End all of them, for good: no other can be started."""
+    """End all processes; no other can be started afterwards."""
     global _over
     with _lock:
         _over, left = True, list(_running)
@@ -49,7 +49,7 @@ def end_all() -> None:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGTERM interrupt like Ctrl-C, so that what was started is ended; main thread only."""
+    """Let SIGTERM interrupt like Ctrl-C, so that processes are ended; in the main thread only."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

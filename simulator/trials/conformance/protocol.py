@@ -1,7 +1,7 @@
-"""The interfaces of an accountant, a filter and an odometer on trial.
+"""The interfaces of the accountants, filters and odometers that are tested.
 
-An adapter implements one of these with the words of its library. It runs in a process of its own,
-see :mod:`simulator.trials.conformance.worker`; nothing but plain values goes in and out.
+An adapter implements one of these with its library. It runs in a separate process, see
+:mod:`simulator.trials.conformance.worker`, which sends and receives plain values.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ Role = Literal["accountant", "filter", "odometer"]
 
 
 class Spend(NamedTuple):
-    """The (epsilon, delta) of one round as a caller writes it.
+    """The (epsilon, delta) of one round.
 
-    It need not be a sensible one: negative, NaN and infinite numbers are tried too.
+    It may be invalid: negative, NaN and infinite numbers are tried too.
     """
 
     epsilon: float
@@ -27,14 +27,14 @@ class Spend(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What an odometer announces: the whole so far keeps (epsilon, delta)-DP."""
+    """The claim of an odometer: all rounds so far are (epsilon, delta)-DP."""
 
     epsilon: float
     delta: float
 
 
 class Accountant(Protocol):
-    """Composes events. Each raises NotApplicable for what the library does not offer."""
+    """Composes events. Its methods raise NotApplicable for what the library does not offer."""
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
         """The epsilon that the library claims of the composition at ``delta``."""
@@ -47,13 +47,13 @@ class FilterUnderTest(Protocol):
     """A filter that promises (epsilon, delta) of everything it admits."""
 
     def ask(self, spend: Spend) -> bool:
-        """Ask for one round, which runs and is charged if admitted; whether it was."""
+        """Request one round, which runs and is charged if admitted, and return whether it was."""
 
     def charged(self) -> Reading | None:
-        """What the library says is spent; None where it does not say."""
+        """What the library reports as spent, or None."""
 
     def runs(self) -> int | None:
-        """How many rounds were really run; None where the adapter cannot see it."""
+        """How many rounds were run, or None if the adapter cannot observe it."""
 
 
 class OdometerUnderTest(Protocol):
@@ -63,7 +63,7 @@ class OdometerUnderTest(Protocol):
         """Account for one round."""
 
     def reading(self) -> Reading:
-        """What is announced now."""
+        """The reading now."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,14 +73,14 @@ class Subject:
     Attributes
     ----------
     name : unique within its library.
-    make : makes a fresh one; an accountant takes nothing, a filter the promised epsilon and delta,
-        an odometer the delta that it is to announce.
-    claims : what the library says it computes, in a sentence, with the place that says so.
+    make : returns a new one; an accountant takes no arguments, a filter the promised epsilon and
+        delta, an odometer the delta of its readings.
+    claims : what the library claims to compute, in a sentence, with its place.
     kinds : the kinds of event that it takes.
-    documented : where the library itself says that the answer may fall short of the truth, or of a
-        filter or odometer that it relies on its caller, its words in ours; else empty.
-    declines : words of the exceptions by which the library says that a question is out of reach.
-    remark : what reading the library has shown of the cause of a defect; else empty.
+    documented : what the library documents of answers that are too small, or of conditions on the
+        caller of a filter or odometer; or "".
+    declines : words of the exceptions by which the library declines a question.
+    remark : the cause of a defect in the source of the library, if known; or "".
     snippet : (events, question, at) to a program that prints the claim; accountants alone.
     play : the spends tried on a filter or odometer, and what it was made with, to a program that
         prints what is admitted or read.
@@ -100,12 +100,12 @@ class Subject:
 
 @dataclass(frozen=True, kw_only=True)
 class Library:
-    """A library on trial.
+    """A library that is tested.
 
     Attributes
     ----------
     name : as ``dpcompose conform`` takes it.
-    distribution : the name that the installer knows, for the version.
+    distribution : the name of its distribution, for the version.
     packages : modules that must be importable.
     load : imports the library and returns its subjects.
     extra : of this project's extras, the one that installs it; empty for our own.

@@ -1,4 +1,4 @@
-"""The trial as text: a page of Markdown, and JSON for machines."""
+"""The reports of tested libraries, as Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from simulator.trials.conformance.spending import SpendingPlay
 from simulator.trials.conformance.verdicts import LOOSE, ORDER, ROUNDING, Judged, Ruling
 
 DISAGREE = 1.01
-"""Answers to one question that are further apart than this factor are said to disagree."""
+"""Answers to one question that differ by more than this factor disagree."""
 
 
 @dataclass
 class LibraryReport:
-    """All that was found of one library."""
+    """All results of one library."""
 
     found: LibraryTrial
     played: list[SpendingPlay] = field(default_factory=list)
@@ -31,7 +31,7 @@ class LibraryReport:
 
 
 def rows(report: LibraryReport) -> list[dict[str, Any]]:
-    """One row for each subject: how many calls came to what."""
+    """One row per subject: how many calls have which verdict."""
     found = []
     for subject in report.found.subjects:
         name = subject["name"]
@@ -67,7 +67,7 @@ def rows(report: LibraryReport) -> list[dict[str, Any]]:
 
 
 def disagreeing(judged: Sequence[Judged]) -> int:
-    """How many questions got answers that depend on how the composition was written down."""
+    """How many questions have answers that depend on the form of the composition."""
     claims: dict[tuple[str, str, float], list[float]] = {}
     for one in judged:
         if math.isfinite(one.claimed) and one.claimed >= 0.0:
@@ -252,7 +252,7 @@ def _section(report: LibraryReport) -> str:
 
 
 def _severity(defect: Defect) -> str:
-    """How bad it is, in words."""
+    """The severity as text."""
     if math.isnan(defect.factor):
         return defect.severity
     times = f"{defect.factor:.3g}" if defect.factor >= 1.01 else f"1 + {defect.factor - 1.0:.2g}"

@@ -1,4 +1,4 @@
-"""The whole trial of a library: accountants, filters, odometers, and its defects shown."""
+"""The test of a library: accountants, filters, odometers, and programs that show its defects."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from simulator.trials.conformance.spending import play_filter, play_odometer
 from simulator.trials.conformance.verdicts import Judged, Ruling, judge
 
 _LINES = 12
+"""The largest number of lines of a program's output that are kept."""
 _PLAYS = {
     "filter": (play_filter, worst_of_filter),
     "odometer": (play_odometer, worst_of_odometer),
@@ -37,11 +38,11 @@ ERROR = re.compile(r"[\w.]*(Error|Exception|Interrupt)\b")
 
 @dataclass(frozen=True)
 class Status:
-    """Whether a library can be tried here.
+    """Whether a library can be tested.
 
     Attributes
     ----------
-    absent : why not; empty where it can.
+    absent : why it cannot, or "".
     """
 
     name: str
@@ -49,7 +50,7 @@ class Status:
 
 
 def statuses(names: Sequence[str]) -> list[Status]:
-    """Of each library by name. Raises InvalidInput for an unknown one."""
+    """The status of each library by name. Raises InvalidInput for an unknown one."""
     return [Status(name, why_absent(find(name))) for name in names]
 
 
@@ -62,7 +63,7 @@ def tried(
     python: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> LibraryReport:
-    """Try everything that a library offers; parameters as of ``try_accountants``."""
+    """Test all subjects of a library; the parameters are those of ``try_accountants``."""
     limits = limits or Limits()
     found = try_accountants(
         name, cases, limits=limits, truths=truths, python=python, progress=progress
@@ -86,7 +87,7 @@ def tried(
 
 
 def show(defect: Defect, worker: Worker, python: str) -> None:
-    """Write the program that shows a defect, and run it by itself."""
+    """Write the program that shows a defect, and run it in another process."""
     example = defect.example
     request: dict[str, object] = {"do": "snippet", "subject": defect.subject}
     if isinstance(example, Judged):
@@ -110,7 +111,7 @@ def show(defect: Defect, worker: Worker, python: str) -> None:
 
 
 def _check_printed(defect: Defect) -> None:
-    """Withdraw the confirmation of a defect that the program by itself does not show."""
+    """Mark a defect that its program does not show as unconfirmed."""
     if not shows(defect):
         defect.confirmed = False
         last = defect.printed.strip().splitlines()[-1:] or ["nothing"]
@@ -120,8 +121,8 @@ def _check_printed(defect: Defect) -> None:
 def shows(defect: Defect) -> bool:
     """Whether what the program printed shows the defect.
 
-    A failure by an exception needs that exception: one that only the memory limit of the worker
-    provokes is none of the library. A number must have the verdict of the one in the trial.
+    A failure by an exception needs that exception: one that is caused by the memory limit of the
+    worker is not a defect. A number must have the verdict of the number in the test.
     """
     lines = defect.printed.strip().splitlines()
     last = lines[-1] if lines else ""
@@ -143,9 +144,9 @@ def shows(defect: Defect) -> bool:
 
 
 def ran(program: str, python: str, seconds: float = _SNIPPET_SECONDS) -> str:
-    """What a program prints, its last lines; with its exception where it raises one."""
-    # the program runs in a folder of its own, where a relative path would lead nowhere; links stay,
-    # as a virtual environment is known by the path of its interpreter
+    """The last lines that a program prints, with its exception if it raises one."""
+    # absolute, because the program runs in another folder; links are not resolved, because a
+    # virtual environment is identified by the path of its interpreter
     python = os.path.abspath(python)
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     with tempfile.TemporaryDirectory() as folder:

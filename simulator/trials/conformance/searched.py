@@ -1,9 +1,8 @@
-"""Filters and odometers against the worst adversary that there is, found by search.
+"""Filters and odometers against the worst adversary of a menu, found by search.
 
-The search of :mod:`simulator.worst` uses the filter itself as the rule of admission: every node of
-the game is a multiset of guarantees already spent, which a fresh filter is charged first. So a
-filter must not depend on the order of equal spends; the sums that filters keep do not, but for
-rounding.
+The search of :mod:`simulator.worst` uses the filter itself as the admission rule: every node of the
+game is a multiset of spent guarantees, which are charged to a new filter. A filter must not depend
+on their order; the sums that filters use do not, up to rounding.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _TOLERANCE = 1e-2
 
 
 class FilterAsRule:
-    """The admission rule of a filter on trial, in the form that the search needs."""
+    """The admission rule of a filter, in the form that the search needs."""
 
     initial: tuple[int, ...] = (0,) * len(EPSILONS)
 
@@ -41,7 +40,7 @@ class FilterAsRule:
         self._known: dict[Any, tuple[bool, Any]] = {}
 
     def admit(self, state: Any, guarantee: Guarantee) -> tuple[bool, Any]:
-        """Whether a fresh filter that was charged ``state`` admits the guarantee."""
+        """Whether a new filter charged with ``state`` admits the guarantee; the next state."""
         option = EPSILONS.index(guarantee.pure_epsilon)
         key = (state, option)
         if key not in self._known:
@@ -58,7 +57,7 @@ class FilterAsRule:
 
 
 class OdometerAsRule:
-    """An odometer on trial, as the search spends from it."""
+    """An odometer, in the form that the search needs."""
 
     def __init__(self, table: SpendingTable) -> None:
         self.table = table
@@ -69,7 +68,7 @@ class OdometerAsRule:
         return RunningSearchedOdometer(self)
 
     def reading(self, spends: tuple[float, ...]) -> Reading:
-        """What a fresh one announces after these."""
+        """The reading of a new odometer after these spends."""
         if spends not in self._known:
             self.table.open(ANNOUNCED)
             for epsilon in spends:
@@ -79,7 +78,7 @@ class OdometerAsRule:
 
 
 class RunningSearchedOdometer:
-    """What was spent so far, and the readings that go with it."""
+    """The spends so far, and their readings."""
 
     def __init__(self, odometer: OdometerAsRule) -> None:
         self.odometer = odometer
@@ -91,12 +90,12 @@ class RunningSearchedOdometer:
 
     @property
     def epsilon(self) -> float:
-        """The reading."""
+        """The epsilon of the reading."""
         return self.odometer.reading(self.spends).epsilon if self.spends else 0.0
 
     @property
     def delta(self) -> float:
-        """The delta that goes with it; that of the first round before any."""
+        """The delta of the reading; before any round that of the first round."""
         return self.odometer.reading(self.spends or EPSILONS[:1]).delta
 
 
@@ -126,7 +125,7 @@ def worst_of_filter(
 def worst_of_odometer(
     worker: Worker, library: str, subject: str, *, seconds: float = 10.0
 ) -> Iterator[SpendingPlay]:
-    """The worst adversary that may stop when it suits it, of :data:`ROUNDS` rounds."""
+    """The worst adversary of :data:`ROUNDS` rounds that chooses when to stop: one play."""
     table = SpendingTable(worker, subject, seconds)
     verdict, why, truth, announced = Ruling.UNKNOWN, "", None, ANNOUNCED
     try:
@@ -149,7 +148,7 @@ def worst_of_odometer(
 
 
 def ruling(reached: Bracket, promised: float) -> Ruling:
-    """Unsound where the policy that was found gets more than promised; sound where none can."""
+    """Unsound if the policy that was found exceeds the promise; sound if none can."""
     if reached.lower > promised + 1e-12:
         return Ruling.UNSOUND
     return Ruling.SOUND if reached.upper <= promised + 1e-9 else Ruling.UNKNOWN

@@ -1,8 +1,8 @@
-"""Filters and odometers on trial: adversaries that choose what to spend as they are answered.
+"""Tests of filters and odometers by adversaries that choose their spends adaptively.
 
-A filter is held to its promise by the composition of what it admitted, an odometer to its readings
-by the composition of what it was charged. Both compositions are of the worst mechanisms there are
-with those guarantees, so a shortfall is a real adversary's gain.
+The promise of a filter is compared with the composition of what it admitted, the readings of an
+odometer with the composition of what it was charged. Both compositions are of the worst mechanisms
+with those guarantees, so some adversary attains a shortfall.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from simulator.trials.conformance.verdicts import ROUNDING, Ruling
 
 PROMISES = (Reading(1.0, 1e-6), Reading(0.3, 1e-9), Reading(4.0, 1e-3))
 NO_GUARANTEE = "which is no guarantee"
-"""In every reason why a subject took what its caller must not give."""
+"""In the reasons of subjects that accept invalid spends."""
 
 Player = Callable[[Callable[[Spend], bool], Reading], None]
 
@@ -36,11 +36,11 @@ class SpendingPlay:
     ----------
     adversary : which of the adversaries of this module.
     spends : every spend that was tried, in order.
-    admitted : of each, whether it was; all of them for an odometer.
+    admitted : whether each was admitted; all of them for an odometer.
     promise : the filter's promise, or the odometer's last reading.
-    opened : what it was made with: the promise, or the delta that an odometer is to announce.
-    truth : ends of the true delta at the promised epsilon; None where it was not needed.
-    why : in words, where the verdict is not sound.
+    opened : its arguments: the promise of a filter, or the delta of an odometer's readings.
+    truth : ends of the true delta at the promised epsilon, or None if it was not needed.
+    why : the reason of a verdict other than sound.
     """
 
     library: str
@@ -57,7 +57,7 @@ class SpendingPlay:
 
     @property
     def events(self) -> Events:
-        """What was admitted, as events."""
+        """The admitted spends as events."""
         return events_of([s for s, yes in zip(self.spends, self.admitted) if yes])
 
 
@@ -67,11 +67,11 @@ def sensible(spend: Spend) -> bool:
 
 
 def events_of(spends: Sequence[Spend]) -> Events:
-    """The rounds with those guarantees; what is no guarantee, or costs nothing, is left out."""
+    """The rounds with those guarantees, without invalid and free ones."""
     found = []
     for spend in spends:
         if sensible(spend) and spend != (0.0, 0.0):
-            epsilon = max(spend.epsilon, 1e-12)  # an event has some; the loss of it is nothing
+            epsilon = max(spend.epsilon, 1e-12)  # an event needs a positive epsilon
             kind = APPROX if spend.delta > 0.0 else PURE
             found.append(PrivacyEvent(kind, epsilon, 1, spend.delta))
     return merged(found)
@@ -87,7 +87,7 @@ def _keep_asking(spend: Spend, times: int) -> Player:
 
 
 def _halves(ask: Callable[[Spend], bool], promise: Reading) -> None:
-    """Half of what is left, for ever; then more than is left."""
+    """Half of the rest, 60 times; then more than the rest."""
     left = promise.epsilon
     for _ in range(60):
         left /= 2.0
@@ -97,7 +97,7 @@ def _halves(ask: Callable[[Spend], bool], promise: Reading) -> None:
 
 
 def _dust(ask: Callable[[Spend], bool], promise: Reading) -> None:
-    """All but the last digit, and then what a double cannot add."""
+    """The whole budget, and then amounts that a double cannot add."""
     ask(Spend(promise.epsilon))
     for size in (1e-14, 1e-15, 1e-16, 1e-17, 1e-300):
         for _ in range(100):
@@ -135,7 +135,7 @@ def _large_then_small(ask: Callable[[Spend], bool], promise: Reading) -> None:
 
 
 def _absurd(first: Spend) -> Player:
-    """Something that is no guarantee, and then twenty times the budget."""
+    """An invalid spend, and then twenty times the budget."""
 
     def play(ask: Callable[[Spend], bool], promise: Reading) -> None:
         ask(first)
@@ -157,7 +157,7 @@ FILTER_PLAYERS: dict[str, Player] = {
     "thousandths": _shares(0.001, 0.0, 1500),
     "tenths with delta": _shares(0.02, 0.1, 60),
     "delta alone": _shares(0.0, 0.1, 20),
-    "halves for ever": _halves,
+    "halves without end": _halves,
     "dust": _dust,
     "dust of delta": _dust_of_delta,
     "after a refusal": _after_refusal,
@@ -174,7 +174,7 @@ FILTER_PLAYERS: dict[str, Player] = {
 
 
 class SpendingTable:
-    """The worker's side of a play: the spends tried and those admitted."""
+    """A play in a worker: the spends that were tried, and those admitted."""
 
     def __init__(self, worker: Worker, subject: str, seconds: float) -> None:
         self.worker, self.subject, self.seconds = worker, subject, seconds
@@ -182,7 +182,7 @@ class SpendingTable:
         self.admitted: list[bool] = []
 
     def call(self, request: dict[str, Any]) -> dict[str, Any]:
-        """A reply, or Failed."""
+        """Return the reply to a request; raises Failed."""
         try:
             if self.worker.lost:
                 self.worker.start()
@@ -196,11 +196,11 @@ class SpendingTable:
         return reply
 
     def open(self, *arguments: float) -> None:
-        """A fresh filter or odometer."""
+        """Make a new filter or odometer."""
         self.call({"do": "open", "subject": self.subject, "arguments": list(arguments)})
 
     def ask(self, spend: Spend) -> bool:
-        """Ask a filter, and look whether a refusal was charged or run all the same."""
+        """Request a round of a filter; raises Failed if a refused round is charged or run."""
         before = self.call({"do": "charged"})
         self.spends.append(spend)
         self.admitted.append(False)
@@ -222,12 +222,12 @@ class SpendingTable:
         self.admitted[-1] = True
 
     def reading(self) -> Reading:
-        """What an odometer announces."""
+        """The reading of an odometer."""
         return Reading(*self.call({"do": "reading"})["reading"])
 
 
 class Failed(Exception):
-    """The library raised, hung or crashed; the message says how."""
+    """The library raised an exception, hung or crashed; the message has the reason."""
 
 
 def play_filter(
@@ -259,10 +259,10 @@ def play_filter(
 
 
 def held(table: SpendingTable, promise: Reading) -> tuple[Ruling, Bracket | None, str]:
-    """The verdict on what a filter admitted: whether it kept its promise.
+    """The verdict on a filter: whether what it admitted keeps its promise.
 
-    What is no guarantee must be refused: to admit it is a failure, and not called unsound, as the
-    caller has broken the rules first.
+    A filter must refuse invalid spends: admitting one is a failure, but not unsound, because the
+    caller broke the rules.
     """
     admitted = [s for s, yes in zip(table.spends, table.admitted) if yes]
     absurd = [spend for spend in admitted if not sensible(spend) and spend != (0.0, 0.0)]
@@ -283,7 +283,7 @@ def held(table: SpendingTable, promise: Reading) -> tuple[Ruling, Bracket | None
 
 
 def odometer_plans() -> Iterator[tuple[str, float, list[Spend]]]:
-    """(name, delta to announce, what to spend) of every trial of an odometer."""
+    """(name, delta of the readings, spends) of every test of an odometer."""
     for epsilon, leak in (
         (0.1, 0.0),
         (0.1, 1e-6),
@@ -309,7 +309,7 @@ def odometer_plans() -> Iterator[tuple[str, float, list[Spend]]]:
 def play_odometer(
     worker: Worker, library: str, subject: str, *, seconds: float = 20.0
 ) -> Iterator[SpendingPlay]:
-    """Every plan against an odometer, its last reading held against the truth."""
+    """Every plan against an odometer, with its last reading compared with the truth."""
     for adversary, delta, spends in odometer_plans():
         table, reading, truth = SpendingTable(worker, subject, seconds), Reading(0.0, 0.0), None
         absurd = None
@@ -319,7 +319,7 @@ def play_odometer(
             reading = table.reading()
             verdict, truth, why = read_true(table, reading, absurd)
         except Failed as error:
-            # after what is no guarantee an exception is the right answer, also where it comes late
+            # after an invalid spend an exception is correct, also a late one
             verdict, why = (Ruling.SOUND if absurd else Ruling.FAILS), str(error)
         except NotApplicable as error:
             verdict, why = Ruling.NOT_OFFERED, str(error)
@@ -339,7 +339,7 @@ def play_odometer(
 
 
 def _charged_absurd(table: SpendingTable, spends: Sequence[Spend]) -> Spend | None:
-    """Spend them all; an exception at what is no guarantee is a refusal. The first not refused."""
+    """Spend all; an exception refuses an invalid spend. Return the first that was accepted."""
     absurd = None
     for spend in spends:
         try:
@@ -359,7 +359,7 @@ def read_true(
     """The verdict on an odometer's reading."""
     takes = f"takes {tuple(absurd)}, {NO_GUARANTEE}" if absurd else ""
     if math.isnan(reading.epsilon) or math.isnan(reading.delta):
-        if absurd:  # no reading makes it a guarantee
+        if absurd:  # no reading would be correct
             return Ruling.SOUND, None, f"reads NaN after {tuple(absurd)}"
         return Ruling.FAILS, None, "reads NaN"
     if reading.epsilon < 0.0 or reading.delta < 0.0:

@@ -1,4 +1,4 @@
-"""The truth that claims are held against: certified ends, from this package's theory."""
+"""The truth that claims are compared with: certified ends from this package's theory."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ from simulator.trials.conformance.events import (
 )
 
 TOLERANCE = 1e-6
-_SAMPLED_TOLERANCE = 1e-5  # a law without a transform composes slowly
+"""The relative width of the ends."""
+_SAMPLED_TOLERANCE = 1e-5
+"""The width for a law without a transform, whose composition is slow."""
 _RESPONSES = (PURE, APPROX, RANDOMIZED_RESPONSE)
 
 
 def tree(event: PrivacyEvent) -> events.EventTree:
-    """The event as the theory has it; every number is taken over exactly."""
+    """The event in the theory, with the same numbers."""
     sampled = event.kind == SUBSAMPLED_GAUSSIAN
     if event.kind == NOTHING:
         return events.nothing()
@@ -67,17 +69,17 @@ class Truth:
         return self._of(lambda pld: pld.delta(epsilon), lambda bound: bound.delta(epsilon))
 
     def _of(
-        self, ask: Callable[[PLD], Bracket], theorem: Callable[[BoundOnComposition], Bracket]
+        self, curve: Callable[[PLD], Bracket], theorem: Callable[[BoundOnComposition], Bracket]
     ) -> Bracket:
-        """The larger of the directions, and what the exact theorems say besides."""
-        sides = [ask(pld) for pld in self._directions]
+        """The larger of the directions, intersected with the exact theorems."""
+        sides = [curve(pld) for pld in self._directions]
         found = Bracket(max(side.lower for side in sides), max(side.upper for side in sides))
         for answer in self._exact(theorem):
             found = found.meet(Bracket(answer.lower, answer.upper))
         return found
 
     def _exact(self, theorem: Callable[[BoundOnComposition], Bracket]) -> Iterator[Bracket]:
-        """What the exact theorems say, where every round is of a family they cover."""
+        """The values of the exact theorems, if these apply to every round."""
         if not self.events or not all(e.kind in _RESPONSES for e in self.events):
             return
         for bound in bounds_for(self._account.composition()):

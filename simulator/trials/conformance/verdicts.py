@@ -1,4 +1,4 @@
-"""What a claim is, held against certified ends of the truth."""
+"""Verdicts on claims, by certified ends of the truth."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from simulator.trials.conformance.events import Events
 from simulator.trials.conformance.protocol import Question
 
 ROUNDING = {"epsilon": 1e-9, "delta": 1e-6}
-"""Relative shortfall that is put down to the last digits of doubles, and not called unsound. An
-epsilon off by 1e-9 moves a delta by as much times epsilon and the Renyi order."""
+"""The relative shortfall that is taken for rounding, and not called unsound. A change of epsilon by
+1e-9 changes delta by this times epsilon and the Renyi order."""
 
 LOOSE = {"epsilon": 1.1, "delta": 2.0}
-"""The claim over the truth from which on it is called loose."""
+"""The claim over the truth above which a claim is loose."""
 
 
 class Ruling(StrEnum):
-    """Of one call."""
+    """The verdict on one call."""
 
     SOUND = "sound"
     UNSOUND = "unsound"
@@ -43,13 +43,13 @@ class Judged:
     Attributes
     ----------
     question, at : the epsilon at a delta, or the delta at an epsilon.
-    claimed : NaN where there was no number.
-    truth : certified ends; None where there are none.
+    claimed : the number, or NaN without one.
+    truth : certified ends, or None.
     factor : claimed over the end of the truth that decides (lower if unsound, upper otherwise);
-        NaN where there is none.
-    why : in words, where the verdict is a failure or is not offered.
-    warned : the first warning that the library gave with its answer.
-    seconds : that the call took.
+        or NaN.
+    why : the reason of a failure, or of a question that is not offered.
+    warned : the first warning of the library.
+    seconds : the time of the call.
     """
 
     library: str
@@ -72,8 +72,8 @@ class Judged:
 def judge(question: Question, claimed: float, truth: Bracket) -> tuple[Ruling, float, str]:
     """The verdict on a number, the factor and a reason.
 
-    ``unsound`` below the certified lower end by more than rounding; ``fails`` for what is no
-    epsilon or delta at all.
+    ``unsound`` below the certified lower end by more than rounding; ``fails`` for an invalid
+    epsilon or delta.
     """
     if math.isnan(claimed):
         return Ruling.FAILS, math.nan, "returns NaN"
@@ -97,9 +97,9 @@ def _negligible(question: Question, claimed: float) -> bool:
 
 
 def failed(reply: dict[str, Any], declines: Sequence[str] = ()) -> tuple[Ruling, str] | None:
-    """What a reply without a number comes to; None for one with a number.
+    """The verdict on a reply without a number; None for one with a number.
 
-    An exception with words of ``declines`` is how the library says what it does not answer.
+    By an exception with one of ``declines`` the library declines the question.
     """
     if "not_applicable" in reply:
         return Ruling.NOT_OFFERED, reply["not_applicable"]

@@ -1,7 +1,7 @@
-"""delta(epsilon) computed a second way, for every defect that is claimed.
+"""A second computation of delta(epsilon), for every defect.
 
-Nothing here is shared with :mod:`simulator.theory`: closed forms and sums in decimal arithmetic of
-sixty digits where there are any, and elsewhere the integral
+It shares nothing with :mod:`simulator.theory`: closed forms and sums in arithmetic of sixty digits
+if there are any, and otherwise the integral
 
     delta(E) = 1/(2 pi i) int_{c - i oo}^{c + i oo} M(z) e^(-z E) / (z (z + 1)) dz,   c > 0,
 
@@ -42,7 +42,7 @@ _MOST_ATOMS = 200_000
 
 @dataclass(frozen=True)
 class Second:
-    """A number, how it was found, and how far it may be off, relatively."""
+    """A number, its method, and its largest relative error."""
 
     value: float
     method: str
@@ -52,7 +52,7 @@ class Second:
 def delta_at(events: Sequence[PrivacyEvent], epsilon: float) -> Second:
     """Delta of the composition at ``epsilon`` >= 0, the larger of both directions.
 
-    Raises NotApplicable where no second way is at hand.
+    Raises NotApplicable without a second computation.
     """
     rounds = merged(events)
     if not rounds:
@@ -112,13 +112,13 @@ def _gaussian(rounds: Sequence[PrivacyEvent], epsilon: float) -> Second:
 
 
 def _atoms(event: PrivacyEvent) -> tuple[float, float]:
-    """P0-masses of the losses +parameter and -parameter of one round, given that it leaks not."""
+    """P0-masses of the losses +parameter and -parameter of one round without a leak."""
     truthful = 1.0 if event.kind == LAPLACE else 2.0 / (1.0 + math.exp(-event.parameter))
     return truthful / 2.0, truthful / 2.0 * math.exp(-event.parameter)
 
 
 def _responses(rounds: Sequence[PrivacyEvent], epsilon: float) -> Second:
-    """The sum over how many answers of each mechanism were true."""
+    """The sum over the number of true answers of each mechanism."""
     import mpmath
 
     with mpmath.workdps(_DIGITS):
@@ -146,7 +146,7 @@ def _responses(rounds: Sequence[PrivacyEvent], epsilon: float) -> Second:
 
 
 def _convolved(rounds: Sequence[PrivacyEvent], epsilon: float) -> float:
-    """Sum over the atoms of all rounds, losses rounded down where they are many: a lower end."""
+    """Sum over the atoms of all rounds, losses rounded down if there are many: a lower end."""
     losses: np.ndarray = np.zeros(1)
     masses: np.ndarray = np.ones(1)
     for event in rounds:
@@ -203,7 +203,7 @@ def _contour(rounds: Sequence[PrivacyEvent], epsilon: float) -> Second:
 
 
 def _signs(rounds: Sequence[PrivacyEvent]) -> tuple[int, ...]:
-    """The directions to try: every mechanism but a subsampled one has the same loss in both."""
+    """The directions: only subsampled mechanisms have different losses in both."""
     return (1, -1) if any(e.kind == SUBSAMPLED_GAUSSIAN for e in rounds) else (1,)
 
 
@@ -281,9 +281,9 @@ def _one_direction(rounds: Sequence[PrivacyEvent], epsilon: float, sign: int) ->
 
 
 def _only_atoms(rounds: Sequence[PrivacyEvent]) -> Sequence[PrivacyEvent]:
-    """The rounds whose atoms are summed apart, as their transform never fades; none where it does.
+    """The rounds whose atoms are summed separately, as their transform does not decay; or none.
 
-    The chance that every round of many falls on an atom is too small to matter.
+    The probability that every round of many is at an atom is negligible.
     """
     if any(event.kind in (GAUSSIAN, SUBSAMPLED_GAUSSIAN) for event in rounds):
         return ()
@@ -292,12 +292,12 @@ def _only_atoms(rounds: Sequence[PrivacyEvent]) -> Sequence[PrivacyEvent]:
 
 
 def _largest(rounds: Sequence[PrivacyEvent]) -> float:
-    """The largest loss there is."""
+    """The largest loss."""
     if any(event.kind in (GAUSSIAN, SUBSAMPLED_GAUSSIAN) for event in rounds):
         return math.inf
     return math.fsum(event.parameter * event.count for event in rounds)
 
 
 def _variance(event: PrivacyEvent) -> float:
-    """About the variance of one round's loss: it sets the step of the sum alone."""
+    """An approximate variance of one round's loss, for the step of the sum."""
     return event.parameter**2 * (event.rate if event.rate < 1.0 else 1.0)

@@ -1,9 +1,8 @@
-"""A process that holds one library and answers one line of JSON for each line of JSON it is given.
+"""A process of one library, which replies to each line of JSON with one line of JSON.
 
 ``python -m simulator.trials.conformance.worker MODULE MEGABYTES``, where MODULE has a ``LIBRARY``.
-Started and watched by ``Worker``; a library that hangs, crashes or devours memory takes this
-process with it and nothing else. What a library prints goes to standard
-error.
+It is started by ``Worker``; a library that hangs, crashes or takes too much memory ends this
+process alone. What a library prints goes to standard error.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from simulator.trials.conformance.protocol import Library, Spend, Subject
 
 
 class Session:
-    """The library's subjects, and the filter or odometer that is being played."""
+    """The library's subjects, and the current filter or odometer."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -44,7 +43,7 @@ class Session:
         except PackageNotFoundError:
             found = "unknown"
         least = self.library.least
-        if found != "unknown" and numbers(found) < numbers(least):  # its failures would be ours
+        if found != "unknown" and numbers(found) < numbers(least):  # the adapter would fail
             raise ImportError(f"version {found} is older than {least}, the oldest that is tried")
         self.subjects = {subject.name: subject for subject in self.library.load()}
         listed = [
@@ -62,10 +61,10 @@ class Session:
         return {"version": found, "subjects": listed}
 
     def value(self, request: dict[str, Any]) -> dict[str, Any]:
-        """One call of an accountant, made anew for it."""
+        """One call of a new accountant."""
         accountant = self.subjects[request["subject"]].make()
-        ask = accountant.epsilon if request["question"] == "epsilon" else accountant.delta
-        return {"value": number(ask(read(request["events"]), request["at"]))}
+        curve = accountant.epsilon if request["question"] == "epsilon" else accountant.delta
+        return {"value": number(curve(read(request["events"]), request["at"]))}
 
     def snippet(self, request: dict[str, Any]) -> dict[str, Any]:
         """The program that makes the same call without this package."""
@@ -80,12 +79,12 @@ class Session:
         return {"text": text}
 
     def open(self, request: dict[str, Any]) -> dict[str, Any]:
-        """A fresh filter or odometer."""
+        """Make a new filter or odometer."""
         self.playing = self.subjects[request["subject"]].make(*request["arguments"])
         return {}
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Ask a filter for a round."""
+        """Request a round of a filter."""
         admitted = self.playing.ask(Spend(*request["spend"]))
         if not isinstance(admitted, bool):
             raise TypeError(f"a filter admits or refuses; it returned {admitted!r}")
@@ -97,12 +96,12 @@ class Session:
         return {}
 
     def reading(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What an odometer announces."""
+        """The reading of an odometer."""
         epsilon, delta = self.playing.reading()
         return {"reading": [number(epsilon), number(delta)]}
 
     def charged(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What a filter says is spent, and how many rounds were run."""
+        """What a filter reports as spent, and how many rounds were run."""
         charged, runs = self.playing.charged(), self.playing.runs()
         return {"charged": None if charged is None else list(map(number, charged)), "runs": runs}
 
@@ -118,12 +117,12 @@ def number(value: Any) -> float:
     if hasattr(value, "item") and getattr(value, "size", 1) == 1:
         value = value.item()  # numpy, torch
     if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"the answer is no number but {value!r}")
+        raise TypeError(f"the answer is not a number but {value!r}")
     return float(value)
 
 
 def limit_memory(megabytes: int) -> None:
-    """Let this process map so much more than it has now, where the system can hold it to that."""
+    """Limit the further memory of this process, on systems that support it."""
     import resource
 
     with contextlib.suppress(OSError, ValueError):
@@ -134,14 +133,14 @@ def limit_memory(megabytes: int) -> None:
 
 
 def answer(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What it returns, or the exception in words, with the first warning that was given."""
+    """The result of a call, or its exception as text, with the first warning."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             reply = act()
         except NotApplicable as error:
             reply = {"not_applicable": str(error)}
-        except Exception as error:  # whatever a library raises is the answer
+        except Exception as error:  # an exception of the library is its answer
             where = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{os.path.basename(where.filename)}:{where.lineno}"
             message = " ".join(str(error).split())[:300]
@@ -152,17 +151,17 @@ def answer(act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def end_with(parent: int) -> None:
-    """End this process when its parent has ended, be it in the middle of a call."""
+    """End this process when its parent has ended, also during a call."""
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(1)
 
 
 def main(module: str, megabytes: int) -> None:
-    """Answer until standard input ends."""
+    """Reply to requests until standard input ends."""
     threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints is no reply
+    os.dup2(2, 1)  # what a library prints goes to standard error
     session = Session(import_module(module).LIBRARY)
     reply = answer(session.load)
     limit_memory(megabytes)

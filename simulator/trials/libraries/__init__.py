@@ -1,1 +1,1 @@
-"""The libraries on trial: one module each, imported in a process of its own."""
+"""The tested libraries: one module each, imported in a separate process."""

@@ -20,10 +20,10 @@ _COMPOSERS = {"renyi": "Composition", "fourier": "ComposeAFA"}
 
 
 def truthful(epsilon: float) -> float:
-    """The chance of a true answer, ln(p / (1 - p)) = epsilon; raises NotApplicable above some 36.
+    """The probability of a true answer, ln(p / (1 - p)) = epsilon; NotApplicable above some 36.
 
-    Rounded up: near 1 the last digit of p moves epsilon by far more than an answer may be off, and
-    a library must not be held to an epsilon larger than that of the mechanism it was given.
+    It is rounded up: near 1 the last digit of p changes epsilon by more than the allowed error, and
+    the epsilon of the question must not exceed that of the mechanism.
     """
     p = 1.0 / (1.0 + math.exp(-epsilon))
     while p < 1.0 and math.log(p) - math.log(1.0 - p) < epsilon:  # 1 - p is exact
@@ -34,7 +34,7 @@ def truthful(epsilon: float) -> float:
 
 
 def _written(event: PrivacyEvent, fourier: bool) -> str:
-    """One round as the library's own constructor."""
+    """The library's constructor of one round."""
     phi = ", phi_off=False" if fourier else ""
     if event.kind == GAUSSIAN:
         return f"GaussianMechanism({1.0 / event.parameter!r}{phi})"

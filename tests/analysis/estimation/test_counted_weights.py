@@ -269,7 +269,7 @@ def test_infinite_losses_of_both_signs_and_weights_of_zero_raise_no_warning(expe
 def test_two_sets_of_weights_are_refused():
     counts = counted(*laws(6)["tilted"])
     for estimate in (weighted_violation, estimation.weighted_delta):
-        with pytest.raises(InvalidInput, match="weights of its own"):
+        with pytest.raises(InvalidInput, match="already has weights"):
             estimate(counts, np.zeros(TRIALS), 1.0, 0.1)
 
 

@@ -57,7 +57,7 @@ def test_of_a_result():
 
 
 def test_bad_input():
-    with pytest.raises(InvalidInput, match="passes its stated reach"):
+    with pytest.raises(InvalidInput, match="exceeds its stated reach"):
         moment_band(traced(np.random.default_rng(1), 50, 2.0), REACH / 10.0)
     with pytest.raises(InvalidInput, match="per round"):
         moment_band(traced(np.random.default_rng(1), 50), REACH[:-1])

@@ -257,9 +257,9 @@ def test_very_few_trials_set_no_limits_and_give_no_warning(trials):
 
 def test_a_wrong_bound_is_found_out():
     losses, log_weights = tilted_play(THETA, 2000)
-    with pytest.raises(InvalidInput, match="passes its stated bound"):
+    with pytest.raises(InvalidInput, match="exceeds its bound"):
         weighted_tail(losses, log_weights, EPSILON, log_bound=BOUNDS[1] - 1.0)
-    with pytest.raises(InvalidInput, match="passes its stated bound"):
+    with pytest.raises(InvalidInput, match="exceeds its bound"):
         weighted_epsilon(
             losses,
             log_weights,

@@ -57,7 +57,7 @@ def test_the_mean_gain_at_the_truth_is_what_the_theorem_says(order):
     g = np.log(p / q)
     true = float(p @ g) if order == 1.0 else math.log(p**order @ q ** (1 - order)) / (order - 1)
     for claimed, sign in ((true, 0), (0.9 * true, 1), (1.1 * true, -1)):
-        one = Statistic(0, order, claimed, 0, -10.0, 10.0)
+        one = Statistic(0, order, claimed, 0, low=-10.0, high=10.0)
         one.shift = math.log(q @ np.exp(order * g)) / order
         mean = sum(p[i] * q[j] * one.gains((g[[i]], g[[j]]))[0] for i in range(3) for j in range(3))
         assert mean == pytest.approx(0.0, abs=1e-12) if sign == 0 else sign * mean > 1e-3
@@ -72,7 +72,7 @@ def test_no_function_gains_on_a_true_claim():
         true = true or float(p @ np.log(p / q))
         for _ in range(100):
             g = rng.normal(0.0, 1.0, 3)
-            one = Statistic(0, order, true, 0, -3.0, 3.0, shift=float(rng.normal()))
+            one = Statistic(0, order, true, 0, low=-3.0, high=3.0, shift=float(rng.normal()))
             mean = sum(
                 p[i] * q[j] * one.gains((g[[i]], g[[j]]))[0] for i in range(3) for j in range(3)
             )

@@ -78,7 +78,7 @@ def test_each_accountant_gets_its_verdict(judged, accountant, verdict):
     ("accountant", "words"),
     [
         ("raises", "ZeroDivisionError: as it happens (broken.py"),
-        ("None", "the answer is no number but None"),
+        ("None", "the answer is not a number but None"),
         ("negative", "negative"),
     ],
 )
