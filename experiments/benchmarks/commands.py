@@ -1,4 +1,4 @@
-"""What the command itself takes: before it does anything, and after its last word."""
+"""The time of the command: before it does anything, and after its last line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 from experiments.benchmarks.measure import Line, command_seconds
-from simulator.doors.cli import COMMANDS
+from experiments.command import group
 
 COMPILES = (
     "simulate",
@@ -24,21 +24,21 @@ COMPILES = (
 
 def start() -> Iterator[Line]:
     """Processor time of the command before it does anything."""
-    for words in (["--help"], *([name, "--help"] for name in COMMANDS)):
+    for words in (["--help"], *([name, "--help"] for name in group().list_commands(None))):
         spent = min(command_seconds(words) for _ in range(3))
         name = " ".join(["dpcompose", *words])
         yield Line(f"{name}: time", spent, "s", 0.3, at_least=False)
 
 
 def end() -> Iterator[Line]:
-    """From a command's last word to its end: it is deaf to signals in that time."""
-    spent = min(_after_its_last_word() for _ in range(3))
+    """The time from a command's last line to its exit, in which it ignores signals."""
+    spent = min(_after_its_last_line() for _ in range(3))
     yield Line(
         "command that compiled: its end", spent, "s after its last word", 0.5, at_least=False
     )
 
 
-def _after_its_last_word() -> float:
+def _after_its_last_line() -> float:
     program = "from simulator.doors.cli import main; main()"
     process = subprocess.Popen(
         [sys.executable, "-c", program, *COMPILES],
@@ -46,10 +46,10 @@ def _after_its_last_word() -> float:
         stderr=subprocess.DEVNULL,
     )
     assert process.stdout is not None
-    process.stdout.readline()  # results are written at once, when all of them are there
-    said = time.perf_counter()
+    process.stdout.readline()  # results are written together
+    printed = time.perf_counter()
     process.communicate()
-    return time.perf_counter() - said
+    return time.perf_counter() - printed
 
 
 BENCHMARKS = (start, end)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simulator.doors.cli import main
+from experiments.command import main
 from simulator.foundations.errors import DpcomposeError
 from simulator.runner.store import RunStore
 

@@ -16,7 +16,6 @@ from experiments.site.committed import committed
 from experiments.site.docstrings import as_markdown, plain, sentence
 from experiments.site.knobs import Sweep
 from simulator.claims import Claim, Verdict, all_claims
-from simulator.doors.cli.claims import claims as claims_command
 
 
 def write(source: Path, sweeps: Mapping[str, Sequence[Sweep]], pictures: Path) -> None:
@@ -144,7 +143,7 @@ def knobs(claim: Claim) -> str:
     )
     name, value = example(claim)
     setting = shlex.quote(f"{name}={value}")
-    turn = f"\n$ dpcompose claims {claim.id} --set {setting}" if has_knobs() else ""
+    turn = f"\n$ dpcompose claims {claim.id} --set {setting}"
     why = "" if claim.wrong else f"\n{plain(sentence(claim.cannot_be_wrong))}\n"
     altered = (
         "The altered claim is wrong on purpose: the check must come to another verdict.\n"
@@ -176,11 +175,6 @@ def example(claim: Claim) -> tuple[str, Any]:
     """A knob, and a value that can be written down: one of the altered claim if there is one."""
     listed = [*claim.wrong.items(), *claim.parameters.items()]
     return next((entry for entry in listed if isinstance(entry[1], int | float | str)), listed[0])
-
-
-def has_knobs() -> bool:
-    """Whether the command can turn a knob; Python can."""
-    return any("--set" in option.opts for option in claims_command.params)
 
 
 def source_page(claims: Sequence[Claim], results: Mapping[str, Mapping[str, Any]]) -> str:

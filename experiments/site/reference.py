@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from simulator.doors.cli import group
+from experiments.command import group
 
 ROOMS = (
     "simulator",
@@ -113,14 +113,15 @@ def entry(room: str, name: str, value: Any) -> str:
 def commands_page() -> str:
     """The help of every command, as the terminal shows it."""
     texts = []
-    with click.Context(group, info_name="dpcompose") as above:
-        for name in group.list_commands(above):
-            command = group.get_command(above, name)
+    commands = group()
+    with click.Context(commands, info_name="dpcompose") as above:
+        for name in commands.list_commands(above):
+            command = commands.get_command(above, name)
             assert command is not None
             with click.Context(command, info_name=name, parent=above, max_content_width=88) as it:
                 texts.append(f"## dpcompose {name}\n\n```text\n{command.get_help(it)}\n```\n")
     return (
-        "# Commands\n\nEach command has `--help`, and `--json` for machines. Exit codes: 0 done, "
+        "# Commands\n\nEach command has `--help`, and most have `--json`. Exit codes: 0 done, "
         "1 a check failed or a mechanism broke its promise, 2 bad input, 3 an estimate was "
         "refused, 130 interrupted.\n\n" + "\n".join(texts)
     )
