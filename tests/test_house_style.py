@@ -121,12 +121,6 @@ DOCUMENTED = {"os._exit", "sys._getframe"}
 GATED = {"runner/lifetime.py"}
 """Modules that may use private names, behind a look at the version and with a public fallback."""
 
-STILL_PRIVATE = {
-    "identity/code.py",
-    "identity/values.py",
-}
-"""Modules that use private names without either; this list only shrinks."""
-
 
 def private_names(tree):
     """The private names of other libraries that a module imports, or reads off what it imports."""
@@ -164,8 +158,7 @@ def private_names(tree):
 
 def test_no_private_name_of_another_library_is_used():
     found = {path: private_names(tree) for path, tree in trees().items()}
-    excepted = GATED | STILL_PRIVATE
-    assert {path: found[path] for path in found if found[path] and path not in excepted} == {}
+    assert {path: found[path] for path in found if found[path] and path not in GATED} == {}
 
 
 @pytest.mark.parametrize(

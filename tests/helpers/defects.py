@@ -185,12 +185,13 @@ DEFECTS = (
     ),
     # --- identity
     Defect(
-        "identity/fingerprint.py", "inner = top.words if top.parts.ordered else sorted(top.words)",
-        "inner = sorted(top.words)", "(1, 2) and (2, 1) have one fingerprint",
+        "identity/fingerprint.py",
+        "inner = top.digests if top.parts.ordered else sorted(top.digests)",
+        "inner = sorted(top.digests)", "(1, 2) and (2, 1) have one fingerprint",
         "identity/test_order_and_rings.py",
     ),
     Defect(
-        "identity/fingerprint.py", 'f"ring {len(stack) - depth[_key(child)]}"', '"ring"',
+        "identity/fingerprint.py", 'f"ring {len(stack) - depth[id(child)]}"', '"ring"',
         "rings of several lengths have one fingerprint",
         "identity/test_order_and_rings.py",
     ),
