@@ -20,6 +20,7 @@ from simulator.mechanisms import (
     Geometric,
     Laplace,
     LeakyRandomizedResponse,
+    PoissonSubsampled,
     RandomizedResponse,
     ScalarMechanism,
 )
@@ -28,8 +29,8 @@ from simulator.theory.guarantees.families import (
     ApproxDP,
     BoundedRange,
     GaussianDP,
-    Guarantee,
     PureDP,
+    SubsampledGaussianDP,
     parse_guarantee,
 )
 from simulator.theory.laws.base import PrivacyLossLaw
@@ -57,7 +58,9 @@ _ONE_NUMBER: dict[str, tuple[Any, Any, Any]] = {
     "laplace": (LaplaceLaw, PureDP, partial(Laplace, ALICE)),
     "gaussian": (GaussianLaw, GaussianDP, _gaussian),
 }
-NAMES = (*_ONE_NUMBER, "exponential", "approx")
+SAMPLED = ("subsampled-gaussian", "subsampled-gaussian-exchanged")
+"""A Gaussian on a Poisson sample, where Alice's record is added and where it is removed."""
+NAMES = (*_ONE_NUMBER, "exponential", "approx", *SAMPLED)
 """What :func:`parse_menu` knows, as ``bounds`` does."""
 
 
@@ -71,7 +74,9 @@ def _numbers(text: str, word: str) -> list[float]:
 def parse_entry(text: str) -> Entry:
     """Read ``laplace:0.1``, ``randomized-response:0.01..0.2``, ``exponential:1``, ``approx:E,D``.
 
-    For ``gaussian`` the number is mu, sensitivity over sigma. Raises InvalidInput on anything else.
+    For ``gaussian`` the number is mu, sensitivity over sigma. ``subsampled-gaussian:SIGMA,RATE``
+    adds the record, ``subsampled-gaussian-exchanged`` removes it. Raises InvalidInput on anything
+    else.
     """
     word, colon, values = text.strip().partition(":")
     if word not in NAMES or not colon:
@@ -88,6 +93,8 @@ def parse_entry(text: str) -> Entry:
         promise = ApproxDP(epsilon, delta)
         law = randomized_response(epsilon, delta)
         return FixedEntry(text.strip(), law, promise, about_alice(mechanism))
+    if word in SAMPLED:
+        return _sampled(text.strip(), values, exchanged=word == SAMPLED[1])
     if word == "exponential":
         return BoundedRangeEntry(text.strip(), positive("the range", *_one(values, text)))
     law_of, promise_of, mechanism_of = _ONE_NUMBER[word]
@@ -103,6 +110,18 @@ def parse_entry(text: str) -> Entry:
         )
     number = positive("a menu entry's parameter", *_one(values, text))
     return FixedEntry(text.strip(), law_of(number), promise_of(number), challenge_of(number))
+
+
+def _sampled(text: str, values: str, exchanged: bool) -> FixedEntry:
+    numbers = _numbers(values, text)
+    if len(numbers) != 2:
+        raise InvalidInput(f"menu entry {text!r} takes SIGMA,RATE")
+    promise = SubsampledGaussianDP(*numbers)
+    mechanism = PoissonSubsampled(Gaussian(ALICE, promise.sigma), promise.rate)
+    challenge, law = about_alice(mechanism), promise.attained_law
+    if exchanged:
+        challenge, law = Challenge(*challenge[1::-1], mechanism), law.reversed()
+    return FixedEntry(text, law, promise, challenge)
 
 
 def _one(text: str, word: str) -> list[float]:
@@ -123,25 +142,25 @@ def parse_menu(text: str) -> tuple[Entry, ...]:
     return tuple(parse_entry(word) for word in words)
 
 
-def dominating_entry(family: Guarantee) -> Entry:
-    """Return the worst entry of a family: its dominating pair.
-
-    Raises NotApplicable for a family that has none.
-    """
-    if isinstance(family, PureDP):
-        return parse_entry(f"randomized-response:{family.epsilon!r}")
-    if isinstance(family, ApproxDP):
-        return parse_entry(f"approx:{family.epsilon!r},{family.delta!r}")
-    if isinstance(family, GaussianDP):
-        return parse_entry(f"gaussian:{family.mu!r}")
-    if isinstance(family, BoundedRange):
-        return parse_entry(f"exponential:{family.epsilon!r}")
-    raise NotApplicable(f"the family {family} has no dominating pair to play against; name a menu")
-
-
 def parse_family(text: str) -> tuple[Entry, ...]:
-    """Read a family, as ``pure:0.2``, and return the menu of its dominating pair."""
-    return (dominating_entry(parse_guarantee(text)),)
+    """Read a family, as ``pure:0.2``, and return the menu of its dominating pairs.
+
+    That is one pair, or both directions of the Gaussian on a Poisson sample. Raises NotApplicable
+    for a family that has none.
+    """
+    family = parse_guarantee(text)
+    if isinstance(family, PureDP):
+        return (parse_entry(f"randomized-response:{family.epsilon!r}"),)
+    if isinstance(family, ApproxDP):
+        return (parse_entry(f"approx:{family.epsilon!r},{family.delta!r}"),)
+    if isinstance(family, GaussianDP):
+        return (parse_entry(f"gaussian:{family.mu!r}"),)
+    if isinstance(family, BoundedRange):
+        return (parse_entry(f"exponential:{family.epsilon!r}"),)
+    if isinstance(family, SubsampledGaussianDP):
+        numbers = f"{family.sigma!r},{family.rate!r}"
+        return tuple(parse_entry(f"{name}:{numbers}") for name in SAMPLED)
+    raise NotApplicable(f"the family {family} has no dominating pair to play against; name a menu")
 
 
 def entry_of(
@@ -153,9 +172,11 @@ def entry_of(
     without a law, InvalidInput for anything that is none of these.
     """
     if isinstance(item, Entry):
+        if isinstance(item, FixedEntry):
+            item.challenge.mechanism.guarantee(relation)  # a sample needs its own relation
         return item
     if isinstance(item, str):
-        return parse_entry(item)
+        return entry_of(parse_entry(item), relation)
     if isinstance(item, PrivacyLossLaw):
         if not item.is_discrete:
             raise InvalidInput(

@@ -20,10 +20,16 @@ from simulator.adversaries.people import ALICE, EVERYONE
 from simulator.data.databases import Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import experiment_number
-from simulator.mechanisms import RandomizedResponse, ScalarMechanism
+from simulator.mechanisms import (
+    Gaussian,
+    PoissonSubsampled,
+    RandomizedResponse,
+    ScalarMechanism,
+)
 from simulator.mechanisms.base import ScalarPair
 from simulator.theory.guarantees.families import ApproxDP, Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.subsampled import PoissonSubsampledLaw
 from simulator.worst.grid import Grid, nearest_layout, nearest_place
 from simulator.worst.menu import as_neighbours
 from simulator.worst.policy_files import (
@@ -52,7 +58,9 @@ class GridMoves:
     ----------
     shifts : steps for the answers 0, 1, ...; empty for a mechanism with infinitely many.
     low, high : between these answers the loss is a line, beyond them it is flat.
-    at_low, slope : that line, in steps.
+    at_low, slope : that line, in steps; in nats where ``scale`` is not 0.
+    rate, scale : of a Gaussian on a sample, whose own loss m the line is: the steps are
+        scale ln(1 - rate + rate e^m).
     """
 
     shifts: tuple[int, ...]
@@ -60,6 +68,8 @@ class GridMoves:
     high: float = 0.0
     at_low: float = 0.0
     slope: float = 0.0
+    rate: float = 1.0
+    scale: float = 0.0
 
 
 FAR = 1 << 40
@@ -73,6 +83,8 @@ def grid_moves(challenge: Challenge, relation: Relation, step: float, sign: floa
     """
     mechanism = challenge.mechanism
     assert isinstance(mechanism, ScalarMechanism)
+    if isinstance(mechanism, PoissonSubsampled) and isinstance(mechanism.mechanism, Gaussian):
+        return _sampled_moves(challenge, relation, sign / step)
     pair = mechanism.pair(challenge.database_0, challenge.database_1, relation)
     assert isinstance(pair, ScalarPair)
 
@@ -102,6 +114,21 @@ def grid_moves(challenge: Challenge, relation: Relation, step: float, sign: floa
         return GridMoves((), low, high, at_low / step, slope / step)
     far = 1e6 * (high - low)
     return GridMoves((), low - far, high + far, (at_low - slope * far) / step, slope / step)
+
+
+def _sampled_moves(challenge: Challenge, relation: Relation, steps: float) -> GridMoves:
+    """Return the moves of a Gaussian on a sample, ``steps`` being those of one nat."""
+    database_0, database_1, mechanism = challenge
+    assert isinstance(mechanism, PoissonSubsampled)
+    law = mechanism.law(database_0, database_1, relation)
+    assert isinstance(law, PoissonSubsampledLaw)
+    value_0, value_1 = (float(mechanism.query(each)) for each in (database_0, database_1))
+    known, other = (value_1, value_0) if law.exchanged else (value_0, value_1)
+    slope = (other - known) / mechanism.mechanism.fixed_parameter() ** 2
+    middle, far = 0.5 * (known + other), 600.0 / abs(slope)
+    scale = steps if law.exchanged else -steps
+    low = middle - far
+    return GridMoves((), low, middle + far, -far * slope, slope, mechanism.rate, scale)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -255,7 +282,7 @@ def rule_step(policy: Policy, grid_moves_of: list[GridMoves]) -> Callable[..., A
     for row, r in zip(shifts, grid_moves_of):
         row[: len(r.shifts)] = r.shifts
     listed = np.array([bool(r.shifts) for r in grid_moves_of])
-    lines = np.array([(r.low, r.high, r.at_low, r.slope) for r in grid_moves_of])
+    lines = np.array([(r.low, r.high, r.at_low, r.slope, r.rate, r.scale) for r in grid_moves_of])
 
     def worst_case(state, i, answer, coins):  # type: ignore[no-untyped-def]
         node, place, last = state
@@ -265,6 +292,9 @@ def rule_step(policy: Policy, grid_moves_of: list[GridMoves]) -> Callable[..., A
             else:
                 inside = min(max(answer, lines[last, 0]), lines[last, 1])
                 steps = lines[last, 2] + (inside - lines[last, 0]) * lines[last, 3]
+                if lines[last, 5] != 0.0:
+                    rate, scale = lines[last, 4], lines[last, 5]
+                    steps = scale * math.log1p(rate * math.expm1(steps))
                 place += math.floor(steps + 0.5)
             node = follow[node, last]
             last = -1

@@ -25,11 +25,12 @@ from simulator.mechanisms import (
     Geometric,
     Laplace,
     LeakyRandomizedResponse,
+    PoissonSubsampled,
     RandomizedResponse,
 )
 from simulator.mechanisms.table import Table
 from simulator.worst.menu import FixedEntry, about_alice, as_neighbours
-from simulator.worst.menu_parsing import parse_entry
+from simulator.worst.menu_parsing import SAMPLED, parse_entry
 
 NAME = "worst_case"
 """What the rule is called in its file."""
@@ -82,6 +83,10 @@ def _candidates(mechanism: Any) -> list[ChallengeText]:
         mu = 1.0 / mechanism.fixed_parameter()  # whose inverse may be the number beside sigma
         beside = (mu, float(np.nextafter(mu, 0.0)), float(np.nextafter(mu, np.inf)))
         return [f"gaussian:{near!r}" for near in beside]
+    if isinstance(mechanism, PoissonSubsampled):
+        base = mechanism.mechanism
+        numbers = f"{base.fixed_parameter()!r},{mechanism.rate!r}"
+        return [f"{name}:{numbers}" for name in SAMPLED if isinstance(base, Gaussian)]
     if isinstance(mechanism, LeakyRandomizedResponse):
         return [f"approx:{mechanism.fixed_parameter()!r},{mechanism.delta!r}"]
     kinds = {
