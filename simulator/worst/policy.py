@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,7 @@ class GridMoves:
     high: float = 0.0
     at_low: float = 0.0
     slope: float = 0.0
+    _: KW_ONLY
     rate: float = 1.0
     scale: float = 0.0
 
@@ -128,7 +129,7 @@ def _sampled_moves(challenge: Challenge, relation: Relation, steps: float) -> Gr
     middle, far = 0.5 * (known + other), 600.0 / abs(slope)
     scale = steps if law.exchanged else -steps
     low = middle - far
-    return GridMoves((), low, middle + far, -far * slope, slope, mechanism.rate, scale)
+    return GridMoves((), low, middle + far, -far * slope, slope, rate=mechanism.rate, scale=scale)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
