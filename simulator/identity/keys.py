@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import fields
+from enum import Enum
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -42,7 +43,7 @@ def is_fixed(value: Any) -> bool:
     altered, or hold more than the hash shows.
     """
     kind: Any = type(value)
-    if kind in _PLAIN:
+    if kind in _PLAIN or isinstance(value, Enum):
         return True
     if isinstance(value, tuple | frozenset):
         return all(map(is_fixed, value))

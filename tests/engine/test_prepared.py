@@ -1,5 +1,6 @@
 """A challenge that repeats is prepared once, and anew as soon as anything inside of it changes."""
 
+import enum
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -259,6 +260,10 @@ def test_what_is_kept_is_bounded():
     assert held <= prepared_challenges.MAX_PREPARED
 
 
+class Side(enum.Enum):
+    LEFT = 1
+
+
 @dataclass(frozen=True)
 class Point:
     """A user's frozen value."""
@@ -270,7 +275,7 @@ class Point:
 def test_what_is_fixed():
     for fixed in (
         1, 0.5, "a", None, (1, ("a",)), EVERYONE, ALICE, Laplace(ALICE, 0.1), Point(0.5),
-        Fraction(1, 2), Free(0.1, 0.2), counting_scores(["a", "b"]),
+        Fraction(1, 2), Free(0.1, 0.2), Side.LEFT, counting_scores(["a", "b"]),
     ):  # fmt: skip
         assert is_fixed(fixed), fixed
     for loose in (
