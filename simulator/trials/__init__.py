@@ -1,4 +1,4 @@
-"""Mechanisms, auditors, accountants, filters and odometers on trial.
+"""Audits of black boxes, and tests of accountants, filters and odometers.
 
 The names are listed in ``__init__.pyi``, and imported when first used.
 """

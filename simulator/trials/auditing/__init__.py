@@ -1,4 +1,4 @@
-"""Black boxes on trial: what their answers prove against the guarantee that they claim.
+"""Audits of black boxes: evidence of their answers against the guarantee that they claim.
 
 The names are listed in ``__init__.pyi``, and imported when first used.
 """

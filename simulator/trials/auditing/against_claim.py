@@ -14,11 +14,11 @@ from simulator.analysis.evidence.wagers import SHARES, STYLES, Nulls
 from simulator.theory.guarantees.families import Guarantee
 
 RENYI_KINDS = ("zcdp", "renyi")
-"""Claims about Renyi divergences: the hockey-stick curves that they imply say much less."""
+"""Claims on Renyi divergences, which imply only weak hockey-stick curves."""
 
 
 def claim_points(claimed: Guarantee) -> tuple[np.ndarray, np.ndarray]:
-    """Points (epsilon, delta) of the claim to hold draws against: its corner, or its curve."""
+    """The points (epsilon, delta) of the claim that are tested: its corner, or its curve."""
     epsilon = getattr(claimed, "epsilon", None)
     if claimed.kind in ("pure", "approx") and epsilon is not None:
         return np.array([float(epsilon)]), np.array([float(getattr(claimed, "delta", 0.0))])
@@ -32,9 +32,9 @@ def claim_points(claimed: Guarantee) -> tuple[np.ndarray, np.ndarray]:
 
 
 class AgainstClaim:
-    """Evidence against the claim itself: each slot bets on its most doubtful point and event.
+    """Evidence against the claim: each slot bets on the point and event of largest growth.
 
-    Half the stake is on the Renyi divergences, where the claim is about these.
+    Half the stake is on Renyi divergences, if the claim is on these.
     """
 
     def __init__(self, claimed: Guarantee) -> None:
@@ -54,7 +54,7 @@ class AgainstClaim:
         points.event[np.arange(len(keep)), keep] = event
 
     def learn(self, candidates: Candidates, held_out: tuple[Answers, Answers]) -> None:
-        """Take new candidates, for the bets on divergences."""
+        """Update the bets on divergences by new candidates."""
         if self.divergences is not None:
             self.divergences.learn(candidates, held_out)
 
@@ -72,12 +72,12 @@ class AgainstClaim:
         return float(np.logaddexp(self.by_events(), self.divergences.log)) - math.log(2.0)
 
     def by_events(self) -> float:
-        """Ln of that of events: in a slot one point is bet on at a time, so its points add up."""
+        """Ln of the evidence of events; a slot bets on one point at a time: its points add up."""
         mixed = scipy.special.logsumexp(self.points.log.sum(axis=2), axis=0) - math.log(STYLES)
         return float(scipy.special.logsumexp(mixed + SHARES[:, 0]))
 
     def divergence(self) -> str:
-        """The divergence that says more against the claim than any event, in words; or nothing."""
+        """The divergence with more evidence than any event, as text, or ""."""
         bets = self.divergences
         if bets is None or bets.chosen is None or bets.log <= max(self.by_events(), 0.0):
             return ""

@@ -1,4 +1,4 @@
-"""The door of the audit: a mechanism, two inputs, a claim; a verdict with its evidence."""
+"""The audit of a mechanism on two inputs: a verdict on its claim, with the evidence."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ from simulator.trials.auditing.searching import Search
 from simulator.trials.auditing.sources import AnswerSource, Recorded, Sampler
 
 CURVE_DELTA = 1e-5
-"""At which delta the epsilon of a claim that is a curve is bounded by default."""
+"""The default delta of the bound on epsilon, for a claim that is a curve."""
 LEAST_SAMPLES = 64
+"""The least number of draws per pair."""
 BEYOND_BITS = 1 << 16
-"""The most draws per input for a look beyond the bits of floats, where these give inputs away."""
+"""The largest number of draws per input of a second audit, without the bits of floats."""
 MOST_EPSILON = 100.0
-"""No number of draws shows a larger one."""
+"""No number of draws shows a larger epsilon."""
 MOST_COORDINATES = 100_000
 
 
@@ -59,37 +60,35 @@ def audit(
     seconds: float = math.inf,
     stop_early: bool = True,
 ) -> AuditResult:
-    """Put a black box on trial for the guarantee that it claims on these inputs.
+    """Audit the guarantee that a black box claims on these inputs.
 
-    Answers on both inputs are drawn in batches. From the batches so far it learns events that tell
-    the inputs apart, and on each new batch it bets with them against the claim, so that no draw
-    is used before it is bet on and the evidence may be looked at after every batch.
+    Answers on both inputs are drawn in batches. Events that distinguish the inputs are learned from
+    earlier batches, and are bet on against the claim on each new batch. So no draw is used before
+    it is bet on, and the evidence is valid after every batch.
 
-    Parameters
-    ----------
-    sample : ``sample(input, n, rng)`` gives n answers, ``sample(input, rng)`` or ``sample(input)``
-        one. An answer may be anything; an exception counts as one.
-    input_0, input_1 : neighbouring inputs, in whatever form ``sample`` takes.
-    claimed : what is claimed; either input may be the likelier one.
-    samples : the most draws per input, over all pairs.
+    Parameters ---------- sample : ``sample(input, n, rng)`` returns n answers, ``sample(input,
+    rng)`` or ``sample(input)``
+        one. An answer may be any object; an exception is an answer.
+    input_0, input_1 : neighbouring inputs of ``sample``.
+    claimed : the guarantee, in both directions.
+    samples : at most so many draws per input, over all pairs.
     confidence : a verdict "violated" is false with probability at most 1 - confidence, and each
         bound holds with probability confidence, whenever the audit stops.
     seed : of the generators that are passed to ``sample``.
     pairs : several pairs of inputs to search among; ``length`` stands for the standard patterns
         of vectors of that length, see :func:`simulator.trials.auditing.patterns.patterns`.
-    neighbours : whether in those one coordinate or all coordinates may differ, by 1 each.
-    delta : at which epsilon is bounded from below; by default the claimed one.
-    epsilon : at which delta is bounded from below; by default the claimed one.
-    bits : whether to look at every bit of a float. Noise that is added in floating point leaks
-        there (Mironov 2012); without, answers count to twelve significant digits.
+    neighbours : whether one coordinate or all coordinates of those may differ, by 1 each.
+    delta : of the lower bound on epsilon; by default the claimed one.
+    epsilon : of the lower bound on delta; by default the claimed one.
+    bits : whether to use every bit of a float. Noise added in floating point leaks there (Mironov
+        2012); without, answers have twelve significant digits.
     time_limit : seconds that one call of ``sample`` may take.
-    seconds : after which no more is drawn.
-    stop_early : whether to stop where the verdict is clear. The bounds grow with every draw, so
-        False gives larger ones.
+    seconds : the time after which no more is drawn.
+    stop_early : whether to stop when the verdict is clear. More draws give larger bounds.
 
     Raises
     ------
-    InvalidInput : there is nothing to judge by; the message says why.
+    InvalidInput : a parameter is invalid, or there are no answers; the message has the reason.
     """
     if not isinstance(bits, bool):
         raise InvalidInput(f"bits must be True or False, not {bits!r}")
@@ -129,7 +128,7 @@ def audit_answers(
     reader_of: ReaderOf | None = None,
     stop_early: bool = True,
 ) -> AuditResult:
-    """The same for answers that were drawn before: independent draws on each of two inputs."""
+    """Audit recorded answers: independent draws on each of two inputs."""
     for answers in (answers_0, answers_1):
         if not isinstance(answers, np.ndarray | list) or np.ndim(answers) == 0:
             raise InvalidInput(f"answers must be a list or an array of them, not {shown(answers)}")
@@ -156,7 +155,7 @@ def audit_answers(
 
 
 def reader_for(bits: bool) -> ReaderOf:
-    """Makes readers that look at every bit of a float, or at twelve significant digits alone."""
+    """A function that makes readers of every bit of a float, or of twelve significant digits."""
     return partial(read, features=bit_features if bits else digit_features)
 
 
@@ -248,14 +247,14 @@ def chosen_pairs(
         raise InvalidInput("there are no pairs")
     for place, pair in enumerate(chosen):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InvalidInput(f"pairs[{place}] is no pair of inputs: {shown(pair)}")
+            raise InvalidInput(f"pairs[{place}] is not a pair of inputs: {shown(pair)}")
         if same(pair[0], pair[1]):
             raise InvalidInput(f"both inputs are {shown(pair[0])}: there is nothing to tell apart")
     return [(pair[0], pair[1]) for pair in chosen]
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two inputs are equal, by their own comparison."""
+    """Whether two inputs are equal, by ``==``."""
     if a is b:
         return True
     try:

@@ -1,8 +1,7 @@
-"""Scores that are learned from several features together, and the list of all scores to try.
+"""Scores that are learned from several features together, and the list of all scores.
 
-The learning is scikit-learn's: its histogram gradient boosting and logistic regression are the
-standard ones. Only power rests on them; what an event proves is measured on draws that it was not
-learned from.
+They are learned by scikit-learn's histogram gradient boosting and logistic regression. Only the
+power depends on them: events are counted on draws that they were not learned from.
 """
 
 from __future__ import annotations
@@ -21,14 +20,15 @@ from simulator.analysis.evidence.scores import Binned, Score, single_scores
 from simulator.trials.auditing.pooled_features import PooledCounts
 
 THOROUGH = 4096
-"""Draws per input from which the slower classifiers are worth their time; half are learned from."""
+"""The least number of draws per input for the slower classifiers, which learn from half."""
 FEW_ROWS = 50_000
 """Rows per input that the slower classifiers learn from."""
 MANY_ROWS = 400_000
+"""Rows per input that regressions learn from."""
 FEW_PARTS = 4
-"""Parts up to which trees look at the digits of numbers too; that takes its time."""
+"""The largest number of parts for which trees use the digits of numbers too."""
 MOST_REGRESSED = 64
-"""Features that a regression takes."""
+"""The largest number of features of a regression."""
 
 
 def regressed(table_0: np.ndarray, table_1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +79,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class Counted:
-    """A weighted sum of how many parts of an answer fall where, see :class:`PooledCounts`."""
+    """A weighted sum of counts of an answer's parts, see :class:`PooledCounts`."""
 
     cost: ClassVar[float] = 3.0
     handicap: ClassVar[float] = 0.03
@@ -119,7 +119,7 @@ def finite(table: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Sum:
-    """A weighted sum of binned log ratios: what noise that is independent by part calls for."""
+    """A weighted sum of binned log ratios, for noise that is independent by part."""
 
     cost: ClassVar[float] = 4.0
     handicap: ClassVar[float] = 0.05
@@ -164,7 +164,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Trees:
-    """Gradient-boosted trees on all columns: for what shows in several of them together."""
+    """Gradient-boosted trees on all columns, for joint properties of several columns."""
 
     cost: ClassVar[float] = 5.0
     handicap: ClassVar[float] = 0.07
@@ -217,10 +217,9 @@ def learn(
     *,
     inputs: tuple[Any, Any] | None,
 ) -> list[Score]:
-    """All scores that these answers suggest, the slow ones from THOROUGH / 2 answers on.
+    """All scores learned from these answers; the slow ones need THOROUGH / 2 answers.
 
-    ``inputs`` are the two inputs, where they are known: parts of an answer for which they agree are
-    looked at together.
+    ``inputs`` are the two inputs, if known: parts of an answer for which they agree are pooled.
     """
     scores, binned, (x_0, x_1) = single_scores(reader, answers_0, answers_1)
     if min(len(x_0), len(x_1)) < THOROUGH // 2:

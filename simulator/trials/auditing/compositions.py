@@ -1,4 +1,4 @@
-"""The door for whole interactions: an adversary, its rounds, a claim on all of them together."""
+"""Audits of whole interactions: a verdict on a claim for all rounds together."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from simulator.trials.auditing.view_columns import ViewReader
 from simulator.trials.auditing.view_sources import ChallengeNumbers, PlayedViews, played_views
 
 SAMPLES = 100_000
+"""The default of ``samples``."""
 
 
 def audit_composition(
@@ -44,22 +45,22 @@ def audit_composition(
     seconds: float = math.inf,
     stop_early: bool = True,
 ) -> AuditResult:
-    """Put a whole interaction on trial for the guarantee that is claimed for its views.
+    """Audit the guarantee that is claimed for the views of an interaction.
 
-    Only the answers of the mechanisms are used, never a likelihood, so black boxes and interactive
-    mechanisms will do. Both experiments are played in blocks, and
-    the views are audited as they come, see :func:`simulator.trials.auditing.audit`.
+    Only answers are used, and no likelihoods, so mechanisms may be black boxes or interactive. Both
+    experiments are played in blocks, and their views are audited as by
+    :func:`simulator.trials.auditing.audit`.
 
     Parameters
     ----------
     adversary, family, rounds, relation, filter, jobs : as for ``simulate``.
-    claimed : what is claimed for all rounds together.
-    samples : the most trials of each experiment.
+    claimed : the guarantee of all rounds together.
+    samples : at most so many trials of each experiment.
     confidence, delta, epsilon, bits, seconds, stop_early : as for ``audit``.
 
     Raises
     ------
-    InvalidInput, Breach : as ``simulate`` does; where every answer is an exception.
+    InvalidInput, Breach : as ``simulate``; also if every answer is an exception.
     """
     checked_jobs(jobs)
     specification = Specification(
@@ -90,10 +91,10 @@ def audit_views(
     bits: bool = True,
     stop_early: bool = True,
 ) -> AuditResult:
-    """Audit the views that a simulation kept; it must have kept those of all trials.
+    """Audit the views that a simulation kept, which must be those of all trials.
 
-    A simulation with mechanisms that have no likelihood keeps them; any other does where
-    ``keep_views`` is the number of trials. Parameters as for ``audit``. Raises InvalidInput.
+    A simulation keeps them if a mechanism has no likelihood, or if ``keep_views`` is the number of
+    trials. Parameters as for ``audit``. Raises InvalidInput.
     """
     s = result.specification
     views = [[view for view in result.views if view.experiment == b] for b in (0, 1)]
@@ -113,7 +114,7 @@ def audit_views(
 
 
 def views_reader(challenges: ChallengeNumbers, bits: bool) -> ReaderOf:
-    """Makes readers of played views that look at every bit of a float, or at digits alone."""
+    """A function that makes readers of played views, with every bit of a float or digits alone."""
     features = bit_features if bits else digit_features
 
     def reader_of(views_0: Answers, views_1: Answers) -> ViewReader:

@@ -1,7 +1,7 @@
-"""The tests at the end: events chosen before, on a number of draws that was fixed before.
+"""Tests at the end: of events chosen in advance, on a number of draws fixed in advance.
 
-Evidence that may be looked at after every batch costs about one standard error. A part of the
-permitted error goes to two tests that may not, and do not pay it.
+Evidence that is valid after every batch costs about one standard error of power. A part of the
+error level is for two tests at the end only, which do not have this cost.
 """
 
 from __future__ import annotations
@@ -20,26 +20,29 @@ from simulator.analysis.evidence.events import Batch, Candidates, Event
 from simulator.foundations.seeds import Stream, generator
 
 LEAST_HITS = 10.0
+"""The least expected number of hits of a tested event."""
 NEARLY_ALWAYS = 0.8
+"""The probability of an event above which pairs are not compared."""
 PLAYS = 200
+"""The number of simulated tests for the power."""
 NINE_OF_TEN = 0.93
-"""The share of plays that must show it: nine of ten, and three standard errors of so few plays."""
+"""The least share of rejections in them: 0.9 with three standard errors of so few plays."""
 DISTRUST = (2.0, 4.0)
-"""Standard errors by which an event is distrusted: for the bold test, and for the cautious one."""
+"""Standard errors that are subtracted for the choice of the event of the first and second test."""
 
 
 def promising(
     candidates: Candidates, delta: float, draws: int, error: float, distrust: float
 ) -> tuple[int, int, float]:
-    """The event whose bound on epsilon will be the largest, as far as one can tell.
+    """The event with the largest expected bound on epsilon.
 
-    Each is taken ``distrust`` standard errors worse than it looks, one of a learned score more:
-    the best of so many looks better than it is.
+    Each estimate is lowered by ``distrust`` standard errors, and more for a learned score, because
+    the largest of many estimates is biased.
 
     Returns
     -------
     Its number, the input that it favours, and the bound on epsilon at ``delta`` that ``draws`` more
-    pairs of draws will give; -inf where there is no event.
+    pairs of draws will give; -inf without an event.
     """
     best = (-1, 0, -math.inf)
     if not len(candidates.score) or draws < 1:
@@ -64,14 +67,14 @@ def promising(
 
 @dataclass(kw_only=True)
 class FinalTest:
-    """An event on trial, and what was counted of it since.
+    """The test of an event, with its counts since it was chosen.
 
     Attributes
     ----------
     candidates, which, favours : the event, and the input that it favours.
     delta : at which epsilon is bounded.
-    error : the probability with which the bound may fail.
-    planned : pairs of draws to count, fixed when the event was.
+    error : the probability that the bound fails, at most.
+    planned : pairs of draws to count, fixed with the event.
     paired : see :func:`bound_of`.
     """
 
@@ -87,7 +90,7 @@ class FinalTest:
     only: list[int] = field(default_factory=lambda: [0, 0])
 
     def add(self, batch: Batch) -> None:
-        """Count new draws, in pairs as they come."""
+        """Count new pairs of draws."""
         scores = batch.scores(self.candidates, int(self.candidates.score[self.which]))
         inside = [self.event().inside(each) for each in scores]
         for b in (0, 1):
@@ -96,7 +99,7 @@ class FinalTest:
         self.pairs += len(batch)
 
     def bound(self) -> float:
-        """A lower bound on epsilon at delta, 0 unless all that was planned has been counted."""
+        """A lower bound on epsilon at delta; 0 until all planned pairs are counted."""
         if self.pairs != self.planned or not self.pairs:
             return 0.0
         a, b = self.favours, 1 - self.favours
@@ -124,16 +127,16 @@ def bound_of(
     error: float,
     paired: bool,
 ) -> float:
-    """The lower bound on epsilon at delta that the counts of an event give.
+    """The lower bound on epsilon at delta from the counts of an event.
 
     Parameters
     ----------
     hits : on the input that the event favours, and on the other.
-    only : the pairs of draws in which the one, or the other, alone hits.
-    pairs : how many there are.
-    error : the probability with which the bound may fail.
-    paired : whether to compare pairs of draws, which is sharper where the event does not happen
-        nearly always; not to be decided by the counts. Only for delta = 0.
+    only : the pairs of draws in which the first, or the second, alone hits.
+    pairs : the number of pairs.
+    error : the probability that the bound fails, at most.
+    paired : whether to compare pairs of draws, which is sharper unless the event is nearly certain;
+        it must not depend on the counts. Only for delta = 0.
     """
     if paired and delta == 0.0:
         return log_ratio_lower(only[0], only[1], hits[0], pairs, 1.0 - error)
@@ -144,7 +147,7 @@ def bound_of(
 
 @dataclass(frozen=True, kw_only=True)
 class Power:
-    """What an audit's budget would have shown; computed when it is read, for it takes its time.
+    """The power of an audit's budget; computed when it is read, because it is slow.
 
     Attributes
     ----------
@@ -176,10 +179,10 @@ class Power:
 
 
 def detectable(second: float, epsilon: float, delta: float, *, draws: int, error: float) -> float:
-    """The least epsilon at delta that the test shows to be above the claimed one, in nine of ten.
+    """The least epsilon at delta that the test rejects with probability 0.9.
 
-    It is found by playing the counts of the test, 200 times for each epsilon tried; infinite where
-    the event is too rare to show any.
+    It is found by simulating the counts of the test, 200 times for each epsilon; infinite if the
+    event is too rare.
 
     Parameters
     ----------
@@ -217,7 +220,7 @@ def detectable(second: float, epsilon: float, delta: float, *, draws: int, error
 def detectable_delta(
     second: float, epsilon: float, delta: float, *, draws: int, level: float
 ) -> float:
-    """The least delta at epsilon that the bets show to be above the claimed one, in nine of ten.
+    """The least delta at epsilon that the bets reject with probability 0.9.
 
     Parameters are those of :func:`detectable`, but for ``level``, the ln of the evidence needed.
     """

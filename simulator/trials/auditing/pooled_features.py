@@ -1,4 +1,4 @@
-"""How many parts of an answer fall where: features for noise that the parts share.
+"""Counts of an answer's parts by bins: features for parts with the same noise.
 
 A sparse vector's marks, parallel noisy counts or a prefix sum differ between two inputs by a little
 in many parts. The parts for which the inputs agree have the same law, so they are counted together,
@@ -13,21 +13,24 @@ from typing import Any
 import numpy as np
 
 _ATOM = 0.02
-"""The share of all parts from which on a single value is counted on its own."""
+"""The least share of all parts of a value with a bin of its own."""
 _QUANTILES = 8
+"""The number of intervals for other values."""
 _ROWS = 20_000
+"""The number of answers per input that bins are learned from."""
 MOST_GROUPS = 8
+"""The largest number of groups of parts."""
 
 
 @dataclass(frozen=True)
 class Bins:
-    """Where the parts of one group fall: values that repeat, and intervals for the others.
+    """The bins of the parts of one group: values that repeat, and intervals for the others.
 
     Attributes
     ----------
-    steps : whether the differences of consecutive parts are looked at instead of the parts.
-    parts : which ones.
-    atoms : values with a count of their own; edges : of the intervals.
+    steps : whether the differences of consecutive parts are used instead of the parts.
+    parts : the indices of the parts.
+    atoms, edges : the values that repeat, and the edges of the intervals.
     """
 
     steps: bool
@@ -37,7 +40,7 @@ class Bins:
 
     @property
     def size(self) -> int:
-        """How many bins there are, but for the first."""
+        """The number of bins, without the first."""
         return len(self.edges) + len(self.atoms)
 
     def codes(self, x: np.ndarray) -> np.ndarray:
@@ -49,7 +52,7 @@ class Bins:
         return code
 
     def counts(self, x: np.ndarray) -> list[np.ndarray]:
-        """How many parts of each answer, shape (n, width), fall into each bin but the first."""
+        """How many parts of each answer, shape (n, width), are in each bin but the first."""
         codes = self.codes(x)
         return [np.count_nonzero(codes == j, axis=1) for j in range(1, self.size + 1)]
 
@@ -85,7 +88,7 @@ class PooledCounts:
         return np.stack(columns or [np.zeros(len(x))], axis=1).astype(float)
 
     def weighed(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The features' sum with such weights, shape (n,), without the features."""
+        """The weighted sum of the features, shape (n,), without a table of them."""
         total, start = np.zeros(len(x)), 0
         with np.errstate(invalid="ignore"):
             for bins in self.bins:
@@ -96,7 +99,7 @@ class PooledCounts:
 
 
 def groups_of(inputs: tuple[Any, Any] | None, width: int) -> np.ndarray:
-    """The group of each part, shape (width,): by what the two inputs hold there."""
+    """The group of each part, shape (width,), by the values of the two inputs there."""
     one = np.zeros(width, dtype=int)
     if inputs is None:
         return one

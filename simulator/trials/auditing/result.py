@@ -1,4 +1,4 @@
-"""What an audit found."""
+"""The result of an audit."""
 
 from __future__ import annotations
 
@@ -12,33 +12,32 @@ from simulator.trials.auditing.fixed_size_tests import Power
 
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
-    """The verdict on a claim, and what the draws prove.
+    """The verdict on a claim, with lower bounds and the evidence.
 
     Attributes
     ----------
-    verdict : "violated", or "not violated": that no violation was seen, not that there is none.
+    verdict : "violated", or "not violated", which does not prove that there is no violation.
     claimed : the claim.
     epsilon : lower bound on epsilon at ``at_delta``, with probability ``confidence``.
     delta : lower bound on delta at ``at_epsilon``, with probability ``confidence``.
-    event : the event that says most against the claim, counted on draws that it was not learned
-        from; None where every answer came out alike.
-    transcript : an answer in the event, drawn on the input that it favours, in words, line by line;
-        empty where none was at hand.
-    pair : the pair of inputs that the draws were spent on, in words; ``pair_number`` its place.
-    evidence : the largest ln of the evidence against the claim, an e-value that may be looked at
-        after every batch. Half of the permitted error is for it; the other half is for one event
-        on the draws after a quarter of the budget, a number fixed beforehand.
+    event : the event with the most evidence against the claim, counted on draws that it was not
+        learned from; None if all answers were equal.
+    transcript : an answer in the event, on the input that it favours, as lines of text; or empty.
+    pair : the pair of inputs of most draws, as text; ``pair_number`` its place.
+    evidence : the largest ln of the evidence against the claim, an e-value that is valid after
+        every batch. It has a part of the error level; the rest is for tests of events on a number
+        of draws fixed in advance.
     samples : draws per input, over all pairs.
     stopped : why no more were drawn: "violated", "futile", "budget" or "time".
-    power : gives ``detectable``, the smallest epsilon at ``at_delta`` that the whole budget would
+    power : has ``detectable``, the smallest epsilon at ``at_delta`` that the whole budget would
         have shown to be too large with probability 0.9, by an event as likely as the one given, and
         ``detectable_delta``, the same for delta at ``at_epsilon``; None without an event.
-    divergence : of a claim about Renyi divergences, the one that is too large, in words; or empty.
-    beyond_bits : where the event is about the bits of floats, what further draws say to twelve
-        significant digits; None where that was not tried.
-    warnings : what the answers show of the sampler that an audit should not meet, in words.
+    divergence : for a claim on Renyi divergences, the one that is too large, as text; or "".
+    beyond_bits : if the event is on the bits of floats, a second audit to twelve significant
+        digits; or None.
+    warnings : lines on defects of the sampler, such as answers that never vary.
     reproducible : whether the seed gives the same answers again.
-    seconds : how long it took.
+    seconds : the time of the audit.
     """
 
     verdict: Literal["violated", "not violated"]
@@ -80,7 +79,7 @@ class AuditResult:
         return self.violated and self.event is not None and self.event.rough
 
     def advice(self) -> list[str]:
-        """Why the bits of floats give inputs away, and what to do; nothing for other events."""
+        """Lines on a leak in the bits of floats and its remedy; none for other events."""
         if not self.by_bits or self.event is None:
             return []
         lines = [
@@ -141,7 +140,7 @@ class AuditResult:
         }
 
     def _seen(self) -> str:
-        """The smallest violation that the budget would have shown, in words."""
+        """The smallest violation that the budget would have shown, as text."""
         delta = f"delta {self.detectable_delta:.4g}"
         if self.detectable == float("inf"):
             return delta
@@ -164,7 +163,7 @@ class AuditResult:
             f"delta >= {self.delta:.4g} at epsilon {self.at_epsilon:g} (each with {sure})"
         )
         if self.event is None:
-            lines.append("no event told the inputs apart")
+            lines.append("no event distinguishes the inputs")
         elif not self.violated:
             lines.append(
                 f"this budget would have seen {self._seen()} with probability 0.9, by an event as "

@@ -1,4 +1,4 @@
-"""The loop of an audit: draw, bet with what was learned before, learn, stop when it is clear."""
+"""The loop of an audit: draw, bet on learned events, learn more, stop when it is clear."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from simulator.trials.auditing.sources import AnswerSource
 FIRST = 2048
 LARGEST = 131_072
 SHOWN = 300
-"""Characters of an answer that a transcript shows, where it is one line."""
+"""The largest number of characters of an answer of one line in a transcript."""
 POOL = 131_072
 MOST_POOLED = 524_288
-"""Draws per input from which events are learned: a quarter of all, but within these limits."""
+"""Limits of the number of draws per input from which events are learned, a quarter of all."""
 SPARE = 4.0
-"""Nats beyond the level at which the cautious bets aim, for the luck of the draws."""
+"""Nats beyond the rejection level that the sizes of the bets aim at."""
 SHARE_AT_END = 0.8
-"""Of the permitted error, for the test at the end; more where nothing is stopped early."""
+"""The share of the error level for the tests at the end, if the audit may stop early."""
 SHARE_OF_WHOLE = 0.9
 AMONG_PAIRS = 2.5
 """Standard errors by which an event is distrusted in the search among pairs, on few draws."""

@@ -7,6 +7,7 @@ import pytest
 
 import simulator.trials.testing  # noqa: F401  (before a session inside, which forgets what it imports)
 from experiments import stages
+from tests.doors.pytest_plugin import stub_audit
 
 
 def is_installed():
@@ -27,3 +28,9 @@ def session(pytester, monkeypatch):
         return call(*plugin, *arguments)
 
     return run
+
+
+@pytest.fixture
+def stubbed(monkeypatch):
+    """Audits that draw nothing, see ``stub_audit``."""
+    stub_audit.install(monkeypatch)

@@ -1,5 +1,6 @@
 """An audit of exact size, in place of the real one: of the bits that the first input gives."""
 
+import re
 from functools import cache
 from types import SimpleNamespace
 
@@ -8,6 +9,7 @@ from scipy.stats import binom
 
 from simulator.foundations.seeds import Stream, generator
 from simulator.trials import auditing
+from simulator.trials.auditing.spending import Spending
 
 
 @cache
@@ -49,3 +51,34 @@ def install(monkeypatch=None):
         auditing.audit = audit
     else:
         monkeypatch.setattr(auditing, "audit", audit)
+
+
+MECHANISMS = """
+    import numpy as np
+    from simulator import PureDP
+
+    P = 1 / (1 + np.exp(-1.0))
+
+    def honest(bit, n, rng):
+        return (rng.random(n) < (P if bit else 1 - P)).astype(int)
+
+    def constant(bit, n, rng):
+        return np.full(n, bit)
+"""
+STUB = "from tests.doors.pytest_plugin import stub_audit\nstub_audit.install()\n"
+
+
+def summary(result):
+    """(assertions, spent, budget, samples) of the line in the terminal summary."""
+    (line,) = [line for line in result.outlines if line.startswith("dpcompose: ")]
+    found = re.fullmatch(
+        r"dpcompose: (\d+) assertions?, false-alarm budget (\S+) of (\S+) spent, ([\d,]+) samples,"
+        r" \d+\.\d s",
+        line,
+    )
+    return int(found[1]), float(found[2]), float(found[3]), int(found[4].replace(",", ""))
+
+
+def spent_by(assertions, budget=1e-6):
+    running = Spending(budget)
+    return sum(running.spend() for _ in range(assertions))

@@ -185,7 +185,7 @@ def test_answers_that_are_all_alike_show_no_event():
     assert not result.violated
     assert result.event is None
     assert result.epsilon == 0.0
-    assert "no event told the inputs apart" in str(result)
+    assert "no event distinguishes the inputs" in str(result)
 
 
 def test_answers_that_hardly_vary_are_not_taken_for_a_fixed_seed():
