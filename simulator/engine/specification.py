@@ -132,7 +132,7 @@ class Specification:
             )
         if self.keep_views and isinstance(self.sampling, Covering):
             raise InvalidInput(
-                "a covering measure plays the states of the rule and has no views: leave out  "
+                "a covering measure plays the states of the rule and has no views: leave out "
                 "keep_views, or use another sampling"
             )
         if self.trace and self.sampling is not None:

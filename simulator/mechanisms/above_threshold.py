@@ -28,9 +28,9 @@ class AboveThreshold(FiniteMechanism):
     epsilon : > 0.
 
     The threshold gets Lap(2 sensitivity/epsilon), every answer Lap(4 sensitivity/epsilon). The
-    answer is the index of the first noisy answer at or above the noisy threshold, or the number
-    of queries when none is; as a float. epsilon-DP however many queries there are (Dwork and Roth
-    2014, Algorithm 1 and Theorem 3.23). Outcome probabilities are computed by quadrature over the
+    answer is the index of the first noisy answer at or above the noisy threshold, or the number of
+    queries when none is; as a float. epsilon-DP for any number of queries (Dwork and Roth 2014,
+    Algorithm 1 and Theorem 3.23). Outcome probabilities are computed by quadrature over the
     threshold's noise, to about 1e-14.
     """
 
@@ -61,26 +61,27 @@ class AboveThreshold(FiniteMechanism):
     def sample(
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
     ) -> float:
-        """Run the algorithm itself."""
+        """The answer, by running the algorithm."""
         scale = 2.0 * self.query.sensitivity(relation) / self.epsilon
         answers = candidates("above threshold", self.query(database))
-        bar = self.threshold + noise.laplace(scale=scale)
+        noisy_threshold = self.threshold + noise.laplace(scale=scale)
         for place, answer in enumerate(answers):
-            if answer + noise.laplace(scale=2.0 * scale) >= bar:
+            if answer + noise.laplace(scale=2.0 * scale) >= noisy_threshold:
                 return float(place)
         return float(len(answers))
 
 
 FARTHEST = 300.0
-"""Scales of the threshold's noise after which a query is as good as sure to pass, or to fail."""
+"""Largest margin in scales of the threshold's noise; beyond, a query passes or fails almost
+surely."""
 
 
 @lru_cache(maxsize=256)
 def first_above_law(margins: tuple[float, ...]) -> np.ndarray:
     """Pr[i is the first with margins_i + Lap(2) >= Lap(1)], and that none is, shape (n + 1,).
 
-    Margins beyond +-300 count as 300, which moves no probability by more than 1e-65 and keeps
-    each one a float above 0.
+    Margins beyond +-300 count as +-300, which changes probabilities by at most 1e-65 and keeps them
+    above 0.
     """
     q = np.clip(margins, -FARTHEST, FARTHEST)
     y, w = panels(np.append(q, 0.0), 1 + len(q) // 2)

@@ -1,4 +1,4 @@
-"""A number plus noise of one of the shared shapes: discrete normal, of stairs, truncated."""
+"""A number plus discrete normal, staircase or truncated noise."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from simulator.theory.laws.truncated import TruncatedNoiseLaw
 
 
 class AdditiveNoise(ScalarMechanism):
-    """A real-valued query plus noise of a shape that :mod:`.noise_mixture` knows.
+    """A real-valued query plus noise of a shape of :mod:`.noise_mixture`.
 
-    A subclass is a frozen dataclass with a ``query``; it gives ``noise`` and ``law_of_shift``.
+    A subclass is a frozen dataclass with a ``query``; it defines ``noise`` and ``law_of_shift``.
     """
 
     __slots__ = ()
@@ -45,7 +45,7 @@ class AdditiveNoise(ScalarMechanism):
 
     @abstractmethod
     def law_of_shift(self, shift: float, relation: Relation) -> PrivacyLossLaw:
-        """The law of the loss where the values are ``shift`` > 0 apart."""
+        """The law of the loss where the values differ by ``shift`` > 0."""
 
     def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
         """One value on each database, see :func:`mixture_row`."""
@@ -68,7 +68,7 @@ class AdditiveNoise(ScalarMechanism):
 class DiscreteGaussian(AdditiveNoise):
     """A whole number plus noise on the integers, of mass proportional to exp(-x^2/(2 sigma^2)).
 
-    Its family is that of its own pair. Source: Canonne, Kamath and Steinke 2020; sampled by their
+    Its family is that of its worst pair. Source: Canonne, Kamath and Steinke 2020; sampled by their
     Algorithm 3, in floating point.
 
     Parameters
@@ -107,13 +107,13 @@ class DiscreteGaussian(AdditiveNoise):
 
 @dataclass(frozen=True, slots=True)
 class Staircase(AdditiveNoise):
-    """Noise of the least mean size among all that is epsilon-DP, for one of its shares.
+    """Staircase noise; for one share it has the least mean size of all epsilon-DP noise.
 
     Parameters
     ----------
     query : real-valued.
     epsilon : > 0.
-    share : in [0, 1], how much of each stair is high; 1/(1 + exp(epsilon/2)) has the least mean.
+    share : in [0, 1], the high part of each stair; 1/(1 + exp(epsilon/2)) has the least mean.
 
     Source: Geng and Viswanath 2014.
     """
@@ -145,7 +145,7 @@ class Staircase(AdditiveNoise):
 
 @dataclass(frozen=True, slots=True)
 class TruncatedNoise(AdditiveNoise):
-    """Normal or Laplace noise conditioned on [-reach, reach]: some answers tell who is in.
+    """Normal or Laplace noise conditioned on [-reach, reach]; some answers reveal the database.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""What a mechanism is to the experiment, and what it is to the compiled engine.
+"""The interface of mechanisms, for the interpreter and for the compiled engine.
 
 A :class:`Mechanism` is a frozen description: a query and its privacy parameters. Applied to two
-databases it becomes a :class:`Pair`: two output distributions from which one draws, and between
-which every answer has a privacy loss. A :class:`ScalarMechanism` describes its pair by a row of
-numbers and a few scalar functions, :class:`Scalars`; numba compiles these together with an
-adversary's rule, and the interpreter calls the very same functions.
+databases it becomes a :class:`Pair`: two output distributions, with a privacy loss for every
+answer. A :class:`ScalarMechanism` describes its pair by a row of numbers and a few scalar
+functions, :class:`Scalars`; numba compiles these together with an adversary's rule, and the
+interpreter calls the same functions.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Numbers = Sequence[float]
 
 @dataclass(frozen=True)
 class Free:
-    """A privacy parameter left open, anywhere in [low, high], for a rule's move to fix.
+    """A privacy parameter in [low, high] that a rule's move fixes.
 
-    ``Laplace(query, Free(0.01, 0.2))`` in a menu lets the rule choose epsilon every round.
+    With ``Laplace(query, Free(0.01, 0.2))`` in a menu the rule chooses epsilon in every round.
     """
 
     low: float
@@ -53,8 +53,8 @@ class Scalars:
     """The scalar functions that play one kind of mechanism; each must compile with numba.
 
     A challenge is a ``row`` of numbers and a privacy ``parameter``. ``prepare`` turns them into
-    ``params``, computed once for a challenge that repeats. The kernel then needs only ``sample``
-    and ``loss``; a mechanism that can be played tilted adds ``tilt`` and ``sample_tilted``.
+    ``params``, once for a challenge that repeats. Plain play uses ``sample`` and ``loss``; tilted
+    play also ``tilt`` and ``sample_tilted``.
 
     Attributes
     ----------
@@ -71,14 +71,14 @@ class Scalars:
     sample_tilted : ``(params, tilted, noise) -> answer``.
     outcomes : ``(params) -> answers`` lists every possible answer where there are finitely many,
         and ``mass(params, b, answer)`` is an answer's probability on database ``b``. Only such a
-        kind may have infinite losses and yet be tilted.
+        kind may be tilted and have infinite losses.
     piece_width : how many numbers ``piece`` writes.
     piece : ``(params, theta, low, high, piece) -> None``, for a kind with infinitely many answers:
         the law of :attr:`tilt` between two thresholds. ``piece[0]`` is
         ln E0[e^{theta loss}; low < answer < high].
     sample_piece : ``(params, pieces, row, noise) -> answer`` draws from the piece in that row of a
         table.
-    whole : whether its answers are 1 apart; thresholds then lie between them.
+    whole : whether its answers are 1 apart, so that thresholds lie between them.
     """
 
     name: str
@@ -113,7 +113,7 @@ CONTRACT = {
     "sample": ("database", "noise", "relation"),
     "log_likelihood_ratio": ("answer", "database_0", "database_1", "relation"),
 }
-"""The methods that a mechanism defines, with the arguments that they are called with."""
+"""The methods that a mechanism defines, and their arguments."""
 
 
 class Mechanism(ABC):
@@ -147,7 +147,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
-        """The guarantee this mechanism promises under ``relation``."""
+        """The guarantee that this mechanism promises under ``relation``."""
 
     def worst_law(self, relation: Relation = ADD_REMOVE) -> PrivacyLossLaw | None:
         """Exact law of the privacy loss on the worst pair of neighbours.
@@ -184,7 +184,7 @@ class Mechanism(ABC):
     ) -> tuple[list[Any], list[float], list[float]]:
         """Every possible answer with its probability on the two databases.
 
-        A plain mechanism that lists them can be played tilted, and enumerated.
+        A plain mechanism that lists them can be played tilted and enumerated.
 
         Raises
         ------
@@ -234,7 +234,7 @@ class PlainPair:
         if isinstance(loss, numbers.Real):  # a number of numpy or a fraction
             return float(loss)
         raise Breach(
-            f"{self.mechanism!r} answered {answer!r}, whose loss is no real number: {loss!r}"
+            f"{self.mechanism!r} answered {answer!r}, whose loss is not a real number: {loss!r}"
         )
 
 
@@ -247,8 +247,8 @@ class ScalarPair:
         params = np.zeros(scalars.width(row))
         scalars.prepare(row, parameter, params)
         self.scalars = scalars
-        self._sample, self._loss = scalars.sample, scalars.loss  # the hot path looks them up once
-        self.params = tuple(params.tolist())  # Python floats: scalar arithmetic without numpy
+        self._sample, self._loss = scalars.sample, scalars.loss  # looked up once, for speed
+        self.params = tuple(params.tolist())  # Python floats, which are faster than numpy's
 
     def sample(self, b: int, noise: np.random.Generator) -> float:
         """Draw the mechanism's answer on database ``b``."""
@@ -281,7 +281,7 @@ class ScalarPair:
 
 
 class PairMechanism(Mechanism):
-    """A mechanism that is given by its ``pair``: an answer and its loss are those of the pair."""
+    """A mechanism defined by its ``pair``, which gives its answers and losses."""
 
     __slots__ = ()
 
@@ -312,7 +312,7 @@ class ScalarMechanism(PairMechanism):
     """A mechanism with one real answer, played by scalar functions.
 
     A subclass is a frozen dataclass with a ``query`` and one privacy parameter, whose field it
-    names in ``parameter_name``; it gives ``scalars`` and ``row``. Everything else follows.
+    names in ``parameter_name``; it defines ``scalars`` and ``row``.
     """
 
     __slots__ = ()
@@ -332,7 +332,7 @@ class ScalarMechanism(PairMechanism):
 
     @abstractmethod
     def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
-        """Describe the pair by numbers, from the query's values on the two databases."""
+        """The numbers that describe the pair, from the query's values on the two databases."""
 
     def checked_row(
         self, database_0: Database, database_1: Database, relation: Relation
@@ -355,7 +355,7 @@ class ScalarMechanism(PairMechanism):
         parameter = self.parameter
         if isinstance(parameter, Free):
             raise InvalidInput(
-                f"{type(self).__name__} was left with a free {self.parameter_name}; "
+                f"{type(self).__name__} has a free {self.parameter_name}; "
                 "only a rule's menu may hold it"
             )
         return parameter
@@ -378,7 +378,7 @@ def smallest(value: float | Free) -> float:
 
 
 def all_finite(answer: Any) -> bool:
-    """Whether no number in the answer is NaN or infinite; what holds no number is fine."""
+    """Whether no number in the answer is NaN or infinite; True for an answer without numbers."""
     if isinstance(answer, float | np.floating | np.ndarray):
         numbers = np.asarray(answer)
         return numbers.dtype.kind not in "fc" or bool(np.isfinite(numbers).all())

@@ -1,7 +1,7 @@
-"""Mechanisms of other people's code: they are run, and nothing is known of their likelihood.
+"""Mechanisms that are arbitrary code, without a likelihood.
 
-The play keeps the view of every trial with such a mechanism, and knows no loss. Whether a claim is
-kept is then a question to the views, for an audit to answer.
+The views of all trials with such a mechanism are kept, as their losses are unknown. Whether it
+keeps its claim is tested by an audit of the views.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from simulator.theory.guarantees.families import Guarantee
 
 @dataclass(frozen=True)
 class Raised:
-    """The answer of a black box that raised an exception: the name of its type, and no more.
+    """The answer of a black box that raised an exception: the name of its type.
 
-    An exception on one database only is a leak, so it is an answer like any other.
+    An exception may depend on the database, so it is an answer like any other.
     """
 
     kind: str
@@ -41,12 +41,12 @@ class Raised:
 
 
 def takes_generator(function: Callable[..., Any]) -> bool:
-    """Whether a function of a database also takes a generator: by a second positional argument.
+    """Whether a function of a database also takes a generator, as its second positional argument.
 
-    That is one without a default, or one that is named ``rng``. What has no signature takes none.
+    That argument has no default, or is named ``rng``. A callable without a signature takes none.
     """
     if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
-        code = function.__code__  # made anew in every round, perhaps: a signature takes longer
+        code = function.__code__  # faster than a signature, as functions may be made in every round
         required = code.co_argcount - len(function.__defaults__ or ())
         return code.co_argcount > 1 and (required > 1 or code.co_varnames[1] == "rng")
     try:
@@ -60,15 +60,15 @@ def takes_generator(function: Callable[..., Any]) -> bool:
 
 
 def answer_of(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a black box answers, as a copy of its own; :class:`Raised` where it raises.
+    """A copy of the answer of a black box; :class:`Raised` where it raises.
 
-    Raises Breach for an answer that cannot be copied: it could change after it was given.
+    Raises Breach for an answer that cannot be copied, as it could change later.
     """
     try:
         answer = function(*arguments)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # whatever a user's code raises is its answer
+    except BaseException as error:  # any exception of a user's code is an answer
         return Raised.of(error)
     try:
         return own_copy(answer)
@@ -82,7 +82,7 @@ def answer_of(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 class NoLikelihood(Mechanism):
-    """What all mechanisms share of which nothing but their answers is known."""
+    """The common part of mechanisms without a likelihood."""
 
     __slots__ = ()
 
@@ -90,7 +90,7 @@ class NoLikelihood(Mechanism):
     has_likelihood: ClassVar[bool] = False
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
-        """The guarantee that is claimed, under whatever relation it is played."""
+        """The claimed guarantee, under any relation."""
         return self.claimed
 
     def log_likelihood_ratio(
@@ -100,18 +100,18 @@ class NoLikelihood(Mechanism):
         database_1: Database,
         relation: Relation = ADD_REMOVE,
     ) -> float:
-        """Raise NotApplicable: it is not known."""
+        """Raise NotApplicable, as it is unknown."""
         raise NotApplicable(f"{self!r} has no likelihood: audit the views of its play")
 
     def outcomes(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> tuple[list[Any], list[float], list[float]]:
-        """Raise NotApplicable: they are not known."""
+        """Raise NotApplicable, as they are unknown."""
         raise NotApplicable(f"{self!r} has no likelihood: audit the views of its play")
 
 
 def checked_black_box(kind: str, function: Any, claimed: Any) -> None:
-    """Raise InvalidInput unless there is something to call and a claim."""
+    """Raise InvalidInput unless ``function`` is callable and ``claimed`` a guarantee."""
     if not callable(function):
         raise InvalidInput(f"{kind} needs a function of a database, not {function!r}")
     if not isinstance(claimed, Guarantee):
@@ -133,9 +133,9 @@ class BlackBox(NoLikelihood):
     ----------
     sampler : ``sampler(database, rng)`` or ``sampler(database)`` returns one answer: a number, a
         string, a tuple, an array, None. An exception is an answer too, see :class:`Raised`. A
-        sampler that draws from another source than ``rng`` is played as it is, and the play says
-        that it cannot be reproduced.
-    claimed : the guarantee to hold it to.
+        sampler that draws from another source than ``rng`` is played, and the result is marked as
+        not reproducible.
+    claimed : the guarantee to test.
     name : for messages; by default the sampler's.
     """
 
@@ -167,7 +167,7 @@ class BlackBox(NoLikelihood):
 
 
 class BlackBoxPair:
-    """A black box on two databases: it can be drawn from, and no loss is known."""
+    """A black box on two databases, without a known loss."""
 
     __slots__ = ("_databases", "_mechanism")
 
@@ -176,9 +176,9 @@ class BlackBoxPair:
         self._databases = database_0, database_1
 
     def sample(self, b: int, noise: np.random.Generator) -> Any:
-        """Draw one answer on database ``b``; any answer is one, NaN as well."""
+        """Draw one answer on database ``b``; it may be NaN."""
         return self._mechanism.sample(self._databases[b], noise)
 
     def loss(self, answer: Any) -> float:
-        """NaN: it is not known."""
+        """NaN, as it is unknown."""
         return math.nan

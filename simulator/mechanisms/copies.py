@@ -1,4 +1,4 @@
-"""Copies of answers and messages: what one party keeps, another must not be able to alter."""
+"""Copies of answers and messages, so that no party can alter what another one keeps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ IMMUTABLE = (float, int, complex, str, bytes, type(None), np.generic)
 
 
 def own_copy(answer: Any) -> Any:
-    """A copy for another party to do with as it likes: the kept one stays as it was."""
+    """A copy of an answer that shares no mutable state with it."""
     if isinstance(answer, IMMUTABLE):
         return answer
     return answer.copy() if type(answer) is np.ndarray else copy.deepcopy(answer)

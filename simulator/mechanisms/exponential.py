@@ -73,7 +73,7 @@ class Exponential(ScalarMechanism):
 
     Parameters
     ----------
-    query : vector of scores, one a candidate; its sensitivity is that of a single score.
+    query : vector of scores, one per candidate; its sensitivity is that of a single score.
     epsilon : > 0; or ``Free`` in a rule's menu.
 
     The answer is the candidate's index, as a float. epsilon-DP (McSherry and Talwar 2007), and

@@ -1,6 +1,6 @@
-"""Mechanisms with finitely many outcomes share one table-driven implementation.
+"""The table-driven implementation of mechanisms with finitely many outcomes.
 
-The answer is the index of the outcome. A mechanism brings its two probability vectors; sampling,
+The answer is the index of the outcome. A mechanism defines its two probability vectors; sampling,
 loss, tilting and the exact law follow from the table.
 """
 
@@ -133,7 +133,7 @@ FINITE = Scalars(
 class FiniteMechanism(ScalarMechanism):
     """A mechanism whose outcome probabilities are known on any two databases.
 
-    A subclass is a frozen dataclass with a ``query`` and an ``epsilon``; it gives
+    A subclass is a frozen dataclass with a ``query`` and an ``epsilon``; it defines
     ``probabilities``. The answer is an outcome's index, as a float.
     """
 
@@ -161,7 +161,7 @@ class FiniteMechanism(ScalarMechanism):
 
 
 def table_row(first: ArrayLike, second: ArrayLike) -> tuple[float, ...]:
-    """Lay out two probability vectors of one length as a table's row."""
+    """A table's row, from two probability vectors of one length."""
     p0, p1 = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     for p in (p0, p1):
         if p.shape != p0.shape or p.ndim != 1 or not np.isfinite(p).all() or (p < 0).any():

@@ -57,9 +57,9 @@ def _sample_tilted(params: Numbers, tilted: Numbers, noise: np.random.Generator)
 
 
 STRIPS = 128
-"""Parts of equal probability that a piece is divided into; a power of two."""
+"""Strips of equal probability into which a piece is divided; a power of two."""
 LEAST_DIVIDED = 1e-2
-"""Probability of a piece from which on the ends of its strips keep their digits."""
+"""Least probability of a piece that is divided, so that the ends of its strips are accurate."""
 
 # piece: ln mass, mean, the sign that reflects back, whether it is divided into strips, and the ends
 # of the strips (of the whole piece, in the first two places, where it is not divided), in standard
@@ -71,13 +71,13 @@ _LOG_ROOT = 0.5 * math.log(2.0 * math.pi)
 
 
 def log_normal_between(low: float, high: float) -> float:
-    """Return ln Pr[low < z < high] of a standard normal z, with its digits in both tails."""
+    """Return ln Pr[low < z < high] of a standard normal z, accurate in both tails."""
     if low < 0.0 < high:
         return math.log(0.5 * (math.erf(high * math.sqrt(0.5)) + math.erf(-low * math.sqrt(0.5))))
     near, far = min(abs(low), abs(high)), max(abs(low), abs(high))
     if not near < far:
         return -math.inf
-    if (far - near) * max(near, 1.0) < NARROW:  # a difference of two tails would lose its digits
+    if (far - near) * max(near, 1.0) < NARROW:  # the difference of two tails would lose digits
         return math.log(far - near) - 0.5 * (0.5 * (near + far)) ** 2 - _LOG_ROOT
     upper, beyond = float(scipy.special.log_ndtr(-near)), float(scipy.special.log_ndtr(-far))
     return upper + math.log(-math.expm1(beyond - upper))
@@ -169,7 +169,7 @@ class Gaussian(ScalarMechanism):
         check_noise("Gaussian", self.query, "sigma", self.sigma)
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> GaussianDP:
-        """mu-GDP at the largest mu the noise allows."""
+        """mu-GDP at the largest mu that the parameter allows."""
         return GaussianDP(self.query.l2_sensitivity(relation) / smallest(self.sigma))
 
     def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:

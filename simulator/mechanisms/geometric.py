@@ -1,4 +1,4 @@
-"""The geometric mechanism: Laplace's integer-valued counterpart."""
+"""The geometric mechanism, for integer-valued queries."""
 
 from __future__ import annotations
 

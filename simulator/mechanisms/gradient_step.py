@@ -25,7 +25,7 @@ _FAR = 30.0
 
 @dataclass(frozen=True, slots=True)
 class GradientStep(PairMechanism):
-    """The clipped gradients of a Poisson sample of the records, added up, with Gaussian noise.
+    """The sum of the clipped gradients of a Poisson sample of the records, with Gaussian noise.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ class GradientStep(PairMechanism):
         ``noise_multiplier * query.clip``.
     rate : in [0, 1]; the sample holds each record with this probability, independently.
 
-    The threat model is that of the accountants: which of the records that both databases hold are
-    in the sample is public, only whether the one record between them is in it is not. So an answer
-    has shape (2, d): the exact sum over the sampled records that both hold, and the noisy sum over
-    the whole sample. Training needs the second row alone. The loss of an answer is that of one
-    Gaussian on a sample, with the record's clipped gradient as its shift: exactly the certified
-    law where that gradient has norm ``clip``, and dominated by it where it is shorter.
+    The threat model is that of accountants: it is public which of the records in both databases are
+    sampled, and secret whether the one differing record is. So an answer has shape (2, d): the
+    exact sum over the sampled records in both databases, and the noisy sum over the whole sample.
+    Training uses the second row only. The loss of an answer is that of one Gaussian on a sample,
+    with the record's clipped gradient as its shift: exactly the certified law if that gradient has
+    norm ``clip``, and dominated by it if it is shorter.
 
     Source: Abadi and others, CCS 2016, Algorithm 1; Mironov, Talwar, Zhang 2019, Section 3.
     """
@@ -63,7 +63,7 @@ class GradientStep(PairMechanism):
         return self.noise_multiplier * self.query.clip
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> SubsampledGaussianDP:
-        """That of a Gaussian on a Poisson sample; NotApplicable under replace-one."""
+        """The sampled Gaussian guarantee; raises NotApplicable under replace-one."""
         require_relation(relation, PoissonSubsampled)
         return _family(self.noise_multiplier, self.rate)
 
@@ -77,7 +77,7 @@ class GradientStep(PairMechanism):
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> PrivacyLossLaw:
-        """Of a Gaussian on a sample, by the norm of the record's clipped gradient."""
+        """The law of a Gaussian on a sample, at the norm of the record's clipped gradient."""
         require_relation(relation, PoissonSubsampled)
         pair = GradientPair(self, _apart(database_0, database_1))
         shift = math.hypot(*pair.gradient)
@@ -96,7 +96,7 @@ def _family(noise_multiplier: float, rate: float) -> SubsampledGaussianDP:
 def _apart(
     database_0: Database, database_1: Database
 ) -> tuple[LabelledRows, LabelledRows | None, int]:
-    """The rows that both databases hold, the one between them, and which database holds it."""
+    """The shared rows, the differing row, and the number of the database that holds it."""
     moved = count_changes(database_0, database_1)
     if not moved:
         return labelled_rows(database_0), None, 1
@@ -115,7 +115,7 @@ class GradientPair:
 
     Attributes
     ----------
-    gradient : the clipped gradient of the record between them, shape (d,).
+    gradient : the clipped gradient of the differing record, shape (d,).
     holder : the experiment whose database holds it.
     """
 
@@ -141,7 +141,7 @@ class GradientPair:
         return np.stack([public, noisy])
 
     def loss(self, answer: Floats) -> float:
-        """Privacy loss: ln(1 - q + q e^m), m the loss had the record been in the sample."""
+        """Privacy loss: ln(1 - q + q e^m), m the loss if the record is in the sample."""
         public, noisy = answer
         variance = self.step.sigma**2
         m = float((noisy - public - 0.5 * self.gradient) @ self.gradient) / variance
@@ -150,7 +150,7 @@ class GradientPair:
 
 
 def _log_mixture(m: float, rate: float) -> float:
-    """ln(1 - rate + rate e^m), which keeps the digits of a small rate and of a small m."""
+    """ln(1 - rate + rate e^m), accurate for a small rate and a small m."""
     if rate in (0.0, 1.0):
         return m * rate
     if m < _FAR and (rate <= 0.5 or m >= -1.0):

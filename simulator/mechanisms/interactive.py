@@ -1,8 +1,8 @@
 """Mechanisms that are opened once and take messages in later rounds; their state lasts one trial.
 
-Above-threshold query by query, a library's filter or odometer: what the adversary opens is
-an object with state, made anew in every trial and on each database. The adversary holds a
-:class:`Handle`, which has no data in it; the play routes its messages to the trial's own object.
+Examples are above-threshold query by query, and a library's filter or odometer. The adversary opens
+an object with state, a new one in every trial. It receives a :class:`Handle` without data, and the
+engine passes its messages to the trial's own object.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from simulator.theory.guarantees.families import Guarantee
 
 @dataclass(frozen=True)
 class Handle:
-    """What the adversary is handed when it opens an interactive mechanism.
+    """The answer that the adversary receives when it opens an interactive mechanism.
 
     ``number`` counts the openings of the trial from 0. Handles of different trials may be equal;
     only the trial's own object takes messages.
@@ -60,7 +60,7 @@ class Ask:
 
 @dataclass(frozen=True, repr=False, slots=True)
 class Interactive(NoLikelihood):
-    """A mechanism that the adversary opens, and asks in later rounds by ``handle.ask(message)``.
+    """A mechanism that the adversary opens, and queries in later rounds by ``handle.ask(message)``.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Interactive(NoLikelihood):
     def sample(
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
     ) -> Conversation | Raised:
-        """Open it on ``database``; raises Breach for what takes no messages."""
+        """Open it on ``database``; raises Breach for an object that takes no messages."""
         arguments = (database, noise) if self.with_generator else (database,)
         try:
             opened = self.opener(*arguments)
@@ -117,7 +117,7 @@ class Interactive(NoLikelihood):
 
 
 class Conversation:
-    """The object of one trial. It stays with the play, and never reaches the adversary."""
+    """The object of one trial, which never reaches the adversary."""
 
     __slots__ = ("ask", "opened")
 
@@ -127,7 +127,7 @@ class Conversation:
 
     @property
     def owner(self) -> Any:
-        """The object that keeps the state: of a method that of which it is one."""
+        """The object that holds the state: that of a method, else itself."""
         return getattr(self.opened, "__self__", self.opened)
 
     def __reduce__(self) -> NoReturn:
@@ -135,7 +135,7 @@ class Conversation:
 
 
 class MessagePair:
-    """One message to a conversation, which is on the play's database already."""
+    """One message to a conversation."""
 
     __slots__ = ("_conversation", "_message")
 
@@ -153,9 +153,9 @@ class MessagePair:
 
 
 def message_copy(message: Any) -> Any:
-    """A copy of a message, so that nothing can be written upon the adversary's own.
+    """A copy of a message, so that the adversary's own cannot be altered.
 
-    An object of a library that cannot be copied is handed over as it is.
+    An object of a library that cannot be copied is passed as it is.
     """
     try:
         return own_copy(message)
@@ -168,8 +168,8 @@ def message_copy(message: Any) -> Any:
 class Conversations:
     """The interactive mechanisms that one trial has opened.
 
-    ``earlier`` are those of the trial before: an opener that hands out one object twice would
-    carry state from trial to trial.
+    ``earlier`` are those of the trial before: an opener that returns one object twice would carry
+    state from trial to trial.
     """
 
     __slots__ = ("_earlier", "_handles", "_opened")
@@ -180,7 +180,7 @@ class Conversations:
         self._earlier = () if earlier is None else tuple(earlier._opened)
 
     def open(self, conversation: Conversation) -> Handle:
-        """Keep a new conversation; return the handle for the adversary. Raises Breach."""
+        """The handle of a new conversation; raises Breach."""
         for other in (*self._earlier, *self._opened):
             if other.owner is conversation.owner:
                 raise Breach(
@@ -192,11 +192,11 @@ class Conversations:
         return self._handles[-1]
 
     def pair(self, ask: Ask) -> MessagePair:
-        """A message to what this trial has opened; raises Breach for another trial's handle."""
+        """A message to a conversation of this trial; raises Breach for another trial's handle."""
         for handle, conversation in zip(self._handles, self._opened):
             if handle is ask.handle:
                 return MessagePair(conversation, ask.message)
         raise Breach(
             f"the adversary sent to {ask.handle!r}, which was not opened in this trial: a handle "
-            "serves the trial that opened it"
+            "is valid only in the trial that opened it"
         )

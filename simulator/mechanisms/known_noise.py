@@ -1,4 +1,4 @@
-"""The noise that a mechanism adds to its query's value, in the shared shapes."""
+"""The noise that a mechanism adds to its query's value, as a :class:`Noise`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulator.theory.laws.laplace import LaplaceLaw
 
 
 def has_noise(mechanism: ScalarMechanism) -> bool:
-    """Whether the mechanism adds noise of a shape that is known here."""
+    """Whether the mechanism adds noise of a known shape."""
     return isinstance(mechanism, Gaussian | Laplace | Geometric | AdditiveNoise)
 
 
@@ -55,7 +55,7 @@ def _(mechanism: AdditiveNoise, relation: Relation) -> Noise:
 
 
 def shift_law(mechanism: ScalarMechanism, shift: float, relation: Relation) -> PrivacyLossLaw:
-    """The law of a mechanism's loss where two values are ``shift`` > 0 apart."""
+    """The law of a mechanism's loss where two values differ by ``shift`` > 0."""
     noise = noise_of(mechanism, relation)
     if isinstance(mechanism, AdditiveNoise):
         return mechanism.law_of_shift(shift, relation)

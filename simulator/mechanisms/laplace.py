@@ -40,7 +40,7 @@ def _prepare(row: Numbers, epsilon: float, params: Any) -> None:
 
 
 def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
-    # a product with the sign, for a branch would be mispredicted every other round
+    # a product with the sign, as a branch would be mispredicted in every second round
     magnitude = params[2] * noise.standard_exponential()
     return params[b] + magnitude * (1.0 if noise.random() < 0.5 else -1.0)
 
@@ -183,9 +183,9 @@ class Laplace(ScalarMechanism):
         return PureDP(largest(self.epsilon))
 
     def worst_law(self, relation: Relation = ADD_REMOVE) -> PrivacyLossLaw | None:
-        """Of a query with one number the Laplace law at full shift.
+        """The Laplace law at the full sensitivity, for a query with one number; else None.
 
-        A smaller shift is harder to see. A vector may move in many coordinates: None.
+        It dominates the laws at smaller shifts. A vector may change in many coordinates.
         """
         if isinstance(self.query, ScalarQuery):
             return LaplaceLaw(self.guarantee(relation).epsilon)
@@ -209,7 +209,7 @@ class Laplace(ScalarMechanism):
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> PrivacyLossLaw:
-        """The Laplace privacy-loss law at this pair's shift, where one coordinate moves."""
+        """The Laplace privacy-loss law at this pair's shift, for at most one changed coordinate."""
         value_0, value_1 = checked_vectors(self.query, database_0, database_1, relation)
         shifts = np.abs(value_0 - value_1).ravel()
         shifts = shifts[shifts > 0]

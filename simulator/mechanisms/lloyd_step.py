@@ -22,7 +22,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class LloydStep(PairMechanism):
-    """Assign every point to its closest centre; release how many there are, and their sum.
+    """Assign every point to its closest centre; release noisy counts and sums of the clusters.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class LloydStep(PairMechanism):
     radius : every point's L1 norm is at most this; a point outside raises InvalidInput.
 
     The answer is a float64 array of shape (k, 1 + d): a noisy count, then a noisy sum, for each
-    cluster; :func:`lloyd_centres` makes the next centres of it. The counts get Lap(1/epsilon) and
+    cluster; :func:`lloyd_centres` returns the next centres. The counts get Lap(1/epsilon) and
     the sums Lap(radius/epsilon) under add/remove-one (twice as much under replace-one), so a step
     is 2 epsilon-DP (lecture notes on group privacy and composition, private Lloyd's).
     """
@@ -113,7 +113,7 @@ class LloydStep(PairMechanism):
 
 @dataclass(frozen=True, slots=True)
 class LloydPair:
-    """A step on two databases: unit Laplace noise behind a public change of units."""
+    """A step on two databases: unit Laplace noise after a public change of units."""
 
     unit: VectorLaplacePair
     scales: np.ndarray
@@ -133,8 +133,8 @@ def lloyd_centres(
 ) -> tuple[tuple[float, ...], ...]:
     """The next centres: noisy sum over noisy count, or ``otherwise`` where the count is below 1.
 
-    Post-processing of a :class:`LloydStep` answer, shape (k, 1 + d). ``otherwise`` gives a centre
-    for each cluster: the notes draw it at random, keeping the last one is as private.
+    Post-processing of a :class:`LloydStep` answer, shape (k, 1 + d). ``otherwise`` has a centre for
+    each cluster: the notes draw it at random, keeping the last one is equally private.
     """
     return tuple(
         tuple((row[1:] / row[0]).tolist()) if row[0] >= 1.0 else tuple(float(c) for c in old)

@@ -1,4 +1,4 @@
-"""The median with noise scaled to this very database: one way leaks, the other is private.
+"""The median with noise scaled to the database, by local and by smooth sensitivity.
 
 Nissim, Raskhodnikova and Smith 2007, sections 2 and 3.1; Zhang 2020 (lecture 7). The median of n
 values is the ceil(n/2)-th smallest; of none, the lower end of the range.
@@ -31,9 +31,9 @@ class LocalSensitivityMedian(ScaledLaplace):
     lower, upper : the range that values are clipped to.
     column : of the record; by default the record itself is the number.
 
-    It claims to be epsilon-DP and is not: the local sensitivity of a neighbour can be another, so
-    that the size of the noise tells the two apart; where one of them is 0 and the other is not,
-    any answer does (Zhang 2020, lecture 7, local sensitivity).
+    It claims to be epsilon-DP and is not: neighbours can have different local sensitivities, so the
+    size of the noise distinguishes them; where one of these is 0 and the other is not, every answer
+    does (Zhang 2020, lecture 7, local sensitivity).
     """
 
     epsilon: float
@@ -46,7 +46,7 @@ class LocalSensitivityMedian(ScaledLaplace):
         interval(self.lower, self.upper)
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> PureDP:
-        """What it claims, epsilon-DP; false."""
+        """The false claim of epsilon-DP."""
         return PureDP(self.epsilon)
 
     def centre_and_scale(self, database: Database, relation: Relation) -> tuple[float, float]:
@@ -96,7 +96,7 @@ class SmoothSensitivityMedian(ScaledLaplace):
 
 
 def admissible_beta(epsilon: float, delta: float) -> float:
-    """Beta = epsilon/(2 ln(1/delta)), after checking that Lap(1) allows it.
+    """Beta = epsilon/(2 ln(1/delta)), checked to be admissible for Lap(1).
 
     Stretching Lap(1) by e^beta has hockey-stick divergence e^-t (1 - e^-beta) at epsilon/2, with
     t = (epsilon/2 + beta)/(e^beta - 1); shrinking it has none while beta <= epsilon/2. Sliding by
@@ -125,11 +125,11 @@ def smooth_sensitivity(
 ) -> float:
     """The beta-smooth sensitivity of the median, exactly; for infinite beta the local one.
 
-    max over databases x' of LS(x') e^{-beta distance(x, x')} (Nissim, Raskhodnikova and Smith
-    2007, Definition 2.2). Every local sensitivity of a database some steps away is a gap
-    x_j - x_i of this one, with x_0 = lower and x_{n+1} = upper, once the values between are gone
-    and the median has moved there; ``relation`` says how many steps that takes. Memory O(n), time
-    O(n) for each step that still matters.
+    max over databases x' of LS(x') e^{-beta distance(x, x')} (Nissim, Raskhodnikova and Smith 2007,
+    Definition 2.2). Every local sensitivity of a database some steps away is a gap x_j - x_i of
+    this one, with x_0 = lower and x_{n+1} = upper, once the values between are removed and the
+    median has moved there; ``relation`` determines the number of steps. Memory O(n), time O(n) for
+    each step that still matters.
 
     Parameters
     ----------
@@ -153,22 +153,22 @@ def smooth_sensitivity(
 
 
 _STEEPEST = 1e300
-"""Stands for an infinite beta, whose product with no steps must be 0."""
+"""In place of an infinite beta, so that its product with 0 steps is 0."""
 
 
 def _balance(i: NDArray[np.intp], j: NDArray[np.intp], n: int) -> NDArray[np.float64]:
-    # Add or remove at an end until as many values lie above the gap as below, or one more: then
-    # one further step moves the median across it.
+    # Add or remove at an end until the values above the gap are as many as those below, or one
+    # more; then one further step moves the median across it.
     excess = (n + 1 - j) - i
     return np.where(excess > 0, excess - 1.0, -excess)
 
 
 def _hold_the_median(i: NDArray[np.intp], j: NDArray[np.intp], n: int) -> NDArray[np.float64]:
-    # The values between move to either side as it takes; a gap beside the median is no use.
+    # The values between move to either side as needed; the median must be in the gap.
     middle = (n + 1) // 2
     return np.where((i <= middle) & (middle <= j), 0.0, math.inf)
 
 
 EXTRA_STEPS = {1: _balance, 2: _hold_the_median}
-"""Steps to where the median jumps from x_i to x_j, besides one for each value between them, by
+"""Steps until the median jumps from x_i to x_j, besides one for each value between them, by
 ``records_touched``."""

@@ -1,8 +1,8 @@
-"""Noise around a value that is itself random: one kind of scalar functions for many mechanisms.
+"""Noise around a random value: one kind of scalar functions for many mechanisms.
 
-The answer is u + z: u one of finitely many values, with a probability on each database, z noise of
-one shape and scale. With a single value it is plain noise (discrete, of stairs, truncated), with
-the values of a sample's query the same noise on a random sample.
+The answer is u + z: u is one of finitely many values, with a probability on each database, and z is
+noise of one shape and scale. A single value gives plain noise (discrete, staircase, truncated); the
+values of a query on samples give the noise on a random sample.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _VALUES = 6
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise's shape, its scale, and what a few shapes need beside.
+    """The shape and scale of noise, and the parameters of some shapes.
 
     ``reach`` > 0 conditions normal or Laplace noise on [-reach, reach].
     """
@@ -54,8 +54,8 @@ def mixture_row(
     values = sorted({*first, *second})
     if len(values) > _MOST_VALUES:
         raise InvalidInput(
-            f"the sampled query has {len(values)} possible values, and at most {_MOST_VALUES} can "
-            "be told apart; ask a query of few values, or of fewer records"
+            f"the sampled query has {len(values)} possible values, and at most {_MOST_VALUES} are "
+            "allowed; use a query of few values, or fewer records"
         )
     if noise.shape in (GEOMETRIC, DISCRETE_NORMAL) and not all(u.is_integer() for u in values):
         odd = next(u for u in values if not u.is_integer())
@@ -95,7 +95,7 @@ def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
             place += 1
     centre = params[_VALUES + place]
     while True:
-        if 0.0 < reach < scale:  # nearly flat: few of a uniform proposal are rejected
+        if 0.0 < reach < scale:  # nearly flat, so few uniform proposals are rejected
             z = reach * (2.0 * noise.random() - 1.0)
             fall = 0.5 * (z / scale) ** 2 if shape == 0 else abs(z) / scale
             if noise.standard_exponential() < fall:
@@ -131,7 +131,7 @@ def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
 
 
 def _loss(params: Numbers, answer: float) -> float:
-    # Densities relative to that around one possible value, which keeps the digits of a small loss.
+    # Densities relative to that around one possible value, so that a small loss is accurate.
     shape, scale, n, reach = int(params[0]), params[1], int(params[5]), params[4]
     reference, peak_0, peak_1 = math.nan, -math.inf, -math.inf
     first, second = 0.0, 0.0
@@ -151,7 +151,7 @@ def _loss(params: Numbers, answer: float) -> float:
             steps += 1.0 if there - math.floor(there) >= params[3] else 0.0
             steps -= 1.0 if here - math.floor(here) >= params[3] else 0.0
             log = params[2] * steps
-        # Two sums, each with its own largest term taken out: either may be far below the other.
+        # Two sums, each relative to its own largest term, as either may be far below the other.
         p0, p1 = params[_VALUES + 3 * n + i], params[_VALUES + 4 * n + i]
         if p0 > 0.0:
             if log > peak_0:

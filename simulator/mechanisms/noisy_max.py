@@ -76,7 +76,7 @@ class ReportNoisyMax(FiniteMechanism):
     def sample(
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
     ) -> float:
-        """Run the algorithm itself: noise on every count, then the index of the largest."""
+        """The index of the largest noisy count, by running the algorithm."""
         counts = candidates("report noisy max", self.query(database))
         noisy = counts + noise.laplace(
             scale=positive("scale", self.scale(relation)), size=len(counts)
@@ -85,15 +85,15 @@ class ReportNoisyMax(FiniteMechanism):
 
 
 FARTHEST = 680.0
-"""Noise scales below the largest count after which a lower one makes no difference."""
+"""Largest distance of a count below the largest, in noise scales; lower counts are raised to it."""
 
 
 @lru_cache(maxsize=256)
 def largest_index_law(counts: tuple[float, ...]) -> np.ndarray:
     """Pr[i = argmax_j counts_j + Lap(1)] for every i, shape (len(counts),).
 
-    A count more than 680 below the largest is lifted to there, where it wins with probability
-    below 1e-290.
+    A count more than 680 below the largest is raised to that distance, where it wins with
+    probability below 1e-290.
     """
     c = np.maximum(np.array(counts), max(counts) - FARTHEST)
     y, w = panels(c, len(c))

@@ -1,7 +1,7 @@
-"""Post-processing: whatever is made of an answer is as private as the answer.
+"""Post-processing: a function of an answer is as private as the answer.
 
-Dwork and Roth 2014, Proposition 2.1. The likelihoods are pushed forward exactly: through any
-function of finitely many outcomes, through cuts of a continuous answer, through a bijection.
+Dwork and Roth 2014, Proposition 2.1. The exact likelihoods are computed for any function of
+finitely many outcomes, for cuts of a continuous answer, and for a bijection.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Vector = NDArray[np.float64]
 
 
 class TableMechanism(ScalarMechanism):
-    """Finitely many outcomes made from another mechanism's; plays compiled.
+    """A mechanism with finitely many outcomes, made from another mechanism's answer.
 
-    A subclass is a frozen dataclass with a ``mechanism``, and gives ``table``.
+    A subclass is a frozen dataclass with a ``mechanism``; it defines ``table``.
     """
 
     __slots__ = ()
@@ -45,12 +45,12 @@ class TableMechanism(ScalarMechanism):
 
     @property
     def query(self) -> Query:  # type: ignore[override]
-        """The query of the mechanism behind."""
+        """The query of the inner mechanism."""
         return self.mechanism.query
 
     @property
     def parameter(self) -> float:
-        """The privacy parameter of the mechanism behind; raises InvalidInput if left free."""
+        """The privacy parameter of the inner mechanism; raises InvalidInput if it is free."""
         return self.mechanism.fixed_parameter()
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
@@ -70,7 +70,7 @@ class TableMechanism(ScalarMechanism):
     def checked_row(
         self, database_0: Database, database_1: Database, relation: Relation
     ) -> tuple[float, ...]:
-        """``row`` for two databases, which the mechanism behind has checked."""
+        """``row`` for two databases, which the inner mechanism checks."""
         self.mechanism.checked_row(database_0, database_1, relation)
         return self.row(*self.table(database_0, database_1, relation), relation)
 
@@ -92,8 +92,8 @@ class PostProcessed(TableMechanism):
     function : from the outcome, a whole number, to a whole number >= 0, which is the answer (as
         a float).
 
-    Raises NotApplicable for a mechanism of another kind, InvalidInput for a function that gives
-    anything else.
+    Raises NotApplicable for a mechanism of another kind, InvalidInput for a function with other
+    values.
     """
 
     mechanism: ScalarMechanism
@@ -102,7 +102,7 @@ class PostProcessed(TableMechanism):
     def table(
         self, database_0: Database, database_1: Database, relation: Relation
     ) -> tuple[Vector, Vector]:
-        """Add up the probabilities of the outcomes that the function makes one."""
+        """The probabilities of the function's values."""
         pair = self.mechanism.pair(database_0, database_1, relation)
         try:
             answers, *tables = outcomes_of(pair)
@@ -127,14 +127,14 @@ def _place(function: Callable[[int], int], outcome: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Cells(TableMechanism):
-    """Tell only in which cell between ``cuts`` a Laplace or Gaussian answer lies.
+    """The number of the cell between ``cuts`` that contains a Laplace or Gaussian answer.
 
     Parameters
     ----------
     mechanism : Laplace or Gaussian, of a real-valued query.
     cuts : ascending, finite.
 
-    The answer is the number of cuts below the mechanism's, as a float.
+    The answer is the number of cuts below the mechanism's answer, as a float.
     """
 
     mechanism: Laplace | Gaussian
@@ -152,7 +152,7 @@ class Cells(TableMechanism):
     def table(
         self, database_0: Database, database_1: Database, relation: Relation
     ) -> tuple[Vector, Vector]:
-        """The cells' probabilities, each from the tail in which it keeps its digits."""
+        """The cells' probabilities, each computed from the smaller tail."""
         cdf, scale = NOISE[type(self.mechanism)], noise_scale(self.mechanism, relation)
         edges = np.array([-math.inf, *self.cuts, math.inf])
         first, second = (
@@ -188,7 +188,7 @@ def _between(cdf: Callable[[Vector], Vector], z: Vector) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class Recoded(Mechanism):
-    """A bijection of another mechanism's answer, any mechanism: no loss changes.
+    """A bijection of another mechanism's answer, which changes no loss.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ class Recoded(Mechanism):
     def sample(
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
     ) -> Any:
-        """Recode an answer."""
+        """A recoded answer."""
         return self.forward(self.mechanism.sample(database, noise, relation))
 
     def pair(
@@ -243,7 +243,7 @@ class RecodedPair:
     back: Callable[[Any], Any]
 
     def sample(self, b: int, noise: np.random.Generator) -> Any:
-        """Draw and recode."""
+        """Draw a recoded answer."""
         return self.forward(self.behind.sample(b, noise))
 
     def loss(self, answer: Any) -> float:

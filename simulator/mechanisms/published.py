@@ -1,4 +1,4 @@
-"""Mechanisms that publish some people's records in the clear, and nothing about the others."""
+"""Mechanisms that publish some records in the clear, and nothing about the others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Counts = NDArray[np.int64]
 class Publishing(PairMechanism):
     """Publish a random multiset of the database's records in the clear.
 
-    A subclass is a frozen dataclass; it gives ``draw`` and ``log_weight``.
+    A subclass is a frozen dataclass; it defines ``draw`` and ``log_weight``.
     """
 
     __slots__ = ()
@@ -35,10 +35,10 @@ class Publishing(PairMechanism):
 
     @abstractmethod
     def log_weight(self, size_0: int, size_1: int) -> float:
-        """Ln of the ratio of the likelihoods, but for the ways to choose the answer."""
+        """Ln of the ratio of the likelihoods, without the numbers of ways to choose the answer."""
 
     def check(self, database: Database) -> None:
-        """Raise Breach for a database that is not as promised; by default any is."""
+        """Raise Breach for a database that is not as promised; by default every database is."""
 
     def pair(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
@@ -87,10 +87,10 @@ class NameAndShame(Publishing):
     ----------
     delta : in (0, 1).
 
-    The answer is the :class:`Database` of the published records, so ``"alice" in answer`` tells
+    The answer is the :class:`Database` of the published records, so ``"alice" in answer`` reveals
     that Alice was there. It is (0, delta)-DP, in other words it keeps delta-additive secrecy
-    (Properties of DP, chapter 5, exercise 2.3): two neighbours' answers differ only when the
-    record that they differ in is published. A larger epsilon buys no smaller delta.
+    (Properties of DP, chapter 5, exercise 2.3): two neighbours' answers differ only when the record
+    that they differ in is published. A larger epsilon buys no smaller delta.
     """
 
     delta: float
@@ -103,11 +103,11 @@ class NameAndShame(Publishing):
         return ApproxDP(0.0, self.delta)
 
     def draw(self, counts: Counts, noise: np.random.Generator) -> Counts:
-        """Publish each record by a coin of its own."""
+        """Publish each record independently."""
         return noise.binomial(counts, self.delta)
 
     def log_weight(self, size_0: int, size_1: int) -> float:
-        """The larger database has one more record to keep hidden."""
+        """The log weight of the records that are hidden."""
         return (size_0 - size_1) * math.log1p(-self.delta)
 
     def law(
@@ -129,7 +129,7 @@ class JustAFew(Publishing):
     Parameters
     ----------
     rows : how many, at least 1.
-    at_least : the public promise that every database holds at least so many records, >= rows.
+    at_least : the promised least number of records of every database, >= rows; public.
 
     The answer is the :class:`Database` of the published records. Dwork and Roth 2014, section
     2.3, call it the "just a few" philosophy; Zhang 2020 (lecture 7). A person among n is
@@ -159,7 +159,7 @@ class JustAFew(Publishing):
         return noise.multivariate_hypergeometric(counts, self.rows)
 
     def log_weight(self, size_0: int, size_1: int) -> float:
-        """The larger database has more sets of rows to choose."""
+        """The log ratio of the numbers of sets of rows."""
         return log_choice_ratio(size_1, size_0, self.rows)
 
     def check(self, database: Database) -> None:

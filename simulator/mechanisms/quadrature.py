@@ -1,4 +1,4 @@
-"""Integrals over Laplace noise, whose integrands are smooth but for a kink at every value."""
+"""Quadrature over Laplace noise, for integrands that are smooth except for kinks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike, NDArray
 
 REACH = 46
-"""Noise scales beyond the outermost kink after which less than 1e-19 of the mass remains."""
+"""Noise scales beyond the outermost kink; less than 1e-19 of the mass is outside."""
 
 
 def panels(kinks: ArrayLike, steepest: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -21,7 +21,7 @@ def panels(kinks: ArrayLike, steepest: int) -> tuple[NDArray[np.float64], NDArra
     """
     knots = np.unique(np.asarray(kinks, dtype=float))
     ends = [knots[0] - REACH, *knots, knots[-1] + REACH]
-    pieces = max(1, -(-steepest // 20))  # to a unit: e^{20y} over a panel costs no digit
+    pieces = max(1, -(-steepest // 20))  # per unit; e^{20y} over a panel is integrated accurately
     edges = np.unique(
         np.concatenate(
             [np.linspace(a, b, 1 + pieces * math.ceil(b - a)) for a, b in itertools.pairwise(ends)]

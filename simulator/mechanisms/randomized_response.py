@@ -33,11 +33,11 @@ def _prepare(row: Numbers, epsilon: float, params: Any) -> None:
     params[1] = row[1]
     params[2] = 1.0 / (1.0 + math.exp(-epsilon))
     params[3] = epsilon * (row[0] - row[1])
-    params[4] = math.exp(-epsilon) * params[2]  # 1 - truth would lose its digits
+    params[4] = math.exp(-epsilon) * params[2]  # 1 - truth would lose digits
 
 
 def _sample(params: Numbers, b: int, noise: np.random.Generator) -> float:
-    # arithmetic, for a branch on the coin would be mispredicted every other round
+    # arithmetic, as a branch would be mispredicted in every second round
     lie = 0.0 if noise.random() < params[2] else 1.0
     return abs(params[b] - lie)
 

@@ -1,4 +1,4 @@
-"""Sample and aggregate: any statistic at all, on many small samples, and a private median."""
+"""Sample and aggregate: any statistic on blocks of records, and a private median of its values."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ class SampleAndAggregate(ScaledLaplace):
 
     Parameters
     ----------
-    statistic : of a non-empty database, any number; nothing is assumed of its sensitivity.
+    statistic : a number for every non-empty database; its sensitivity may be anything.
     blocks : how many, at least 1.
     epsilon : > 0.
     delta : in (0, 1).
     lower, upper : the range that the statistic's values are clipped to.
     seed : chooses the partition, publicly.
 
-    (epsilon, delta)-DP: a record belongs to one block, whatever else the database holds, so that
-    one step moves one of the block values (two, when a replaced record changes blocks). Nissim,
-    Raskhodnikova and Smith 2007, section 4; Zhang 2020 (lecture 7). A record's block is a hash of
-    the record, so equal records share a block. A block without records counts as the middle of
-    the range.
+    (epsilon, delta)-DP: a record's block does not depend on other records, so one step changes one
+    of the block values (two, when a replaced record changes blocks). Nissim, Raskhodnikova and
+    Smith 2007, section 4; Zhang 2020 (lecture 7). A record's block is a hash of the record, so
+    equal records share a block. A block without records counts as the middle of the range.
     """
 
     statistic: Callable[[Database], float]
@@ -67,7 +66,7 @@ class SampleAndAggregate(ScaledLaplace):
     def block_values(self, database: Database) -> np.ndarray:
         """The statistic's clipped value on every block, shape (blocks,).
 
-        Raises InvalidInput where the statistic gives something that is not a number.
+        Raises InvalidInput where the statistic is not a number.
         """
         parts: list[dict[Any, int]] = [{} for _ in range(self.blocks)]
         for record, times in database.records():
@@ -88,7 +87,7 @@ class SampleAndAggregate(ScaledLaplace):
     def centre_and_scale(self, database: Database, relation: Relation) -> tuple[float, float]:
         """The median of the block values, and a smooth bound on its change over alpha.
 
-        Where a step moves t block values, the bound is that for t steps of beta/t each.
+        Where a step changes t block values, the bound is that for t steps of beta/t each.
         """
         values = np.sort(self.block_values(database))
         moved = relation.records_touched

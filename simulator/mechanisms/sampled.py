@@ -48,7 +48,7 @@ _MOST_SAMPLES, _MOST_SUMS = 4096, 1 << 20
 
 
 class _Sampled(ScalarMechanism):
-    """What both ways of sampling share: the mixture over samples, and the guarantee by rate."""
+    """The common part of both ways of sampling: the mixture over samples, and the guarantee."""
 
     __slots__ = ()
 
@@ -58,17 +58,17 @@ class _Sampled(ScalarMechanism):
 
     @property
     def query(self) -> Query:  # type: ignore[override]
-        """The query of the mechanism behind."""
+        """The query of the inner mechanism."""
         return self.mechanism.query
 
     @property
     def scalars(self) -> Scalars:  # type: ignore[override]
-        """Noise around a random value, or a table."""
+        """The kind: noise around a random value, or a table."""
         return NOISE_MIXTURE if has_noise(self.mechanism) else FINITE
 
     @property
     def parameter(self) -> float:
-        """The privacy parameter of the mechanism behind; raises InvalidInput if left free."""
+        """The privacy parameter of the inner mechanism; raises InvalidInput if it is free."""
         return self.mechanism.fixed_parameter()
 
     @property
@@ -85,7 +85,7 @@ class _Sampled(ScalarMechanism):
         require_relation(relation, type(self))
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
-        """Of a Gaussian its own family; of pure and approximate privacy the amplified one.
+        """The guarantee of a sampled Gaussian, or the amplified pure or approximate guarantee.
 
         Raises NotApplicable under another relation, and for a mechanism whose worst pair has two
         directions.
@@ -101,7 +101,7 @@ class _Sampled(ScalarMechanism):
         return subsampled(promised, self._rate)
 
     def worst_law(self, relation: Relation = ADD_REMOVE) -> PrivacyLossLaw | None:
-        """Of a mechanism with a worst pair: that pair sampled, both directions at once."""
+        """The law of the sampled worst pair, both directions at once; None without a worst pair."""
         self._check(relation)
         base = self.mechanism.worst_law(relation) or self.mechanism.guarantee(relation).worst_law
         return None if base is None else SampledWithoutReplacementLaw(base, self._rate).simplest
@@ -109,7 +109,7 @@ class _Sampled(ScalarMechanism):
     def checked_row(
         self, database_0: Database, database_1: Database, relation: Relation
     ) -> tuple[float, ...]:
-        """``row`` for two databases, whose whole queries must keep the sensitivity."""
+        """``row`` for two databases; raises Breach where the query exceeds its sensitivity."""
         self._check(relation)
         self.mechanism.checked_row(database_0, database_1, relation)
         if not isinstance(self.query, CountingQuery | PredicateQuery | ClippedSum):
@@ -138,13 +138,13 @@ class _Sampled(ScalarMechanism):
                     raise Breach(f"on samples of the two databases {complaint}")
 
     def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
-        """Not from the values on all records: see ``checked_row``."""
+        """Raise NotApplicable; see ``checked_row``."""
         raise NotApplicable(f"{type(self).__name__} needs the databases, not the query's values")
 
     def _tables(
         self, database_0: Database, database_1: Database, relation: Relation
     ) -> list[np.ndarray]:
-        """Probabilities of the outcomes, the mean over samples."""
+        """Probabilities of the outcomes on each database, as means over samples."""
         tables = []
         for database in (database_0, database_1):
             total: Any = 0.0
@@ -157,9 +157,9 @@ class _Sampled(ScalarMechanism):
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> PrivacyLossLaw:
-        """Exact where the query has one value on one database and two on the other.
+        """The exact law where the query has one value on one database and two on the other.
 
-        Raises NotApplicable where other records sampled at random move the value too.
+        Raises NotApplicable where other sampled records change the value too.
         """
         row = self.checked_row(database_0, database_1, relation)
         if not has_noise(self.mechanism):
@@ -198,9 +198,8 @@ def require_relation(relation: Relation, sampling: type[_Sampled]) -> None:
 class PoissonSubsampled(_Sampled):
     """A mechanism on a sample that holds each record with probability ``rate``, independently.
 
-    The sample is the mechanism's own randomness: an answer's likelihood is the mean over all of
-    them. Counts and clipped sums are summed up whatever the records; of another query at most 4096
-    different samples are listed.
+    An answer's likelihood is the mean over all samples. Counts and clipped sums may be of any
+    database; for another query at most 4096 different samples are enumerated.
 
     Parameters
     ----------
@@ -240,8 +239,8 @@ class PoissonSubsampled(_Sampled):
             counts[value] = counts.get(value, 0) + times
         for value, times in counts.items():
             likely = _likely(times, self.rate)
-            chances = _binomial(likely, times, self.rate)
-            kept = [(k * value, p) for k, p in zip(likely, chances) if p > 0.0]
+            probabilities = _binomial(likely, times, self.rate)
+            kept = [(k * value, p) for k, p in zip(likely, probabilities) if p > 0.0]
             if len(found) * len(kept) > _MOST_SUMS:
                 raise InvalidInput(
                     f"a sample of this database has more than {_MOST_SUMS} possible sums; give "
@@ -259,9 +258,9 @@ class PoissonSubsampled(_Sampled):
         records = list(database.records())
         many = math.prod(times + 1 for _, times in records)
         _check_samples(many)
-        chances = [_binomial(range(times + 1), times, self.rate) for _, times in records]
+        probabilities = [_binomial(range(times + 1), times, self.rate) for _, times in records]
         for counts in product(*(range(times + 1) for _, times in records)):
-            weight = math.prod(float(p[kept]) for p, kept in zip(chances, counts))
+            weight = math.prod(float(p[kept]) for p, kept in zip(probabilities, counts))
             if weight > 0.0:
                 sample = {r: kept for (r, _), kept in zip(records, counts) if kept}
                 yield Database(sample), weight
@@ -275,7 +274,7 @@ class SampledWithoutReplacement(_Sampled):
     ----------
     mechanism : as of :class:`PoissonSubsampled`.
     size, population : whole, 0 <= size <= population; both are public. A mean over the sample is
-        ``clipped_mean(..., at_least=size)``, whose sensitivity is that of a sample of the size.
+        ``clipped_mean(..., at_least=size)``, whose sensitivity is that of a sample of this size.
 
     Source: Balle, Barthe and Gaboardi 2018, Theorem 9, under replace-one.
     """
@@ -327,15 +326,15 @@ def _sampled_family(promised: DiscreteGaussianDP, rate: float) -> DominatedDP:
 
 
 def _binomial(kept: range, times: int, rate: float) -> list[float]:
-    """Probabilities that so many of equal records are in a Poisson sample."""
-    from scipy.stats import binom  # takes longer to import than all else here
+    """Probabilities of the numbers ``kept`` of equal records in a Poisson sample."""
+    from scipy.stats import binom  # slow to import
 
-    chances: list[float] = binom.pmf(np.arange(kept.start, kept.stop), times, rate).tolist()
-    return chances
+    probabilities: list[float] = binom.pmf(np.arange(kept.start, kept.stop), times, rate).tolist()
+    return probabilities
 
 
 def _likely(times: int, rate: float) -> range:
-    """The counts outside of which a Poisson sample of equal records has mass below 1e-300."""
+    """The range of counts of equal records in a Poisson sample, up to mass 1e-300."""
     # Bernstein's inequality.
     reach = math.ceil(40.0 * math.sqrt(times * rate * (1.0 - rate)) + 800.0)
     middle = round(times * rate)
@@ -345,8 +344,8 @@ def _likely(times: int, rate: float) -> range:
 def _check_samples(many: int) -> None:
     if many > _MOST_SAMPLES:
         raise InvalidInput(
-            f"this database has {many} different samples, and at most {_MOST_SAMPLES} are listed; "
-            "ask a count or a clipped sum on a Poisson sample, or of fewer records"
+            f"this database has {many} different samples, and at most {_MOST_SAMPLES} are "
+            "enumerated; use a count or a clipped sum, or fewer records"
         )
 
 
@@ -358,7 +357,7 @@ def _gathered(pairs: Any) -> dict[float, float]:
 
 
 def check_mechanism(mechanism: object) -> None:
-    """Raise InvalidInput unless the mechanism can run on a sample here."""
+    """Raise InvalidInput unless the mechanism can run on a sample."""
     if not isinstance(mechanism, ScalarMechanism) or isinstance(mechanism, _Sampled):
         raise InvalidInput(
             f"a sample is taken for a mechanism with one number as its answer, not {mechanism!r}"

@@ -1,4 +1,4 @@
-"""Laplace noise whose scale depends on the database, and so is itself a message."""
+"""Laplace noise whose scale depends on the database."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def _loss(params: Numbers, answer: float) -> float:
     scale_0, scale_1 = params[2], params[3]
     if scale_0 > 0.0 and scale_1 > 0.0:
         return abs(answer - params[1]) / scale_1 - abs(answer - params[0]) / scale_0 + params[4]
-    # without noise an answer is the value itself, which noise never hits exactly
+    # without noise the answer is the value itself, which noise has probability 0 of hitting
     first = scale_0 == 0.0 and answer == params[0]
     second = scale_1 == 0.0 and answer == params[1]
     if first == second:
-        # both certain of it; or neither, and only the noisy side can have given it
+        # both are certain; or neither is, and only the side with noise has this answer
         return 0.0 if first else (-math.inf if scale_0 == 0.0 else math.inf)
     return math.inf if first else -math.inf
 
@@ -52,10 +52,10 @@ SCALED_LAPLACE = Scalars(
 
 
 class ScaledLaplace(ScalarMechanism):
-    """A number plus Laplace noise of a scale that the database itself decides.
+    """A number plus Laplace noise whose scale depends on the database.
 
-    A subclass is a frozen dataclass with an ``epsilon``; it gives ``centre_and_scale``. Plays
-    compiled. There is no tilted law: with two scales its normalizer is infinite for large theta.
+    A subclass is a frozen dataclass with an ``epsilon``; it defines ``centre_and_scale``. There is
+    no tilted law, as with two scales its normalizer is infinite for large theta.
     """
 
     __slots__ = ()
@@ -64,7 +64,7 @@ class ScaledLaplace(ScalarMechanism):
 
     @abstractmethod
     def centre_and_scale(self, database: Database, relation: Relation) -> tuple[float, float]:
-        """What is answered but for the noise, and the noise's scale, >= 0."""
+        """The answer without noise, and the noise's scale, >= 0."""
 
     def row(self, value_0: Any, value_1: Any, relation: Relation) -> tuple[float, ...]:
         """(centre 0, centre 1, scale 0, scale 1)."""
@@ -73,7 +73,7 @@ class ScaledLaplace(ScalarMechanism):
     def checked_row(
         self, database_0: Database, database_1: Database, relation: Relation
     ) -> tuple[float, ...]:
-        """``row`` for two databases; no sensitivity is stated, hence none can be exceeded."""
+        """``row`` for two databases; no sensitivity is stated, so none is checked."""
         first = self.centre_and_scale(database_0, relation)
         return self.row(first, self.centre_and_scale(database_1, relation), relation)
 

@@ -1,4 +1,4 @@
-"""The graphs of a game under a filter: what the filter certainly admits, and what it may admit."""
+"""The graphs of a game under a filter: of plays certainly admitted, and possibly admitted."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from simulator.worst.own_filter import OwnFilter, Transitions
 
 FEW_NODES = 50_000
 FEW_SUMS = 2_000
-"""Up to so many states of a monotone filter are kept as they are, to the last bit."""
+"""Most states of a monotone filter that are kept exactly."""
 _MARGIN = 1e-11
-"""Relative: rounding of a filter's own arithmetic, which depends on the order of the rounds."""
+"""Relative rounding of a filter's own arithmetic, which depends on the order of the rounds."""
 
 
 @dataclass(frozen=True)
 class FilterGraphs:
-    """The two arenas of a filter: what it certainly admits, and what it may admit."""
+    """The two graphs of a filter: of plays certainly admitted, and of plays possibly admitted."""
 
     certain: GameGraph
     possible: GameGraph
 
     @classmethod
     def of(cls, certain: GameGraph, possible: GameGraph) -> FilterGraphs:
-        """The two arenas, which are one where they are equal: then the two ends may meet."""
+        """The two graphs, as one object where they are equal, so that the two ends may meet."""
         if np.array_equal(certain.follow, possible.follow):
             return cls(certain, certain)
         return cls(certain, possible)
@@ -57,13 +57,12 @@ def filter_graphs(
     *,
     unit: float | None = None,
 ) -> FilterGraphs:
-    """Return the graphs of a game.
+    """The graphs of a game.
 
     Parameters
     ----------
-    resolution : into how many units a budget is cut at least, where costs do not add up on a grid
-        of their own.
-    unit : of a budget, in place of that; then only the graph of what it may admit is made.
+    resolution : least number of units of a budget, where costs are not on a grid of their own.
+    unit : of a budget, instead of ``resolution``; then only the graph of possible plays is made.
 
     Raises
     ------
@@ -91,13 +90,13 @@ def filter_graphs(
 
 
 def require_rounds(rounds: int | None) -> None:
-    """Raise InvalidInput where neither a filter nor a number of rounds ends the game."""
+    """Raise InvalidInput where ``rounds`` is None, so that the game has no end."""
     if rounds is None:
         raise InvalidInput("nothing ends the game: give a number of rounds, or a filter")
 
 
 def price_of(filter_: Filter, option: Option, relation: Relation) -> tuple[float, float]:
-    """Return what the filter charges for an option in play.
+    """The filter's price of an option.
 
     Raises NotApplicable where it cannot account for it, or for a parameter that is left free.
     """
@@ -119,16 +118,16 @@ def _stepped(
     relation: Relation,
     scale: float = 1.0,
 ) -> GameGraph:
-    """Return the graph of every state that the filter's own step reaches.
+    """The graph of the states that the filter's own step reaches.
 
-    Where its sums round, costs are ``scale`` times the true ones; a rule that is no sum is kept.
+    Where its sums round, costs are ``scale`` times the true ones.
     """
     prices = [price_of(filter_, option, relation) for option in options]
     if filter_.rounds_up:
         prices = [(epsilon * scale, delta) for epsilon, delta in prices]
     step, initial = filter_.over_menu(prices)
     largest = [max(abs(x), 1e-300) for x in initial]
-    # the step gets its own states; sums are kept under rounded ones
+    # the step receives its own states, which are found by rounded sums
     known: dict[Hashable, tuple[float, ...]] = {}
 
     def rounded(state: tuple[float, ...]) -> Hashable:
@@ -163,14 +162,14 @@ def _own(
             raise NotApplicable(FREE_NEEDS_A_SUM)
         found = _own_states(transitions, options, rounds, FEW_NODES)
         return FilterGraphs(found, found)
-    finally:  # a broken contract explains any other error
+    finally:  # raises first, as a broken contract explains any other error
         transitions.check()
 
 
 def _own_states(
     transitions: Transitions, options: Sequence[Option], rounds: int | None, most: int
 ) -> GameGraph:
-    """The filter's own states, to the last bit."""
+    """The graph of the filter's own states, not rounded."""
 
     def admit(state: Any, option: int) -> Any:
         return transitions.after(state, options[option].guarantee)
@@ -185,7 +184,7 @@ def _own_sum(
     resolution: int,
     unit: float | None,
 ) -> FilterGraphs:
-    """The graphs of a monotone filter: its own states where they are few, else whole units."""
+    """The graphs of a monotone filter: of its own states if these are few, else of units."""
     if unit is not None:
         possible = _in_units(transitions, options, rounds, Units(transitions.initial, unit))
         return FilterGraphs(possible, possible)
@@ -208,7 +207,7 @@ def _in_units(
     *,
     up: bool = False,
 ) -> GameGraph:
-    """States in whole units from the first one: each at least the true state (up), or at most."""
+    """The graph of states in whole units from the first one, each rounded up or down."""
 
     def admit(count: Any, option: int) -> int | None:
         guarantee = options[option].guarantee if up else options[option].least
@@ -222,12 +221,12 @@ def _in_units(
 class Units:
     """A monotone filter's states in whole units from its first one, rounding included.
 
-    ``state(count, up)`` lies ``slack(count)`` units beside the count: above it or below it. The
-    slack grows by more in a round than what the sum of that round can be off.
+    ``state(count, up)`` lies ``slack(count)`` units above the count (up) or below it. The slack
+    grows in each round by more than the rounding of that round's sum.
 
     Attributes
     ----------
-    mismatch : how far a round's cost lies from a whole number of units, where it counts as one.
+    mismatch : the distance of a round's cost from a whole number of units, where it counts as one.
     """
 
     initial: float
@@ -263,7 +262,7 @@ class Units:
 def _units(
     transitions: Transitions, options: Sequence[Option], rounds: int | None, resolution: int
 ) -> Units:
-    """The units of a monotone filter's states: common to all costs of a first round, or fine ones.
+    """The units of a monotone filter's states: a common divisor of first costs, or a fine unit.
 
     Raises InvalidInput where a round costs nothing and no number of rounds ends the game.
     """
@@ -284,10 +283,10 @@ def _units(
 
 
 def cost_of(filter_: Filter | OwnFilter, guarantee: Guarantee, largest: Guarantee) -> float:
-    """Return what a round adds to the one sum of the filter; ``largest`` is the largest promise.
+    """The cost of a round in the filter's running sum; ``largest`` is the largest promise.
 
-    Infinite where the filter would not admit it even as the first. Raises NotApplicable for a
-    filter that keeps no such sum.
+    Infinite where the filter refuses the round even as the first. Raises NotApplicable for a filter
+    without such a sum.
     """
     if isinstance(filter_, Filter):
         return budget_of(filter_, filter_.price(largest)[0]).cost(filter_.price(guarantee)[0])
@@ -310,12 +309,12 @@ def _by_budget(
     resolution: int,
     unit: float | None = None,
 ) -> FilterGraphs:
-    """Return the graphs of a filter that keeps one sum: costs in whole units, up and down."""
+    """The graphs of a filter that keeps one sum: costs in whole units, rounded up and down."""
     prices = [(filter_.price(option.guarantee), filter_.price(option.least)) for option in options]
     if any(leak > 0.0 for pair in prices for _, leak in pair):
         raise NotApplicable(
             f"the {filter_.name} filter keeps a second sum for the rounds' deltas, and the menu "
-            "brings it to more states than can be tried; leave out what has a delta"
+            "leads to more states than can be enumerated; leave out mechanisms with a delta"
         )
     budget: Budget = budget_of(filter_, max(pair[0][0] for pair in prices))
     played = [budget.cost(pair[0][0]) for pair in prices]
@@ -327,12 +326,12 @@ def _by_budget(
     if unit is None and common is not None and budget.possible / common <= 8 * resolution:
         unit = common
     elif unit is None:
-        # a whole number of units for the least cost: rounded up, it would be charged up to twice
+        # a divisor of the least cost, which rounding up could otherwise double
         cheapest = min((cost for cost in least if cost > 0.0), default=budget.possible)
         unit = cheapest / math.ceil(cheapest * resolution / budget.possible)
     up = [math.ceil(cost / unit * (1.0 - 1e-12) - 1e-9) for cost in played]
     down = [math.floor(cost / unit * (1.0 + 1e-12) + 1e-9) for cost in least]
-    # a cost that is a whole number but for rounding is not rounded down: room for all of them
+    # room for costs that are whole numbers up to rounding
     possible = budget_graph(down, math.floor(budget.possible / unit + 1e-3), rounds)
     if only_possible:
         return FilterGraphs(possible, possible)

@@ -1,8 +1,8 @@
-"""A free parameter under a filter, charged too little: the options of the upper end.
+"""Options of the upper end for a free parameter under a filter.
 
-Every epsilon of a cell costs what the cell's lower end costs, and has the law of its upper end. A
-cell spans a share of its cost that shrinks as the grid is refined. It costs whole units of the
-budget, so nothing is lost to rounding.
+Every epsilon of a cell has the cost of the cell's lower end and the law of its upper end. Cells
+become narrower as the grid is refined. Costs are whole units of the budget, so they have no
+rounding.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from simulator.worst.game import Game
 from simulator.worst.menu import FreeEntry, Option
 
 COARSEST = 4
-"""Units that the cheapest free parameter costs on level 0; twice as many on each next."""
+"""Cost in units of the least free parameter on level 0; it doubles on each next level."""
 
 
 def budget_unit(game: Game, level: int) -> float:
-    """Return the unit of the budget on a level; raises NotApplicable where there is none."""
+    """The unit of the budget on a level; raises NotApplicable where there is none."""
     cost = cost_function(game)
     low = min(cost(e.promise_of(e.low)) for e in game.menu if isinstance(e, FreeEntry))
     if not 0.0 < low < math.inf:
@@ -33,7 +33,7 @@ def budget_unit(game: Game, level: int) -> float:
 
 
 def cost_function(game: Game) -> Callable[[Guarantee], float]:
-    """Return what the filter adds to its sum, as a function of the guarantee."""
+    """The cost of a round in the filter's sum, as a function of the guarantee."""
     filter_ = game.filter
     assert filter_ is not None
     largest = max((entry.guarantee for entry in game.menu), key=lambda g: g.core.pure_epsilon)
@@ -41,7 +41,7 @@ def cost_function(game: Game) -> Callable[[Guarantee], float]:
 
 
 def cell_options(game: Game, step: float, unit: float, level: int) -> list[Option]:
-    """FixedEntry entries as they are, free ones in cells."""
+    """The options of all entries, those of free ones in cells."""
     cost = cost_function(game)
     found: list[Option] = []
     for place, entry in enumerate(game.menu):
@@ -72,7 +72,7 @@ def _cells(
 
 
 def _root(cost_in_units: Callable[[float], float], units: float, low: float, high: float) -> float:
-    """The epsilon that costs so many units."""
+    """The epsilon whose cost is ``units``."""
     return float(
         scipy.optimize.brentq(
             lambda epsilon: cost_in_units(epsilon) - units, low, high, xtol=1e-15, rtol=1e-14
@@ -81,7 +81,7 @@ def _root(cost_in_units: Callable[[float], float], units: float, low: float, hig
 
 
 def _largest_admitted(cost_in_units: Callable[[float], float], low: float, high: float) -> float:
-    """The largest epsilon that the filter admits alone, to rounding: no cell goes beyond it."""
+    """The largest epsilon that the filter admits as a first round, up to rounding."""
     if math.isfinite(cost_in_units(high)):
         return high
     while high - low > 1e-15 * high:

@@ -19,17 +19,17 @@ from simulator.worst.menu_parsing import entries
 from simulator.worst.own_filter import OwnFilter
 
 MOST_ON_LATTICE = 2e9
-"""Sums of a game on the lattice of its losses, at most; a larger game has a coarser grid."""
+"""Most terms of a game on the lattice of its losses; a larger game has a coarser grid."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """The game that is searched: a menu, what ends the game, and the experiment.
+    """A game to search: a menu, what ends the game, and the experiment.
 
     Parameters
     ----------
-    menu : entries, or anything that :func:`~simulator.worst.menu_parsing.entries` takes.
-    rounds : how many mechanisms may run at most; None where the filter ends the game.
+    menu : entries, or a menu that :func:`~simulator.worst.menu_parsing.entries` takes.
+    rounds : the largest number of mechanisms; None where the filter ends the game.
     filter : a privacy filter of this package, or a user's
         (:class:`~simulator.worst.own_filter.OwnFilter`); None for no filter.
     experiment : 0 for delta of (P0, P1), 1 for that of (P1, P0).
@@ -65,7 +65,7 @@ class Game:
 
     @cached_property
     def coarsest(self) -> float:
-        """A grid step to begin with, in nats, where losses do not lie on a lattice."""
+        """The first grid step in nats, where losses do not lie on a lattice."""
         scales = []
         for entry in self.menu:
             if isinstance(entry, FixedEntry):
@@ -79,13 +79,13 @@ class Game:
         return min([scale for scale in scales if scale > 1e-12 * largest], default=1.0)
 
     def step(self, level: int) -> float:
-        """The grid step of a level: each has half the step of the one before, or less."""
+        """The grid step of a level, at most half that of the level before."""
         if self.exact_step is not None:
             return self.exact_step
         return self.dividing_step(self.coarsest / 2**level)
 
     def dividing_step(self, wanted: float) -> float:
-        """Return a step of at most ``wanted``, a divisor of all the menu's lengths where possible.
+        """A step of at most ``wanted`` that divides all the menu's lengths where possible.
 
         Otherwise a divisor of the widest range of an exponential mechanism.
         """

@@ -1,8 +1,8 @@
 """The graph of a game: a node for each state between two rounds, an edge for each option.
 
-A state is the number of rounds played, or what a filter has left. In a node some options are open,
-and each leads to one node. No play reaches a node twice, so the nodes can be sorted with the start
-last: the nodes after a node have smaller indices.
+A state is the number of rounds played, or the state of a filter. Each option that is open in a node
+leads to one node. No play reaches a node twice, so nodes are sorted with the start last: successors
+have smaller indices.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 from simulator.foundations.errors import InvalidInput, NotApplicable
 
 CLOSED = -1
-"""In place of a node: the option is not open."""
+"""In place of a node for an option that is not open."""
 MOST_NODES = 200_000
 
 Admit = Callable[[Any, int], Hashable | None]
-"""``admit(state, option)``: the state after it, or None where it is refused."""
+"""``admit(state, option)`` returns the next state, or None where the option is refused."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class GameGraph:
 
     @property
     def uses(self) -> np.ndarray:
-        """How many options lead to each node, shape (nodes,)."""
+        """The number of options that lead to each node, shape (nodes,)."""
         return np.bincount(self.follow[self.follow >= 0], minlength=self.nodes)
 
 
@@ -92,7 +92,7 @@ def budget_graph(costs: Sequence[int], capacity: int, rounds: int | None = None)
 
 
 def require_an_end(ends: bool) -> None:
-    """Raise InvalidInput unless the game comes to an end."""
+    """Raise InvalidInput unless the game ends."""
     if not ends:
         raise InvalidInput(
             "the filter admits some mechanism without end (a round costs nothing, or less than the "
@@ -117,10 +117,9 @@ def explored_graph(
 ) -> GameGraph:
     """Return the graph of every state that a filter reaches, by trying all options in each.
 
-    With ``rounds`` at most so many options are admitted, and a state after different numbers of
-    rounds is several nodes, unless the filter ends the game before.
-    Raises InvalidInput where a state is reached again (the filter would admit without end), and
-    NotApplicable where there are too many.
+    With ``rounds`` a state after different numbers of rounds is several nodes, unless the filter
+    ends the game earlier. Raises InvalidInput where a state is reached again (the filter would
+    admit without end), and NotApplicable where there are too many.
     """
     if rounds is not None:
         try:
@@ -148,11 +147,11 @@ def _counted(admit: Admit, rounds: int) -> Admit:
 def _explored_graph(initial: Hashable, options: int, admit: Admit, most: int) -> GameGraph:
     places: dict[Hashable, int] = {initial: 0}
     states: list[Hashable] = [initial]
-    ways: list[list[int]] = []
-    while len(ways) < len(states):
+    successors: list[list[int]] = []
+    while len(successors) < len(states):
         row = []
         for option in range(options):
-            after = admit(states[len(ways)], option)
+            after = admit(states[len(successors)], option)
             if after is None:
                 row.append(CLOSED)
                 continue
@@ -161,20 +160,20 @@ def _explored_graph(initial: Hashable, options: int, admit: Admit, most: int) ->
                 states.append(after)
                 _require_nodes(len(states), most)
             row.append(places[after])
-        ways.append(row)
-    order = _sorted(ways)
+        successors.append(row)
+    order = _sorted(successors)
     rank = np.empty(len(order) + 1, dtype=np.int32)
     rank[order] = np.arange(len(order))
     rank[CLOSED] = CLOSED
-    follow = rank[np.array([ways[node] for node in order], dtype=np.int64)]
+    follow = rank[np.array([successors[node] for node in order], dtype=np.int64)]
     return GameGraph(follow, tuple(states[node] for node in order))
 
 
-def _sorted(ways: list[list[int]]) -> list[int]:
-    """The states in an order in which what follows comes first; the initial one is the last."""
+def _sorted(successors: list[list[int]]) -> list[int]:
+    """The states sorted with successors first; the initial one is the last."""
     order: list[int] = []
-    status = [0] * len(ways)  # 1 while on the path from the initial state, 2 when placed
-    stack = [(0, iter(ways[0]))]
+    status = [0] * len(successors)  # 1 while on the path from the initial state, 2 when placed
+    stack = [(0, iter(successors[0]))]
     status[0] = 1
     while stack:
         node, rest = stack[-1]
@@ -183,7 +182,7 @@ def _sorted(ways: list[list[int]]) -> list[int]:
                 continue
             require_an_end(status[after] == 0)
             status[after] = 1
-            stack.append((after, iter(ways[after])))
+            stack.append((after, iter(successors[after])))
             break
         else:
             stack.pop()

@@ -1,14 +1,14 @@
-"""The line of losses, cut into points one step apart, and one round's law laid out on it.
+"""A grid of losses, and the law of one round on it.
 
-Let x = e^-z for the loss z past epsilon. The value of a game is convex in x and a mean of it over
-one round's loss, so two ways of moving the law onto the grid err on a known side (see
+Let x = e^-z for the loss z minus epsilon. The value of a game is convex in x, and a round takes its
+mean over the loss. So two ways of moving the law onto the grid have an error of known sign (see
 :mod:`simulator.theory.pld.grid_laws`):
 
-- spreading each piece between the grid points around it, so that its masses in both experiments
-  stay, never lowers the value: :func:`outward_layout`;
-- an adversary that only remembers the nearest grid point wins with certain probabilities a and b
-  in experiments 0 and 1, and gets a - x b, whatever x it really has: :class:`NearestLayout` keeps
-  both, so the value of that adversary has no error of the grid.
+- spreading each mass between the grid points around it, keeping the masses in both experiments,
+  never lowers the value: :func:`outward_layout`;
+- an adversary that only remembers the nearest grid point wins with probabilities a and b in
+  experiments 0 and 1, and its value is a - x b at the true x. :class:`NearestLayout` keeps both, so
+  the value of that adversary has no error of the grid.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from simulator.theory.laws.quantile import loss_range
 from simulator.theory.outward import UNIT
 
 GridArray = NDArray[Any]
-"""Numbers on a grid: float64, or more digits than that where all losses lie on the grid."""
+"""Numbers on a grid: float64, or longdouble where all losses lie on the grid."""
 
 FEW = 24
-"""A law on at most so many points is applied point by point."""
+"""Most points of a law that is applied point by point."""
 TAIL = 1e-25
-"""Probability of the losses of an unbounded law that are not given points of their own."""
+"""Probability of the tails of an unbounded law that have no grid points."""
 ON_POINT = 1e-12
-"""In steps: how far from a grid point a loss still counts as on it."""
+"""Largest distance in steps at which a loss counts as on a grid point."""
 
 
 @dataclass(frozen=True)
@@ -50,24 +50,24 @@ class Grid:
 
     @cached_property
     def z(self) -> GridArray:
-        """Every point, ascending, shape (points,)."""
+        """All points, ascending, shape (points,)."""
         return self.outside(0, self.points)
 
     def outside(self, start: int, count: int) -> GridArray:
-        """The points from the ``start``-th on, which may lie before or beyond the grid."""
+        """``count`` points from number ``start`` on, which may lie outside of the grid."""
         return (self.first + start + np.arange(count)) * self.step + self.offset
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights at ``first`` steps from a point and on."""
+    """Weights at the points from ``first`` steps beyond a point on."""
 
     first: int
     weights: GridArray
 
     @cached_property
     def places(self) -> list[int]:
-        """Where they are not zero."""
+        """The indices of nonzero weights."""
         return [int(place) for place in np.flatnonzero(self.weights)]
 
     def sum(self, padded: GridArray, start: int, points: int) -> GridArray:
@@ -84,14 +84,14 @@ class Weights:
 
 @dataclass(frozen=True)
 class Layout:
-    """A round's law on a grid: weights at ``first`` steps from where the round began and on.
+    """A round's law on a grid: weights from ``first`` steps beyond the starting point on.
 
     Attributes
     ----------
     infinite : mass at an infinite loss.
-    loss_error : how far a loss lies from the point that carries it, where it counts as on it.
-    weight_error : the relative error of the weights, at most.
-    leaks : whether an answer is impossible in one of the experiments.
+    loss_error : the largest distance of a loss from the point on which it counts.
+    weight_error : bound on the relative error of the weights.
+    leaks : whether some answer is impossible in one of the experiments.
     """
 
     first: int
@@ -112,13 +112,13 @@ class Layout:
         return Weights(self.first, self.weights)
 
     def mean(self, padded: GridArray, start: int, points: int) -> GridArray:
-        """Expectation of the values, beginning at each of ``points`` points from ``start`` on."""
+        """Expectation of the values from each of ``points`` points from ``start`` on."""
         found = self._weights.sum(padded, start, points)
         return found + self.infinite if self.infinite else found
 
     @property
     def terms(self) -> int:
-        """How many terms a mean adds up."""
+        """The number of terms of a mean."""
         return len(self._weights.places) + 1
 
 
@@ -130,7 +130,7 @@ class NearestLayout:
     ----------
     law : the masses m0 in experiment 0.
     tilted : E0[e^-(loss - point); the losses nearest to the point], that is e^point times m1.
-    gained : m0 less ``tilted``, computed as such.
+    gained : m0 - ``tilted``, computed without cancellation.
     """
 
     law: Layout
@@ -146,12 +146,12 @@ class NearestLayout:
         return Weights(self.law.first, self.gained) if self.gained.any() else None
 
     def value(self, values: GridArray, won: GridArray, start: int, points: int) -> GridArray:
-        """Expectation of the values, where each loss is off its point."""
+        """Expectation of the values, corrected for the distance of each loss from its point."""
         found = self.law.mean(values, start, points)
         return found if self._gained is None else found + self._gained.sum(won, start, points)
 
     def won(self, won: GridArray, start: int, points: int) -> GridArray:
-        """Expectation of e^-z times the chance of winning in experiment 1."""
+        """Expectation of e^-z times the probability of winning in experiment 1."""
         return self._tilted.sum(won, start, points)
 
 
@@ -163,7 +163,7 @@ def cell_masses(law: PrivacyLossLaw, edges: GridArray) -> tuple[GridArray, GridA
 
 
 def support(law: PrivacyLossLaw) -> tuple[float, float]:
-    """Finite losses between which the law lies except for the probability TAIL on either side."""
+    """The range of finite losses, with at most the probability TAIL outside on either side."""
     return loss_range(law, TAIL)
 
 
@@ -172,9 +172,9 @@ def _leaks(law: PrivacyLossLaw) -> bool:
 
 
 def lattice_layout(law: PrivacyLossLaw, step: float) -> Layout:
-    """Lay out a law whose losses are all multiples of the step, to more digits than a double has.
+    """The layout in longdouble of a law whose losses are all multiples of the step.
 
-    A logarithm of a mass is off by a few units of itself: that is the error of the weights.
+    The error of a weight is that of the logarithm of its mass, a few units of itself.
     """
     places = np.rint(law.atom_losses / step).astype(np.int64)
     first = int(places.min(initial=0))
@@ -195,7 +195,7 @@ def lattice_layout(law: PrivacyLossLaw, step: float) -> Layout:
 
 
 def outward_layout(law: PrivacyLossLaw, step: float) -> Layout:
-    """Lay the law out so that no value is lowered: each piece between the two points around it."""
+    """The layout that lowers no value: each mass is split between the two points around it."""
     low, high = support(law)
     first, last = math.floor(low / step + ON_POINT), math.ceil(high / step - ON_POINT)
     last = max(last, first + 1)
@@ -208,7 +208,7 @@ def outward_layout(law: PrivacyLossLaw, step: float) -> Layout:
         # w e^-z + w' e^-(z + step) = m1
         with np.errstate(over="ignore", invalid="ignore"):
             lower = under1 * np.exp(points[:-1]) - under0 * math.exp(-step)
-        # where that overflows all is moved to the right
+        # where that overflows all mass is moved to the right
         lower = np.where(np.isfinite(lower), lower, 0.0)
         lower = np.clip(lower / -math.expm1(-step), 0.0, under0)
         weights[:-1] += lower
@@ -240,7 +240,7 @@ def nearest_place(loss: float, step: float) -> int:
 
 
 def nearest_layout(law: PrivacyLossLaw, step: float) -> NearestLayout:
-    """Lay the law out by nearest points, with its masses in both experiments."""
+    """The layout by nearest points, with the masses in both experiments."""
     low, high = support(law)
     first, last = nearest_place(low, step), nearest_place(high, step)
     places = np.arange(first, last + 1)
@@ -253,7 +253,7 @@ def nearest_layout(law: PrivacyLossLaw, step: float) -> NearestLayout:
         under0, under1 = cell_masses(law, edges)
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = under1 * np.exp(places * step)
-        # where that overflows, the most that it can be
+        # where that overflows, its upper bound
         scaled = np.where(np.isfinite(scaled), scaled, under0 * math.exp(0.5 * step))
         mass += under0
         tilted += scaled
@@ -269,7 +269,7 @@ def nearest_layout(law: PrivacyLossLaw, step: float) -> NearestLayout:
 
 
 def lattice_step(laws: Sequence[PrivacyLossLaw]) -> float | None:
-    """Return the coarsest step of which every finite loss of all laws is a multiple, or None."""
+    """The coarsest step of which every finite loss of all laws is a multiple, or None."""
     if not all(law.is_discrete for law in laws):
         return None
     losses = np.abs(np.concatenate([law.atom_losses for law in laws]))

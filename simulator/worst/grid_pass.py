@@ -1,4 +1,4 @@
-"""One pass over a grid: both ends of the whole curve of a game, and the policy of the lower one."""
+"""One pass over a grid: both ends of the whole curve of a game, and the policy of the lower end."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ from simulator.worst.recursion import (
 MEMORY = 8e8
 """Bytes that one pass may take."""
 RIGHT = 40.0
-"""Nats past epsilon beyond which a win is certain to every digit of a double."""
+"""Nats beyond epsilon at which a win is certain in double precision."""
 MOST_PRODUCTS = 2e8
-"""Multiplications of the first pass, about, where the grid may be chosen."""
+"""Approximate number of multiplications of the first pass, where the grid may be chosen."""
 MOST_STEPS = 1e7
-"""Between a loss of zero and epsilon."""
+"""Most steps between a loss of zero and epsilon."""
 FINEST = 60_000
-"""Points that one pass may take where the grid may be chosen."""
+"""Most points of a pass, where the grid may be chosen."""
 WIDEST = 4_000
-"""Points beyond which a grid leaves out losses that are 12 standard deviations away, and more."""
+"""Points beyond which a grid leaves out losses more than 12 standard deviations away."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,13 +59,13 @@ class GridPass:
     ----------
     step : the grid's step, in nats.
     options : the options on the grid.
-    arena : the nodes of the lower end, which its policy lives on.
+    graph : the nodes of the lower end, which its policy uses.
     upper, lower : the values of both ends.
-    loss_error : how far the loss of a whole play lies from its points, at most.
+    loss_error : bound on the distance of the loss of a play from its grid points.
     nearest_layouts, outward_layouts : the options' laws on the grid, for the lower and upper end.
-    thresholds : of the lower end's nodes, for an odometer.
-    largest : no play loses more, in nats; delta(epsilon) is 0 there and beyond, but for rounding as
-        :mod:`simulator.foundations.ties` has it.
+    thresholds : the readings of the lower end's nodes, for an odometer.
+    largest : the largest loss of a play, in nats, from which delta(epsilon) is 0, up to rounding
+        (:mod:`simulator.foundations.ties`).
     """
 
     step: float
@@ -96,7 +96,7 @@ def _largest_sum(graph: GameGraph, amounts: Sequence[float]) -> float:
 def grid_for(
     step: float, epsilon: float, graph: GameGraph, layouts: list[Layout], options: list[Option]
 ) -> Grid:
-    """Points for every loss that matters: all that can occur where these are few enough."""
+    """A grid for every loss that matters: all possible ones where these are few."""
     up = _largest_sum(graph, [layout.reach[1] for layout in layouts])
     down = _largest_sum(graph, [-layout.reach[0] for layout in layouts])
     variances = [min(option.law.variance, 1e6) for option in options]
@@ -108,17 +108,19 @@ def grid_for(
     if not start <= MOST_STEPS:
         raise NotApplicable(
             f"epsilon = {epsilon:g} is {start:.3g} steps of {step:.3g} away, where a grid has "
-            f"{MOST_STEPS:.0e} at most; take an epsilon nearer to the mechanisms' losses"
+            f"{MOST_STEPS:.0e} at most; choose an epsilon nearer to the mechanisms' losses"
         )
     right = int(min(down, RIGHT / step)) + 2
     left = int(up) + 2
     if any(option.law.infinite_mass for option in options):
-        left = max(left, int(start + max(down, 0.0)) + 2)  # a win is possible from anywhere
+        left = max(
+            left, int(start + max(down, 0.0)) + 2
+        )  # an infinite loss can win from every point
     lattice = layouts[0].weights.dtype == np.longdouble
     if left + right > (FINEST if lattice else WIDEST):
-        beside = max(1, *(max(-lay.reach[0], lay.reach[1]) for lay in layouts))
-        left = int(min(left, start + margin + beside))
-        right = right if lattice else int(min(right, margin + beside)) + 2
+        one_round = max(1, *(max(-lay.reach[0], lay.reach[1]) for lay in layouts))
+        left = int(min(left, start + margin + one_round))
+        right = right if lattice else int(min(right, margin + one_round)) + 2
     left = max(left, int(start) + 2)
     # -epsilon is a grid point: z_j = -epsilon + n step
     shift = -epsilon + round(start) * step
@@ -126,7 +128,7 @@ def grid_for(
 
 
 def first_level(game: Game) -> int:
-    """The level to begin with: negative where the steps of level 0 are too many for one pass."""
+    """The first level: negative where level 0 has too many steps for one pass."""
     if game.exact_step is not None:
         return 0
     if game.charges_free_parameters:
@@ -157,15 +159,15 @@ def run_pass(
     *,
     allowed: float = math.inf,
 ) -> GridPass:
-    """Run one pass.
+    """The result of one pass.
 
     Parameters
     ----------
-    before : the pass of a coarser level: where a parameter is free under a filter its lower end is
-        taken over once that is fine enough.
-    allowed : the time that each end may take, in seconds, by an estimate of the work.
+    before : the pass of a coarser level, whose lower end is reused for a free parameter under a
+        filter once it is fine enough.
+    allowed : the estimated time that each end may take, in seconds.
 
-    Raises NotApplicable where it would not fit into memory, or into that time.
+    Raises NotApplicable where it exceeds the memory or that time.
     """
     if game.charges_free_parameters:
         return _free(game, epsilon, level, before, allowed)
@@ -207,13 +209,13 @@ def run_pass(
 
 
 FINE_ENOUGH = 2
-"""The finest level of the lower end of a game with free parameters: finer ones gain little."""
+"""The finest level of the lower end of a game with free parameters."""
 
 
 def _free(
     game: Game, epsilon: float, level: int, before: GridPass | None, allowed: float
 ) -> GridPass:
-    """Run one pass where a filter charges for free parameters: each end has its own grid."""
+    """The pass of a game whose filter charges for free parameters: each end has its own grid."""
     unit = budget_unit(game, level)
     least = min(entry.low for entry in game.menu if isinstance(entry, FreeEntry))
     fine = game.dividing_step(min(least / 4.0, game.coarsest) / 2.0 ** ((level + 1) // 2))
@@ -248,7 +250,7 @@ def _free(
 
 
 PACE = 3e8
-"""Terms of the recursion that one second adds up, about."""
+"""Approximate number of terms of the recursion per second."""
 
 
 def _fitting(
@@ -260,9 +262,9 @@ def _fitting(
     *,
     allowed: float,
 ) -> Grid:
-    """The grid, if its values fit into memory and its sums into the time allowed."""
+    """The grid; raises NotApplicable where it exceeds the memory or the time allowed."""
     grid = grid_for(step, epsilon, graph, layouts, options)
-    require_size(grid.points, _alive(graph), MEMORY, "take a coarser tolerance or a smaller game")
+    require_size(grid.points, _alive(graph), MEMORY, "choose a coarser tolerance or a smaller game")
     open_in = (graph.follow >= 0).sum(axis=0)
     terms = float(open_in @ np.array([layout.terms for layout in layouts])) * grid.points
     if terms / PACE > allowed:
@@ -274,18 +276,18 @@ def _fitting(
 
 
 def _kept(grid: Grid, graph: GameGraph) -> bool:
-    """Whether the policy's table may be kept."""
+    """Whether the policy's table fits into memory."""
     return 2.0 * grid.points * graph.nodes <= MEMORY / 2
 
 
 def _largest(
     graph: GameGraph, layouts: list[Layout], ranges: Sequence[Range], step: float
 ) -> float:
-    """The largest loss of any play, in nats, as it is laid out."""
+    """The largest loss of any play on the grid, in nats."""
     if any(layout.infinite for layout in layouts):
         return math.inf
     tops = [layout.reach[1] for layout in layouts]
-    for free in ranges:  # losses up to the width itself, which no option on the grid has
+    for free in ranges:  # includes losses up to the width, which no option on the grid has
         for option in free.options:
             tops[option] = free.cells
     return _largest_sum(graph, tops) * step
@@ -296,7 +298,7 @@ def _loss_error(graph: GameGraph, layouts: list[Layout]) -> float:
 
 
 def _alive(graph: GameGraph) -> int:
-    """Return how many nodes' values are in memory at once, at most."""
+    """The largest number of nodes whose values are in memory at once."""
     last = np.full(graph.nodes, -1, dtype=np.int64)
     rows, columns = np.nonzero(graph.follow >= 0)
     np.maximum.at(last, graph.follow[rows, columns], rows)
@@ -307,21 +309,21 @@ def _alive(graph: GameGraph) -> int:
 
 
 def ranges_of(game: Game, options: list[Option], step: float) -> list[Range]:
-    """Return the bounded ranges of the menu, whose losses lie between those on the grid too."""
+    """The bounded ranges of the menu, which also have losses between grid points."""
     found = []
     for place, entry in enumerate(game.menu):
         if isinstance(entry, BoundedRangeEntry):
             own = tuple(i for i, option in enumerate(options) if option.entry == place)
-            # where the step does not divide the width, a wider range holds it
+            # where the step does not divide the width, a wider range
             cells = math.ceil(entry.width / step - 1e-9)
             found.append(Range(max(entry.width, cells * step), cells, own))
     return found
 
 
 def policy_of(last: GridPass, epsilon: float, game: Game) -> Policy:
-    """Return the policy of a pass's lower end, started at -epsilon.
+    """The policy of a pass's lower end, started at -epsilon.
 
-    Raises NotApplicable where it was too large to be kept.
+    Raises NotApplicable where its table was not kept.
     """
     table = last.lower.table
     if table is None:

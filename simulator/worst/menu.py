@@ -1,7 +1,7 @@
-"""The menu of a game: the mechanisms of a round, each with its law and its price under a filter.
+"""The menu of a game: the mechanisms of a round, each with its law and its guarantee.
 
 An entry is a mechanism, or one whose parameter the adversary chooses. On a grid of losses an entry
-has options, one for each parameter on the grid.
+has one option for each parameter on the grid.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Option:
 
     Attributes
     ----------
-    label : for pictures and transcripts.
-    entry : its place in the menu.
+    label : its name in pictures and transcripts.
+    entry : its index in the menu.
     law : of the loss, in the experiment that is searched.
-    guarantee : what a filter charges for.
-    least : the least guarantee of a parameter that the option covers; a filter charges no less.
-    challenge : what to play.
+    guarantee : for which a filter charges.
+    least : the least guarantee of the parameters that the option covers.
+    challenge : to be played.
     """
 
     label: str
@@ -59,12 +59,12 @@ class Entry(ABC):
     @property
     @abstractmethod
     def exact(self) -> bool:
-        """Whether its options are all of its choices, with finitely many losses."""
+        """Whether its options are all of its choices, with finitely many losses each."""
 
     @property
     @abstractmethod
     def lengths(self) -> tuple[float, ...]:
-        """Losses that a grid should hold, if it can."""
+        """Losses that should be grid points."""
 
     @property
     @abstractmethod
@@ -73,7 +73,7 @@ class Entry(ABC):
 
     @abstractmethod
     def options(self, place: int, step: float) -> list[Option]:
-        """Return its options on a grid, as the ``place``-th entry of a menu."""
+        """Its options on a grid, as the entry of index ``place``."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class FreeEntry(Entry):
 
     @property
     def exact(self) -> bool:
-        """Never: parameters between two options are choices too."""
+        """False: parameters between two options are choices too."""
         return False
 
     @property
@@ -148,11 +148,11 @@ class FreeEntry(Entry):
 
     @property
     def guarantee(self) -> Guarantee:
-        """That of the upper end."""
+        """The guarantee of the upper end."""
         return self.promise_of(self.high)
 
     def options(self, place: int, step: float) -> list[Option]:
-        """Return the multiples of the step and both ends; each covers the interval below it."""
+        """The options of both ends and the multiples of the step; each covers those below it."""
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         points = [i * step for i in range(first, last + 1)]
         if not points or points[0] > self.low * (1.0 + 1e-9):
@@ -166,7 +166,7 @@ class FreeEntry(Entry):
         ]
 
     def option(self, place: int, epsilon: float, below: float) -> Option:
-        """Return the option of one epsilon, which covers all from ``below`` on."""
+        """The option of one epsilon, which covers the interval from ``below`` on."""
         return Option(
             label=f"{self.name.partition(':')[0]}:{epsilon:.6g}",
             entry=place,
@@ -185,7 +185,7 @@ class BoundedRangeEntry(Entry):
 
     @property
     def exact(self) -> bool:
-        """Never: any loss t between those on the grid is a choice too."""
+        """False: any loss t between grid points is a choice too."""
         return False
 
     @property
@@ -220,12 +220,12 @@ class BoundedRangeEntry(Entry):
 
 
 def about_alice(mechanism: ScalarMechanism) -> Challenge:
-    """Return the challenge of a mechanism on the databases without Alice and with her."""
+    """The challenge of a mechanism on the databases without Alice and with her."""
     return Challenge(WITHOUT_ALICE, EVERYONE, mechanism)
 
 
 def as_neighbours(challenge: Challenge, relation: Relation) -> Challenge:
-    """Return the challenge, moved from Alice's two databases to neighbours under the relation."""
+    """The challenge, moved from Alice's two databases to neighbours under the relation."""
     if challenge[:2] != (WITHOUT_ALICE, EVERYONE) or relation.are_neighbours(*challenge[:2]):
         return challenge
     return challenge._replace(database_0=WITHOUT_ALICE.add("others"))

@@ -1,4 +1,4 @@
-"""Menus made from what users give: names in a text, mechanisms, challenges, laws, a family.
+"""Menus from names in a text, mechanisms, challenges, laws or a family.
 
 Source of the dominating pairs: see :mod:`simulator.theory.laws.extremal`.
 """
@@ -61,7 +61,7 @@ _ONE_NUMBER: dict[str, tuple[Any, Any, Any]] = {
 SAMPLED = ("subsampled-gaussian", "subsampled-gaussian-exchanged")
 """A Gaussian on a Poisson sample, where Alice's record is added and where it is removed."""
 NAMES = (*_ONE_NUMBER, "exponential", "approx", *SAMPLED)
-"""What :func:`parse_menu` knows, as ``bounds`` does."""
+"""The names of mechanisms in a menu's text."""
 
 
 def _numbers(text: str, word: str) -> list[float]:
@@ -132,7 +132,7 @@ def _one(text: str, word: str) -> list[float]:
 
 
 def parse_menu(text: str) -> tuple[Entry, ...]:
-    """Read entries separated by commas; a number alone belongs to the entry before it."""
+    """The entries of a text, separated by commas; a number alone belongs to the entry before it."""
     words: list[str] = []
     for part in text.split(","):
         if ":" in part or not words:
@@ -160,7 +160,7 @@ def parse_family(text: str) -> tuple[Entry, ...]:
     if isinstance(family, SubsampledGaussianDP):
         numbers = f"{family.sigma!r},{family.rate!r}"
         return tuple(parse_entry(f"{name}:{numbers}") for name in SAMPLED)
-    raise NotApplicable(f"the family {family} has no dominating pair to play against; name a menu")
+    raise NotApplicable(f"the family {family} has no dominating pair; give a menu")
 
 
 def entry_of(
@@ -169,7 +169,7 @@ def entry_of(
     """Return the entry of a name, a challenge of a rule's menu, a mechanism, or a law.
 
     A mechanism alone gets Alice's two databases. Raises NotApplicable for a mechanism
-    without a law, InvalidInput for anything that is none of these.
+    without a law, InvalidInput for any other item.
     """
     if isinstance(item, Entry):
         if isinstance(item, FixedEntry):
@@ -180,7 +180,7 @@ def entry_of(
     if isinstance(item, PrivacyLossLaw):
         if not item.is_discrete:
             raise InvalidInput(
-                f"a law with a continuous part is played by its mechanism: give that, not {item!r}"
+                f"a law with a continuous part cannot be played: give its mechanism, not {item!r}"
             )
         table = Table.of_law(ALICE, item)
         return FixedEntry("table", item, table.guarantee(relation), about_alice(table))
@@ -199,13 +199,13 @@ def _of_challenge(challenge: Challenge, relation: Relation) -> Entry:
     ends = challenge.database_0, challenge.database_1
     if ends[0] != ends[1] and not relation.are_neighbours(*ends):
         raise InvalidInput(
-            f"the two databases of a challenge on {mechanism!r} are no neighbours under the "
+            f"the two databases of a challenge on {mechanism!r} are not neighbours under the "
             f"relation {relation}"
         )
     if isinstance(mechanism.parameter, Free):
         free = mechanism.parameter
         if mechanism.parameter_name != "epsilon":
-            raise NotApplicable(f"a free {mechanism.parameter_name} cannot be searched; name mu")
+            raise NotApplicable(f"a free {mechanism.parameter_name} cannot be searched; give mu")
         return FreeEntry(
             type(mechanism).__name__,
             free.low,

@@ -55,7 +55,7 @@ def best_non_adaptive(
     near: Sequence[NearestLayout],
     grid: Grid,
 ) -> Bracket:
-    """Ends of the largest delta(epsilon) over all choices fixed in advance.
+    """Bracket of the largest delta(epsilon) over all choices fixed in advance.
 
     The order does not matter, so a choice is a number of rounds for each option. Raises
     NotApplicable where the choices are too many, or not finitely many.
@@ -93,9 +93,9 @@ def best_non_adaptive(
 
 
 def dominant_entry(menu: Sequence[Entry]) -> int | None:
-    """Return the place of the entry that dominates every other one, None where none is known to.
+    """The index of the entry that dominates every other one; None where none is known to.
 
-    That is a single entry, or the largest of several mechanisms of one kind.
+    It is a single entry, or the largest of several mechanisms of one kind.
     """
     if any(isinstance(entry, BoundedRangeEntry) for entry in menu):
         return None
@@ -118,7 +118,7 @@ def _counted(
     filter_: Filter | OwnFilter | None,
     relation: Relation,
 ) -> GameGraph:
-    """Return the graph of how often each option was chosen, in any order that is admitted."""
+    """The graph of the counts of options chosen, in any admitted order."""
     step: Callable[[Any, int], tuple[bool, Any]]
     initial: Any = ()
     if filter_ is None:
@@ -145,7 +145,7 @@ def _counted(
         if not admitted:
             return None
         after = (*counts[:option], counts[option] + 1, *counts[option + 1 :])
-        if after not in spent or state < spent[after]:  # the order that leaves most
+        if after not in spent or state < spent[after]:  # the order that spends least
             spent[after] = state
         return after
 
@@ -155,7 +155,7 @@ def _counted(
 def _in_every_order(
     transitions: Transitions, options: Sequence[Option], rounds: int | None
 ) -> GameGraph:
-    """Return the graph of how often each option was chosen, where the order may matter."""
+    """The graph of the counts of options chosen, where the filter's state depends on the order."""
 
     def admit(place: Any, option: int) -> Hashable | None:
         counts, state = place
@@ -186,7 +186,7 @@ def _ends(
 
 def _composed_once(graph: GameGraph, options: int) -> GameGraph:
     """Return the graph of the count vectors of a graph's nodes, each composed in one order."""
-    vectors = _vectors(graph)
+    vectors = _count_vectors(graph)
     place = {vector: node for node, vector in enumerate(vectors)}
     follow = np.full((len(vectors), options), CLOSED, dtype=np.int32)
     for vector, node in place.items():
@@ -198,7 +198,7 @@ def _composed_once(graph: GameGraph, options: int) -> GameGraph:
     return GameGraph(follow)
 
 
-def _vectors(graph: GameGraph) -> list[tuple[int, ...]]:
+def _count_vectors(graph: GameGraph) -> list[tuple[int, ...]]:
     """Return the count vectors of a graph's nodes, smallest sum first."""
     return sorted(set(graph.states), key=sum)
 
@@ -206,10 +206,10 @@ def _vectors(graph: GameGraph) -> list[tuple[int, ...]]:
 def dominating_delta(
     menu: Sequence[Entry], rounds: int, epsilon: float, step: float, experiment: int
 ) -> float:
-    """An upper bound: delta(epsilon) of the pair that dominates every entry, composed.
+    """An upper bound: delta(epsilon) of the composed pair that dominates every entry.
 
-    The largest hockey-stick curve of one round is convex in e^epsilon and belongs to a pair; on a
-    grid it is laid out by connecting its points, which only raises it.
+    The largest hockey-stick curve of one round is convex in e^epsilon, so it is that of a pair.
+    Connecting its points on a grid only raises it.
     """
     best = dominant_entry(menu)
     if best is not None:

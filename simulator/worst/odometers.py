@@ -1,9 +1,9 @@
 """Worst adversaries of odometers, which may stop after any round.
 
-An odometer announces (epsilon, delta) after every round. What it announces when the adversary stops
-must hold: E0[(1 - e^(epsilon - loss))_+] is at most delta, for every adaptive choice of mechanisms
-and of when to stop. The recursion is that of :mod:`simulator.worst.recursion` on the loss itself,
-with a stop in every node, where the loss is compared with the reading.
+An odometer announces (epsilon, delta) after every round. The announcement must hold when the
+adversary stops: E0[(1 - e^(epsilon - loss))_+] is at most delta, for every adaptive choice of
+mechanisms and of when to stop. The recursion is that of :mod:`simulator.worst.recursion` on the
+loss itself, with a stop in every node, where the loss is compared with the reading.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from simulator.worst.refining import refined
 
 
 class Odometer(Protocol):
-    """An odometer: its reading depends on what was spent, in any order."""
+    """An odometer, whose reading does not depend on the order of the rounds."""
 
     def fresh(self) -> Any:
         """An odometer at zero, with ``spend(guarantee)``, ``epsilon`` and ``delta``."""
@@ -41,7 +41,7 @@ class Odometer(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class WorstOdometer:
-    """The answer.
+    """The worst adversary of an odometer.
 
     Attributes
     ----------
@@ -91,13 +91,13 @@ def worst_odometer(
     tolerance: float = 1e-3,
     seconds: float = 60.0,
 ) -> WorstOdometer:
-    """Return ends of what the worst adversary gets when it stops, after at most ``rounds`` rounds.
+    """Certified ends of the worst delta of an adversary that stops after at most ``rounds`` rounds.
 
     Parameters
     ----------
     menu : as for :func:`~simulator.worst.search.worst_case`, with fixed parameters.
-    odometer : one of this package, or any with the same methods; its reading may depend on how
-        often each guarantee was spent, not on the order.
+    odometer : one of this package, or any with the same methods; its reading may depend on the
+        count of each guarantee, not on the order.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def _run(game: Game, odometer: Odometer, level: int) -> tuple[GridPass, float]:
 def _readings_graph(
     odometer: Odometer, promises: list[Guarantee], rounds: int
 ) -> tuple[GameGraph, np.ndarray, float]:
-    """Return the graph of how often each guarantee was spent, the readings, and the delta."""
+    """(Graph of the counts of guarantees spent, readings, announced delta)."""
     kinds = list(dict.fromkeys(promises))
     kind_of = [kinds.index(promise) for promise in promises]
 
@@ -190,6 +190,6 @@ def _readings_graph(
         raise InvalidInput("an odometer's delta must lie in [0, 1]")
     if deltas.max() > deltas.min() * (1.0 + 1e-12):
         raise NotApplicable(
-            "the announced delta grows with the rounds' own deltas; name mechanisms without delta"
+            "the announced delta grows with the rounds' own deltas; give mechanisms without delta"
         )
     return graph, readings, float(deltas.max())

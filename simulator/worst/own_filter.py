@@ -1,4 +1,4 @@
-"""A user's own filter: its contract, and its transitions, each called twice and compared."""
+"""The contract of a user's filter, and its transitions, each called twice and compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.families import Guarantee
 
 _SAME = 1e-12
-"""Relative: states nearer than this may differ by the rounding of the filter's own arithmetic."""
+"""Relative distance of states that may differ by rounding only."""
 
 
 @runtime_checkable
@@ -30,8 +30,8 @@ class OwnFilter(Protocol):
     2. what a state refuses, every larger state refuses;
     3. of two states that both admit, the larger one leads to the larger state (or to an equal one).
 
-    A running sum of costs with a limit has all three. The search rests on them for every state
-    between those that it meets, and checks them on those that it meets.
+    A running sum of costs with a limit has all three. The search relies on them for all states, and
+    checks them on the states that it reaches.
 
     Optional attributes ``epsilon`` and ``delta`` are the promise: the filter is sound where no
     adversary gets more than ``delta`` at ``epsilon``. ``delta`` is 0 where it is left out.
@@ -46,9 +46,9 @@ class OwnFilter(Protocol):
 
 
 def promise_of(filter_: object) -> tuple[float, float] | None:
-    """Return the filter's promise (epsilon, delta), None where it states none.
+    """The filter's promise (epsilon, delta); None where it states none.
 
-    Raises InvalidInput where these are no numbers, or out of range.
+    Raises InvalidInput where these are not numbers, or out of range.
     """
     epsilon = getattr(filter_, "epsilon", None)
     delta = getattr(filter_, "delta", None)
@@ -64,14 +64,14 @@ def promise_of(filter_: object) -> tuple[float, float] | None:
 
 
 class Transitions:
-    """The transitions of a user's filter, each kept once called; :meth:`check` calls them again."""
+    """The cached transitions of a user's filter; :meth:`check` calls them again."""
 
     def __init__(self, filter_: OwnFilter) -> None:
-        """Raises InvalidInput where ``filter_`` has not what a filter has."""
+        """Raises InvalidInput where ``filter_`` does not meet the contract."""
         if not isinstance(filter_, OwnFilter):
             raise InvalidInput(
                 "a filter has a state `initial` and a method admit(state, guarantee), "
-                f"{filter_!r} has not"
+                f"and {filter_!r} lacks one of them"
             )
         self.monotone = bool(getattr(filter_, "monotone", False))
         self.initial = filter_.initial
@@ -89,7 +89,7 @@ class Transitions:
             )
 
     def after(self, state: Any, guarantee: Guarantee) -> Any:
-        """Return the state after a round, None where it is refused.
+        """The state after a round; None where it is refused.
 
         Raises InvalidInput where the filter breaks its contract.
         """
@@ -99,7 +99,7 @@ class Transitions:
         return self._known[key]
 
     def check(self) -> None:
-        """Call every transition again, and compare those of a monotone filter with one another.
+        """Call every transition again, and check the order of those of a monotone filter.
 
         Raises InvalidInput where one differs, or breaks the contract of ``monotone``.
         """

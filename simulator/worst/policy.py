@@ -1,7 +1,8 @@
-"""The policy of a search: a table that is an adversary, can be saved, and has a value.
+"""The policy of a search: a table that defines an adversary, with its value and its file.
 
-It remembers a node of the game and the grid point nearest to its loss, and plays the table's option
-there. Where the table has none it has stopped: it sends two equal databases from then on.
+The adversary remembers a node of the game and the grid point nearest to its loss, and plays the
+table's option there. Where the table has none it stops: it sends two equal databases in all further
+rounds.
 """
 
 from __future__ import annotations
@@ -47,20 +48,20 @@ from simulator.worst.policy_probabilities import PolicyProbabilities
 from simulator.worst.policy_table import PolicyTable
 
 IDLE = Challenge(EVERYONE, EVERYONE, RandomizedResponse(ALICE, 1e-3))
-"""The challenge after a policy has stopped: two equal databases, whose answers lose nothing."""
+"""The challenge after a policy has stopped: two equal databases, of loss zero."""
 
 
 @dataclass(frozen=True)
 class GridMoves:
-    """How one option's answers move the policy on its grid.
+    """The moves of a policy on its grid after one option's answers.
 
     Attributes
     ----------
     shifts : steps for the answers 0, 1, ...; empty for a mechanism with infinitely many.
-    low, high : between these answers the loss is a line, beyond them it is flat.
-    at_low, slope : that line, in steps; in nats where ``scale`` is not 0.
-    rate, scale : of a Gaussian on a sample, whose own loss m the line is: the steps are
-        scale ln(1 - rate + rate e^m).
+    low, high : between these answers the loss is linear, beyond them constant.
+    at_low, slope : of the linear part, in steps; in nats where ``scale`` is not 0.
+    rate, scale : of a Gaussian on a sample, where the linear part is the loss m without the
+        sample: the steps are scale ln(1 - rate + rate e^m).
     """
 
     shifts: tuple[int, ...]
@@ -74,13 +75,14 @@ class GridMoves:
 
 
 FAR = 1 << 40
-"""Steps of an infinite loss."""
+"""Number of steps that stands for an infinite loss."""
 
 
 def grid_moves(challenge: Challenge, relation: Relation, step: float, sign: float) -> GridMoves:
-    """Return how a challenge's answers move the loss; ``sign`` is -1 in experiment 1.
+    """The moves of a challenge's answers; ``sign`` is -1 in experiment 1.
 
-    Raises NotApplicable for a mechanism whose loss is neither a table nor a clipped line.
+    Raises NotApplicable for a mechanism whose loss is neither a table nor a clipped linear
+    function.
     """
     mechanism = challenge.mechanism
     assert isinstance(mechanism, ScalarMechanism)
@@ -110,7 +112,9 @@ def grid_moves(challenge: Challenge, relation: Relation, step: float, sign: floa
     flat = sign * pair.loss(low - (high - low)) == at_low
     middle = sign * pair.loss(0.5 * (low + high)) if not mechanism.scalars.whole else None
     if middle is not None and abs(middle - 0.5 * (at_low + at_high)) > 1e-9 * abs(at_high):
-        raise NotApplicable(f"the loss of {mechanism!r} is not a line, so no policy can follow it")
+        raise NotApplicable(
+            f"the loss of {mechanism!r} is not linear in the answer, so no policy can follow it"
+        )
     if flat:
         return GridMoves((), low, high, at_low / step, slope / step)
     far = 1e6 * (high - low)
@@ -139,7 +143,7 @@ class Policy(PolicyTable):
     Attributes
     ----------
     menu, labels : the challenges and their names, shape (options,).
-    relation, experiment : what it was searched for.
+    relation, experiment : of the search.
     """
 
     menu: tuple[Challenge, ...]
@@ -153,7 +157,7 @@ class Policy(PolicyTable):
 
     @cached_property
     def family(self) -> Guarantee:
-        """A family that holds every mechanism of the menu."""
+        """A family to which every mechanism of the menu belongs."""
         promises = [c.mechanism.guarantee(self.relation) for c in (*self.menu, IDLE)]
         bounded = [p.core.pure_epsilon for p in promises if math.isfinite(p.core.pure_epsilon)]
         epsilon = max(bounded)
@@ -169,13 +173,13 @@ class Policy(PolicyTable):
         return law.reversed() if self.experiment else law
 
     def moves_of(self, option: int) -> GridMoves:
-        """Return how the option's answers move the policy on its grid."""
+        """The moves of the policy on its grid after the option's answers."""
         sign = -1.0 if self.experiment else 1.0
         return grid_moves(self.menu[option], self.relation, self.grid.step, sign)
 
     @cached_property
     def adversary(self) -> Rule:
-        """The rule, which compiles and plays like any other."""
+        """The policy as a rule over a menu."""
         grid_moves_of = [self.moves_of(option) for option in range(len(self.menu))]
         return Rule(
             rule_step(self, grid_moves_of), (*self.menu, IDLE), (*self.start, -1), name="worst-case"
@@ -183,12 +187,12 @@ class Policy(PolicyTable):
 
     @cached_property
     def probabilities(self) -> PolicyProbabilities:
-        """The probabilities of its states, and of winning from each."""
+        """The probabilities of its states, and of winning from each of them."""
         return PolicyProbabilities(self)
 
     @property
     def value(self) -> float:
-        """Its delta(epsilon) from the probabilities of its states: a witness of the search."""
+        """Its delta(epsilon), from the probabilities of its states; a witness of the search."""
         ended = self.probabilities.forward[1]
         return float(ended[0, 1] - math.exp(self.epsilon) * ended[1, 1])
 
@@ -236,11 +240,9 @@ class Policy(PolicyTable):
         table: str,
         thresholds: Sequence[float] | None = None,
     ) -> Policy:
-        """Return the policy that :meth:`save` has written.
+        """The policy that :meth:`save` has written.
 
-        ``thresholds`` is left out where all are zero.
-
-        Raises InvalidInput for values that do not go together.
+        ``thresholds`` is left out where all are zero. Raises InvalidInput for inconsistent values.
         """
         neighbours, points, ways = relation_named(relation), Grid(*grid), unpacked(follow)
         challenges = tuple(read(entry, neighbours) for entry in menu)
@@ -269,7 +271,7 @@ class Policy(PolicyTable):
 
 
 def rule_step(policy: Policy, grid_moves_of: list[GridMoves]) -> Callable[..., Any]:
-    """Return the policy as a rule's step, over arrays that numba takes as constants."""
+    """The policy as a rule's step, over arrays that numba treats as constants."""
     table, follow = policy.table, policy.follow.astype(np.int64)
     points, idle = table.shape[1], len(policy.menu)
     changes = np.diff(table, axis=1, prepend=np.int16(-2)) != 0

@@ -1,6 +1,6 @@
-"""A policy as a small Python file, which defines it as the rule ``worst_case``.
+"""Policies as small Python files that define the rule ``worst_case``.
 
-The menu is in the file as ``parse_entry`` reads it, a table mechanism as its probabilities; the two
+The menu is in the form that ``parse_entry`` reads, a table mechanism as its probabilities; the two
 integer tables are compressed text. The file holds literals only.
 """
 
@@ -33,7 +33,7 @@ from simulator.worst.menu import FixedEntry, about_alice, as_neighbours
 from simulator.worst.menu_parsing import SAMPLED, parse_entry
 
 NAME = "worst_case"
-"""What the rule is called in its file."""
+"""The name of the rule in its file."""
 _RELATIONS = {str(relation): relation for relation in (ADD_REMOVE, REPLACE_ONE)}
 _LINE = 88
 
@@ -49,7 +49,7 @@ def new_python_file(path: str | Path) -> Path:
             f"a policy is saved as a Python file: name one that ends in .py, not {str(path)!r}"
         )
     if found.exists():
-        raise InvalidInput(f"{found} exists already and is kept; name a new file")
+        raise InvalidInput(f"{found} exists already; name a new file")
     if not found.parent.is_dir():
         raise InvalidInput(f"no folder {str(found.parent)!r} to save the policy in")
     return found
@@ -62,9 +62,9 @@ def write(path: Path, text: str) -> Path:
 
 
 def challenge_text(challenge: Challenge, relation: Relation) -> ChallengeText:
-    """Return the text of a challenge, from which :func:`read` makes an equal one.
+    """The text of a challenge, from which :func:`read` makes an equal one.
 
-    Raises NotApplicable for one that has no such text.
+    Raises NotApplicable for a challenge without such a text.
     """
     mechanism = challenge.mechanism
     for candidate in _candidates(mechanism):
@@ -80,7 +80,7 @@ def _candidates(mechanism: Any) -> list[ChallengeText]:
     if isinstance(mechanism, Table):
         return [(mechanism.on_0, mechanism.on_1)]
     if isinstance(mechanism, Gaussian):
-        mu = 1.0 / mechanism.fixed_parameter()  # whose inverse may be the number beside sigma
+        mu = 1.0 / mechanism.fixed_parameter()  # the inverse of mu may be a double next to sigma
         beside = (mu, float(np.nextafter(mu, 0.0)), float(np.nextafter(mu, np.inf)))
         return [f"gaussian:{near!r}" for near in beside]
     if isinstance(mechanism, PoissonSubsampled):
@@ -103,13 +103,13 @@ def _candidates(mechanism: Any) -> list[ChallengeText]:
 def read(entry: ChallengeText, relation: Relation) -> Challenge:
     """The challenge of a written menu entry, on neighbours under the relation.
 
-    Raises InvalidInput for what is none.
+    Raises InvalidInput for any other value.
     """
     if isinstance(entry, str):
         found = parse_entry(entry)
         if not isinstance(found, FixedEntry):
             raise InvalidInput(
-                f"a saved menu holds mechanisms with nothing left open, not {entry!r}"
+                f"a saved menu holds mechanisms with fixed parameters, not {entry!r}"
             )
         return as_neighbours(found.challenge, relation)
     if not isinstance(entry, tuple) or len(entry) != 2:

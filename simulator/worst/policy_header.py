@@ -13,7 +13,7 @@ from simulator.worst.search import WorstCase
 
 
 def game_lines(game: Game) -> list[tuple[str, str]]:
-    """(name, value) for what defines a game."""
+    """Pairs (name, value) of the terms of a game."""
     lines = [("menu", ", ".join(entry.name for entry in game.menu))]
     if game.filter is not None:
         own = type(game.filter).__name__
@@ -25,7 +25,7 @@ def game_lines(game: Game) -> list[tuple[str, str]]:
 
 
 def header(found: WorstCase, path: Path, more: Sequence[str] = ()) -> tuple[str, ...]:
-    """The comment: the game, the bracket, how to play the policy of a file, ``more`` of that."""
+    """The comment: the game, the bracket, and how to play the policy, with ``more`` lines."""
     policy, epsilon, game = found.policy, found.epsilon, found.game
     facts = [
         *game_lines(game),

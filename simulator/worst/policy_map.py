@@ -1,4 +1,4 @@
-"""A policy as a map: its likeliest option by the loss so far and by what is left."""
+"""A policy as a map: its likeliest option by the loss so far and by the rounds or budget left."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from simulator.worst.policy import Policy
 from simulator.worst.sample_plays import Remaining
 
 CELLS = 400
-"""Of a picture along either axis, at most."""
+"""Most cells of a picture along either axis."""
 LEFT_OUT = 1e-6
-"""Places are left out whose probability is less than this share of the policy's delta."""
+"""Least probability of a place in the picture, as a share of the policy's delta."""
 
 
 @dataclass(frozen=True, eq=False)
 class PolicyMap:
-    """The likeliest option by the loss so far and by what is left.
+    """The likeliest option by the loss so far and by the rounds or budget left.
 
     Attributes
     ----------
     losses : edges of the cells along the loss so far, shape (columns + 1,).
-    left : edges along what is left, shape (rows + 1,).
-    moves : shape (rows, columns): an option, or -1 where the policy has no move to make.
+    left : edges along the rounds or budget left, shape (rows + 1,).
+    moves : shape (rows, columns): an option, or -1 where the policy makes no move.
     remaining : rounds or budget.
     """
 
@@ -36,7 +36,7 @@ class PolicyMap:
 
 
 def policy_map(policy: Policy) -> PolicyMap:
-    """Lay out the places that a policy reaches. Raises NotApplicable where it makes no move."""
+    """The map of the places that a policy reaches. Raises NotApplicable where it makes no move."""
     remaining = Remaining.of(policy)
     reached, _ = policy.probabilities.forward
     first, end = policy.probabilities.spans
@@ -83,7 +83,7 @@ def _columns(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _filled(moves: np.ndarray) -> np.ndarray:
-    """Widen each cell to the middle between its neighbours, as far as its row's least gap."""
+    """The moves, each cell widened to the middle between its neighbours, up to the least gap."""
     found = np.full_like(moves, -1)
     for row, filled in zip(moves, found):
         known = np.flatnonzero(row >= 0)

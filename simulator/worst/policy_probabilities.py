@@ -14,7 +14,7 @@ from simulator.worst.grid import FEW, NearestLayout
 from simulator.worst.policy_table import PolicyTable
 
 MEMORY = 8e8
-"""Bytes that the probabilities of one policy may take."""
+"""Most bytes of the probabilities of one policy."""
 
 
 def finite_masses(layout: NearestLayout, step: float) -> tuple[np.ndarray, np.ndarray]:
@@ -37,9 +37,9 @@ class PolicyProbabilities:
 
     @cached_property
     def spans(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first point that may be reached in each node, and the one behind the last.
+        """The first point that may be reached in each node, and the one after the last.
 
-        Two arrays of shape (nodes,); a node that is never reached has none.
+        Two arrays of shape (nodes,); for a node that is never reached the span is empty.
         """
         policy = self.policy
         nodes, points = policy.table.shape
@@ -72,11 +72,11 @@ class PolicyProbabilities:
 
     @cached_property
     def forward(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """(reached, ended): the probabilities of being there in both experiments.
+        """(reached, ended): the probabilities of points and of ends in both experiments.
 
-        ``reached[node]`` has shape (2, points of the node's span); ``ended``, shape (2, 2), has
-        for each experiment the probability of losing and of winning in the end; in experiment 1
-        it is times e^threshold.
+        ``reached[node]`` has shape (2, points of the node's span); ``ended``, shape (2, 2), has for
+        each experiment the probability of losing and of winning; in experiment 1 it is multiplied
+        by e^threshold.
         """
         policy, (first, end) = self.policy, self.spans
         points = policy.grid.points

@@ -1,4 +1,4 @@
-"""A policy as integer tables: which option it plays at each node and grid point."""
+"""A policy as integer tables: the option that it plays at each node and grid point."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from simulator.worst.grid import Grid, NearestLayout
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PolicyTable:
-    """The option to play at each node and grid point, which are all that a policy remembers.
+    """The option to play at each node and grid point, the state of a policy.
 
     Attributes
     ----------
-    epsilon : what the loss is compared with.
+    epsilon : with which the loss is compared.
     grid : of the losses past ``epsilon``.
     follow : int32, shape (nodes, options): the node after an option.
     table : int16, shape (nodes, points): the option to play, CLOSED where the policy stops.
     layouts : the options' laws on the grid.
-    thresholds : float64, shape (nodes,): what the loss past epsilon is compared with where the game
-        ends in a node; zero except for odometers, whose readings these are.
+    thresholds : float64, shape (nodes,): with which the loss past epsilon is compared where the
+        game ends in a node; zero except for odometers, where these are readings.
     """
 
     epsilon: float

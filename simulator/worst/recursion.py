@@ -1,16 +1,16 @@
-"""The backward recursion over a game's nodes, and the two ends that it gives.
+"""The backward recursion over a game's nodes, and its two certified ends.
 
-V(node, z) is the most that any adversary can still get from a node at the loss z past epsilon:
-(1 - e^-z)_+ where the game ends, and otherwise the largest mean of V over what an open option
-leads to. Another round never lowers V: it is convex in e^-z, whose mean a round does not raise.
+V(node, z) is the largest value of an adversary from a node at the loss z past epsilon: (1 - e^-z)_+
+where the game ends, and otherwise the largest mean of V over an open option. Another round never
+lowers V: it is convex in e^-z, whose mean a round does not raise.
 
 The upper end is this recursion with every law spread outward
 (:func:`~simulator.worst.grid.outward_layout`) and every operation's rounding added. Between grid
 points the chord in e^-z is above V.
 
-The lower end follows one adversary: it remembers the node and the nearest grid point, and moves by
-a table. The two numbers that the recursion carries are its probabilities of winning in the two
-experiments, so it is the value of a policy that exists and can be played.
+The lower end is the value of one adversary, which remembers the node and the nearest grid point,
+and moves by a table. The recursion computes its probabilities of winning in the two experiments, so
+it is the value of a policy that can be played.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ UNDERFLOW = 1e-300
 
 @dataclass(frozen=True)
 class Range:
-    """Any loss t of a mechanism of bounded range, beside those on the grid.
+    """The losses t of a mechanism of bounded range, also between grid points.
 
     Attributes
     ----------
     width : the range in nats, and ``cells`` in steps of the grid.
-    options : the places of the range's own options on the grid, whose nodes it leads to.
+    options : the indices of the range's options on the grid, which lead to the same nodes.
     """
 
     width: float
@@ -47,20 +47,20 @@ class Range:
 
 
 def payoff(z: GridArray) -> GridArray:
-    """(1 - e^-z)_+, what the loss z past epsilon is worth at the end."""
+    """(1 - e^-z)_+, the value of the loss z past epsilon at the end of the game."""
     return np.maximum(0.0, -np.expm1(-np.maximum(z, 0.0)))
 
 
 @dataclass(frozen=True)
 class Values:
-    """Values of the start over a grid, and how they were reached.
+    """Values of the start over a grid, and the table of options.
 
     Attributes
     ----------
     grid : the grid, of losses past epsilon: the value at -epsilon is delta(epsilon).
     value : shape (points,).
-    won : shape (points,): of the lower end, e^-z times the probability of winning in experiment 1.
-    rounding : the relative error of ``value``, at most.
+    won : shape (points,), for the lower end: e^-z times the probability of winning in experiment 1.
+    rounding : bound on the relative error of ``value``.
     table : int16, shape (nodes, points): the option to play, CLOSED where the game has ended; None
         where it was not kept.
     """
@@ -72,7 +72,7 @@ class Values:
     table: np.ndarray | None = None
 
     def upper(self, epsilon: float, loss_error: float = 0.0) -> float:
-        """An upper end of delta(epsilon): on the chord in e^-z, all losses moved against us."""
+        """An upper end of delta(epsilon): on the chord in e^-z, with all losses moved upward."""
         grid = self.grid
         place = (-epsilon - grid.offset) / grid.step - grid.first
         below = min(max(math.floor(place + 1e-9), 0), grid.points - 2)
@@ -90,7 +90,7 @@ class Values:
         value = float(self.value[place])
         moved = -epsilon - float(grid.z[place]) - loss_error - 4 * UNIT * abs(epsilon)
         if self.won is None:
-            # a value of the lattice itself; it falls to the left no faster than its chord beyond
+            # exact on the lattice; to the left it decreases no faster than its chord to the right
             beside = float(self.value[min(place + 1, grid.points - 1)])
             fall = (beside - value) * math.expm1(max(-moved, 0.0)) / -math.expm1(-grid.step)
             return max(0.0, value * (1.0 - self.rounding) - fall)
@@ -112,10 +112,10 @@ def upper_values(
     thresholds: GridArray | None = None,
     keep_table: bool = False,
 ) -> Values:
-    """The start's values by the recursion with outward laws. See the module.
+    """The start's values by the recursion with outward laws; see the module.
 
-    ``thresholds``, shape (nodes,), is what the loss is compared with where the adversary stops in a
-    node, in nats beyond the grid's zero; zero everywhere by default.
+    ``thresholds``, shape (nodes,), are the readings with which the loss is compared where the
+    adversary stops in a node, in nats beyond the grid's zero; zero by default.
     """
     table = _empty_table(graph, grid) if keep_table else None
     sweep = upper_sweep(graph, grid, layouts, ranges, thresholds=thresholds, table=table)
@@ -126,7 +126,7 @@ def upper_values(
 def upper_rounding(
     graph: GameGraph, layouts: Sequence[Layout], ranges: Sequence[Range] = ()
 ) -> float:
-    """The relative error of values after every round of the longest play."""
+    """The relative error of values after all rounds of the longest play."""
     terms = max(layout.terms for layout in layouts) + (12 if ranges else 0)
     each = (terms + 2) * float(np.finfo(layouts[0].weights.dtype).eps)
     each += max(layout.weight_error for layout in layouts)
@@ -158,7 +158,7 @@ def upper_sweep(
             if table is None:
                 np.maximum(best[here], reached, out=best[here])
             else:
-                better = reached >= best[here]  # playing on is never worse than stopping
+                better = reached >= best[here]  # a further round is never worse than stopping
                 best[here][better] = reached[better]
                 table[node, here][better] = option
         for free in ranges:
@@ -172,9 +172,9 @@ def upper_sweep(
 
 
 def extended(values: GridArray, grid: Grid, pad: int) -> GridArray:
-    """Upper values with ``pad`` more on either side.
+    """Upper values extended by ``pad`` points on either side.
 
-    To the left the value only falls; to the right it is below the chord in e^-z to 1 at e^-z = 0.
+    To the left the value decreases; to the right it is below the chord in e^-z to 1 at e^-z = 0.
     """
     beyond = np.exp(-grid.step * np.arange(1, pad + 1)).astype(values.dtype)
     right = 1.0 - (1.0 - values[-1]) * beyond
@@ -193,10 +193,10 @@ def _empty_table(graph: GameGraph, grid: Grid) -> np.ndarray:
 
 
 class Windows:
-    """The points of each node where rounds can still change anything.
+    """The points of each node where further rounds can change the result.
 
-    To the left of it no play wins, to the right none loses; where a loss may be infinite, or a stop
-    is compared with a reading, that is certain nowhere and every point counts.
+    To the left no play wins, to the right every play wins. Where a loss may be infinite, or a stop
+    is compared with a reading, all points are included.
     """
 
     def __init__(
@@ -223,9 +223,9 @@ class Windows:
 
 
 def is_exact(graph: GameGraph, layouts: Sequence[Layout], grid: Grid) -> bool:
-    """Whether upper values are lower ends too: every loss on the lattice, and all within the grid.
+    """Whether upper values are exact: every loss is on the lattice and within the grid.
 
-    To the left of a grid that is cut off, upper values are those of its first point.
+    To the left of a grid, upper values are those of its first point.
     """
     if layouts[0].weights.dtype != np.longdouble:
         return False
@@ -234,7 +234,7 @@ def is_exact(graph: GameGraph, layouts: Sequence[Layout], grid: Grid) -> bool:
 
 
 def largest_sums(graph: GameGraph, amounts: GridArray) -> GridArray:
-    """The largest sum, along any play from each node, of one amount for each option."""
+    """The largest sum of the options' amounts along any play from each node."""
     reach = np.zeros(graph.nodes)
     for node in range(graph.nodes):
         follow = graph.follow[node]
@@ -256,7 +256,7 @@ class LiveValues:
         return self.values[node]
 
     def store(self, node: int, values: GridArray) -> None:
-        """Keep a node's values, and drop those that no later node needs."""
+        """Store a node's values, and drop those that no later node needs."""
         if self.uses[node]:
             self.values[node] = values
         for after in self.graph.follow[node]:
@@ -274,7 +274,7 @@ def lower_values(
     thresholds: GridArray | None = None,
     keep_table: bool = True,
 ) -> Values:
-    """The start's values under the best policy that remembers grid points. See the module."""
+    """The start's values under the best policy that remembers grid points; see the module."""
     table = _empty_table(graph, grid) if keep_table else None
     sweep = lower_sweep(graph, grid, layouts, thresholds=thresholds, table=table)
     value, won = deque(sweep, maxlen=1).pop()
@@ -282,7 +282,7 @@ def lower_values(
 
 
 def lower_rounding(graph: GameGraph, layouts: Sequence[NearestLayout]) -> float:
-    """The error of a value after every round, relative to the chance of winning."""
+    """The error of a value after all rounds, relative to the probability of winning."""
     terms = max(layout.law.terms for layout in layouts)
     return 2 * (int(graph.depth[graph.start]) + 1) * (terms + 64) * UNIT
 
@@ -295,7 +295,7 @@ def lower_sweep(
     thresholds: GridArray | None = None,
     table: np.ndarray | None = None,
 ) -> Iterator[tuple[GridArray, GridArray]]:
-    """Yield every node's values and e^-z times the chance of winning in experiment 1."""
+    """Yield every node's values and e^-z times the probability of winning in experiment 1."""
     pad = _padding([layout.law for layout in layouts])
     above = np.zeros(graph.nodes) if thresholds is None else thresholds
     line = grid.outside(-pad, grid.points + 2 * pad)

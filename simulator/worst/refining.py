@@ -1,4 +1,4 @@
-"""Finer and finer grids, until the ends are near enough, the time is up, or refining is no help."""
+"""Passes over finer grids, until the ends are close, the time is over, or only rounding is left."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from simulator.worst.grid_pass import GridPass
 
 MOST_LEVELS = 12
 GROWTH = 5.0
-"""A finer grid takes at most so many times what the last one took, about. Where the last one took
-less of the one before, the next one is likely to take less than twice that share."""
+"""Estimated growth of the time from one grid to the next: at most this factor, and at most twice
+the last growth."""
 PATIENCE = 10.0
-"""A pass that is likely to take so many times the seconds allowed is not begun..."""
+"""A pass whose estimated time exceeds this many times the allowed seconds is not begun..."""
 LEAST_ALLOWED = 30.0
-"""...unless it is likely to take no more seconds than this."""
+"""...unless its estimate is at most this many seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,10 +27,10 @@ class Refined:
 
     Attributes
     ----------
-    delta : the ends that hold.
+    delta : the intersection of all brackets.
     best : the pass with the largest lower end.
     stopped : why no finer grid was tried: "tolerance", "time", or "rounding".
-    seconds : what it took.
+    seconds : the time taken.
     """
 
     delta: Bracket
@@ -40,7 +40,7 @@ class Refined:
 
 
 def allowed(seconds: float) -> float:
-    """The time that one pass may be likely to take."""
+    """The largest estimated time of one pass."""
     return max(PATIENCE * seconds, LEAST_ALLOWED)
 
 
@@ -54,7 +54,7 @@ def refined(
     nothing: Callable[[], float] = lambda: 1e-300,
     most: float = 1.0,
 ) -> Refined:
-    """Run passes from the level ``first`` on, each with the one before it.
+    """The result of passes from the level ``first`` on, each with the one before it.
 
     ``most`` is an upper end that is known beforehand. ``nothing()``, called after each pass, is the
     delta that counts as zero. Raises NotApplicable where the first pass cannot be run.
@@ -79,7 +79,7 @@ def refined(
 def _passes(
     run: Callable[[int, GridPass | None], GridPass], first: int, start: float, seconds: float
 ) -> Iterator[GridPass]:
-    """Passes, as long as the next one is likely to end in time and can be run."""
+    """Yield passes while the next one can be run and its estimated end is in time."""
     last: GridPass | None = None
     took = 0.0
     for level in range(first, MOST_LEVELS):
@@ -104,7 +104,7 @@ def close(found: Bracket, tolerance: float) -> bool:
 
 
 def _only_rounding(found: Bracket, before: float, best: GridPass) -> bool:
-    """Whether a finer grid would not help: the ends are exact, or no play seems to win.
+    """Whether a finer grid cannot help: the ends are exact, or apparently no play wins.
 
     ``before`` is the upper end of the coarser grid.
     """

@@ -1,7 +1,7 @@
 """Single plays of a policy, drawn from its own probabilities: any play, or a play that wins.
 
-A play that wins is drawn by the probability of winning from each state, so it takes no longer where
-one play in 1e12 wins.
+A play that wins is drawn by the probability of winning from each state, so it takes the same time
+where one play in 1e12 wins.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Round:
     ----------
     loss : so far, before the round.
     left : before the round, as in :class:`Remaining`.
-    option : the option played, a place in the policy's menu.
+    option : the option played, an index in the policy's menu.
     gained : the loss of the answer; infinite where the other experiment cannot give it.
     """
 
@@ -46,7 +46,7 @@ class Play:
     ----------
     loss : in the end.
     left : in the end.
-    threshold : what the loss is compared with: epsilon, or the reading of an odometer.
+    threshold : with which the loss is compared: epsilon, or the reading of an odometer.
     won : whether the loss is above it.
     """
 
@@ -59,7 +59,7 @@ class Play:
 
 @dataclass(frozen=True, eq=False)
 class Remaining:
-    """What a policy has left: rounds, or a share of a budget.
+    """The rounds, or the share of a budget, that a policy has left.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Remaining:
 
     @classmethod
     def of(cls, policy: Policy) -> Remaining:
-        """Return a budget where every option always takes the same number of nodes, else rounds."""
+        """A budget where every option always takes the same number of nodes, else rounds."""
         follow = policy.follow
         nodes = np.arange(len(follow))[:, None]
         paid = np.where(follow >= 0, nodes - follow, 0)
@@ -89,7 +89,7 @@ class Remaining:
 
 
 def play(policy: Policy, *, seed: int = 0, winning: bool = False) -> Play:
-    """Draw one play of the experiment that was searched.
+    """One drawn play of the experiment that was searched.
 
     Raises NotApplicable where no play wins, or where the probabilities do not fit into memory.
     """
@@ -125,9 +125,9 @@ def play(policy: Policy, *, seed: int = 0, winning: bool = False) -> Play:
 
 
 def _answers(policy: Policy, option: int) -> tuple[list[float], list[int], np.ndarray]:
-    """What an option's answers may lose: (losses, steps on the grid, probabilities).
+    """The losses of an option's answers: (losses, steps on the grid, probabilities).
 
-    Where there are infinitely many, those near one grid point are taken together.
+    Infinitely many losses are grouped by grid point.
     """
     layout, step = policy.layouts[option], policy.grid.step
     law = policy.law(option)

@@ -1,4 +1,4 @@
-"""The largest delta(epsilon) of any adaptive adversary, enclosed, and a policy that attains it."""
+"""Certified ends of the largest delta(epsilon) of any adaptive adversary, and its policy."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class WorstCase:
     game : what was searched.
     epsilon : the epsilon of the bracket.
     delta : certified ends of the largest delta(epsilon).
-    tolerance : the relative width that was wanted.
-    seconds : what it took.
-    stopped : why no finer grid was tried: "tolerance", "time", or "rounding" where that alone keeps
-        the ends apart.
+    tolerance : the required relative width.
+    seconds : the time taken.
+    stopped : why no finer grid was tried: "tolerance", "time", or "rounding" where only rounding
+        separates the ends.
     last : the pass with the largest lower end, which belongs to a policy.
     """
 
@@ -85,7 +85,7 @@ class WorstCase:
             )
         except (InvalidInput, NotApplicable) as error:
             return None, str(error)
-        # fixing the choices in advance is one way to be adaptive
+        # fixed choices are a special case of adaptive ones
         upper = min(found.upper, self.delta.upper)
         return Bracket(min(found.lower, upper), upper), ""
 
@@ -112,7 +112,7 @@ class WorstCase:
     @property
     def dominating_reason(self) -> str:
         """Why :attr:`dominating` is None, else the empty string."""
-        return "" if self.dominating is not None else "a filter decides how many rounds there are"
+        return "" if self.dominating is not None else "the filter determines the number of rounds"
 
     @cached_property
     def policy(self) -> Policy:
@@ -170,7 +170,7 @@ def worst_case(
     tolerance: float = 1e-3,
     seconds: float = 60.0,
 ) -> WorstCase:
-    """Enclose the largest delta(epsilon) of any adaptive adversary, and find one that attains it.
+    """Certified ends of the largest delta(epsilon) of any adaptive adversary, and its policy.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def worst_case(
     filter : a filter of this package or a user's (:class:`~simulator.worst.own_filter.OwnFilter`).
     experiment : 0 or 1: which experiment's hockey-stick divergence.
     tolerance : stop where the ends are within this of each other, relative to the upper end.
-    seconds : begin no finer grid after so long.
+    seconds : after which no finer grid is begun.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def worst_case(
     epsilon = nonnegative("epsilon", finite("epsilon", epsilon))
     tolerance, seconds = positive("tolerance", tolerance), positive("seconds", seconds)
     game = Game(entries(menu, relation), rounds, filter, experiment, relation)
-    promise_of(filter)  # a promise that is no number is refused before the search
+    promise_of(filter)  # raises InvalidInput for an invalid promise before the search
     found = refined(
         lambda level, last: run_pass(game, epsilon, level, last, allowed=allowed(seconds)),
         first_level(game),
@@ -213,9 +213,9 @@ def worst_case(
 
 
 def _composed(game: Game, epsilon: float) -> float:
-    """Return an upper end that needs no grid: one entry dominates all, so playing it is optimal.
+    """An upper end without a grid: where one entry dominates all, its composition.
 
-    It is 1 where no entry is known to, where its law is not composed numerically, and on a lattice,
+    It is 1 where no entry is known to dominate, where its law cannot be composed, and on a lattice,
     where the recursion is exact.
     """
     if game.filter is not None or game.exact_step is not None:

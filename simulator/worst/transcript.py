@@ -1,4 +1,4 @@
-"""One typical and one winning play of a policy, in words.
+"""A typical and a winning play of a policy, as text.
 
 Consecutive rounds of one option are one line. A long play shows its beginning, its turning points
 and its end, and one line for each stretch between them.
@@ -18,7 +18,7 @@ from simulator.worst.policy import Policy
 from simulator.worst.sample_plays import Play, Remaining, Round, play
 
 FIRST, LAST = 6, 8
-"""How many lines are kept at either end of a long play."""
+"""Lines shown at the start and at the end of a long play."""
 LONG = 22
 
 
@@ -31,17 +31,17 @@ class Run:
 
     @property
     def option(self) -> int:
-        """The option they play."""
+        """The option of these rounds."""
         return self.rounds[0].option
 
     @property
     def ends(self) -> int:
-        """The number of the last one."""
+        """The number of the last round."""
         return self.begins + len(self.rounds) - 1
 
 
 def transcript(policy: Policy, *, seed: int = 0) -> str:
-    """Return the text of a typical play, drawn at random, and of one drawn among those that win.
+    """The text of a random play, and of a random play among those that win.
 
     Raises NotApplicable where the probabilities do not fit into memory.
     """
@@ -109,7 +109,7 @@ def _runs(rounds: Sequence[Round]) -> list[Run]:
 
 
 def _turning(runs: Sequence[Run]) -> set[int]:
-    """Where the loss is least and greatest, and the longest run."""
+    """The indices of the least and the greatest loss, and of the longest run."""
     losses = [run.rounds[0].loss for run in runs]
     lengths = [len(run.rounds) for run in runs]
     return {
@@ -155,7 +155,7 @@ def _between(
 
 
 def answer(policy: Policy, option: int, gained: float) -> str:
-    """Return ``answer 1, `` where one answer has that loss, else the empty string."""
+    """``answer 1, `` where exactly one answer has that loss, else the empty string."""
     database_0, database_1, mechanism = policy.menu[option]
     pair = mechanism.pair(database_0, database_1, policy.relation)
     if not isinstance(mechanism, ScalarMechanism) or not isinstance(pair, ScalarPair):

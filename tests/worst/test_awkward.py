@@ -236,13 +236,13 @@ def test_a_lattice_of_too_many_points_is_left_for_a_coarser_grid() -> None:
     [("laplace:0.5", 1e308), ("randomized-response:0.1", 1e9), ("gaussian:1e-300", 1.0)],
 )
 def test_an_epsilon_out_of_all_proportion_is_named(menu: str, epsilon: float) -> None:
-    with pytest.raises(NotApplicable, match="take an epsilon nearer"):
+    with pytest.raises(NotApplicable, match="choose an epsilon nearer"):
         worst_case(menu, rounds=3, epsilon=epsilon)
 
 
 def test_databases_that_are_no_neighbours_are_refused() -> None:
     far = Challenge(WITHOUT_ALICE, EVERYONE.add("x").add("y"), RandomizedResponse(ALICE, 0.7))
-    with pytest.raises(InvalidInput, match="no neighbours"):
+    with pytest.raises(InvalidInput, match="not neighbours"):
         worst_case([far], rounds=1, epsilon=0.3)
 
 

@@ -34,9 +34,10 @@ class Filter(ABC):
     """A promise about the whole interaction; immutable, see :meth:`fresh`.
 
     Attributes:
-        epsilon: the promised epsilon, above 0. delta: the promised delta of the whole, in [0, 1).
-        rounds_delta: the part of ``delta`` set aside for the rounds' own deltas. The sum filter
-        fixes it to delta, the rogers filter to delta / 2; they take 0 or that value.
+        epsilon: the promised epsilon, above 0.
+        delta: the promised delta of the whole, in [0, 1).
+        rounds_delta: the part of ``delta`` for the rounds' own deltas. The sum filter fixes it to
+            delta, the rogers filter to delta / 2; they take 0 or that value.
 
     A subclass gives ``name``, a short string; ``initial``, the state before the first round, a
     tuple of floats; and ``step = staticmethod(rule)``, where ``rule(state, epsilon, delta)``

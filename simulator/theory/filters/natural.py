@@ -87,7 +87,7 @@ class NaturalFilter(Filter):
     def _check(self) -> None:
         if self.rounds_delta != 0.0:
             raise InvalidInput(
-                "the natural filter composes the rounds' own deltas too and takes no  "
+                "the natural filter composes the rounds' own deltas too and takes no "
                 f"rounds_delta = {self.rounds_delta!r}; leave it out"
             )
         if not self.delta > 0.0:

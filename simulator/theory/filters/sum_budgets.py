@@ -53,7 +53,7 @@ def budget_of(filter_: Filter, largest: float) -> Budget:
     """
     raise NotApplicable(
         f"the {filter_.name} filter is not known to keep one running sum, and the menu leads "
-        "to more states than can be enumerated;  give it fewer mechanisms, with fixed parameters"
+        "to more states than can be enumerated; give it fewer mechanisms, with fixed parameters"
     )
 
 

@@ -41,7 +41,7 @@ class TruncatedNoiseLaw(QuadratureLaw):
             raise InvalidInput("only the laws of Gaussian and Laplace noise can be truncated")
         if not finite("reach", self.reach) > 0.5:
             raise InvalidInput(
-                f"noise within {self.reach!r} of the shift always reveals the database;  "
+                f"noise within {self.reach!r} of the shift always reveals the database; "
                 "it must reach beyond 1/2"
             )
 

@@ -289,7 +289,7 @@ def attack(coins):
 def test_a_loss_that_is_no_real_number(refused, adversary_file, loss):
     line = refused(adversary_file(LOSSES.format(loss=loss), "attack"))
     assert line.startswith("round 1, trial 0: ")
-    assert "no real number" in line
+    assert "not a real number" in line
 
 
 def test_a_folder_that_is_a_file(refused, tmp_path):
