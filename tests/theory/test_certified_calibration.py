@@ -11,6 +11,7 @@ from simulator.theory import (
     LaplaceLaw,
     PoissonSubsampledLaw,
     PureDP,
+    SubsampledGaussianDP,
     bound,
     compose_laws,
     randomized_response,
@@ -66,6 +67,39 @@ def test_sigma_rate_and_rounds_of_a_sampled_gaussian_meet_in_one_point():
     rounds = calibrate_certified(lambda k: sampled(sigma.value, 0.05, k), 2.0, 1e-5, ROUNDS)
     assert (rounds.value, rounds.beyond) == (40.0, 41.0)
     assert rounds.epsilon.upper <= 2.0 < rounds.beyond_epsilon.lower
+
+
+def test_more_noise_is_needed_where_the_direction_is_chosen_in_every_round():
+    scale = ParameterScale("sigma", 1e-4, 1e6, start=1.0, grows=True, digits=4)
+    fixed, chosen = (
+        calibrate_certified(
+            lambda s: sampled(s, 0.05, 10), 1.0, 1e-5, scale, any_direction=any_direction
+        )
+        for any_direction in (False, True)
+    )
+    assert (fixed.any_direction, chosen.any_direction) == (False, True)
+    assert fixed.beyond < fixed.value < chosen.value
+    ends = [
+        bound("any-direction").on(Composition.repeat(SubsampledGaussianDP(s, 0.05), 10))
+        for s in (chosen.value, chosen.beyond, fixed.value)
+    ]
+    assert ends[0].epsilon(1e-5).upper <= 1.0 < ends[1].epsilon(1e-5).lower
+    assert ends[2].epsilon(1e-5).lower > 1.0  # one direction's sigma is not the family's
+
+
+def test_a_symmetric_pair_needs_no_more_noise_in_any_direction():
+    found = [
+        calibrate_certified(
+            lambda e: [(randomized_response(e), 20)], 1.0, 1e-5, scale_of("epsilon", 3), **how
+        )
+        for how in ({}, {"any_direction": True})
+    ]
+    assert found[0].value == found[1].value
+    with pytest.raises(NotApplicable, match="rounds that differ"):
+        calibrate_certified(
+            lambda s: [*sampled(s, 0.1, 3), *sampled(2 * s, 0.1, 3)],
+            1.0, 1e-5, SIGMA, any_direction=True,
+        )  # fmt: skip
 
 
 def test_what_all_of_the_range_meets_has_no_next_one():

@@ -33,6 +33,11 @@ FAMILIES: dict[str, type[Guarantee]] = {
 }
 """The choices of --family, and their classes."""
 
+_ADVERSARIES = {
+    False: "one pair of databases in all rounds",
+    True: "the direction chosen in every round",
+}
+
 
 @click.command()
 @click.option("--target-epsilon", type=float, required=True, help="Epsilon of all rounds.")
@@ -75,6 +80,13 @@ FAMILIES: dict[str, type[Guarantee]] = {
     show_default=True,
     help="Significant digits of the parameter that --mechanism or --event calibrates.",
 )
+@click.option(
+    "--direction",
+    type=click.Choice(("fixed", "any")),
+    default=None,
+    help="With --mechanism or --event: the same database holds the record in every round, or the "
+    "adversary chooses anew which one does.  [default: fixed]",
+)
 @options.as_json
 def calibrate(
     *,
@@ -89,12 +101,14 @@ def calibrate(
     round_delta: float | None,
     event: str | None,
     digits: int,
+    direction: str | None,
     as_json: bool,
 ) -> None:
     r"""Print the largest per-round epsilon that each bound admits for a target over all rounds.
 
     With --mechanism it prints the one parameter that is left out (sigma, rate, epsilon or rounds),
-    found by the certified privacy loss; with --event, the member of the file that is "?".
+    found by the certified privacy loss; with --event, the member of the file that is "?". The title
+    says which adversary it is for, as --direction chooses.
 
     \b
     Examples (the first: ten thousand databases, total loss 1 except with probability e^-32):
@@ -102,21 +116,24 @@ def calibrate(
       dpcompose calibrate --mechanism subsampled-gaussian --rate 0.01 --rounds 1000
           --target-epsilon 2 --target-delta 1e-5
     """
-    target = (target_epsilon, target_delta)
+    target, any_direction = (target_epsilon, target_delta), direction == "any"
     numbers = {"epsilon": round_epsilon, "sigma": sigma, "rate": rate, "round-delta": round_delta}
     if mechanism is None:
         _refuse_given(numbers, "needs --mechanism")
+        if event is None:
+            _refuse_given({"direction": direction}, "needs --mechanism or --event")
     if event is not None:
         _refuse_given(
             {"mechanism": mechanism, "family": family, "rounds": rounds}, "does not go with --event"
         )
         text = options.text_of(event)
         account = OpenAccount.from_json(text, digits)
-        _print_certified(account.calibrated(*target), account.scale, event, target, as_json)
+        found = account.calibrated(*target, any_direction=any_direction)
+        _print_certified(found, account.scale, event, target, as_json)
     elif mechanism is not None:
         _refuse_given({"family": family}, "does not go with --mechanism")
         laws, scale = _unknown_of(mechanism, numbers, rounds, digits)
-        found = calibrate_certified(laws, *target, scale)
+        found = calibrate_certified(laws, *target, scale, any_direction=any_direction)
         _print_certified(found, scale, mechanism, target, as_json)
     elif rounds is None:
         raise click.UsageError("Missing option '--rounds'.")
@@ -191,7 +208,7 @@ def _print_certified(
     if as_json:
         keys = ("meets", "misses")
         print_json(
-            {"parameter": found.name}
+            {"parameter": found.name, "direction": "any" if found.any_direction else "fixed"}
             | {
                 key: {
                     "value": int(value) if scale.digits == 0 else value,
@@ -204,7 +221,7 @@ def _print_certified(
         return
     print_table(
         f"{found.name} of {what} for a total of ({number(target[0])}, {number(target[1])}), "
-        f"certified at delta = {number(target[1])}",
+        f"certified at delta = {number(target[1])}, {_ADVERSARIES[found.any_direction]}",
         ("", found.name, "total epsilon"),
         [(name, number(value, 12), certain(ends)) for name, value, ends in rows],
         right=(found.name,),

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.stages import stage
 from simulator.foundations.validation import open_probability, whole
+from simulator.theory.bounds.menu_recursion import LEAST_POINTS, WORK, menu_epsilon
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.parameters import SMALLEST_DELTA, positive
@@ -23,6 +24,9 @@ Rounds = Sequence[tuple[PrivacyLossLaw, int]]
 
 _TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8)
 """Tolerances of the composition, tried in turn until a bracket lies on one side of the target."""
+
+_SHARES = (1 / 16, 1 / 4, 1.0)
+"""Shares of the recursion's work, tried in turn where the direction is chosen in every round."""
 
 _CLEAR = 5.0
 """A bracket farther than this many of its widths from the target needs no finer tolerance."""
@@ -86,6 +90,8 @@ class Calibrated:
     name : of the parameter.
     value : meets the target: ``epsilon.upper`` is at most the target's.
     epsilon : certified ends at the target delta, in the worse direction.
+    any_direction : whether the adversary may exchange the databases in every round; otherwise
+        they are a fixed pair, in either order.
     beyond, beyond_epsilon : the nearest candidate on the other side whose certified lower end
         exceeds the target, and its ends; None where all of the range meets it.
     """
@@ -95,6 +101,8 @@ class Calibrated:
     epsilon: Bracket
     beyond: float | None
     beyond_epsilon: Bracket | None
+    _: KW_ONLY
+    any_direction: bool = False
 
 
 def calibrate_certified(
@@ -102,23 +110,30 @@ def calibrate_certified(
     target_epsilon: float,
     target_delta: float,
     scale: ParameterScale,
+    *,
+    any_direction: bool = False,
 ) -> Calibrated:
     """The least private parameter on a scale that certainly meets (epsilon, delta) over all rounds.
 
     ``rounds`` makes the laws of all rounds, from D0 to D1, from a parameter; the target is met in
-    both directions. Privacy should not fall towards the safe end of the scale. This only guides the
-    search: both candidates of the result are certified in any case.
+    both directions. With ``any_direction`` it is met against an adversary who may exchange D0 and
+    D1 in every round, where every round has one law. Privacy should not fall towards the safe end
+    of the scale. This only guides the search: both candidates of the result are certified in any
+    case.
 
     Raises
     ------
     InvalidInput : a target outside epsilon > 0, 0 < delta < 1.
-    NotApplicable : nothing in the range meets it, or the loss cannot be composed numerically.
+    NotApplicable : nothing in the range meets it, or the loss cannot be composed numerically; or
+        rounds that differ, with ``any_direction``.
     """
     target_epsilon = positive("target epsilon", target_epsilon)
     target_delta = open_probability("target delta", target_delta)
     if target_delta < SMALLEST_DELTA:
         raise InvalidInput(f"target delta must be at least {SMALLEST_DELTA:g}")
-    return _Search(rounds, target_epsilon, target_delta, scale).found()
+    if any_direction and len(rounds(scale.start)) > 1:
+        raise NotApplicable("rounds that differ have no known worst order of directions")
+    return _Search(rounds, target_epsilon, target_delta, scale, any_direction=any_direction).found()
 
 
 @dataclass(frozen=True)
@@ -127,6 +142,8 @@ class _Search:
     epsilon: float
     delta: float
     scale: ParameterScale
+    _: KW_ONLY
+    any_direction: bool = False
     seen: dict[int, Bracket] = field(default_factory=dict)
 
     def found(self) -> Calibrated:
@@ -184,16 +201,28 @@ class _Search:
     def _answer(self, good: int, bad: int | None) -> Calibrated:
         value = self.scale.candidate(good)
         if bad is None:
-            return Calibrated(self.scale.name, value, self._ends(good), None, None)
+            return self._result(good, None, None)
         away = 1 if bad > good else -1
-        for distance in range(_FARTHEST):
+        # the ends of the game are wider than a candidate's step
+        distances = [0, *(2**n for n in range(12))] if self.any_direction else range(_FARTHEST)
+        for distance in distances:
             beyond, other = bad + away * distance, self._ends(bad + away * distance)
             if other.lower > self.epsilon:
-                missed = self.scale.candidate(beyond)
-                return Calibrated(self.scale.name, value, self._ends(good), missed, other)
+                return self._result(good, self.scale.candidate(beyond), other)
         raise NotApplicable(
             f"{self.scale.name} near {value!r}: double precision cannot certify "
             f"{self.scale.digits} digits"
+        )
+
+    def _result(self, good: int, beyond: float | None, missed: Bracket | None) -> Calibrated:
+        value, ends = self.scale.candidate(good), self._ends(good)
+        return Calibrated(
+            self.scale.name,
+            value,
+            ends,
+            beyond=beyond,
+            beyond_epsilon=missed,
+            any_direction=self.any_direction,
         )
 
     def _meets(self, index: int) -> bool:
@@ -201,8 +230,7 @@ class _Search:
         worst = Bracket(0.0, 0.0)
         try:
             laws = list(self.rounds(self.scale.candidate(index)))
-            for exchanged in (True, False):
-                found = self._one_way(laws, exchanged)
+            for found in self._each_way(laws):
                 worst = found if found.upper > worst.upper else worst
                 if found.upper > self.epsilon:
                     break
@@ -212,10 +240,27 @@ class _Search:
         return worst.upper <= self.epsilon
 
     def _ends(self, index: int) -> Bracket:
-        """Ends of epsilon in the worse direction."""
+        """Ends of epsilon in the worse direction, or of the worst choice among both."""
         laws = list(self.rounds(self.scale.candidate(index)))
-        one, other = (self._one_way(laws, way, _TOLERANCES[2:]) for way in (False, True))
-        return Bracket.largest((one, other))
+        return Bracket.largest(self._each_way(laws, final=True))
+
+    def _each_way(self, laws: Rounds, final: bool = False) -> Iterator[Bracket]:
+        """Yield the ends whose worst is wanted."""
+        if self.any_direction and any(law.reversed() != law for law, _ in laws):
+            yield self._any_way(laws, final)
+            return
+        for exchanged in (True, False):
+            yield self._one_way(laws, exchanged, _TOLERANCES[2:] if final else _TOLERANCES)
+
+    def _any_way(self, laws: Rounds, final: bool) -> Bracket:
+        """Ends of epsilon where the direction is chosen in every round."""
+        ((law, count),) = laws
+        for share in _SHARES[-1:] if final else _SHARES:
+            work = min(max(share * WORK, LEAST_POINTS * count), WORK)
+            found = menu_epsilon((law, law.reversed()), count, self.delta, work)
+            if max(found.lower - self.epsilon, self.epsilon - found.upper) > _CLEAR * found.width:
+                break
+        return found
 
     def _one_way(
         self, laws: Rounds, exchanged: bool, tolerances: Sequence[float] = _TOLERANCES

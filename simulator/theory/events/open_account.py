@@ -80,7 +80,9 @@ class OpenAccount:
         at(scale.start)  # checks the rest of the document before any work
         return cls(path, scale, at)
 
-    def calibrated(self, target_epsilon: float, target_delta: float) -> Calibrated:
+    def calibrated(
+        self, target_epsilon: float, target_delta: float, *, any_direction: bool = False
+    ) -> Calibrated:
         """See :func:`simulator.theory.bounds.certified_calibration.calibrate_certified`."""
 
         def laws(value: float) -> Rounds:
@@ -89,7 +91,9 @@ class OpenAccount:
             except InvalidInput as error:  # this number is invalid; the document is not
                 raise NotApplicable(str(error)) from None
 
-        return calibrate_certified(laws, target_epsilon, target_delta, self.scale)
+        return calibrate_certified(
+            laws, target_epsilon, target_delta, self.scale, any_direction=any_direction
+        )
 
 
 def _unknowns(value: Any, path: str) -> list[tuple[str, dict[str, Any], str]]:

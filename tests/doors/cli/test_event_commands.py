@@ -205,3 +205,17 @@ def test_a_target_that_makes_no_sense_is_refused(dpcompose, target):
     options = ("--target-epsilon", target[0], "--target-delta", target[1])
     line = dpcompose("calibrate", "--mechanism", "laplace", "--rounds", 5, *options).complaint
     assert "target" in line
+
+
+def test_calibrate_says_which_adversary_its_answer_is_for(dpcompose):
+    given = ["--mechanism", "subsampled-gaussian", "--rate", 0.05, "--rounds", 10, "--digits", 3]
+    given += ["--target-epsilon", 1, "--target-delta", 1e-5]
+    fixed = dpcompose("calibrate", *given)
+    assert "one pair of databases in all rounds" in fixed.out.splitlines()[0]
+    chosen = dpcompose("calibrate", *given, "--direction", "any")
+    assert "the direction chosen in every round" in chosen.out.splitlines()[0]
+    assert dpcompose("calibrate", *given, "--json").json["direction"] == "fixed"
+    ladder = ["--target-epsilon", 1, "--target-delta", 1e-5, "--rounds", 10, "--direction", "any"]
+    refused = dpcompose("calibrate", *ladder)
+    assert refused.code == 2
+    assert "--direction needs --mechanism or --event" in refused.err
