@@ -199,12 +199,15 @@ def _module(value: types.ModuleType, note: Note) -> Anatomy:
 def _class(value: type, note: Note) -> Anatomy:
     if not is_users(value):
         return Anatomy(name_of(value), [])
-    members = [(name, part) for name, part in sorted(vars(value).items()) if _counts(value, name)]
+    names = sorted(name for name in vars(value) if _is_written(value, name))
     bases = [("base", base) for base in value.__bases__]
-    return Anatomy(f"class {value.__qualname__}", [*bases, ("made by", type(value)), *members])
+    return Anatomy(
+        f"class {value.__qualname__}",
+        [*bases, ("made by", type(value)), *((name, vars(value)[name]) for name in names)],
+    )
 
 
-def _counts(value: type, name: str) -> bool:
+def _is_written(value: type, name: str) -> bool:
     """Whether a member of a class was written, and was not added by Python or in play."""
     part = vars(value)[name]
     if isinstance(part, _DESCRIPTORS) or name in _CACHES:

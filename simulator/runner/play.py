@@ -158,7 +158,7 @@ def played(
             yield outcome
     if missing and s.code.by_hash and HASH_SEED == "random":
         doubts["hash"] = (
-            f"{s.code.by_hash[0]}, which are others in every process: sort what the set holds, or "
+            f"{s.code.by_hash[0]}, which differ between processes: sort what the set holds, or "
             "set PYTHONHASHSEED=0 before Python starts"
         )
     for line in doubts.values():
