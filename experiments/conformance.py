@@ -1,7 +1,7 @@
 """``make conform``: every library on trial, into results/conformance.md and .json.
 
 A library that is not installed is reported as absent. ``--python NAME=PATH`` tries one with an
-interpreter of its own, for those whose requirements exclude each other.
+separate interpreter, for those whose requirements exclude each other.
 """
 
 from __future__ import annotations

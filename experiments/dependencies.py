@@ -1,6 +1,6 @@
 """Which source files a simulation has used, written as rules for make.
 
-Every module that was imported counts, as with a compiler's ``-MD``: nobody keeps a list by hand.
+Every module that was imported counts, as with a compiler's ``-MD``.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ TIGHT, GRID_TIGHT = 1e-10, 1e-7
 LEAST = 1e-10
 """No peer is called closer to the truth than this."""
 LONG = 10.0
-"""Seconds of a peer beyond which it is asked once."""
+"""Seconds of a peer above which it is timed once."""
 
 Rounds = tuple[tuple[float, int], ...]
 
@@ -50,7 +50,7 @@ class Question:
 
     @property
     def sampled(self) -> bool:
-        """Whether the two directions differ, and both are asked."""
+        """Whether the two directions differ, and both are computed."""
         return self.mechanism == "subsampled-gaussian"
 
     def ours(self, tolerance: float) -> Bracket:
@@ -65,11 +65,11 @@ class Question:
     def words(self, tolerance: float) -> list[str]:
         """The same as a command."""
         written = ",".join(f"{value!r}x{count}" for value, count in self.rounds)
-        asked = (
+        given = (
             ["--sigma", written, "--rate", str(RATE)] if self.sampled else ["--epsilon", written]
         )
         return [
-            *("bounds", "--mechanism", self.mechanism, *asked, "--delta", str(DELTA)),
+            *("bounds", "--mechanism", self.mechanism, *given, "--delta", str(DELTA)),
             *("--bound", "privacy-loss-distribution", "--tolerance", repr(tolerance)),
         ]
 
@@ -144,7 +144,7 @@ def prv_accountant(question: Question) -> float:
 
 
 def beside(question: Question, peer: Callable[[Question], float]) -> Iterator[Line]:
-    """How many times faster we are, called from Python and, if asked for, from a shell."""
+    """How many times faster this package is, from Python and optionally from a shell."""
     name = peer.__name__
     unit = f"x {name}"
     if find_spec(name) is None:

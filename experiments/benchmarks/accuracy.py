@@ -64,7 +64,7 @@ print(json.dumps(dict(
 
 
 def composed(rounds: str, delta: float) -> dict[str, float]:
-    """Compose the laws that ``rounds`` writes down, in a process of its own: none is warm."""
+    """Compose the laws that ``rounds`` writes down, in a new process without caches."""
     return dict(fresh(PROGRAM.format(rounds=rounds, delta=delta)))
 
 
@@ -82,7 +82,7 @@ def laplace_composition() -> Iterator[Line]:
 
 
 def many_laplaces() -> Iterator[Line]:
-    """Seconds to compose 200 rounds, each with an epsilon of its own."""
+    """Seconds to compose 200 rounds, with different epsilons."""
     rounds = "[(LaplaceLaw(0.05 + 0.001 * i), 1) for i in range(200)]"
     found = [composed(rounds, 1e-6) for _ in range(3)]
     seconds = statistics.median(each["seconds"] for each in found)

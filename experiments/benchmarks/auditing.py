@@ -51,7 +51,7 @@ print(json.dumps({
 
 
 def program(what: str) -> str:
-    """A program of its own for one figure."""
+    """The program of one figure, run in a new process."""
     return _PROGRAM.replace("{what}", what)
 
 

@@ -64,7 +64,7 @@ def alternately(
 
 
 def fresh(program: str) -> Any:
-    """Run a Python program in a process of its own and return the JSON that it prints."""
+    """Run a Python program in a new process and return the JSON that it prints."""
     run = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
@@ -75,7 +75,7 @@ def fresh(program: str) -> Any:
 
 
 def command_seconds(words: list[str]) -> float:
-    """Processor time of a process of its own, from its start to its end, bytecode kept."""
+    """Processor time of a new process, from start to exit, with cached bytecode."""
     program = f"from simulator.doors.cli import main; main({words!r})"
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

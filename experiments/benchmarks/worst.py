@@ -54,7 +54,7 @@ last, ends = found.last, found.delta
 
 
 def games() -> Iterator[Line]:
-    """Each game in a process of its own, compilation of nothing, imports left out."""
+    """The time of each game in a new process, without imports."""
     wanted = {
         "k = 1000, four entries on a lattice": (_LATTICE, 2.0),
         "free parameter, sum of squares .035 by .005": (_FREE, 5.0),

@@ -330,7 +330,7 @@ def long_way(state, i, answer, coins):
 
 
 def designed() -> tuple[Subject, ...]:
-    """Every adversary that somebody wrote."""
+    """Every adversary that was written by hand."""
     return (*CAST.subjects, *MIXED.subjects, *GENERATORS.subjects)
 
 

@@ -1,4 +1,4 @@
-"""Random automata that nobody designed, all drawn from one seed."""
+"""Random automata, all drawn from one seed."""
 
 from __future__ import annotations
 

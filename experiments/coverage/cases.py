@@ -1,4 +1,4 @@
-"""What is asked of each adversary: a list that one seed determines."""
+"""The questions on each adversary, a function of one seed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Case:
     subject : the adversary's name.
     quantity : the one interval of the answer that tables over several quantities count: of one
         sample no two, for their misses come together.
-    point : the epsilon asked for a tail or a delta; the delta asked for an epsilon.
+    point : the epsilon of a tail or a delta; the delta of an epsilon.
     method : of ``estimate_rare``; "exchanged" reads the answer from a sample of the other
         experiment.
     place : where the point lies among the atoms of the loss.
@@ -57,7 +57,7 @@ def cases(subject: Subject, laws: Sequence[Law], seed: int) -> Iterator[Case]:
     number = 0
     for law in laws:
         if not len(law.atoms()):
-            raise ValueError(f"{subject.name} never loses anything: nothing can be asked")
+            raise ValueError(f"{subject.name} has no positive loss: there is no question")
     while True:
         b = int(stream.integers(2))
         quantity = QUANTITIES[int(stream.integers(3))]

@@ -2,7 +2,7 @@
 
 Alice is missing from database 0. An entry's pieces divide the answers so that the adversaries of
 the suite treat all answers of a piece alike; their probabilities in both experiments are written
-down here by hand, not asked of the mechanism.
+down here by hand, not computed by the mechanism.
 """
 
 from __future__ import annotations

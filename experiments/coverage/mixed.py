@@ -69,7 +69,7 @@ def drip(state, i, answer, coins):
     "leak", 15, rr(0.4), leaky(0.4, 0.01), family=ApproxDP(0.4, 0.01), coin_cuts=(1e-4,)
 )  # fmt: skip
 def leak_by_coin(state, i, answer, coins):
-    """A coin of one in ten thousand turns the leak on, for ever."""
+    """A coin of one in ten thousand turns the leak on for the rest of the play."""
     if i == 0 and coins.random() < 1e-4:
         state = 1
     return state, state

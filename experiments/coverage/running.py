@@ -64,7 +64,7 @@ class Outcome:
 
     Attributes
     ----------
-    case : what was asked.
+    case : the question.
     kind : the adversary's trick.
     quantity : what the interval is of; "... at epsilon(delta)" where its epsilon was estimated.
     method : who chose it, and how the answer was found.
@@ -119,7 +119,7 @@ def play(
             )  # fmt: skip
     except (Refusal, NotApplicable) as refusal:
         return [unanswered(case, subject, by, "refused", str(refusal))]
-    except Exception as error:  # of whatever kind: it is counted, and fails the run
+    except Exception as error:  # it is counted, and fails the run
         return [unanswered(case, subject, by, "failed", f"{type(error).__name__}: {error}")]
     return [
         judged(case, subject, laws[case.experiment], f"{by}: {event.method}", *named)
@@ -206,7 +206,7 @@ def tasks(
 ) -> list[Task]:
     """One task per adversary, in an order that the seed determines; the time is shared evenly.
 
-    Where it is too little for all, the last are left out: two that somebody wrote go before each
+    Where it is too little for all, the last are left out: two written by hand come before each
     automaton.
     """
     shuffled, total = sorted(names), 60.0 * minutes * workers

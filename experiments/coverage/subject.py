@@ -69,7 +69,7 @@ class Subject:
         return tuple((b - a, 0.5 * (a + b)) for a, b in pairwise(edges))
 
     def moves(self, state: Any, i: int, answer: float) -> list[tuple[float, Any, int]]:
-        """(probability, next state, move) for every branch; one where no coin is tossed."""
+        """(probability, next state, move) for every branch; one without a coin."""
         found = []
         for probability, number in self.branches:
             coins = ScriptedCoins(number)
@@ -83,7 +83,7 @@ class Subject:
 
 
 class ScriptedCoins:
-    """Stands for an adversary's coins: gives one number, and counts how often it was asked for."""
+    """In place of an adversary's coins: returns one number, and counts the calls."""
 
     def __init__(self, number: float) -> None:
         self.number = number

@@ -1,4 +1,4 @@
-"""What is played, whole and interrupted, and how two runs are compared."""
+"""The runs that are played, whole and interrupted, and their comparison."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Case:
         return ["simulate", *self.arguments, "--json", "--jobs", str(jobs), "--out", str(folder)]
 
     def start(self, folder: Path, jobs: int = 2, **options: Any) -> subprocess.Popen[str]:
-        """Start it as a process in a session of its own."""
+        """Start it as a process in a new session."""
         return subprocess.Popen(
             [*COMMAND, *self.call(folder, jobs)],
             stdin=subprocess.DEVNULL,
@@ -64,7 +64,7 @@ SMALL = Case(
 
 @dataclass(frozen=True)
 class Whole:
-    """A run that nothing befell."""
+    """A run without a fault."""
 
     printed: dict[str, Any]
     stored: dict[tuple[int, int], bytes]
@@ -72,7 +72,7 @@ class Whole:
 
     @classmethod
     def of(cls, case: Case, folder: Path) -> Whole:
-        """Play it, as a process of its own."""
+        """Play it in another process."""
         start = time.monotonic()
         process = case.start(folder)
         out, err = process.communicate()
@@ -82,7 +82,7 @@ class Whole:
 
 
 def lasting(printed: dict[str, Any]) -> dict[str, Any]:
-    """What a command printed, without how long it took."""
+    """What a command printed, without its times."""
     return {key: value for key, value in printed.items() if "second" not in key}
 
 
@@ -112,7 +112,7 @@ def resumed(case: Case, folder: Path) -> tuple[int, str, str]:
 
 
 def difference(case: Case, whole: Whole, folder: Path) -> str:
-    """How a resumed run differs from the whole one; empty where it does not."""
+    """How a resumed run differs from the whole one, or ""."""
     code, out, err = resumed(case, folder)
     if code:
         return f"resuming exits {code}: {err.strip()}"
@@ -125,16 +125,16 @@ def difference(case: Case, whole: Whole, folder: Path) -> str:
 
 @dataclass
 class Tally:
-    """What came of the tries of one kind.
+    """The outcomes of the tries of one kind.
 
     Attributes
     ----------
-    equal : ended or resumed with the bits of the run that nothing befell.
+    equal : ended or resumed with the bits of the run without a fault.
     lines : refused by one line, with nothing changed.
     early : died by the signal before the command's first statement, as any program of Python.
-    late : over before it was hit.
-    wrong : what else happened, in words.
-    slowest : seconds until the last process of a killed run was gone.
+    late : ended before the signal.
+    wrong : other outcomes, as text.
+    slowest : seconds until the last process of a killed run had ended.
     """
 
     kind: str
@@ -155,12 +155,12 @@ class Tally:
             self.wrong.append(outcome)
 
     def lasted(self, seconds: float) -> None:
-        """Note how long a killed run's processes lasted."""
+        """Record the time until a killed run's processes had ended."""
         self.slowest = max(self.slowest or 0.0, seconds)
 
 
 def line_or_equal(call: Callable[[], bool]) -> str:
-    """What came of a call that returns whether its result is the right one."""
+    """The outcome of a call that returns whether its result is correct."""
     try:
         return "equal" if call() else "another result"
     except DpcomposeError as error:

@@ -39,7 +39,7 @@ def campaign(seed: int, quick: bool) -> Iterator[Tally]:
 
 
 def finished(process: subprocess.Popen[str]) -> tuple[int, str, list[str]]:
-    """(exit code, output, lines of errors) of a process that ends by itself."""
+    """(exit code, output, lines of errors) of a process that is not killed."""
     try:
         out, err = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
@@ -77,13 +77,13 @@ def limit_files(most: int) -> None:
 
 
 def mounted(folder: Path, options: str, *commands: str) -> list[str]:
-    """A shell's call with an own small disk at ``folder``, which nobody else sees."""
+    """A shell's call with a small disk at ``folder``, which no other process can see."""
     script = " && ".join((f"mount -t tmpfs -o {options} tmpfs {folder}", *commands))
     return ["unshare", "--map-root-user", "--mount", "sh", "-c", script]
 
 
 def can_mount() -> bool:
-    """Whether this user may mount a disk of its own."""
+    """Whether this user may mount a disk."""
     with tempfile.TemporaryDirectory() as name:
         try:
             done = subprocess.run(mounted(Path(name), "size=4k"), capture_output=True, check=False)
@@ -98,7 +98,7 @@ def quoted(arguments: list[str]) -> str:
 
 
 def start(call: list[str]) -> subprocess.Popen[str]:
-    """Start a call in a session of its own."""
+    """Start a call in a new session."""
     return subprocess.Popen(
         call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -26,8 +26,8 @@ def markdown(rows: Sequence[Tally], seconds: float) -> str:
             HEAD + "".join(line(row) for row in rows),
             *(["What went wrong:\n", *listed, ""] if listed else []),
             "## What the columns say\n",
-            "- **equal**: ended or resumed, it printed and stored the very bits of the run that "
-            "nothing befell.",
+            "- **equal**: ended or resumed, it printed and stored the bits of the run "
+            "without a fault.",
             "- **one line**: refused by one line, with nothing changed.",
             "- **before main**: died as any program of Python does, before the first statement of "
             "dpcompose; what is resumed is equal.",

@@ -47,7 +47,7 @@ def needs(missing: ImportError) -> InvalidInput:
 
 
 def executed(notebook: Any, light: bool = False) -> Any:
-    """The notebook with fresh outputs, in a kernel of its own.
+    """The notebook with fresh outputs, in a new kernel.
 
     Raises DpcomposeError where a cell fails, with what it printed.
     """

@@ -1,6 +1,6 @@
 """What becomes of a claim when one of its knobs is turned: the numbers of its picture.
 
-A knob is a keyword default of the claim's check. Each is turned by itself, the others stay as
+A knob is a keyword default of the claim's check. Each is changed alone, the others stay as
 they are. Where the check refuses a value, or takes too long, the picture has a gap. What is printed
 is taken from the committed results, so that no picture is empty. Time is the processor's: a busy
 machine draws the same pictures.

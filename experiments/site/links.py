@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADED = {("img", "src"), ("script", "src"), ("link", "href"), ("source", "src"), ("iframe", "src")}
-"""What a browser loads by itself; any other address waits for a reader."""
+"""Addresses that a browser loads without a click."""
 
 
 class Page(HTMLParser):

@@ -40,7 +40,7 @@ class Published:
 
 @cache
 def table() -> dict[str, Any]:
-    """The data file as it is, with its source."""
+    """The data file, with its source."""
     found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 

@@ -100,15 +100,15 @@ def load_measured(
 
 
 def _folder(folder: str | PathLike[str]) -> Path:
-    """The folder as a path; raises InvalidInput where it holds no run."""
+    """The folder as a path; raises InvalidInput if it has no run."""
     path = folder_path(folder, "folder")
     if not path.is_dir():
-        raise InvalidInput(f"{path} is no folder of a run")
+        raise InvalidInput(f"{path} is not the folder of a run")
     return path
 
 
 def specified(store: RunStore, given: Mapping[str, Any]) -> Specification:
-    """What the folder says was asked, made of its texts and of what is given beside them.
+    """The specification of a folder, from its texts and from the given objects.
 
     Raises InvalidInput.
     """

@@ -248,7 +248,7 @@ def test_a_path_that_names_no_folder_is_refused_wherever_a_run_is_named(
 
 def test_what_is_no_run_is_refused(tmp_path):
     for folder, line in (
-        (tmp_path / "nowhere", "is no folder"),
+        (tmp_path / "nowhere", "is not the folder"),
         (3, "must be a folder"),
         (tmp_path, "cannot read"),
     ):

@@ -1,6 +1,6 @@
-"""Features of how a float is written down, which a textbook law does not know of.
+"""Features of the digits and bits of floats.
 
-Noise that is drawn and added in floating point leaves traces of the true value: answers that one
+Noise that is drawn and added in floating point leaks the true value: answers that one
 input cannot give (Mironov 2012, "On significance of the least significant bits for differential
 privacy"), digits that were never rounded, bits that are always even.
 """
@@ -17,9 +17,10 @@ _MANTISSA = np.uint64((1 << 52) - 1)
 _HIDDEN = np.uint64(1 << 52)
 Feature = Callable[[np.ndarray], np.ndarray]
 FeaturesAt = Callable[[float], dict[str, Feature]]
-"""The features to look at, given the magnitude of a typical number."""
+"""Returns the features, given the magnitude of a typical number."""
 
 DECIMALS = 16
+"""The largest number of decimals that is counted."""
 MODULI = (2, 3, 5, 7, 10, 16, 256)
 
 
@@ -65,14 +66,13 @@ BIT_FEATURES: dict[str, Feature] = {
     "decimals of {}": lambda x: decimals(x),
     "{} modulo 1": _modulo(1.0),
 }
-"""Of floats, shape (n,), by name; NaN where a number has no such feature."""
-
+"""The features of floats, shape (n,), by name; NaN for a number without the feature."""
 
 WHOLE_FEATURES: dict[str, Feature] = {f"{{}} modulo {m}": _modulo(m) for m in MODULI}
-"""Of the digits of whole numbers."""
-
+"""The features of whole numbers, by name."""
 
 BITS = 52
+"""The number of bits of a mantissa."""
 
 
 def each_bit(magnitude: float) -> dict[str, Feature]:
@@ -109,10 +109,9 @@ def each_digit(magnitude: float) -> dict[str, Feature]:
 
 
 def digit_features(magnitude: float) -> dict[str, Feature]:
-    """Of the decimal digits of floats, to twelve significant ones at ``magnitude``.
+    """The features of the decimal digits of floats, twelve significant ones at ``magnitude``.
 
-    The rounding to a float, which differs between inputs for any noise that is added to a value,
-    is far below them.
+    The rounding to a float, which depends on the input for any added noise, is far below them.
     """
 
     def zeros_and_last(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -159,4 +158,4 @@ def _parity(mantissa: np.ndarray) -> np.ndarray:
 
 
 ROUGH = (frozenset(BIT_FEATURES) | frozenset(each_bit(1.0))) - {"sign bit of {}", "{} modulo 1"}
-"""The features whose law the rounding of an honest sum moves."""
+"""The features whose law depends on the rounding of a sum."""

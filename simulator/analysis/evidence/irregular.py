@@ -16,15 +16,15 @@ from simulator.analysis.evidence.numeric import WITH_BITS, Plain, as_float
 from simulator.foundations.digits import typical
 
 MOST_COLUMNS = 64
-"""Parts of an irregular answer that are looked at one by one."""
+"""The largest number of parts of an irregular answer with columns."""
 UNKNOWN = -1.0
-"""The code of an answer that did not occur among those that the reader has learned from."""
+"""The code of an answer that the reader has not learned."""
 
 _TEXTS = ("length", "first character", "last character", "capitals", "spaces", "digits")
 _EXAMPLES = 1000
-"""Answers by which parts are named."""
+"""The number of answers from which parts are named."""
 _REMEMBERED = 6
-"""Batches whose distinct answers are kept."""
+"""How many batches a reader caches."""
 
 
 class _Batch:
@@ -54,7 +54,7 @@ class AnyAnswers(Plain):
 
     Parameters
     ----------
-    parts : the name of each leaf that has columns of its own.
+    parts : the name of each leaf with columns.
     magnitudes : of a typical number at each of the first leaves.
     codes, inner : a number for each answer, and for each leaf, that occurs more than once.
     features : of floats.
@@ -92,7 +92,7 @@ class AnyAnswers(Plain):
 
     @classmethod
     def of(cls, answers_0: Answers, answers_1: Answers, features: FeaturesAt) -> AnyAnswers:
-        """Learn which categories there are."""
+        """A reader with the categories of these answers."""
         answers = [*answers_0, *answers_1]
         batch = _Batch(answers)
         often = np.bincount(batch.places, minlength=len(batch.kinds)).tolist()
@@ -150,7 +150,7 @@ class AnyAnswers(Plain):
         return list(self.features[j].values())[which](numbers)
 
     def _batch(self, answers: Answers) -> _Batch:
-        """The distinct answers, remembered: one batch is read column by column."""
+        """The distinct answers of a batch, cached: a batch is read column by column."""
         for known in self._known:
             if known.answers is answers:
                 return known
@@ -165,12 +165,12 @@ class AnyAnswers(Plain):
         return np.frombuffer(b"".join(digests), dtype=np.uint64)[batch.places]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the batches that are remembered."""
+        """The state without the cached batches."""
         return self.__dict__ | {"_known": []}
 
 
 def part_names(answers: Sequence[Any], count: int) -> list[str]:
-    """The names of the first ``count`` leaves; "part 3" where answers differ in what is there."""
+    """The names of the first ``count`` leaves; "part 3" if answers differ there."""
     names: list[set[str]] = [set() for _ in range(count)]
     for answer in answers[:: max(1, len(answers) // _EXAMPLES)]:
         for known, name in zip(names, places(answer)):
@@ -197,6 +197,6 @@ def text_feature(which: int, text: str | bytes) -> float:
 
 
 def plainly(key: Hashable) -> str:
-    """A category in words."""
+    """A category as text."""
     text = str(key[-1]) if isinstance(key, tuple) and isinstance(key[-1], str) else repr(key)
     return text if len(text) <= 30 else f"{text[:27]}..."

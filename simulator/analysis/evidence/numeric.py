@@ -19,22 +19,22 @@ from simulator.analysis.evidence.float_features import (
 from simulator.foundations.digits import typical
 
 JOINT_WIDTH = 64
-"""Length up to which a vector's neighbouring coordinates are looked at together."""
+"""The largest length of a vector with columns of differences of coordinates."""
 WITH_BITS = 4
-"""Length up to which the bits of each coordinate are looked at; then those of all together."""
+"""The largest length of a vector with bits of each coordinate; longer ones have pooled bits."""
 
 _FEW = 64
-"""Distinct whole numbers up to which each is looked at for itself."""
+"""The largest number of distinct whole numbers without columns of digits."""
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
 class Look:
-    """How closely a reader looks at the digits of floats.
+    """Which features of digits a reader has.
 
     Attributes
     ----------
-    digits : whether it does at all: not at whole numbers of which there are few.
+    digits : whether it has any: not for few distinct whole numbers.
     whole : whether all numbers are whole.
     magnitude : of a typical number.
     fraction : the features of fractions, given the magnitude.
@@ -47,7 +47,7 @@ class Look:
 
     @classmethod
     def at(cls, numbers: np.ndarray, fraction: FeaturesAt) -> Look:
-        """For such numbers."""
+        """The features for such numbers."""
         finite = numbers[np.isfinite(numbers)]
         whole = not np.any(finite % 1.0 != 0.0)
         digits = not whole or len(np.unique(finite[:10_000])) > _FEW
@@ -103,7 +103,7 @@ def as_numbers(answers: Answers) -> np.ndarray | None:
 
 
 def _all_floats(answers: list[Any]) -> bool:
-    """Whether no whole number or truth value was made a float: its kind may be the leak."""
+    """Whether all leaves have the types of the first answer: a type may be a leak."""
     first = [type(leaf) for leaf in leaves(answers[0])]
     return all([type(leaf) for leaf in leaves(answer)] == first for answer in answers)
 
@@ -128,7 +128,7 @@ _POOLED: dict[str, Any] = {
 
 
 class Plain:
-    """What readers share that look at answers as they are."""
+    """The common part of readers of plain answers."""
 
     learned: frozenset[int] = frozenset()
 
@@ -173,7 +173,7 @@ class Numbers(Plain):
         self.plan = [how for _, how in plan]
 
     def columns(self, answers: Answers, only: Sequence[int] | None = None) -> np.ndarray:
-        """See :class:`AnswerReader`. Answers that are no such numbers are rows of NaN."""
+        """See :class:`AnswerReader`. Other answers are rows of NaN."""
         numbers = self._numbers(answers)
         wanted = range(len(self.names)) if only is None else only
         digits: dict[str, np.ndarray] = {}
@@ -222,12 +222,12 @@ class Numbers(Plain):
 
 
 def paths_of(answers: Answers) -> tuple[str, ...]:
-    """The keys of answers that are an array with a field per key; none of others."""
+    """The keys of answers that are an array with a field per key; empty for others."""
     return (answers.dtype.names or ()) if isinstance(answers, np.ndarray) else ()
 
 
 def as_float(leaf: Any) -> float:
-    """The number that a leaf is, or that a text spells; NaN for any other."""
+    """A leaf as a number, also from a text; NaN for others."""
     try:
         if isinstance(leaf, complex):
             return leaf.real

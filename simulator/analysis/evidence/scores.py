@@ -1,7 +1,6 @@
-"""Scores: functions of an answer that order answers by how much they favour one input.
+"""Scores: functions of an answer; an event is a score and a threshold.
 
-An event is a score and a threshold. Here are the scores that count: a number as it is, the ratio
-of frequencies by interval, and that by answer.
+The scores of this module are a column, and the log ratio of frequencies by interval or by answer.
 """
 
 from __future__ import annotations
@@ -15,15 +14,16 @@ from simulator.analysis.evidence.answers import Answers
 from simulator.analysis.evidence.columns import AnswerReader
 
 BINS = 64
+"""The number of bins of a column."""
 REPEATS = 5
-"""How often an answer must occur for it to count as one that repeats."""
+"""The least count of an answer that repeats."""
 MOST_EXAMPLES = 4096
 
 
 SLOW_ROWS = 65_536
 """Rows per input on which the slowest scores are evaluated to choose among their events."""
 DIGITS_READ = 262_144
-"""Numbers per input of which the digits are looked at: what they leak is plain, they are slow."""
+"""Numbers per input whose digits are used; these features are slow."""
 
 
 class Score(Protocol):
@@ -31,13 +31,13 @@ class Score(Protocol):
 
     Attributes
     ----------
-    cost : evidence, in nats, by which it must beat a simpler score to be preferred to it.
-    handicap : the same as a share of what is won per draw: a slower score must win more.
-    quick : whether it costs hardly any time.
+    cost : the evidence, in nats, by which it must exceed a simpler score.
+    handicap : the same as a share of the growth per draw, for slower scores.
+    quick : whether its time is negligible.
     slow : whether it is evaluated on SLOW_ROWS answers alone to choose among its events.
     log_ratio : whether it estimates ln of the ratio of likelihoods, input 0 over 1, but for a
         constant.
-    columns : the columns of the reader that it looks at.
+    columns : the columns of the reader that it uses.
     """
 
     cost: ClassVar[float]
@@ -51,7 +51,7 @@ class Score(Protocol):
         """See above."""
 
     def of(self, reader: AnswerReader, answers: Answers) -> np.ndarray:
-        """The score of each answer, shape (n,); NaN where it has none."""
+        """The score of each answer, shape (n,), or NaN."""
 
     def words(self, side: str, threshold: float) -> str:
         """The event that the score is on one side (">=" or "<") of a threshold."""
@@ -59,7 +59,7 @@ class Score(Protocol):
 
 @dataclass(frozen=True)
 class Column:
-    """A column as it is."""
+    """A column, unchanged."""
 
     cost: ClassVar[float] = 0.0
     handicap: ClassVar[float] = 0.0
@@ -155,7 +155,7 @@ class Binned:
 
 
 def cut(values: np.ndarray) -> np.ndarray:
-    """Edges of bins: the distinct values where they are few, else quantiles."""
+    """Edges of bins: the distinct values if there are few, else quantiles."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return np.zeros(0)

@@ -1,7 +1,7 @@
 """Figures fit for a paper, from plain data.
 
-What was measured is drawn in colour, with a marker of its own and a band for its uncertainty; what
-a theorem promises is drawn in black, each with dashes of its own. So both read in grey, too.
+Measured series have a colour, a marker and a band; bounds of theorems are black with different
+dashes. Both can be distinguished in grey, too.
 
     with paper_figure() as (figure, axes):
         plot_tails(axes, thresholds, {"press when ahead": band}, {"Azuma": TailCurve(t, p)})

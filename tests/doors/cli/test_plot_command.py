@@ -42,7 +42,7 @@ def test_an_adversary_of_ones_own(dpcompose, adversary_file, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("nowhere",), "nowhere is no folder of a run"),
+        (("nowhere",), "nowhere is not the folder of a run"),
         (("",), "folder must name a folder, not be empty"),
         (("{folder}", "--out", "x.txt"), "a picture ends in one of"),
         (("{folder}", "--adversary", "nowhere.py:f"), "no file 'nowhere.py'"),
