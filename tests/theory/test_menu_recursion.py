@@ -186,6 +186,16 @@ def test_the_row_of_the_family_lies_between_one_direction_and_both():
     assert (certain.lower, certain.upper) == (found.lower, found.upper)
 
 
+def test_one_round_of_the_family_has_no_direction_to_change():
+    once = Composition.repeat(SubsampledGaussianDP(1.0, 0.01), 1)
+    found = bound("any-direction").on(once).epsilon(1e-5)
+    assert found.width < 1e-9
+    removal = sampled_gaussian(1.0, 0.01)[1]
+    assert removal.delta(found.upper) <= 1e-5 * (1 + 1e-9)
+    assert removal.delta(found.lower) >= 1e-5 * (1 - 1e-9)
+    assert bound("any-direction").on(once).delta(0.1).upper == pytest.approx(removal.delta(0.1))
+
+
 @pytest.mark.nightly
 def test_a_thousand_rounds_of_the_family():
     found = bound("any-direction").on(Composition.repeat(SubsampledGaussianDP(1.0, 0.01), 1000))

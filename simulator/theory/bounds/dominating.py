@@ -135,9 +135,13 @@ class AnyDirection(Bound):
     def _delta_answer(self, core: Composition, epsilon: float) -> Bracket:
         if math.isinf(epsilon):
             return Bracket(0.0, 0.0)
+        if core.rounds == 1:
+            return Bracket.largest(one.delta(epsilon) for one in OneDirection()._composed(core))
         return menu_delta(*self._menu(core), epsilon)
 
     def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
+        if core.rounds == 1:
+            return Bracket.largest(one.epsilon(delta) for one in OneDirection()._composed(core))
         return menu_epsilon(*self._menu(core), delta)
 
 

@@ -49,7 +49,7 @@ WORK = 4e7
 LEAST_POINTS = 1 << 10
 """A lattice of fewer is too coarse."""
 _MOST_POINTS = 1 << 19
-_TOLERANCE = 1e-4  # relative, of delta
+_TOLERANCE = 1e-5  # relative, of delta, where the work allows it
 _MISSED = 1e-9  # relative, of delta: what the lattice's ends and the laws' tails may hide
 _LOWEST = -600.0  # logarithm of the least delta: its multiples by exp(theta e) are doubles
 _LEAST_MASS = 1e-290  # a mass below it has lost digits
