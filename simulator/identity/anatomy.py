@@ -126,9 +126,9 @@ def _function(value: types.FunctionType, note: Note) -> Anatomy:
     for name in found.variables:
         if name in value.__globals__:
             children += _looked_up(name, value.__globals__[name], found.attributes)
-    for statement in found.imports:
-        children += _imported(statement, value, note)
     if is_users(value):
+        for statement in found.imports:
+            children += _imported(statement, value, note)
         for name in found.unseen:
             note(f"{value.__qualname__} uses {name}")
         if found.hashes:
@@ -147,10 +147,7 @@ def _looked_up(name: str, found: Any, attributes: tuple[str, ...]) -> Children:
 
 
 def _imported(statement: Import, function: types.FunctionType, note: Note) -> Children:
-    """The module that an import statement inside of a function will find, where it is a user's."""
-    top = statement.module.partition(".")[0]
-    if not statement.level and (top in sys.stdlib_module_names or top == "simulator"):
-        return []
+    """The module that an import statement inside of a function will find."""
     try:
         module = __import__(
             statement.module, function.__globals__, None, statement.names, statement.level
