@@ -38,7 +38,7 @@ from simulator.engine.outcomes.weighted_sample import WeightedSample
 from simulator.engine.sampling import Covering
 from simulator.engine.weight_bounds import total_psi_bound, weight_exponent
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.foundations.ties import require_told_apart
+from simulator.foundations.ties import require_distinguishable
 from simulator.foundations.validation import experiment_number, finite, open_probability, point
 from simulator.runner.measured import Measured
 
@@ -111,7 +111,7 @@ class Result(Measured):
         threshold, experiment = point("threshold", threshold), experiment_number(experiment)
         open_probability("confidence", confidence)
         rounds = self.specification.rounds
-        require_told_apart(self.specification.family.core.pure_epsilon, rounds)
+        require_distinguishable(self.specification.family.core.pure_epsilon, rounds)
         if (sample := self.weighted(experiment)) is None:
             return estimation.tail(
                 self.known(experiment), threshold, experiment, confidence, rounds=rounds

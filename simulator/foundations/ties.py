@@ -51,7 +51,7 @@ def tolerance(threshold: Thresholds, rounds: int) -> Thresholds:
     return _TERMS * _UNIT * rounds * (REACH + size)
 
 
-def require_told_apart(largest: float, rounds: int) -> None:
+def require_distinguishable(largest: float, rounds: int) -> None:
     """Raise NotApplicable where round losses of at most ``largest`` are lost in the tolerance."""
     if 0.0 < largest < 8.0 * float(tolerance(0.0, rounds)):
         raise NotApplicable(

@@ -37,7 +37,7 @@ from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput, NotApplicable, Refusal
 from simulator.foundations.files import folder_path
 from simulator.foundations.stages import stage
-from simulator.foundations.ties import beyond, require_told_apart, tolerance
+from simulator.foundations.ties import beyond, require_distinguishable, tolerance
 from simulator.foundations.validation import experiment_number, finite, open_probability, whole
 from simulator.foundations.wording import count_of
 from simulator.runner.play import opened, run
@@ -154,7 +154,7 @@ def estimate_rare(
     )
     if epsilon is not None:
         finite("epsilon", epsilon)
-    require_told_apart(family.core.pure_epsilon, s.rounds)
+    require_distinguishable(family.core.pure_epsilon, s.rounds)
     question = Question(s, experiment, epsilon, delta, confidence)
     if whole("curve", curve, 0) and method == "splitting":
         raise InvalidInput("the method 'splitting' estimates at one point: leave out the curve")
