@@ -44,7 +44,7 @@ def into_unit_ball(points: ArrayLike, lower: Sequence[float], upper: Sequence[fl
 def private_lloyd(
     database_0: Database, database_1: Database, start: Centres, epsilon: float
 ) -> Callable[[np.random.Generator], Generator[Any, Any, None]]:
-    """Lloyd's algorithm as an adversary: each round asks for a noisy step from the last centres.
+    """Lloyd's algorithm as an adversary: each round requests a noisy step from the last centres.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The adversary's contract: what it may send, what it is handed, and what is checked.
+"""The adversary's contract: its challenges, the answers it receives, and the checks.
 
 There are two ways to write an adversary, and each rule has one definition:
 
@@ -115,13 +115,13 @@ def _restored(played: bytes, state: Any, name: str) -> Rule:
 
 
 def off_menu(name: str, move: float) -> str:
-    """Say that a rule made a move that no entry of its menu has for its index."""
+    """Return the Breach of a rule whose move is not the index of a menu entry."""
     shown = f"{move:g}" if isinstance(move, float) else str(move)
     return f"{name} made the move {shown}, which is not on its menu"
 
 
 def out_of_range(name: str, parameter: float) -> str:
-    """Say that a rule chose a parameter outside the interval that its menu entry leaves free."""
+    """Return the Breach of a rule whose parameter is outside its menu entry's interval."""
     return f"{name} chose the parameter {parameter}, outside what its menu entry allows"
 
 
@@ -155,7 +155,7 @@ def rule(
 
 
 def check_in(free: Free, parameter: float) -> None:
-    """Raise Breach unless a move's parameter lies where its menu entry allows."""
+    """Raise Breach unless a move's parameter is in its menu entry's interval."""
     if not free.low <= parameter <= free.high:
         raise Breach(
             f"the move's parameter {parameter!r} is outside the menu's [{free.low}, {free.high}]"
@@ -163,7 +163,7 @@ def check_in(free: Free, parameter: float) -> None:
 
 
 def no_triple(challenge: Any) -> str:
-    """Say that an adversary sent something else than a challenge."""
+    """Return the Breach of an adversary that sent a value other than a challenge."""
     return f"the adversary must yield (database_0, database_1, mechanism), not {challenge!r}"
 
 
@@ -178,7 +178,7 @@ def check_databases(database_0: Any, database_1: Any, relation: Relation) -> Non
 
 
 def check_mechanism(mechanism: Any, family: Guarantee, relation: Relation) -> Guarantee:
-    """Return what the mechanism promises; raises Breach where that is outside the family."""
+    """Return the mechanism's guarantee; raises Breach where it is outside the family."""
     if not isinstance(mechanism, Mechanism):
         raise Breach(f"the adversary yielded {mechanism!r} where a mechanism belongs")
     guarantee = mechanism.guarantee(relation)
@@ -203,7 +203,7 @@ def check_challenge(challenge: Any, family: Guarantee, relation: Relation) -> Ch
 
 
 def admit(challenge: Any, family: Guarantee, relation: Relation) -> Pair:
-    """Check one challenge whole and return its prepared pair; raises Breach."""
+    """Check a challenge completely and return its prepared pair; raises Breach."""
     database_0, database_1, mechanism = check_challenge(challenge, family, relation)
     check_sensitivities(mechanism, database_0, database_1, relation)
     return mechanism.pair(database_0, database_1, relation)

@@ -1,4 +1,4 @@
-"""Find an adversary by what a user types: a library name, or ``path/to/file.py:function``."""
+"""Load an adversary from its text: a library name, or ``path/to/file.py:function``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def find_adversary(text: str, family: Guarantee, rounds: int) -> Callable[..., A
 def game_of(
     adversary: Callable[..., Any] | str, family: Guarantee | str, rounds: int
 ) -> tuple[Callable[..., Any], Guarantee]:
-    """The adversary and the family, each of which may be the text that the command line takes."""
+    """Return the adversary and the family; either may be given as the command line's text."""
     chosen = parse_guarantee(family) if isinstance(family, str) else family
     if isinstance(adversary, str):
         adversary = find_adversary(adversary, chosen, rounds)
@@ -41,7 +41,7 @@ def game_of(
 
 
 def from_file(path: str, function: str, what: str) -> Callable[..., Any]:
-    """Return what a user's file calls ``function``: a callable that is ``what``.
+    """Return the callable ``function`` of a user's file; ``what`` describes it in errors.
 
     The file is run as a module of its own, not as ``__main__``, and may import what lies beside it.
     Raises InvalidInput when the file or the function is not there, or when the file raises.
@@ -70,12 +70,12 @@ def from_file(path: str, function: str, what: str) -> Callable[..., Any]:
 
 
 def any_file_was_run() -> bool:
-    """Whether this process holds what a user's file has made."""
+    """Whether this process has loaded a user's file."""
     return bool(_run)
 
 
 def _is_playable(value: Any) -> bool:
-    """Whether a file has written this down as something to play, rather than imported it."""
+    """Whether a file defines this as something to play, rather than imports it."""
     if isinstance(value, type):
         return False
     written = value.step if isinstance(value, Rule) else value

@@ -47,7 +47,7 @@ class LibraryEntry:
 
     @property
     def summary(self) -> str:
-        """The paragraph's first line."""
+        """The first line of the description."""
         return self.about.partition("\n")[0]
 
 
@@ -99,7 +99,7 @@ def make(name: str, family: Guarantee, rounds: int) -> Callable[..., Any]:
 
 
 LARGEST_BUDGET = 1e6
-"""Beyond it every epsilon is as good as no privacy at all."""
+"""The largest epsilon searched; a larger one gives practically no privacy."""
 
 
 def pure_budget(family: Guarantee) -> float:

@@ -2,7 +2,7 @@
 
 The step is :class:`simulator.mechanisms.gradient_step.GradientStep`; here is the training around
 it, played by :func:`simulator.simulate` like any other adversary, on the tumour table with a
-canary, and what an attacker sees who is given the last weights alone. Sources: Abadi and others,
+canary, and the view of an attacker with the last weights alone. Sources: Abadi and others,
 CCS 2016, Algorithm 1; the canaries after Nasr and others, "Adversary Instantiation", S&P 2021.
 """
 
@@ -44,7 +44,7 @@ def tumours() -> Database:
 
 @lru_cache(maxsize=16)
 def patient(share: float) -> Row:
-    """A patient as she is: this share of the others are harder to fit; 0 is the hardest.
+    """A patient of the data set: this share of the others are harder to fit; 0 is the hardest.
 
     By the margins of a model that was trained without noise, in 60 steps.
     """
@@ -79,7 +79,7 @@ def mislabelled() -> Row:
 
 @dataclass(frozen=True)
 class Training:
-    """DP-SGD from zero weights as an adversary: each round asks for a step at the last weights.
+    """DP-SGD from zero weights as an adversary: each round requests a step at the last weights.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Training:
         return tuple(kept)
 
     def weights_after(self, answers: Iterable[Floats]) -> Row:
-        """The last weights of a view: what a black-box attacker is given."""
+        """The last weights of a view, which a black-box attacker observes."""
         weights = self.start
         for answer in answers:
             weights = self.moved(weights, answer)

@@ -1,4 +1,4 @@
-"""From numbers to verdicts: the few shapes that checks share."""
+"""Findings from numbers: the comparisons that several checks share."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ TIGHT = 1.01
 ROUNDING = 1e-9
 """Relative rounding allowed of exact computations."""
 NOTHING = 1e-15
-"""What numbers of the size of 1 leave behind where exactly nothing is claimed, as at epsilon =
-0."""
+"""Absolute rounding allowed where the claimed number is 0, as at epsilon = 0."""
 
 _OF_OUTCOME = {
     BoundOutcome.HOLDS: Verdict.NOT_TIGHT,
@@ -23,12 +22,12 @@ _OF_OUTCOME = {
 
 
 def number(value: float) -> str:
-    """A number for a table: six significant digits."""
+    """The number as text for a table, with six significant digits."""
     return f"{value:.6g}"
 
 
 def at_most(attained: float, claimed: float) -> bool:
-    """Whether ``attained`` passes ``claimed`` by no more than rounding."""
+    """Whether ``attained`` is at most ``claimed``, up to rounding."""
     return attained <= (NOTHING if claimed == 0.0 else claimed * (1.0 + ROUNDING) + 1e-300)
 
 
@@ -45,7 +44,7 @@ def upper_bound(
 ) -> Finding:
     """Judge "``what`` is at most ``claimed``" by the largest value that is attained.
 
-    Fails when ``attained`` passes ``claimed`` by more than rounding; holds when it comes within
+    Fails when ``attained`` exceeds ``claimed`` by more than rounding; holds when it comes within
     one percent; else holds, not tight. ``printed`` and ``right`` default to the two numbers.
     """
     verdict = Verdict.NOT_TIGHT
@@ -110,7 +109,7 @@ def decided(
 
 
 def follows(given: float, needed: float, measured: str, *, printed: str, right: str) -> Finding:
-    """Judge whether what a cited theorem gives, at most ``needed``, supports a true claim."""
+    """Judge whether a cited theorem gives at most ``needed``, so that it supports a true claim."""
     supported = at_most(given, needed)
     return Finding(
         Verdict.HOLDS if supported else Verdict.DOES_NOT_FOLLOW,

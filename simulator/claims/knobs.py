@@ -1,4 +1,4 @@
-"""The parameters of a check that may be set: their types, ranges and meanings."""
+"""The adjustable parameters of a check: their types, ranges and meanings."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import numeral
 
 _PARAMETERS = "simulator.claims.ledger.parameters"
-"""The module that says what each parameter means and between what ends it may be set."""
+"""The module with the meaning and the range of each parameter."""
 
 
 @dataclass(frozen=True)
 class Knob:
-    """One parameter of a claim: its value in the claim, and what it may be instead.
+    """One parameter of a claim: its value in the claim, and the values that are allowed.
 
-    ``low`` and ``high`` are both allowed; they are infinite where it is no number.
+    ``low`` and ``high`` are both allowed; they are infinite for a parameter that is not a number.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Knob:
 
     @property
     def kind(self) -> str:
-        """The type, in words."""
+        """The name of the type."""
         if isinstance(self.default, Relation):
             return "a relation"
         if self.default is None:
@@ -43,13 +43,13 @@ class Knob:
 
     @property
     def range(self) -> str:
-        """The range, in words; empty where there is none."""
+        """The range as text; empty where there is none."""
         if isinstance(self.default, bool | str) or not math.isfinite(self.low):
             return ""
         return f"from {self.low:g} to {self.high:g}"
 
     def parsed(self, text: str) -> Any:
-        """Return the value that ``text`` stands for; raises InvalidInput where it does not fit."""
+        """Return the value of ``text``; raises InvalidInput for the wrong type or range."""
         try:
             value = self._converted(text.strip())
         except (ValueError, OverflowError):
@@ -72,7 +72,7 @@ class Knob:
     def checked(self, value: Any) -> Any:
         """``value`` if it is of the right type and range; raises InvalidInput."""
         default = self.default
-        if isinstance(value, np.generic):  # an element of an array is the number it holds
+        if isinstance(value, np.generic):  # an element of a numpy array
             value = value.item()
         if isinstance(default, bool) or isinstance(value, bool):
             fits = isinstance(default, bool) and isinstance(value, bool)

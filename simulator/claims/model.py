@@ -1,4 +1,4 @@
-"""What a claim of the sources is, and what checking it finds."""
+"""A claim of a source, and the finding of its check."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Method = Literal["exact", "simulation", "both"]
 
 
 class Verdict(StrEnum):
-    """What became of a claim."""
+    """The outcome for a claim."""
 
     HOLDS = "holds"
     NOT_TIGHT = "holds, not tight"
@@ -32,17 +32,17 @@ class Verdict(StrEnum):
 
     @property
     def is_true(self) -> bool:
-        """Whether the claim may be relied on as it is printed and argued."""
+        """Whether the claim holds as printed and argued."""
         return self in (Verdict.HOLDS, Verdict.NOT_TIGHT)
 
     @property
     def is_complaint(self) -> bool:
-        """Whether the print is wrong, or does not support what it says."""
+        """Whether the printed claim is wrong, or its argument does not support it."""
         return self in (Verdict.FAILS, Verdict.DOES_NOT_FOLLOW)
 
 
 class Fault(StrEnum):
-    """What kind of complaint it is: how far the source is to blame."""
+    """The kind of a complaint: how serious the error of the source is."""
 
     SUBSTANCE = "substance"
     READING = "in one reading"
@@ -71,7 +71,7 @@ class Finding:
     printed, right : what the source says and what it should say; both needed for a complaint.
     false_alarm : probability that such a check finds fault with a true claim; needed unless exact.
         Zero where a complaint would rest on a single view that the claim rules out.
-    note : anything else worth a line.
+    note : a remark.
     attained, claimed : the two numbers that were compared, where the claim compares two.
 
     Raises InvalidInput for a complaint without both numbers, and for a simulation without its
@@ -122,7 +122,7 @@ Check = Callable[..., Finding]
 
 _NO_NUMBER = re.compile(r"\bnan\b")
 _MAPPINGS = ("wrong", "given")
-_BREAKDOWNS: dict[type[Exception], str] = {  # the first that fits says it in our words
+_BREAKDOWNS: dict[type[Exception], str] = {  # the first match gives the message
     OverflowError: "a number grows beyond what a float holds",
     ArithmeticError: "a number that the check needs is not defined there",
     MemoryError: "it takes more memory than there is",
@@ -142,7 +142,7 @@ class Claim:
     Attributes
     ----------
     id : the source's key and the place, such as ``roth2011-theorem-6``.
-    source, place : where it stands.
+    source, place : the document, and the place in it.
     statement : the claim in our words.
     expected : the recorded verdict; another one is a regression.
     function : the check: keyword parameters with defaults to a Finding. The defaults are the claim.
@@ -213,7 +213,7 @@ class Claim:
         return knob_named(self.id, self.knobs, name)
 
     def check(self, **changes: Any) -> Finding:
-        """Check the claim with some of its knobs set otherwise.
+        """Check the claim with other values of some of its knobs.
 
         Raises InvalidInput for an unknown knob, a value out of its range, or values at which the
         check itself breaks down, or comes to no number.
@@ -235,7 +235,7 @@ class Claim:
                 raise
             if isinstance(error, DpcomposeError):
                 why = str(error)
-            else:  # what numpy and scipy say is not for our users
+            else:  # the messages of numpy and scipy do not help a user
                 why = next(words for kind, words in _BREAKDOWNS.items() if isinstance(error, kind))
             given = ", ".join(f"{name} = {value}" for name, value in changes.items())
             raise InvalidInput(f"claim {self.id} cannot be checked at {given}: {why}") from None

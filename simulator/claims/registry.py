@@ -1,4 +1,4 @@
-"""The ledger: every claim registers itself where its check is written."""
+"""The registry of claims: a check registers its claim by a decorator."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def claim(
 ) -> Callable[[Check], Check]:
     """Register the decorated check as the check of one claim; see :class:`Claim`.
 
-    A check that several sources share is no decorated function: ``claim(...)(check)`` registers it
+    A check that several sources share is not decorated: ``claim(...)(check)`` registers it
     again, where that source's claims stand.
 
     Raises InvalidInput for an id that is taken, or begins with no source's key.
@@ -75,9 +75,9 @@ def _load() -> None:
 
 
 def all_claims(source: str | None = None) -> tuple[Claim, ...]:
-    """Every claim, by source and then as it stands in this package; or those of one source.
+    """Every claim, by source and then in the order of this package; or those of one source.
 
-    The order does not depend on which module happened to be imported first.
+    The order does not depend on the order of imports.
 
     Raises InvalidInput for an unknown source.
     """

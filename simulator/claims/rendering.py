@@ -104,7 +104,7 @@ def complaints_first(results: Iterable[ClaimResult]) -> list[ClaimResult]:
 
 
 def counts(results: Sequence[ClaimResult]) -> str:
-    """How many claims came to which verdict, in a sentence."""
+    """A sentence with the number of claims of each verdict."""
     counted = Counter(result.finding.verdict for result in results)
     listed = [
         count_of(counted[verdict], one, several)

@@ -21,7 +21,7 @@ from simulator.runner.interruption import shielded
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim, what its check found, and how long that took."""
+    """A claim, the finding of its check, and the time it took."""
 
     claim: Claim
     finding: Finding
@@ -116,7 +116,7 @@ def _checked(claim: Claim) -> ClaimResult:
 def _decide(claim: Claim) -> Finding:
     try:
         return claim.run()
-    except Refusal as refusal:  # an estimate that would lie decides nothing
+    except Refusal as refusal:  # an unreliable estimate decides nothing
         return Finding(Verdict.UNDECIDED, str(refusal))
 
 

@@ -1,4 +1,4 @@
-"""From plays to findings: what was seen of both experiments, and how surely."""
+"""Findings from plays of both experiments, with their error probabilities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FALSE_ALARM = 1e-6
 
 
 def largest_loss_seen(result: Result) -> float:
-    """The largest absolute privacy loss that was seen."""
+    """The largest absolute privacy loss in the sample."""
     return max(float(abs(losses).max()) for losses in result.samples.values())
 
 
@@ -47,7 +47,7 @@ def worse_experiment(
 
 
 def hoeffding_radius(trials: int, false_alarm: float = FALSE_ALARM) -> float:
-    """How far the mean of ``trials`` values in [0, 1] strays with that probability at most.
+    """A bound on the deviation of a mean of ``trials`` values in [0, 1], at a probability.
 
     Source: Hoeffding 1963, Theorem 2, on both sides.
     """
@@ -55,7 +55,7 @@ def hoeffding_radius(trials: int, false_alarm: float = FALSE_ALARM) -> float:
 
 
 def mostly(hits: int, trials: int, false_alarm: float = FALSE_ALARM) -> Verdict:
-    """Whether something happens more often than not: the verdict of ``hits`` among ``trials``.
+    """The verdict on "the probability is above one half", from ``hits`` among ``trials``.
 
     Undecided where one half lies between the one-sided Clopper-Pearson limits.
     """

@@ -1,4 +1,4 @@
-"""A sweep in one picture: what was measured and what is claimed, along a knob of a claim."""
+"""A picture of a sweep: the measured and the claimed value along a knob of a claim."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.claims.sweeps import Stretch
 
 
 def sweep_picture(claim: Claim, knob: str, stretches: Sequence[Stretch]) -> Figure:
-    """Draw what :func:`simulator.claims.sweep` has found.
+    """Draw the stretches that :func:`simulator.claims.sweep` returned.
 
     A check that compares no two numbers, as one that lists cases, shows its verdicts alone.
     """

@@ -27,9 +27,9 @@ class Stretch:
 
 
 def sweep(claim: Claim, name: str, low: float, high: float, points: int = 17) -> list[Stretch]:
-    """Check the claim at ``points`` values of one number, and close in on where its verdict flips.
+    """Check the claim at ``points`` values of one number, and bisect to where its verdict changes.
 
-    Returns the stretches of one verdict in ascending order; between two of them the verdict flips,
+    Returns the stretches of one verdict in ascending order; the verdict changes between them,
     to a millionth of the whole range, or from one whole number to the next. A stretch shorter than
     the distance of two points may be missed.
 

@@ -1,4 +1,4 @@
-"""Databases as multisets of records, and what it means for two of them to be neighbours.
+"""Databases as multisets of records, and the relations that define neighbours.
 
 A database is a histogram in ℕ^|X| (Dwork and Roth 2014, section 2.3): how often each record
 occurs. Two databases are neighbours when one step of the stated relation leads from one to the
@@ -35,7 +35,7 @@ class Database:
     in which records may repeat. Equal contents are equal databases, whatever the order.
 
     Raises :class:`InvalidInput` for a count that is not a whole number ≥ 0, for a record that
-    cannot be hashed, and for a bare string (which would be taken apart into letters).
+    cannot be hashed, and for a bare string (it would be split into letters).
     """
 
     __slots__ = ("_counts", "_hash", "_size")
@@ -198,30 +198,30 @@ def count_changes(database_0: Database, database_1: Database) -> Mapping[Hashabl
 
 @dataclass(frozen=True)
 class Relation(ABC):
-    """When two databases count as neighbours: at most one step apart.
+    """A relation between databases: neighbours are at most one step apart.
 
-    A relation also defines what one step can do to a query, which is all that a sensitivity is.
+    A relation also bounds the change of a query in one step: its sensitivity.
     Identical databases are neighbours (Dwork and Roth 2014, definition 2.4: ‖x − y‖₁ ≤ 1).
     """
 
     name: ClassVar[str]
     records_touched: ClassVar[int]
-    """In how many records the histograms of two neighbours can differ."""
+    """The largest number of records in which the histograms of two neighbours differ."""
 
     @abstractmethod
     def distance(self, database_0: Database, database_1: Database) -> float:
-        """Return the least number of steps between two databases; infinite when none lead there."""
+        """Return the least number of steps between two databases; infinite when there are none."""
 
     @abstractmethod
     def spread(self, lower: float, upper: float) -> float:
-        """By how much one step can change a sum to which a record adds a term in [lower, upper]."""
+        """Return the largest change of a sum in one step, for terms in [lower, upper]."""
 
     def are_neighbours(self, database_0: Database, database_1: Database) -> bool:
         """Whether at most one step leads from one database to the other."""
         return database_0 is database_1 or self.distance(database_0, database_1) <= 1
 
     def difference(self, database_0: Database, database_1: Database) -> str:
-        """Tell in one line how the second database differs from the first."""
+        """Return one line that says how the second database differs from the first."""
         changes = count_changes(database_0, database_1)
         if not changes:
             return "the databases are identical"
@@ -248,13 +248,13 @@ class AddRemoveOne(Relation):
         return float(sum(map(abs, count_changes(database_0, database_1).values())))
 
     def spread(self, lower: float, upper: float) -> float:
-        """Return the larger of |lower| and |upper|: a term comes or goes."""
+        """Return the larger of |lower| and |upper|: one term is added or removed."""
         return max(abs(lower), abs(upper))
 
 
 @dataclass(frozen=True)
 class ReplaceOne(Relation):
-    """One record turned into another, the size unchanged ("bounded" differential privacy)."""
+    """One record replaced by another, the size unchanged ("bounded" differential privacy)."""
 
     name: ClassVar[str] = "replace-one"
     records_touched: ClassVar[int] = 2
@@ -266,7 +266,7 @@ class ReplaceOne(Relation):
         return sum(map(abs, count_changes(database_0, database_1).values())) / 2
 
     def spread(self, lower: float, upper: float) -> float:
-        """Return upper − lower: a term turns into another."""
+        """Return upper − lower: one term is replaced."""
         return upper - lower
 
 

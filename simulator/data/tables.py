@@ -1,4 +1,4 @@
-"""Tables of records from a CSV file, with every doubtful cell refused rather than guessed."""
+"""Tables of records from a CSV file; ambiguous cells are refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Cell = float | str
 
 
 class Record(tuple[Cell, ...]):
-    """One row of a table: a tuple whose fields also go by their column's name.
+    """One row of a table: a tuple whose fields can also be read by column name.
 
     ``record["mean radius"]``, ``record.diagnosis`` and ``record[0]`` all work (a column called
     ``count`` or ``index``, which every tuple has, only in brackets). Two records are equal when
@@ -39,7 +39,7 @@ class Record(tuple[Cell, ...]):
         return self.columns.index(column)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The class is made at run time, so a worker process makes it anew from its columns.
+        # The class is made at run time, so a worker process makes it from its columns.
         return _restored, (self.columns, tuple(self))
 
     def __repr__(self) -> str:
@@ -76,12 +76,11 @@ def read_csv(
 
     ``columns`` are those to keep, in this order; all of them when None. A column whose cells are
     all finite numbers is read as floats, one without any number as text. A column that mixes the
-    two is refused, since a number with a typing error would otherwise turn into a word: name it
-    in ``text`` when it is meant as text. ``numeric`` names columns in which every cell must be a
-    number.
+    two is refused, since a mistyped number would otherwise become text: name it in ``text`` to read
+    it as text. ``numeric`` names columns in which every cell must be a number.
 
-    Raises :class:`InvalidInput` for a file that is missing or no CSV, columns that are not there
-    (it lists those that are), a cell that is no number (it names row and column), or no rows.
+    Raises :class:`InvalidInput` for a file that is missing or not a CSV file, missing columns (it
+    lists the present ones), a cell that is not a number (it names row and column), or no rows.
     """
     path = Path(path)
     header, rows = _parsed(path)
@@ -165,5 +164,5 @@ def _number(cell: str) -> float | None:
         number = float(cell)
     except ValueError:
         return None
-    # Python's own literals allow 1_000, which in a data file is far more likely a slip.
+    # Python's literals allow 1_000, which in a data file is probably a mistake.
     return number if math.isfinite(number) and "_" not in cell else None

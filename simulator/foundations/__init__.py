@@ -1,1 +1,1 @@
-"""What every room stands on: errors, checks on plain values, random generators, files, progress."""
+"""Errors, checks of plain values, random generators, files and progress, used by every package."""

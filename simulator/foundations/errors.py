@@ -1,4 +1,4 @@
-"""What a user can do wrong, and what the software refuses to do: one line each.
+"""The errors raised on purpose, each with a message of one line.
 
 Everything raised on purpose derives from :class:`DpcomposeError`; the command line prints its
 message as one line and exits with its ``exit_code``.
@@ -19,7 +19,7 @@ class DpcomposeError(Exception):
 
 
 class InvalidInput(DpcomposeError, ValueError):
-    """A parameter, file or specification that makes no sense.
+    """A parameter, file or specification is invalid.
 
     ``argument`` is the parameter's name in Python where the message begins with it: the command
     line names its option instead.
@@ -31,7 +31,7 @@ class InvalidInput(DpcomposeError, ValueError):
 
 
 class NotApplicable(DpcomposeError, ValueError):
-    """A theorem or formula asked outside its conditions; the message says which one fails."""
+    """A theorem or formula is used outside its conditions; the message says which one fails."""
 
 
 class Breach(DpcomposeError):
@@ -45,6 +45,6 @@ class BrokenPromise(Breach):
 
 
 class Refusal(DpcomposeError):
-    """An estimate that would lie (too few hits, one dominating weight); says what to try."""
+    """An estimate would be unreliable (too few hits, one dominating weight); says what to try."""
 
     exit_code = 3

@@ -1,4 +1,4 @@
-"""Writing files so that a reader finds the old file or the new one, never half of either."""
+"""Atomic writes: a reader finds the complete old file or the complete new one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulator.foundations.errors import InvalidInput
 
 @contextmanager
 def explained(action: str, path: Path) -> Iterator[None]:
-    """Turn what the operating system refuses into one line of :class:`InvalidInput`."""
+    """Raise the operating system's errors as :class:`InvalidInput` with a message of one line."""
     try:
         yield
     except OSError as error:
@@ -28,7 +28,7 @@ def explained(action: str, path: Path) -> Iterator[None]:
 
 
 def folder_path(folder: object, what: str = "out") -> Path:
-    """The folder that ``what`` names as a path; raises :class:`InvalidInput` where it is none."""
+    """The folder as a path; other values raise :class:`InvalidInput`, which names ``what``."""
     if not isinstance(folder, str | PathLike):
         raise InvalidInput(f"{what} must be a folder, as text or a path, not {folder!r:.80}")
     text = os.fspath(folder)
@@ -44,10 +44,10 @@ def folder_path(folder: object, what: str = "out") -> Path:
 
 
 def require_file(path: Path) -> None:
-    """Raise :class:`InvalidInput` for what is there and no regular file, links included."""
+    """Raise :class:`InvalidInput` for a path that exists and is a link or not a regular file."""
     with explained("read", path):
         if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
-            raise InvalidInput(f"{path} is no regular file; name another folder")
+            raise InvalidInput(f"{path} is not a regular file; name another folder")
 
 
 _FLAGS = {
@@ -59,7 +59,7 @@ _FLAGS = {
 
 
 def open_regular(path: Path, mode: str) -> BinaryIO:
-    """Open a regular file in a folder that may be a stranger's; unbuffered.
+    """Open a regular file, unbuffered, in a folder that another user may control.
 
     ``mode`` is "rb", "r+b", "a+b", or "x+b" for a new file that is appended to. No symbolic link
     is followed in the last step of the path, and a pipe does not block. Raises OSError.
@@ -73,14 +73,14 @@ def open_regular(path: Path, mode: str) -> BinaryIO:
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     return os.fdopen(descriptor, mode.replace("x", "a"), buffering=0)  # type: ignore[return-value]
 
 
 def canonical_json(value: Any, what: str) -> str:
     """Return the one JSON text of ``value``: keys sorted, no spaces, shortest exact floats.
 
-    Raises :class:`InvalidInput` for anything JSON has no exact form for, NaN and infinity too.
+    Raises :class:`InvalidInput` for values without an exact form in JSON, NaN and infinity too.
     """
     try:
         return json.dumps(
@@ -91,9 +91,9 @@ def canonical_json(value: Any, what: str) -> str:
 
 
 def write_json(path: str | PathLike[str], value: Any, *, follow: bool = True) -> None:
-    """Write ``value`` as indented JSON in one step: a temporary file beside, then a rename.
+    """Write ``value`` as indented JSON in one step: a temporary file in the folder, then a rename.
 
-    Without ``follow`` a symbolic link at ``path`` is replaced, and not what it leads to. numpy
+    Without ``follow`` a symbolic link at ``path`` is replaced, not its target. numpy
     numbers and arrays are written as numbers and lists. Raises :class:`InvalidInput` for
     values that JSON cannot hold (NaN and infinity too), and when the file cannot be written.
     """
@@ -135,7 +135,7 @@ def write_new(path: str | PathLike[str], text: str) -> None:
 
 
 def check_writable(folder: str | PathLike[str]) -> None:
-    """Make the folder and a file in it, which is gone again: before much work, not after.
+    """Make the folder and a temporary file in it, to find out before a long run.
 
     Raises :class:`InvalidInput` where it cannot be written to.
     """
@@ -147,7 +147,7 @@ def check_writable(folder: str | PathLike[str]) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the system keep a rename in the folder."""
+    """Write the folder's entries to disk, so that a rename survives a crash."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -169,22 +169,22 @@ def _replace(path: Path, content: bytes, *, follow: bool = True) -> None:
 
 @contextmanager
 def replacing(path: Path, *, follow: bool = True, new: bool = False) -> Iterator[IO[bytes]]:
-    """Yield a file that takes the place of ``path`` in one step when all of it is written.
+    """Yield a file that replaces ``path`` in one step when the block ends.
 
-    With ``follow`` a link stays, and what it leads to is replaced. With ``new`` nothing is
-    replaced. Whatever is raised inside leaves what was there. Raises OSError, also where ``path``
-    is a device or a pipe: a rename would put a file there; FileExistsError of a ``new`` file.
+    With ``follow`` a link's target is replaced. With ``new`` nothing is replaced. An error in the
+    block leaves ``path`` as it was. Raises OSError, also where ``path`` is a device or a pipe: a
+    rename would put a file there; FileExistsError of a ``new`` file.
     """
     path = Path(os.path.realpath(path)) if follow and not new else path
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise OSError(errno.EINVAL, "it is a device or a pipe, and no file")
+        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file")
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp makes files for the owner's eyes only; results are made like any other file.
+        # mkstemp makes files that only their owner may read; results follow the umask.
         Path(temporary).chmod(0o666 & ~_umask())
         if new:
             os.link(temporary, path, follow_symlinks=False)

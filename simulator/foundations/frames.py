@@ -1,7 +1,7 @@
-"""Named columns of one length: as a data frame of somebody's library, as CSV, as Parquet.
+"""Named columns of one length: as a data frame of a chosen library, as CSV, as Parquet.
 
-pandas, polars and pyarrow are nobody's requirement: what is installed is used, and what is not is
-asked for in one line.
+pandas, polars and pyarrow are optional: an installed one is used, else the error names what to
+install.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from simulator.foundations.files import explained, replacing
 Columns = Mapping[str, NDArray[Any]]
 
 LIBRARIES = ("pandas", "polars", "arrays")
-"""What a frame may be of: the first that is installed is the default; arrays always are."""
+"""The libraries of a frame; the default is the first that is installed, and arrays always are."""
 ENDINGS = (".csv", ".parquet")
-"""How the name of an exported table may end."""
+"""The endings of an exported table's name."""
 _ROWS = 1 << 16
 
 
 class Tabular:
-    """What has columns: its data frames and its files.
+    """An object with columns: its data frames and its files.
 
-    A dataclass has those of its fields that are arrays of one dimension; others define
-    :meth:`columns`. Two are equal where they are of one class and hold the same, NaN included; a
-    dataclass leaves that to this class by ``eq=False``.
+    The columns of a dataclass are its fields that are arrays of one dimension; other classes define
+    :meth:`columns`. Two objects of one class with the same values are equal, NaN included; a
+    dataclass takes this comparison with ``eq=False``.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -46,7 +46,7 @@ class Tabular:
     __hash__ = None  # type: ignore[assignment]
 
     def compared(self) -> dict[str, Any]:
-        """What two of them are compared by: their fields, but those with ``compare=False``."""
+        """The values compared by ``==``: all fields except those with ``compare=False``."""
         named = (each.name for each in fields(self) if each.compare)  # type: ignore[arg-type]
         return {name: getattr(self, name) for name in named}
 
@@ -68,9 +68,9 @@ class Tabular:
         return frame(self.columns(), library)
 
     def to_csv(self, path: str | PathLike[str]) -> Path:
-        """Write the columns as CSV, each float with all of its digits; return the path.
+        """Write the columns as CSV, every float with all digits; return the path.
 
-        What was there is replaced in one step. Raises InvalidInput where it cannot be written,
+        An existing file is replaced in one step. Raises InvalidInput where it cannot be written,
         and for a name that ends in .parquet.
         """
         return write_csv(self.columns(), path)
@@ -112,14 +112,14 @@ def frame(columns: Columns, library: str | None = None) -> Any:
             return module.DataFrame(dict(columns))
         if library is not None:
             raise InvalidInput(
-                f"{name} is not installed: install it, or ask for another library, as "
+                f"{name} is not installed: install it, or choose another library, as "
                 'library="arrays"'
             )
     return dict(columns)
 
 
 def write_csv(columns: Columns, path: str | PathLike[str]) -> Path:
-    """Write a line of names and a line for each row."""
+    """Write the names and the rows as CSV; return the path."""
     path = _named(path, ".csv")
     with explained("write", path), replacing(path) as file:
         text = _Encoded(file)
@@ -131,7 +131,7 @@ def write_csv(columns: Columns, path: str | PathLike[str]) -> Path:
 
 
 def write_parquet(columns: Columns, path: str | PathLike[str]) -> Path:
-    """Write by pyarrow, or by polars."""
+    """Write Parquet by pyarrow, or by polars; return the path."""
     path = _named(path, ".parquet")
     require_parquet()
     arrow, polars = _installed("pyarrow"), _installed("polars")
@@ -145,7 +145,7 @@ def write_parquet(columns: Columns, path: str | PathLike[str]) -> Path:
 
 
 def _named(path: str | PathLike[str], ending: str) -> Path:
-    """The path; raises InvalidInput for what names no file, or one of another format."""
+    """The path; raises InvalidInput for no file name and for another format's ending."""
     if not isinstance(path, str | PathLike) or not path:
         raise InvalidInput(f"name a file to write, as text or a path, not {path!r:.80}")
     found = Path(path)
@@ -158,7 +158,7 @@ def _named(path: str | PathLike[str], ending: str) -> Path:
 
 
 def require_parquet() -> None:
-    """Raise InvalidInput where nothing is installed that writes Parquet."""
+    """Raise InvalidInput where neither pyarrow nor polars is installed."""
     if _installed("pyarrow") is None and _installed("polars") is None:
         raise InvalidInput(
             "Parquet is written by pyarrow or polars, and neither is installed: install one of "
@@ -195,7 +195,7 @@ def _installed(name: str) -> Any:
 
 
 def _in_pieces(columns: Columns) -> Iterator[Iterator[tuple[Any, ...]]]:
-    """The rows as plain values, some at a time: lists of all would take much memory."""
+    """The rows as Python values, in pieces to save memory."""
     length = max((len(column) for column in columns.values()), default=0)
     for start in range(0, length, _ROWS):
         pieces = [column[start : start + _ROWS].tolist() for column in columns.values()]
@@ -203,11 +203,11 @@ def _in_pieces(columns: Columns) -> Iterator[Iterator[tuple[Any, ...]]]:
 
 
 class _Encoded:
-    """Text on its way into a file of bytes."""
+    """A text file on top of a binary one, for ``csv.writer``."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
 
     def write(self, text: str) -> int:
-        """Write some text."""
+        """Write the text; return the number of bytes."""
         return self.file.write(text.encode())

@@ -16,10 +16,10 @@ import numpy as np
 
 
 class Rootless(np.random.bit_generator.ISeedSequence):
-    """The seed of a generator whose state is set afterwards: it leads to no other stream.
+    """The seed of a generator whose state is set afterwards; no stream can be derived from it.
 
-    The adversary and the mechanisms are handed generators. From the seed sequence of one stream
-    the others could be made anew, and what is spawned from it would not replay.
+    The adversary and the mechanisms receive generators. From the seed sequence of one stream the
+    other streams could be derived, and a spawned generator would not replay.
     """
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
@@ -28,7 +28,7 @@ class Rootless(np.random.bit_generator.ISeedSequence):
 
 
 class Stream(IntEnum):
-    """Who draws. The adversary's coins are one stream for both experiments."""
+    """The user of the draws. The adversary's coins are one stream for both experiments."""
 
     COINS = 0
     MECHANISM_0 = 1
@@ -43,9 +43,9 @@ class Stream(IntEnum):
 
 
 class Pilot(IntEnum):
-    """What a held-out play is for: the number of the first such play in the stream PILOT.
+    """The purpose of a held-out play: the number of the first such play in the stream PILOT.
 
-    Where there are several, they count up from here; there is room for 100.
+    Several plays have consecutive numbers, at most 100.
     """
 
     SPLITTING_LEVELS = 0
@@ -76,7 +76,7 @@ def generator(root: int, task: int, stream: Stream, block: int) -> np.random.Gen
 
 
 def named_seed(root: int, name: str, number: int) -> int:
-    """A root seed below 2^48 that belongs to a name and a number; it depends on nothing else."""
+    """A root seed below 2^48 that depends on the root, the name and the number alone."""
     digest = hashlib.sha256(f"{root}\n{number}\n{name}".encode()).digest()
     return int.from_bytes(digest[:6], "big")
 
@@ -90,14 +90,14 @@ def pilot_generators(
 
 
 def record(generator: np.random.Generator) -> tuple[int, ...]:
-    """Where a generator of this module stands, as six whole numbers below 2^64."""
+    """The state of a generator of this module, as six whole numbers below 2^64."""
     state: Any = generator.bit_generator.state
     words = state["state"]["state"].tolist()
     return (*words, int(state["has_uint32"]), int(state["uinteger"]))
 
 
 def restore(recorded: Sequence[int]) -> np.random.Generator:
-    """Make a generator that continues from where ``record`` found one."""
+    """Make a generator that continues from a state that ``record`` returned."""
     bits = np.random.SFC64(Rootless())  # type: ignore[arg-type]
     bits.state = {
         "bit_generator": "SFC64",

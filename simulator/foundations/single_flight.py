@@ -1,4 +1,4 @@
-"""Values that are made once in a process, however many threads ask for one at the same time."""
+"""Values that are computed once per process, also under concurrent calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 def made_once(
     maxsize: int,
 ) -> Callable[[Callable[[*Arguments], Value]], Callable[[*Arguments], Value]]:
-    """Keep what a function returned, as ``lru_cache``; a second thread waits for the first.
+    """Cache a function's values, as ``lru_cache`` does; a second thread waits for the first.
 
     ``lru_cache`` alone would let each thread of a worker compile the same rule.
     """

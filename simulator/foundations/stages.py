@@ -1,7 +1,7 @@
-"""What a long computation is doing: told in stages, to whoever shows it, or to nobody.
+"""The progress of long computations, reported as stages to a display, if there is one.
 
-A room says ``with stage("grid 3", total=rounds) as advance: ... advance()``. Who shows it stands
-far above: :func:`shown_by` names it for the time of a call. Threads that are started tell nobody.
+A computation writes ``with stage("grid 3", total=rounds) as advance: ... advance()``. The display
+is set for the time of a call by :func:`shown_by`. A started thread has no display.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from typing import Any, Protocol, TypeVar
 
 Item = TypeVar("Item")
 Advance = Callable[..., None]
-"""Called with how much more is done; without an argument, one."""
+"""Called with the number of steps done since the last call; 1 without an argument."""
 
 
 class Display(Protocol):
-    """Shows stages, one inside of the other."""
+    """Shows nested stages."""
 
     def begin(self, name: str, total: float | None) -> Any:
-        """A stage has begun; without a ``total`` nobody knows how long it will take."""
+        """Start a stage; without a ``total`` its length is unknown."""
 
     def advance(self, stage: Any, by: float = 1.0) -> None:
-        """So much more of it is done."""
+        """Add ``by`` steps to the stage."""
 
     def end(self, stage: Any) -> None:
-        """It is over, or was given up."""
+        """End the stage, completed or not."""
 
 
 _display: ContextVar[Display | None] = ContextVar("display", default=None)
 
 
 def display() -> Display | None:
-    """Who shows stages now; None for nobody."""
+    """The current display, or None."""
     return _display.get()
 
 
 @contextlib.contextmanager
 def shown_by(display: Display) -> Iterator[None]:
-    """Let ``display`` show what is done inside."""
+    """Show the stages of the block on ``display``."""
     before = _display.set(display)
     try:
         yield
@@ -50,10 +50,10 @@ def shown_by(display: Display) -> Iterator[None]:
 
 @contextlib.contextmanager
 def stage(name: str, total: float | None = None) -> Iterator[Advance]:
-    """Tell that a stage of ``total`` steps is under way; hands out what counts them."""
+    """Report a stage of ``total`` steps; yields the function that counts them."""
     shown = _display.get()
     if shown is None:
-        yield _to_nobody
+        yield _ignored
         return
     begun = shown.begin(name, total)
     try:
@@ -70,5 +70,5 @@ def in_stages(items: Sequence[Item], name: str) -> Iterator[Item]:
             advance()
 
 
-def _to_nobody(by: float = 1.0) -> None:
-    """Nobody looks."""
+def _ignored(by: float = 1.0) -> None:
+    """Do nothing: there is no display."""

@@ -1,9 +1,9 @@
-"""Losses that equal a threshold but for rounding: one rule for every tail.
+"""Losses that equal a threshold up to rounding: one rule for every tail.
 
-Where losses have atoms, Pr[L > t] jumps, and just there a sum of k round losses falls above or
-below t by the accident of its rounding, and of the rounding of t. A loss counts as larger than t
-where it exceeds t by more than rounding can explain. With u = 2^-53, the k round losses c_i and
-their partial sums S_i, all of what follows in experiment 0 (exchange the roles in experiment 1):
+Where losses have atoms, Pr[L > t] jumps, and at a jump the rounding of the sum of k round losses,
+and of t, decides on which side of t the sum falls. A loss counts as larger than t where it exceeds
+t by more than the rounding error. With u = 2^-53, the k round losses c_i and their partial sums
+S_i, all of what follows in experiment 0 (exchange the roles in experiment 1):
 
 * adding up: the computed S_k is off by at most k u max|S_i|, to first order in u (Higham 2002,
   Accuracy and Stability of Numerical Algorithms, section 4.2);
@@ -17,9 +17,9 @@ their partial sums S_i, all of what follows in experiment 0 (exchange the roles 
 * the threshold: t is off by u |t| as typed, and by up to 2 k u |t| where it was added up itself.
 
 Together no more than 8 k u (REACH + |t|). That is 1e-12 for 30 rounds and 4e-10 for 10,000, while
-the atoms of k rounds of randomized response lie 2 epsilon apart: they are told apart for every
-epsilon above k 2e-14. A loss with a continuous law falls into so narrow a gap with a probability
-that no sample shows.
+the atoms of k rounds of randomized response lie 2 epsilon apart: they are distinguished for every
+epsilon above k 2e-14. A loss with a continuous law falls into so narrow a gap with a negligible
+probability.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ def tolerance(threshold: Thresholds, rounds: int) -> Thresholds:
 
 
 def require_distinguishable(largest: float, rounds: int) -> None:
-    """Raise NotApplicable where round losses of at most ``largest`` are lost in the tolerance."""
+    """Raise NotApplicable where round losses of at most ``largest`` are within the tolerance."""
     if 0.0 < largest < 8.0 * float(tolerance(0.0, rounds)):
         raise NotApplicable(
-            f"round losses of at most {largest:g} cannot be told from the rounding of a sum of "
-            f"{rounds} rounds: tails need a larger epsilon"
+            f"round losses of at most {largest:g} cannot be distinguished from the rounding of "
+            f"a sum of {rounds} rounds: tails need a larger epsilon"
         )
 
 

@@ -1,7 +1,8 @@
-"""Calls that no Ctrl-C may reach, made in a thread aside, so that the main thread hears it at once.
+"""Calls in a second thread, so that Ctrl-C raises at once in the main thread and not in the call.
 
-A signal's exception is raised in the main thread, wherever that is. The compiler calls back from
-C++, where an exception is lost or fatal; so it has a thread of its own, and the main one waits.
+A signal's exception is raised in the main thread, at whatever line it runs. The compiler calls back
+from C++, where an exception is lost or fatal; so it runs in its own thread, and the main thread
+waits.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ T = TypeVar("T")
 _under_way: set[Future[Any]] = set()
 
 
-def aside(call: Callable[[], T]) -> T:
-    """Return what ``call`` returns, or raise what it raises; made aside from the main thread.
+def uninterrupted(call: Callable[[], T]) -> T:
+    """Return what ``call`` returns, or raise what it raises, from a thread other than the main one.
 
-    Interrupted, this raises at once and the call goes on to its end, of no use to anybody; a
-    program that ends meanwhile waits for it, see :func:`under_way`.
+    An interrupt raises here at once; the call continues to its end, and its result is discarded. A
+    program that ends before it waits for it, see :func:`under_way`.
     """
     if threading.current_thread() is not threading.main_thread():
         return call()
@@ -35,12 +36,12 @@ def aside(call: Callable[[], T]) -> T:
 
     _under_way.add(future)
     future.add_done_callback(_under_way.discard)
-    threading.Thread(target=work, name="aside", daemon=True).start()
+    threading.Thread(target=work, name="uninterrupted", daemon=True).start()
     return future.result()
 
 
 def under_way() -> bool:
-    """Whether a call that was interrupted is not over: then the interpreter must not be ended."""
+    """Whether an interrupted call still runs; the interpreter must not be ended before."""
     return bool(_under_way)
 
 

@@ -1,4 +1,4 @@
-"""Checks on plain numbers, each answered by one line that names the value and the remedy."""
+"""Checks of numbers; each message is one line that names the value and the remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.foundations.errors import InvalidInput
 
 
 def numeral(text: str) -> float:
-    """Read a number from text; raise ValueError for what is none.
+    """Read a number from text; raise ValueError for other text.
 
     Python reads 0_2 as 2, which is seldom meant.
     """
@@ -22,7 +22,7 @@ def numeral(text: str) -> float:
 
 
 def _number(name: str, value: SupportsFloat) -> float:
-    """True and False are no numbers here: as a duration True was a second."""
+    """Return ``value`` as a float; True and False are refused: True would be a second."""
     try:
         if isinstance(value, str | bytes | bool | np.bool_):  # float() would read them
             raise TypeError
@@ -44,7 +44,7 @@ def finite(name: str, value: SupportsFloat) -> float:
 def positive(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float; raise InvalidInput unless it is finite and above 0."""
     if type(value) is float and 0.0 < value < math.inf:
-        return value  # mechanisms are made anew every round: the common case is quick
+        return value  # a fast path, as mechanisms are made in every round
     number = finite(name, value)
     if number <= 0:
         raise InvalidInput(f"{name} must be above 0, not {number:g}", argument=name)
@@ -80,7 +80,7 @@ def open_probability(name: str, value: SupportsFloat) -> float:
 def whole(name: str, value: SupportsIndex, least: int = 1) -> int:
     """Return ``value`` as an int; raise InvalidInput unless it is whole and >= ``least``.
 
-    True and False are no numbers here.
+    True and False are refused.
     """
     try:
         if isinstance(value, bool | np.bool_):

@@ -1,4 +1,4 @@
-"""Calls made aside: their results, their errors, and what an interruption leaves."""
+"""Calls in a second thread: their results, their errors, and what an interruption leaves."""
 
 import signal
 import threading
@@ -6,20 +6,20 @@ import threading
 import pytest
 
 from simulator.foundations import uninterrupted as module
-from simulator.foundations.uninterrupted import aside, under_way
+from simulator.foundations.uninterrupted import under_way, uninterrupted
 
 
 def test_a_call_aside_is_a_call():
-    assert aside(lambda: 3) == 3
+    assert uninterrupted(lambda: 3) == 3
     with pytest.raises(ZeroDivisionError):
-        aside(lambda: 1 / 0)
+        uninterrupted(lambda: 1 / 0)
     assert not under_way()
 
 
 def test_the_main_thread_waits_and_others_call_for_themselves():
-    assert aside(threading.current_thread) is not threading.main_thread()
+    assert uninterrupted(threading.current_thread) is not threading.main_thread()
     own = []
-    thread = threading.Thread(target=lambda: own.append(aside(threading.current_thread)))
+    thread = threading.Thread(target=lambda: own.append(uninterrupted(threading.current_thread)))
     thread.start()
     thread.join()
     assert own == [thread]
@@ -34,7 +34,7 @@ def test_an_interruption_is_heard_at_once_and_the_call_goes_on():
         ending.wait(30)
 
     with pytest.raises(KeyboardInterrupt):
-        aside(call)
+        uninterrupted(call)
     assert begun.is_set()
     assert under_way()
     ending.set()

@@ -1,4 +1,4 @@
-"""What the parameters of the checks mean, and between what ends their numbers may be set."""
+"""The meanings of the parameters of the checks, and the ranges of their numbers."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ MEANINGS: dict[str, tuple[str, float, float]] = {
     "useful": ("the advantage from which on an answer is useful", 0.0, 1.0),
     "weight": ("weight of a score, in ε/Δu", 0.0, 100.0),
 }
-"""Of a parameter's name: its meaning, and the least and largest value of a number."""
+"""The meaning of each parameter by name, and the least and largest value of a number."""
 
 CHOICES: dict[str, str] = {
     "adaptive": "whether an answer sways the later queries",
@@ -163,7 +163,7 @@ CHOICES: dict[str, str] = {
     "trusted": "whether the curator receives the true bits",
     "values": "the values of the database, ascending",
 }
-"""Of a parameter that is no number: its meaning."""
+"""The meaning of each parameter that is not a number."""
 
 LISTED = frozenset({
     "n", "s", "m", "bits", "nodes", "cells", "parties", "outcomes", "dimensions", "databases",

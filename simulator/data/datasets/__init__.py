@@ -1,4 +1,4 @@
-"""Real tables kept with the code; their sources and licences are in the README beside them."""
+"""Real tables in the package; their sources and licences are in the README of this folder."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _FOLDER = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """Return the names of the tables there are."""
+    """Return the names of the tables."""
     return sorted(file.stem for file in _FOLDER.glob("*.csv"))
 
 
 def path(name: str) -> Path:
-    """Return the CSV file of a table; :class:`InvalidInput` lists the names there are."""
+    """Return the CSV file of a table; for another name :class:`InvalidInput` lists the names."""
     if name not in names():
         raise InvalidInput(f"no table {name!r}; there are {', '.join(names())}")
     return _FOLDER / f"{name}.csv"

@@ -2,8 +2,8 @@
 
 The L1 sensitivity of a query f is the largest ‖f(x) − f(y)‖₁ over neighbouring x and y (Dwork and
 Roth 2014, definition 3.1), and depends on what "neighbouring" means: every query here states one
-for each relation. Stated sensitivities can be wrong, so :func:`exceeded` holds
-them against the very pair of databases that an adversary has chosen.
+for each relation. A stated sensitivity can be wrong, so :func:`exceeded` checks it on the pair of
+databases that an adversary chose.
 """
 
 from simulator.data.queries.arguments import Column

@@ -19,7 +19,7 @@ def reader(column: Column) -> Callable[[Any], Any]:
 
 
 def label(column: Column) -> str:
-    """Return the name by which ``column`` goes in tables and errors."""
+    """Return the name of ``column`` in tables and errors."""
     return column if isinstance(column, str) else getattr(column, "__name__", "value")
 
 

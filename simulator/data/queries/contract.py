@@ -1,4 +1,4 @@
-"""What a query is, and how what it states is held against a pair of databases."""
+"""The interface of a query, and the check of its stated sensitivity on a pair of databases."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from simulator.data.databases import Database, Relation
 from simulator.foundations.errors import Breach
 
 Answer = float | int | NDArray[Any]
-"""What a query returns: a number, or an array of shape (dimension,)."""
+"""A query's answer: a number, or an array of shape (dimension,)."""
 
 
 @runtime_checkable
 class Query(Protocol):
-    """A function of a database, with the sensitivities it claims. Hashable.
+    """A function of a database, with its stated sensitivities. Hashable.
 
     ``sensitivity`` is in L1 norm unless the query has an attribute ``norm`` that says otherwise:
-    ``"max"`` for a vector of scores, of which a selection mechanism cares for the largest change.
+    ``"max"`` for a vector of scores, where a selection mechanism depends on the largest change.
     """
 
     @property
@@ -33,14 +33,14 @@ class Query(Protocol):
         """Return the exact answer: a number, or an array of shape (d,)."""
 
     def sensitivity(self, relation: Relation, /) -> float:
-        """Return the largest change between neighbours in L1 norm; for scores, of any one."""
+        """Return the largest change between neighbours in L1 norm; for scores, in max norm."""
 
     def l2_sensitivity(self, relation: Relation, /) -> float:
         """Return the largest change in L2 norm between neighbours."""
 
 
 class ScalarQuery(ABC):
-    """A query with one number for an answer, for which all norms agree."""
+    """A query whose answer is one number, where all norms agree."""
 
     __slots__ = ()
 
@@ -53,9 +53,9 @@ class ScalarQuery(ABC):
         return self.sensitivity(relation)
 
 
-# Exact answers are rounded once and their difference is rounded once more, so an honest query can
-# seem to pass its stated sensitivity by about one unit in the last place of the answers. A few of
-# those are allowed; they move a privacy loss by parts in 10^15, not by anything that matters.
+# Exact answers are rounded once, and their difference once more, so a correct query can exceed its
+# stated sensitivity by about one unit in the last place of the answers. A few units are allowed;
+# they change a privacy loss by parts in 10^15.
 _ULPS = 4.0
 
 _NORMS: dict[str, Callable[[NDArray[np.float64]], float]] = {
@@ -66,11 +66,11 @@ _NORMS: dict[str, Callable[[NDArray[np.float64]], float]] = {
 
 
 def exceeded(query: Query, value_0: Answer, value_1: Answer, relation: Relation) -> str | None:
-    """Tell how two answers break the sensitivity that ``query`` states, or None when they do not.
+    """Return how two answers break the stated sensitivity of ``query``, or None when they do not.
 
     ``value_0`` and ``value_1`` are the query's answers, of one shape, on two databases that are
     neighbours under ``relation``. Answers that are not finite, or differ in shape, break it too.
-    A few units in the last place of the answers are forgiven: floating point, not dishonesty.
+    A few units in the last place of the answers are allowed for rounding.
     """
     array_0 = np.atleast_1d(np.asarray(value_0, dtype=np.float64))
     array_1 = np.atleast_1d(np.asarray(value_1, dtype=np.float64))
@@ -102,7 +102,7 @@ def _statements(query: Query, relation: Relation) -> list[tuple[str, float]]:
 def check_pair(
     query: Query, database_0: Database, database_1: Database, relation: Relation
 ) -> tuple[Answer, Answer]:
-    """Return the query's answers on two databases that keep all that has been promised of them.
+    """Return the query's answers on two databases, after checking the pair and the sensitivity.
 
     Raises :class:`Breach` when they are not neighbours under ``relation``, or when the answers
     differ by more than the query's stated sensitivity.

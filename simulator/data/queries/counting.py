@@ -1,4 +1,4 @@
-"""Queries that count records: those that satisfy something, or those in each bin."""
+"""Queries that count records: those that satisfy a predicate, or those in each bin."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def counting_query(
 
 @lru_cache(maxsize=1024)
 def _count_of_text(record: str) -> CountingQuery:
-    """The same query each time: an adversary may make it anew in every round."""
+    """Cached, as an adversary may make the query in every round."""
     return CountingQuery(record)
 
 
@@ -89,7 +89,7 @@ class HistogramQuery:
         return np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
 
     def sensitivity(self, relation: Relation) -> float:
-        """1 under add/remove-one; 2 under replace-one, where one bin loses what another gains."""
+        """1 under add/remove-one; 2 under replace-one, where two bins change."""
         return float(min(relation.records_touched, len(self.bins)))
 
     def l2_sensitivity(self, relation: Relation) -> float:
@@ -102,7 +102,7 @@ def histogram_query(
 ) -> HistogramQuery:
     """Count the records in each bin: the record itself, or ``by`` of it (a column or a function).
 
-    Bins are values, not predicates, so they cannot overlap: that is what bounds the sensitivity
+    Bins are values, not predicates, so they cannot overlap, which bounds the sensitivity
     (Dwork and Roth 2014, example 3.2). Raises :class:`InvalidInput` for no bins or repeated bins.
     """
     return HistogramQuery(distinct(bins, "bin"), by, name)

@@ -33,15 +33,16 @@ class LabelledRows(NamedTuple):
     norms: Floats
 
     def taken(self, places: NDArray[np.intp]) -> LabelledRows:
-        """The rows at some places."""
+        """The rows at the given indices."""
         return LabelledRows(self.features[places], self.labels[places], self.norms[places])
 
 
 @lru_cache(maxsize=16)
 def labelled_rows(database: Database) -> LabelledRows:
-    """A database whose records are tuples of d features and a label, which comes last.
+    """The arrays of a database whose records are tuples of d features and, last, a label.
 
-    Raises InvalidInput for other records, numbers that are not finite, and labels but 0 and 1.
+    Raises InvalidInput for other records, numbers that are not finite, and labels other than 0 and
+    1.
     """
     records = list(database)
     try:
@@ -106,7 +107,7 @@ class LogisticGradient:
             return np.zeros((0, len(self.weights)))
         residuals = scipy.special.expit(rows.features @ np.array(self.weights)) - rows.labels
         lengths = np.abs(residuals) * rows.norms
-        # What is not longer than the clip is divided by 1, to the bit.
+        # A row within the clip is divided by 1, which is exact.
         scaled: Floats = residuals / np.maximum(lengths / self.clip, 1.0)
         return scaled[:, None] * rows.features
 

@@ -1,4 +1,4 @@
-"""Queries whose author states the sensitivity: any function, and scores to select by."""
+"""Queries whose author states the sensitivity: functions, and scores for selection."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Statement = tuple[tuple[Relation | None, float], ...]
 
 
 def _statement(sensitivity: Sensitivity) -> _Statement:
-    """Freeze what was stated; a single number stands, under None, for every relation."""
+    """Return the sensitivities as a tuple; a single number, under None, is for every relation."""
     by_relation = sensitivity if isinstance(sensitivity, Mapping) else {None: sensitivity}
     for stated in by_relation.values():
         if not (math.isfinite(stated) and stated > 0):
@@ -41,7 +41,7 @@ def _stated(statement: _Statement, relation: Relation, name: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class FunctionQuery:
-    """Any function of a database, with sensitivities that its author states and answers for."""
+    """A function of a database, with sensitivities that its author states."""
 
     function: Callable[[Database], Answer]
     l1: _Statement
@@ -68,7 +68,7 @@ def function_query(
     l2_sensitivity: Sensitivity | None = None,
     name: str | None = None,
 ) -> FunctionQuery:
-    """Ask any function of the database, a number or an array of shape (d,).
+    """Return the query of a function whose value is a number or an array of shape (d,).
 
     Sensitivities are one number for every relation, or a mapping from relation to number.
     """
@@ -79,11 +79,11 @@ def function_query(
 
 @dataclass(frozen=True, slots=True)
 class ScoreQuery:
-    """A score for each candidate, for a mechanism that selects one of them.
+    """A score for each candidate of a selection mechanism.
 
-    Its sensitivity is that of selection: the largest change of any one score (Dwork and Roth
-    2014, section 3.4), not an L1 norm. A mechanism that adds noise to every coordinate must not
-    be given one; ``norm`` tells them apart.
+    Its sensitivity is that of selection: the largest change of any one score (Dwork and Roth 2014,
+    section 3.4), not an L1 norm. A mechanism that adds noise to every coordinate does not accept
+    it; see ``norm``.
     """
 
     norm: ClassVar[str] = "max"

@@ -1,4 +1,4 @@
-"""Sums and means of a column whose values are clipped, which is what bounds their sensitivity."""
+"""Sums and means of a column whose values are clipped, which bounds their sensitivity."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def clipped_sum(column: Column, lower: float, upper: float, name: str | None = N
 
 @dataclass(frozen=True, slots=True)
 class MeanOfPublicSize(ScalarQuery):
-    """The clipped mean of exactly ``size`` records, a number that is no secret."""
+    """The clipped mean of exactly ``size`` records, a public number."""
 
     column: Column
     lower: float
@@ -113,9 +113,9 @@ def clipped_mean(
 ) -> MeanOfPublicSize | MeanOfBoundedSize:
     """Average a column, or a function of the record, clipped to [lower, upper].
 
-    A mean is sensitive only in proportion to 1/n, so something must be known about n without
-    privacy: either ``size``, the public number of records (replace-one only), or ``at_least``, a
-    bound below it (either relation).
+    The sensitivity of a mean is proportional to 1/n, so n must be public or bounded below: either
+    ``size``, the public number of records (replace-one only), or ``at_least``, a bound below it
+    (either relation).
     """
     lower, upper = interval(lower, upper)
     title = name or f"mean({label(column)})"
@@ -127,7 +127,7 @@ def clipped_mean(
 
 
 def _clipped_sum(database: Database, column: Column, lower: float, upper: float) -> float:
-    """Sum exactly and round once: the answer owes nothing to the order of the records."""
+    """Return the exact sum rounded once, which does not depend on the order of the records."""
     return math.fsum(_terms(database, column, lower, upper))
 
 
@@ -141,5 +141,5 @@ def _terms(database: Database, column: Column, lower: float, upper: float) -> It
         product = times * clipped
         yield product
         if times > 1:
-            # What the product's rounding has lost is itself a float (Dekker 1971).
+            # The rounding error of the product is itself a float (Dekker 1971).
             yield float(Fraction(clipped) * times - Fraction(product))

@@ -1,4 +1,4 @@
-"""Attacks that turn overly accurate answers back into the database they came from."""
+"""Attacks that reconstruct a database from answers that are too accurate."""
 
 from simulator.data.reconstruction.exhaustive import (
     consistent_databases,

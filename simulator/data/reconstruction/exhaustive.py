@@ -1,10 +1,10 @@
 """Reconstruction from the answers to all 2^n subset sums.
 
-A database of secret bits x in {0, 1}^n answers, for every subset q of its rows, how many of
-them hold a 1. Whatever answers come back, any database that agrees with all of them to within
-``error`` differs from the true one in at most 4 ``error`` rows (Dinur and Nissim 2003, Theorem
-4; Zhang 2020, lecture 7, Theorem 1): on the rows where x holds a 1 and the candidate a 0, the
-two sums differ by the number of such rows, and both are within ``error`` of the same answer.
+A database of secret bits x in {0, 1}^n answers, for every subset q of its rows, how many of them
+hold a 1. For any answers, a database that agrees with all of them to within ``error`` differs from
+the true one in at most 4 ``error`` rows (Dinur and Nissim 2003, Theorem 4; Zhang 2020, lecture 7,
+Theorem 1): on the rows where x holds a 1 and the candidate a 0, the two sums differ by the number
+of such rows, and both are within ``error`` of the same answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Bits = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MOST_ROWS = 14
-"""Beyond this the 4^n comparisons take minutes."""
+"""The most rows; beyond it the 4^n comparisons take minutes."""
 
 _ROUNDING = 1e-9
 

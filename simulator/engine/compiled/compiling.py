@@ -15,7 +15,7 @@ import numpy as np
 
 from simulator.adversaries.contract import Rule
 from simulator.foundations.errors import DpcomposeError, InvalidInput
-from simulator.foundations.uninterrupted import aside
+from simulator.foundations.uninterrupted import uninterrupted
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -139,9 +139,9 @@ def compiled_or_not(
             "(pip install numba)"
         )
     try:
-        aside(lambda: importlib.import_module("numba"))
+        uninterrupted(lambda: importlib.import_module("numba"))
         kernel = bind(numba_compile)
-        aside(lambda: try_out(kernel))
+        uninterrupted(lambda: try_out(kernel))
     except DpcomposeError:
         raise
     except Exception as error:  # numba raises many kinds of errors

@@ -37,7 +37,7 @@ from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.sampling import Covering
 from simulator.engine.specification import Specification
 from simulator.foundations.seeds import Stream, generator
-from simulator.foundations.uninterrupted import aside
+from simulator.foundations.uninterrupted import uninterrupted
 from simulator.mechanisms import Scalars
 from simulator.theory.filters.families import Filter
 
@@ -166,7 +166,7 @@ class CoveringEngine:
         """Fill ``signed`` with the signed losses of trials under the measure of ``theta``."""
         prepared = self.prepare(theta)
         if not self._compiled:
-            aside(lambda: self._kernel(*prepared, np.random.default_rng(0), signed[:0]))
+            uninterrupted(lambda: self._kernel(*prepared, np.random.default_rng(0), signed[:0]))
             self._compiled = True
         self._kernel(*prepared, noise, signed)
 

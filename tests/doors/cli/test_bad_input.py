@@ -248,7 +248,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(refused, tmp_path):
         folder = tmp_path / name.partition(".")[0]
         folder.mkdir()
         os.mkfifo(folder / name)
-        assert "is no regular file" in refused(options={"--out": folder})
+        assert "is not a regular file" in refused(options={"--out": folder})
 
 
 def test_a_finished_run_is_shown_from_where_nothing_can_be_written(

@@ -213,8 +213,8 @@ def test_a_signal_that_a_callback_swallows_ends_the_command_all_the_same():
 
 def test_a_signal_while_a_rule_compiles_is_heard_by_the_thread_that_waits():
     body = """
-        from simulator.foundations.uninterrupted import aside
-        aside(lambda: (ready(), time.sleep(60)))
+        from simulator.foundations.uninterrupted import uninterrupted
+        uninterrupted(lambda: (ready(), time.sleep(60)))
     """
     program = COMMAND.format(body=textwrap.indent(textwrap.dedent(body), " " * 8).strip())
     assert left(program, signal.SIGINT) == (130, ["interrupted"])

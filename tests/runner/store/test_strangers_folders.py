@@ -52,7 +52,7 @@ def test_no_pipe_is_waited_for(tmp_path, name):
     (folder / name).unlink()
     os.mkfifo(folder / name)
     for read in (play, RunStore.load, Result.load):
-        with pytest.raises(InvalidInput, match="no regular file"):
+        with pytest.raises(InvalidInput, match="not a regular file"):
             read(folder)
 
 

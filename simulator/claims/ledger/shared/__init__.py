@@ -1,1 +1,1 @@
-"""What checks of several sources share: adversaries, exact values, laws of whole views."""
+"""Code shared by the checks of several sources: adversaries, exact values, laws of views."""

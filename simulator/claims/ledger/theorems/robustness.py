@@ -1,4 +1,4 @@
-"""What privacy survives: groups of people, and whatever is done with the answers."""
+"""Group privacy, and post-processing of the answers."""
 
 from __future__ import annotations
 
