@@ -115,10 +115,11 @@ def fitted(
     found, goal = stored_trials(out, s.block_size, experiments)
     if s.trials <= found:
         return s
-    with Progress(progress) as bar:
-        compiled(s, bar)
-    several = workers(jobs, s.rounds * WORTH_A_WORKER)
-    fitting = trials_that_fit(s, experiments, seconds, several)
+    with noting(partial(pilot_line, found)):
+        with Progress(progress) as bar:
+            compiled(s, bar)
+        several = workers(jobs, s.rounds * WORTH_A_WORKER)
+        fitting = trials_that_fit(s, experiments, seconds, several)
     trials = min(s.trials, max(goal, found + fitting))
     return replace(s, trials=trials)
 
@@ -176,15 +177,34 @@ def stored_line(store: RunStore | None, missing: Sequence[Key]) -> str:
     )
 
 
+def pilot_line(found: int) -> str:
+    """A line on what is stored where the pilot that chooses the trials is interrupted."""
+    stored = f"{found} trials of each experiment are" if found else "nothing is"
+    return (
+        f"a pilot was measuring how many trials fit into the time: {stored} stored so far; the "
+        "same command measures again"
+    )
+
+
 @contextlib.contextmanager
-def resumable(store: RunStore | None, missing: Sequence[Key]) -> Iterator[None]:
-    """Add to an interruption, or to the loss of a cluster, what is stored and how to resume."""
-    under_way.append(line := partial(stored_line, store, missing))
+def noting(line: Callable[[], str]) -> Iterator[None]:
+    """Add a line on what is stored to an interruption."""
+    under_way.append(line)
     try:
         yield
     except KeyboardInterrupt as interrupt:
         interrupt.add_note(line())
         raise
+    finally:
+        under_way.remove(line)
+
+
+@contextlib.contextmanager
+def resumable(store: RunStore | None, missing: Sequence[Key]) -> Iterator[None]:
+    """Add to an interruption, or to the loss of a cluster, what is stored and how to resume."""
+    try:
+        with noting(partial(stored_line, store, missing)):
+            yield
     except ClusterLost as lost:
         if store is None:
             raise ClusterLost(f"{lost}; name a folder to resume from next time") from None
@@ -193,8 +213,6 @@ def resumable(store: RunStore | None, missing: Sequence[Key]) -> Iterator[None]:
             f"{lost}; {store.count()} of {total} blocks are stored in {store.folder}: run again, "
             "here or elsewhere, to resume"
         ) from None
-    finally:
-        under_way.remove(line)
 
 
 def restore(

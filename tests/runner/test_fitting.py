@@ -113,3 +113,20 @@ def test_a_time_that_is_none_is_refused(seconds):
 def test_a_number_or_a_time_must_be_given():
     with pytest.raises(InvalidInput, match=r"(trials).* or .*(seconds)"):
         simulate(press_when_ahead, FAMILY, 5)
+
+
+def test_an_interrupted_pilot_says_what_is_stored(monkeypatch, tmp_path):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "run"
+    monkeypatch.setattr("simulator.runner.play.trials_that_fit", interrupted)
+    with pytest.raises(KeyboardInterrupt) as before:
+        simulate(press_when_ahead, FAMILY, 20, seconds=5.0, seed=7, jobs=1, out=out)
+    (note,) = before.value.__notes__
+    assert "nothing is stored so far; the same command measures again" in note
+    simulate(press_when_ahead, FAMILY, 20, 300, seed=7, jobs=1, out=out, block_size=100)
+    with pytest.raises(KeyboardInterrupt) as after:
+        simulate(press_when_ahead, FAMILY, 20, seconds=5.0, seed=7, jobs=1, out=out, block_size=100)
+    (note,) = after.value.__notes__
+    assert "300 trials of each experiment are stored so far" in note
