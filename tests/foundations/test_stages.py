@@ -99,13 +99,13 @@ def test_a_runs_bar_stands_with_the_others(monkeypatch):
     with bars_on(terminal) as bars, stages.stage("adversaries", 2):
         with Progress() as bar:
             bar.compiling("a rule")
-            assert len(bars.begun) == 2
+            assert len(bars.running) == 2
             bar.compiled()
             bar.playing("a rule", 100)
             bar.played(40)
             bar.notice("a line")
-            assert len(bars.begun) == 2
-        assert len(bars.begun) == 1
+            assert len(bars.running) == 2
+        assert len(bars.running) == 1
     assert "a line" in terminal.getvalue()
 
 
