@@ -95,8 +95,9 @@ DEFECTS = (
         "theory/test_deployed_laws.py",
     ),
     Defect(
-        "theory/pld/grid_laws.py", "upward = np.expm1(-rise) / np.expm1(-step)",
-        "upward = rise / step", "a law on a grid that is not pessimistic", "theory/test_outward.py",
+        "theory/pld/grid_laws.py", "upward = np.expm1(-rise) / np.expm1(-width)\n    upper",
+        "upward = rise / width\n    upper", "a law on a grid that is not pessimistic",
+        "theory/test_outward.py",
     ),
     Defect(
         "theory/outward.py", "return math.nextafter(value, -math.inf)", "return value",

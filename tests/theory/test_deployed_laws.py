@@ -324,7 +324,7 @@ def test_a_mixture_of_one_is_the_gaussian():
         (lambda: GaussianMixtureLaw(0.0, (1.0,), (1.0,)), "sigma must be a positive number"),
         (lambda: GaussianMixtureLaw(1.0, (1.0,), (0.5,)), "weights must sum to 1"),
         (lambda: GaussianMixtureLaw(1.0, (0.0,), (1.0,)), "one above 0"),
-        (lambda: GaussianMixtureLaw(1.0, (1.0, 2.0), (1.0,)), "one weight"),
+        (lambda: GaussianMixtureLaw(1.0, (1.0, 2.0), (1.0,)), "as many weights"),
         (lambda: TruncatedNoiseLaw(GaussianLaw(1.0), 0.5), "reach beyond 1/2"),
         (lambda: TruncatedNoiseLaw(LEAKY, 2.0), "Gaussian and Laplace"),
         (lambda: discrete_gaussian(0.0), "sigma must be a positive number"),

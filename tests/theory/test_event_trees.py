@@ -338,7 +338,7 @@ def test_selection_of_what_has_no_theorem_is_refused():
         (lambda: events.select(events.gaussian(1.0), 2.0, -1.0), "shape must be above -1"),
         (lambda: events.tree_aggregation(1.0, ()), "at least one tree"),
         (lambda: events.promise("pure:-1"), "epsilon must be a number"),
-        (lambda: events.promise(0.1), "guarantee must be one"),
+        (lambda: events.promise(0.1), "must be a guarantee such as"),
         (lambda: events.discrete_gaussian(1.0, 0), "sensitivity must be whole"),
         (lambda: events.gaussian_mixture(1.0, (0.0, 1.0), (0.5, 0.4)), "weights must sum to 1"),
         (lambda: Account(events.gaussian(1.0), "swap-two"), "relation must be add-remove or"),

@@ -133,12 +133,11 @@ def test_other_laws_are_composed_on_the_same_grid():
 def lattice_law(law, step):
     """A law whose losses are multiples of the step, as a law on the grid."""
     index = np.rint(law.losses / step).astype(int)
-    masses = np.zeros(index[-1] - index[0] + 1)
-    masses[index - index[0]] = np.exp(law.log_masses)
+    masses = np.exp(law.log_masses)
     error = 4e-16 * masses
     return GridLaw(
         step,
-        int(index[0]),
+        index,
         masses=masses,
         error=error,
         slack=1e-15,
@@ -265,6 +264,32 @@ def test_the_grid_laws_close_in_second_order():
         gaps.append(max(curve(upper, e) - curve(lower, e) for e in epsilons))
     assert gaps[0] / gaps[1] == pytest.approx(4, rel=0.15)
     assert gaps[1] / gaps[2] == pytest.approx(4, rel=0.15)
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+@pytest.mark.parametrize(
+    ("sigma", "rate", "step"), [(0.5, 1e-4, 2e-6), (2.0, 0.2, 4e-5), (1, 0.01, 1e-4)]
+)
+def test_the_lower_law_keeps_both_masses_to_its_steep_ends(sigma, rate, step, exchanged):
+    """A lower law that lost P1-mass at an end would be off in first order, in every round."""
+    law = subsampled_gaussian(sigma, rate, exchanged)
+    lower, upper = enclosing_grid_laws(law, round_step(step), loss_range(law, 1e-16), theta=4.0)
+    assert lower.masses.min() >= 0
+    assert lower.masses.sum() == pytest.approx(1.0, abs=1e-12)
+    assert float(lower.masses @ np.exp(-lower.losses)) == pytest.approx(1.0, abs=1e-12)
+    assert float((upper.masses - lower.masses) @ upper.losses) <= 0.5 * step**2
+    for epsilon in np.r_[lower.losses[:40], np.linspace(*loss_range(law, 1e-9), 40)]:
+        exact = law.delta(epsilon)
+        assert curve(lower, epsilon) <= exact * (1 + 1e-10) + 1e-16
+        assert curve(upper, epsilon) >= exact * (1 - 1e-10) - 1e-16
+
+
+def test_many_rounds_at_a_small_rate_are_enclosed_closely():
+    """The value is from an independent Fourier inversion, to its six digits."""
+    law = subsampled_gaussian(0.5, 1e-3, True)
+    found = compose_laws([(law, 100_000)]).epsilon(1e-6)
+    assert found.lower <= 14.73319 <= found.upper
+    assert found.width <= 1e-4 * found.upper
 
 
 def test_chords_that_are_not_lowered_are_no_lower_curve():

@@ -38,7 +38,7 @@ from simulator.theory.bracket import Bracket
 from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.outward import UNIT
-from simulator.theory.pld.grid_laws import enclosing_grid_laws, grid, round_step
+from simulator.theory.pld.grid_laws import Points, enclosing_grid_laws, losses_at, round_step
 from simulator.theory.pld.windowed import log_largest_weight
 
 Menu = tuple[PrivacyLossLaw, ...]
@@ -159,7 +159,7 @@ class Lattice:
 
     def budgets(self, first: int, size: int) -> Floats:
         """The budgets from one place on, places counted from that of ``offset``."""
-        return self.offset + grid(self.step, first, size)
+        return losses_at(np.arange(first, first + size), self.step, self.offset)
 
 
 def _largest(law: PrivacyLossLaw) -> float:
@@ -218,14 +218,14 @@ class _Line:
 
 
 class _Kernel:
-    """The masses of one law at whole steps, tilted, ready to be a round's mean."""
+    """The masses of one law at these whole steps, tilted, ready to be a round's mean."""
 
-    def __init__(self, line: _Line, first: int, masses: Floats) -> None:
+    def __init__(self, line: _Line, points: Points, masses: Floats) -> None:
         self.line = line
-        weights = masses * line.tilted(grid(line.step, first, masses.size))
+        weights = masses * line.tilted(losses_at(points, line.step, 0.0))
         self.total = float(weights.sum()) * (1.0 + 1e-12)
         circle = np.zeros(line.length)
-        circle[np.arange(first, first + masses.size) % line.length] = weights
+        circle[points % line.length] = weights
         self.transform = scipy.fft.rfft(circle)
         self.unsure = math.sqrt(line.length) * line.norm(weights) + 3.0 * self.total
 
@@ -244,9 +244,11 @@ def _noise(line: _Line, before: float, size: float, kernels: Sequence[_Kernel]) 
 def _upper(menu: Menu, rounds: int, line: _Line) -> Floats:
     kernels, slack, infinite = [], 0.0, 0.0
     for law in menu:
-        _, above = enclosing_grid_laws(law, line.step, line.lattice.reach, offset=0.0)
+        _, above = enclosing_grid_laws(
+            law, line.step, line.lattice.reach, theta=line.theta, offset=0.0
+        )
         masses = (above.masses + above.error) * (1.0 + line.rounding)
-        kernels.append(_Kernel(line, above.first, masses))
+        kernels.append(_Kernel(line, above.points, masses))
         slack, infinite = max(slack, above.slack), max(infinite, above.infinite_mass)
     slack = rounds * slack + line.rounding
     tilt, inside, growth = line.tilt, line.inside, max(kernel.total for kernel in kernels)
@@ -280,9 +282,9 @@ def _upper(menu: Menu, rounds: int, line: _Line) -> Floats:
 def _lower(menu: Menu, rounds: int, line: _Line) -> Floats:
     wins, gains, infinite = [], [], []
     for law in menu:
-        first, won, gained = _nearest(law, line)
-        wins.append(_Kernel(line, first, won))
-        gains.append(_Kernel(line, first, gained))
+        points, won, gained = _nearest(law, line)
+        wins.append(_Kernel(line, points, won))
+        gains.append(_Kernel(line, points, gained))
         infinite.append(law.infinite_mass * (1.0 - line.rounding))
     tilt, inside = line.tilt, line.inside
     a = np.where(line.budgets < 0.0, tilt, 0.0)
@@ -304,12 +306,13 @@ def _lower(menu: Menu, rounds: int, line: _Line) -> Floats:
     return np.asarray(np.clip((won - noise_a - noise_b) / tilt[inside], 0.0, 1.0) * (1.0 - wrong))
 
 
-def _nearest(law: PrivacyLossLaw, line: _Line) -> tuple[int, Floats, Floats]:
-    """The first place; P0-masses nearest to each, rounded down; P1-masses times e^loss, up."""
+def _nearest(law: PrivacyLossLaw, line: _Line) -> tuple[Points, Floats, Floats]:
+    """The places; P0-masses nearest to each, rounded down; P1-masses times e^loss, up."""
     first = math.floor(line.lattice.reach[0] / line.step)
     last = max(math.ceil(line.lattice.reach[1] / line.step), first + 1)
-    losses = grid(line.step, first, last + 1 - first)
-    edges = grid(line.step, first, last + 2 - first) - 0.5 * line.step
+    points = np.arange(first, last + 1)
+    losses = line.step * points
+    edges = losses_at(np.append(points, last + 1), line.step, -0.5 * line.step)
     under0, under1 = (np.array(masses) for masses in law.continuous_masses(edges))
     for loss, log_mass in zip(law.atom_losses.tolist(), law.atom_log_masses.tolist()):
         place = round(loss / line.step) - first
@@ -321,7 +324,7 @@ def _nearest(law: PrivacyLossLaw, line: _Line) -> tuple[int, Floats, Floats]:
     wrong = 8.0 * UNIT * (64.0 + np.abs(logs).sum(axis=0)) + 4.0 * law.loss_error + line.rounding
     gained = np.exp(np.where(seen, logs[1] + losses, 0.0))
     gained = np.where(seen, gained, under0 * math.exp(0.5 * line.step))
-    return first, under0 * (1.0 - wrong), gained * (1.0 + wrong)
+    return points, under0 * (1.0 - wrong), gained * (1.0 + wrong)
 
 
 def _payoff(budgets: Floats) -> Floats:

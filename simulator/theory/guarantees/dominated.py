@@ -317,7 +317,7 @@ def law_renyi(law: PrivacyLossLaw, alpha: float) -> float:
             # exp((alpha - 1) L) is convex in exp(-L), so the upper grid law has the larger mean.
             low, high = side.support
             step = round_step((high - low) / _CELLS)
-            _, upper = enclosing_grid_laws(side, step, (low, high))
+            _, upper = enclosing_grid_laws(side, step, (low, high), alpha - 1.0)
             exponents = (alpha - 1.0) * (upper.losses + upper.slack)
             moment = float(scipy.special.logsumexp(exponents, b=upper.masses + upper.error))
         lost = 16.0 * UNIT * (1.0 + (alpha - 1.0) * largest)

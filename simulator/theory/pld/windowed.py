@@ -26,7 +26,7 @@ import scipy
 
 from simulator.theory.laws.base import Floats
 from simulator.theory.outward import UNIT
-from simulator.theory.pld.grid_laws import GridLaw
+from simulator.theory.pld.grid_laws import GridLaw, Points
 from simulator.theory.pld.loss_lattice import CircularProduct
 from simulator.theory.pld.pairwise_sums import dot, norm
 from simulator.theory.pld.tail import TINY, SlopedBracket
@@ -79,7 +79,7 @@ class WindowedSum:
         # An error relative to each mass is one relative to the sum, as no term is negative.
         wrong = 4 * UNIT * tilted * (4 + np.abs(exponents) + abs(psi)) + weights * law.error
         rounding = float(np.maximum(wrong - _RELATIVE * tilted, 0.0).sum())
-        spread = _wrapped(tilted, law.first, self.length)
+        spread = _wrapped(tilted, law.points, self.length)
         inexact = 16 * UNIT * np.log2(self.length) * norm(spread) * self.length**0.5
         self._product.add(scipy.fft.rfft(spread), rounding, inexact, count)
         self._log_scale += count * psi
@@ -119,13 +119,9 @@ class WindowedSum:
         return 2 * total  # twice: the exponents are large numbers, and rounded
 
 
-def _wrapped(masses: Floats, first: int, length: int) -> Floats:
-    """The masses, of which the first is at ``first``, on a circle of that length."""
-    start = first % length
-    size = start + masses.size
-    padded = np.zeros(-(-size // length) * length)
-    padded[start:size] = masses
-    return np.asarray(padded.reshape(-1, length).sum(axis=0))
+def _wrapped(masses: Floats, points: Points, length: int) -> Floats:
+    """The masses at these points, on a circle of that length."""
+    return np.bincount(points % length, masses, length).astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,10 @@ _FOLDED = 1e-4
 _LEAST_TAIL = 1e-280
 _SHIFTS = np.logspace(-3, 5, 121)
 _SHARES = np.linspace(1.0, 0.1, 10)
-_LEEWAY = math.log(1e3)
+_ROUNDING = 1e-13
+"""About the rounding of a composition, per round."""
+_LEEWAY, _LARGEST_LEEWAY = math.log(10.0), math.log(1e3)
+"""Logarithms of how much larger it may be for a shorter window, and for one that has to fit."""
 _RUNG = 2.5 * math.log(10.0)
 """Distance of anchors in ln delta, and the share of the tolerance for which each is composed."""
 _CLOSER = 0.5
@@ -193,9 +196,7 @@ class WindowedQuery:
         tail_mass = max(1e-2 * tolerance * math.exp(log_delta) / self.parts.rounds, _LEAST_TAIL)
         tail_mass = 10.0 ** (_DECADES * math.floor(math.log10(tail_mass) / _DECADES))
         reaches = {law: loss_range(law, tail_mass) for law, _ in self.parts.items}
-        ranges = [*reaches.values(), (plan.window.bottom, plan.window.top)]
-        longest = max(high - low for low, high in ranges)
-        least = 1.01 * longest / MAX_POINTS
+        least = 1.01 * plan.window.length / MAX_POINTS
         found: Bracket | None = None
         for _ in range(_ATTEMPTS):
             step = 2.0 ** (math.floor(_PER_OCTAVE * math.log2(step)) / _PER_OCTAVE)
@@ -216,24 +217,26 @@ class WindowedQuery:
         """Both laws composed, one round's law at a time."""
         offset = math.fsum(n * fitted_offset(law, step) for law, n in self.parts.items)
         sums = [WindowedSum(plan.theta, plan.window, step, offset) for _ in range(2)]
+        theta = 2.0 ** math.ceil(math.log2(max(plan.theta, 1.0)))  # anchors have it in common
         for law, count in self.parts.items:
-            for total, grid_law in zip(sums, self._grid_laws(law, step, reaches[law])):
+            for total, grid_law in zip(sums, self._grid_laws(law, step, reaches[law], theta)):
                 total.add(grid_law, count)
         below, above = (total.tail(plan.centre) for total in sums)
         return Anchor(below, above)
 
     def _grid_laws(
-        self, law: PrivacyLossLaw, step: float, reach: tuple[float, float]
+        self, law: PrivacyLossLaw, step: float, reach: tuple[float, float], theta: float
     ) -> tuple[GridLaw, GridLaw]:
         """The law's two grid laws, cached for the next anchor where there are few laws."""
+        question = law, step, reach, theta
         if len(self.parts.items) > _FEW_LAWS:
-            return enclosing_grid_laws(law, step, reach)
+            return enclosing_grid_laws(*question)
         kept = self._kept_grid_laws
-        if (law, step, reach) not in kept:
+        if question not in kept:
             if len(kept) >= _MOST_KEPT:
                 kept.clear()
-            kept[law, step, reach] = enclosing_grid_laws(law, step, reach)
-        return kept[law, step, reach]
+            kept[question] = enclosing_grid_laws(*question)
+        return kept[question]
 
     @cached_property
     def _kept_grid_laws(self) -> dict[object, tuple[GridLaw, GridLaw]]:
@@ -247,7 +250,7 @@ class WindowedQuery:
         """A tilt and a window, the shortest whose outside is a small share of the tolerance.
 
         The saddle point's tilt has the least rounding. Where the tilted loss has a heavy tail, a
-        smaller tilt has a shorter window and more rounding, by a factor of up to exp(``_LEEWAY``).
+        smaller tilt has a shorter window and more rounding, which the tolerance limits.
         """
         if not (math.isfinite(epsilon) and 0.0 < step * self.parts.rounds < math.inf):
             raise NotApplicable(
@@ -257,11 +260,15 @@ class WindowedQuery:
         # On the grid a loss moves by up to a step, which larger exponents would amplify.
         shifts = _SHIFTS[: max(int(np.searchsorted(_SHIFTS, 1 / (step * self.parts.rounds))), 1)]
         best: Plan | None = None
+        rounding = _ROUNDING * self.parts.rounds / math.sqrt(min(max(saddle, 1e-3) * step, 1.0))
+        leeway = max(math.log(self.tolerance / rounding), _LEEWAY)
         for theta in saddle * _SHARES:
             here = float(self._psi(np.array(theta)))
             log_scale = max(here - theta * epsilon + log_largest_weight(theta) - log_delta, 0.0)
-            if best is not None and log_scale > _LEEWAY:
-                break
+            if best is not None:
+                fits = best.window.length < step * MAX_POINTS
+                if log_scale > (leeway if fits else max(leeway, _LARGEST_LEEWAY)):
+                    break
             log_mass = math.log(_FOLDED * self.tolerance) - log_scale
             window = self._window(theta, here, log_mass, shifts)
             if best is None or window.length < best.window.length:
