@@ -187,9 +187,12 @@ def estimate_rare(
     at_delta = None if delta is None else result.epsilon(delta, experiment, confidence)
     point = epsilon if at_delta is None else at_delta.value
     assert point is not None
-    if (
-        at_delta is not None
-    ):  # the first sample chose the point: its interval there would not be valid
+    if point == math.inf:
+        raise Refusal(
+            f"infinite losses alone are more probable than delta = {delta:g} in "
+            f"{count_of(trials, 'trial')}: no epsilon is finite there"
+        )
+    if at_delta is not None:  # the first sample chose the point: its interval would not be valid
         result = Result.of(
             run(replace(final, seed=s.seed + SECOND_SAMPLE), (experiment,), jobs, None, progress)
         )

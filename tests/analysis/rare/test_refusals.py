@@ -12,7 +12,7 @@ from simulator.adversaries.registry import make
 from simulator.analysis.rare import METHODS, enumerate_states, estimate_rare
 from simulator.engine.specification import Specification
 from simulator.errors import InvalidInput, NotApplicable, Refusal
-from simulator.theory import GaussianDP
+from simulator.theory import ApproxDP, GaussianDP
 from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST, estimated, graph_of
 from tests.helpers.small_games import unlisted
 
@@ -146,3 +146,10 @@ def test_the_recursion_serves_a_rule_that_tosses_coins():
     """Both of its moves ask the same: its law is that of the rule without coins."""
     graph = graph_of(Rule(tossing, WORST.menu * 2), 0)
     assert graph.delta(4.3) == pytest.approx(graph_of(WORST, 0).delta(4.3), rel=1e-12)
+
+
+def test_no_epsilon_is_finite_where_leaks_are_more_probable_than_delta():
+    family = ApproxDP(0.1, 0.05)
+    leaky = make("fixed-worst-case", family, 5)
+    with pytest.raises(Refusal, match="infinite losses alone are more probable than delta = 1e-06"):
+        estimate_rare(leaky, family, 5, 2000, delta=1e-6, method="plain", seed=1)
