@@ -44,15 +44,16 @@ class Database:
     _size: int
 
     def __init__(self, records: Mapping[Hashable, int] | Iterable[Hashable] = ()) -> None:
-        self._fill(_counted(records))
+        counts = _counted(records)
+        # a sum over the records, so that a step to a neighbour changes two terms of it
+        self._fill(counts, sum(counts.values()), sum(map(hash, counts.items())))
 
-    def _fill(self, counts: dict[Hashable, int]) -> None:
-        size = sum(counts.values())
+    def _fill(self, counts: dict[Hashable, int], size: int, code: int) -> None:
         if size > _LARGEST_SIZE:
             raise InvalidInput(f"a database holds at most 2**53 records, not {size}")
-        object.__setattr__(self, "_counts", counts)
-        object.__setattr__(self, "_size", size)
-        object.__setattr__(self, "_hash", hash(frozenset(counts.items())))
+        _set_counts(self, counts)
+        _set_size(self, size)
+        _set_hash(self, code)
 
     @classmethod
     def from_csv(
@@ -80,8 +81,8 @@ class Database:
         Raises :class:`InvalidInput` when it is not present that often.
         """
         times = _whole(times, "times")
-        if self.count_of(record) < times:
-            present = self.count_of(record)
+        present = self.count_of(record)
+        if present < times:
             raise InvalidInput(
                 f"cannot remove {times} × {record!r}: the database holds {present} of it"
             )
@@ -114,12 +115,19 @@ class Database:
         return MappingProxyType(self._counts).items()
 
     def _shifted(self, record: Hashable, by: int) -> Database:
-        counts = dict(self._counts)
-        counts[record] = self.count_of(record) + by
-        if not counts[record]:
-            del counts[record]
+        counts = self._counts.copy()
+        before = self.count_of(record)
+        after = before + by
+        code = self._hash
+        if before:
+            code -= hash((record, before))
+        if after:
+            counts[record] = after
+            code += hash((record, after))
+        else:
+            counts.pop(record, None)
         shifted = Database.__new__(Database)
-        shifted._fill(counts)
+        shifted._fill(counts, self._size + by, code)
         return shifted
 
     def __len__(self) -> int:
@@ -139,7 +147,7 @@ class Database:
         return self._hash == other._hash and self._counts == other._counts
 
     def __hash__(self) -> int:
-        return self._hash
+        return hash(self._hash)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a Database is immutable; add, remove and replace return a new one")
@@ -153,6 +161,12 @@ class Database:
         hidden = len(self._counts) - _SHOWN
         rest = f", … {hidden} more" if hidden > 0 else ""
         return f"Database({{{shown}{rest}}}, size={self._size})"
+
+
+# the setters of the slots, past the refusal of ``__setattr__``
+_set_counts, _set_size, _set_hash = (
+    vars(Database)[name].__set__ for name in ("_counts", "_size", "_hash")
+)
 
 
 def _counted(records: Mapping[Hashable, int] | Iterable[Hashable]) -> dict[Hashable, int]:

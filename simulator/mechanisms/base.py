@@ -241,12 +241,12 @@ class PlainPair:
 class ScalarPair:
     """A pair played by scalar functions on a prepared tuple of numbers."""
 
-    __slots__ = ("_loss", "_sample", "params", "scalars")
+    __slots__ = ("_loss", "_sample", "params", "row", "scalars")
 
     def __init__(self, scalars: Scalars, row: Sequence[float], parameter: float) -> None:
         params = np.zeros(scalars.width(row))
         scalars.prepare(row, parameter, params)
-        self.scalars = scalars
+        self.scalars, self.row = scalars, row
         self._sample, self._loss = scalars.sample, scalars.loss  # looked up once, for speed
         self.params = tuple(params.tolist())  # Python floats, which are faster than numpy's
 
@@ -319,6 +319,8 @@ class ScalarMechanism(PairMechanism):
 
     scalars: ClassVar[Scalars]
     parameter_name: ClassVar[str] = "epsilon"
+    same_row: ClassVar[bool] = False
+    """Whether ``pair`` has the same row for every parameter; a subclass states it for itself."""
 
     @property
     def parameter(self) -> float | Free:

@@ -164,6 +164,7 @@ class Gaussian(ScalarMechanism):
 
     scalars: ClassVar[Scalars] = GAUSSIAN
     parameter_name: ClassVar[str] = "sigma"
+    same_row: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_noise("Gaussian", self.query, "sigma", self.sigma)

@@ -197,6 +197,7 @@ class Geometric(ScalarMechanism):
     epsilon: float | Free
 
     scalars: ClassVar[Scalars] = GEOMETRIC
+    same_row: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_query("Geometric", self.query)

@@ -174,6 +174,7 @@ class Laplace(ScalarMechanism):
     epsilon: float | Free
 
     scalars: ClassVar[Scalars] = LAPLACE
+    same_row: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_noise("Laplace", self.query, "epsilon", self.epsilon)

@@ -96,6 +96,7 @@ class RandomizedResponse(ScalarMechanism):
     epsilon: float | Free
 
     scalars: ClassVar[Scalars] = RANDOMIZED_RESPONSE
+    same_row: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_query("randomized response", self.query)

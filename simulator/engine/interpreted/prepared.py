@@ -92,11 +92,13 @@ class Admitted:
     key : the ids by which it is found.
     held : the objects that have these ids.
     by_parameter : the prepared challenges by the privacy parameter of the mechanism.
+    row : the row of every parameter, where the mechanism states that it is the same.
     """
 
     key: tuple[Any, ...] = ()
     held: tuple[Any, ...] = ()
     by_parameter: dict[Any, Ready] = field(default_factory=dict)
+    row: Any = None
 
 
 @cache
@@ -206,11 +208,11 @@ class Prepared:
     ) -> Ready:
         """A checked and prepared challenge; of an admitted one, the parameter. Raises Breach."""
         s = self.specification
-        known = admitted is not None and admitted.by_parameter
-        if not known:
+        known = admitted if admitted is not None and admitted.by_parameter else None
+        if known is None:
             check_databases(database_0, database_1, s.relation)
         guarantee = check_mechanism(mechanism, s.family, s.relation)
-        if not known:
+        if known is None:
             check_sensitivities(mechanism, database_0, database_1, s.relation)
         if mechanism.has_likelihood:
             least, most = allowed_losses(guarantee, self.impossible)
@@ -225,8 +227,13 @@ class Prepared:
         if not s.trust and len(self.met) < MOST_MET:
             challenge = Challenge(database_0, database_1, mechanism)
             self.met.setdefault(key_of(challenge), challenge)
-        both = (database_1, database_0) if self.exchanged else (database_0, database_1)
-        pair = mechanism.pair(*both, s.relation)
+        if known is not None and known.row is not None:
+            pair = mechanism.scalar_pair(known.row)
+        else:
+            both = (database_1, database_0) if self.exchanged else (database_0, database_1)
+            pair = mechanism.pair(*both, s.relation)
+            if admitted is not None and vars(type(mechanism)).get("same_row"):
+                admitted.row = getattr(pair, "row", None)  # a vector's pair has none
         return Ready(database_0, database_1, mechanism, pair, price, least, most)
 
     def message(self, ask: Ask) -> Ready:
