@@ -15,6 +15,7 @@ from simulator.theory import (
     compose_laws,
     randomized_response,
 )
+from simulator.theory.bounds import comparison
 from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.pld import grid_laws, windowed_query
@@ -369,3 +370,13 @@ def test_laws_whose_atoms_share_no_grid_are_certified_all_the_same():
     spread = 6 * gains.std() / math.sqrt(gains.size)  # 6 deviations: a false alarm in 1e-9
     assert found.lower - spread <= gains.mean() <= found.upper + spread
     assert found.width < 1e-2 * found.upper
+
+
+def test_a_row_that_misses_its_tolerance_says_by_how_much(monkeypatch):
+    rounds = [(subsampled_gaussian(1.0, 0.1), 5)]
+    row = comparison.true_row(comparison.EpsilonAt(1e-5), rounds, both=True)
+    assert "apart" not in row.source
+    monkeypatch.setattr(comparison, "GRID_TOLERANCE", 1e-12)
+    row = comparison.true_row(comparison.EpsilonAt(1e-5), rounds, both=True)
+    relative = row.answer.width / row.answer.upper
+    assert row.source.endswith(f"the ends are {relative:.2g} apart, relatively")

@@ -161,6 +161,8 @@ def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | No
         )
     kind: Kind = "fixed-pair" if both else "exact"
     source = f"{_TRUTH_SOURCE}; {_FIXED}" if both else _TRUTH_SOURCE
+    if answer.width > aim * answer.upper:
+        source += f"; the ends are {answer.width / answer.upper:.2g} apart, relatively"
     return Row(TRUTH, kind, answer, source, time.perf_counter() - start)
 
 
