@@ -131,7 +131,9 @@ def _function(value: types.FunctionType, note: Note) -> Anatomy:
             children += _imported(statement, value, note)
         for name in found.unseen:
             note(f"{value.__qualname__} uses {name}")
-        if found.hashes:
+        if (
+            found.hashes and value.__name__ != "__hash__"
+        ):  # dataclasses write it: only lookups use it
             note(f"{value.__qualname__} {BY_HASH}")
     return Anatomy("function", children)
 

@@ -38,6 +38,7 @@ def test_the_panels_hold_what_was_measured_and_what_is_promised():
     assert styles["advanced-tight-mean"] == shared["advanced-tight-mean"]
 
 
+@pytest.mark.nightly
 def test_without_a_trace_there_are_two_panels_and_of_one_experiment_one_curve():
     result = run_of(GaussianDP(0.3), "fixed-worst-case", experiments=(1,))
     tails, divergence = picture(result, "one").axes

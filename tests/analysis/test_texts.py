@@ -11,6 +11,7 @@ from simulator.theory import PureDP, parse_filter
 FAMILY = PureDP(0.2)
 
 
+@pytest.mark.nightly
 def test_a_play_of_texts_is_that_of_what_they_name():
     texts = simulate("press-when-ahead", "pure:0.2", 5, 90, seed=3, jobs=1, filter="sum:0.5")
     adversary = make("press-when-ahead", FAMILY, 5)

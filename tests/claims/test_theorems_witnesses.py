@@ -56,7 +56,7 @@ def test_advanced_composition_by_its_published_values() -> None:
     assert math.isinf(advanced_epsilon(0.1, 100, 0.0))
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("id", "broken"),
     [

@@ -241,6 +241,7 @@ def above_both(name, noise, b):
     return ratio ** (2 - b) / (1.0 + ratio)
 
 
+@pytest.mark.nightly
 def test_a_filter_and_a_free_parameter_are_part_of_the_state():
     menu = (ask(RandomizedResponse(ALICE, Free(0.1, 0.5))),)
 

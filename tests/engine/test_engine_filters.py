@@ -90,6 +90,7 @@ def test_a_filter_admits_the_same_rounds_compiled_and_interpreted(name, sampling
         np.testing.assert_allclose(results[0].losses(b), results[1].losses(b), atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("adversary", [GREEDY, interpreted(GREEDY)], ids=["compiled", "generator"])
 @pytest.mark.parametrize("name", FILTERS)
 def test_what_a_filter_admits_is_what_the_running_filter_admits(name, adversary):

@@ -86,6 +86,7 @@ def test_the_kernel_uncompiled_is_the_interpreter_draw_for_draw(name, monkeypatc
         assert kernel.views == generator.views
 
 
+@pytest.mark.nightly
 def test_the_compiled_kernel_is_the_interpreter_for_every_kind_of_mechanism():
     s = specification(EVERY_KIND, ANYTHING)
     for b in (0, 1):
@@ -168,6 +169,7 @@ def _near(atoms, value):
     return np.abs(atoms - value) < 1e-9
 
 
+@pytest.mark.nightly
 def test_the_losses_of_finite_mechanisms_follow_their_exact_law():
     assert_law(FINITE, ANYTHING)
 

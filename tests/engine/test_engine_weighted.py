@@ -139,6 +139,7 @@ def test_the_sample_of_one_experiment_serves_the_other(played, sampling):
         assert abs(inside.mean() - counted) < 5.5 * error  # 12 intervals: 5e-7 in all
 
 
+@pytest.mark.nightly
 def test_weights_the_wrong_way_round_are_told():
     """The test above can fail: without the exchange the same comparison does."""
     rule = Rule(always, on_alice(Laplace(ALICE, 0.5)))

@@ -334,6 +334,7 @@ def test_a_mechanism_asks_a_query(make):
         make("alice", 0.1)
 
 
+@pytest.mark.nightly
 def test_a_compiled_step_that_reads_beyond_an_array_is_stopped_wherever_it_does():
     """The read comes in one trial of some thousand, long after the repeated ones."""
     table = np.array([0, 0, 0, 0])

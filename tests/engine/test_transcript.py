@@ -67,6 +67,7 @@ def test_a_refused_query_and_an_infinite_loss_are_told():
     assert "+inf" in str(transcripts[0])
 
 
+@pytest.mark.nightly
 def test_rounds_that_are_left_out_say_how_many_were_refused():
     _, (first, *_) = told(
         make("budget-splitter", PureDP(1.0), 40), PureDP(1.0), 40, filter=SumFilter(1.2)

@@ -446,3 +446,4 @@ def test_what_may_depend_on_the_hash_of_texts_is_named():
             assert line.endswith("may depend on the order of a set, or on a hash")
     assert "NAMES: " in fingerprint(adversary=reaches).by_hash[0]
     assert not fingerprint(adversary=looks_up).by_hash
+    assert not fingerprint(adversary=dataclass(frozen=True)(type("Kept", (), {}))).by_hash

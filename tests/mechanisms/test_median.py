@@ -195,6 +195,7 @@ def test_sampling_and_loss():
         np.testing.assert_allclose([pair.loss(y) for y in sample[:50]], expected, atol=1e-12)
 
 
+@pytest.mark.nightly
 def test_compiled_play_is_interpreted_play():
     def step(state, i, answer, coins):
         return state, i % 2

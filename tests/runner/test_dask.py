@@ -310,6 +310,7 @@ def test_the_last_blocks_are_shared_out():
     assert size.next(3, 4) == 1
 
 
+@pytest.mark.nightly
 def test_an_error_comes_back_with_the_blocks_before_it(tmp_path):
     def late(coins):
         if trials_played(tmp_path)["0"] >= 9:

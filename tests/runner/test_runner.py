@@ -131,6 +131,7 @@ def test_kept_views_replay_to_their_losses_bit_for_bit(adversary, stored, tmp_pa
         assert len(replayed.challenges) == len(replayed.round_losses) == 20
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("adversary", [TOSS, press_when_ahead])
 def test_a_view_that_was_tampered_with_replays_to_another_loss(adversary):
     result = play(adversary, keep_views=1)

@@ -93,6 +93,7 @@ def test_every_challenge_that_was_met_is_examined(jobs):
         play(rarely_false, jobs=jobs, block_size=8)
 
 
+@pytest.mark.nightly
 def test_every_entry_of_a_menu_is_examined():
     menu = tuple((WITHOUT, EVERYONE, m) for m in (Laplace(ALICE, 0.1), Softened(ALICE, 0.2)))
     with pytest.raises(FalseLikelihood, match="Softened"):
@@ -108,6 +109,7 @@ def rarely_true(coins):
         yield WITHOUT, EVERYONE, Laplace(ALICE, 0.2 if coins.random() < 0.1 else 0.1)
 
 
+@pytest.mark.nightly
 def test_the_distinct_challenges_are_in_the_result_in_one_order():
     found = [play(rarely_true, jobs=jobs, block_size=8).challenges for jobs in (1, 2)]
     assert found[0] == found[1]

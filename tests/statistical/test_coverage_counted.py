@@ -255,7 +255,7 @@ def test_counted_weights_of_other_laws_cover(case, of, plain):
     assert_covers(interval, truth, RATE / 2.0, repetitions=SAMPLES)
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly
 def test_counting_the_atom_as_above_is_caught(weighted):
     _, (losses, log_w) = weighted
     truth = of_atoms(LOSSES, MASS, tail, ATOM)

@@ -49,7 +49,7 @@ def ends(estimate):
     return estimate.lower, estimate.upper
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("estimator", "bound", "truth"),
     [
@@ -126,7 +126,7 @@ def test_the_other_direction_from_the_same_sample():
     assert_covers(lambda rng: ends(interval(rng)), EXACT_DELTA, RATE)
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly
 @pytest.mark.parametrize("theta", [1.0, 2.0])
 def test_skewed_weights(theta):
     """Guesses at the mean of log-normal weights, 1, from 300 of them, and the valid lower end.

@@ -69,6 +69,7 @@ def test_sigma_rate_and_rounds_of_a_sampled_gaussian_meet_in_one_point():
     assert rounds.epsilon.upper <= 2.0 < rounds.beyond_epsilon.lower
 
 
+@pytest.mark.nightly
 def test_more_noise_is_needed_where_the_direction_is_chosen_in_every_round():
     scale = ParameterScale("sigma", 1e-4, 1e6, start=1.0, grows=True, digits=4)
     fixed, chosen = (

@@ -118,6 +118,7 @@ def test_two_rounds_of_the_sampled_gaussian_are_those_of_quadrature():
     assert found.width <= 1e-3 * truth
 
 
+@pytest.mark.nightly
 def test_one_law_alone_is_composed():
     law = PoissonSubsampledLaw(GaussianLaw(0.8), 0.1)
     for each in directions(law):
@@ -140,6 +141,7 @@ def test_a_symmetric_pair_gains_nothing_by_turning():
     assert exact.lower <= found.upper
 
 
+@pytest.mark.nightly
 def test_ends_stay_ends_however_coarse_the_lattice():
     menu = sampled_gaussian(1.0, 0.02)
     fine = menu_epsilon(menu, 50, 1e-6, work=2e6)

@@ -185,6 +185,7 @@ def test_choices_fixed_in_advance_in_an_order_that_matters(
     assert found.non_adaptive.lower * (1 - 1e-11) <= exact <= found.non_adaptive.upper * (1 + 1e-11)
 
 
+@pytest.mark.nightly
 def test_values_that_no_later_node_needs_are_let_go_of() -> None:
     """2,000 nodes of 4,000 values of 16 bytes would be 130 MB."""
     tracemalloc.start()

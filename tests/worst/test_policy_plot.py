@@ -37,6 +37,7 @@ def test_a_map_shows_the_moves_of_places_that_are_reached(policy):
     assert (np.delete(row, [column - 1, column, column + 1]) == -1).all()
 
 
+@pytest.mark.nightly
 def test_a_map_of_a_large_policy_is_as_large_as_a_picture():
     found = worst_case(
         "randomized-response:0.01..0.2", epsilon=0.8, filter=parse_filter("zcdp:1,1e-3"),

@@ -68,7 +68,7 @@ def weighted():
     return simulate(adversary, PureDP(0.2), 10, 400, sampling=Tilted(2.0), jobs=1, progress=False)
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "points", "ends"),
     [

@@ -25,6 +25,7 @@ def test_many_levels_reach_far_down():
     assert estimate.lower < 1e-30 < estimate.upper
 
 
+@pytest.mark.nightly
 def test_a_random_walk_by_splitting():
     """Pr[20 fair steps reach +10 or more at some time], by fixed effort against exact counts."""
     exact = _reflection(20, 10)

@@ -91,6 +91,7 @@ def test_simulation_counts_whole_atoms(name, b):
         assert verdict.value * TRIALS == pytest.approx(hits)
 
 
+@pytest.mark.nightly
 def test_comparing_the_sums_as_they_are_would_not_do():
     """The games are hard enough: rounding puts a good part of some atoms above themselves."""
     for name, game in GAMES.items():
@@ -146,7 +147,7 @@ def test_the_law_of_one_round_agrees():
         assert law.delta(0.99 * atom) == pytest.approx(-top * math.expm1(-0.01 * atom))
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly
 @pytest.mark.parametrize("b", [0, 1])
 @pytest.mark.parametrize("name", ["one stake", "two stakes"])
 def test_weighted_samples_count_whole_atoms(name, b):

@@ -164,6 +164,7 @@ SMALL = Steered(
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sampling", [Tilted(0.25), Tilted(-0.3), SMALL], ids=str)
 @pytest.mark.parametrize("name", RULES)
 def test_weights_average_to_one(name, sampling):

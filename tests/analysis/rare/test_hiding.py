@@ -87,6 +87,7 @@ def test_two_thetas_in_experiment_1_is_true_or_refused(method):
 # --- no runaway ------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("theta", [1e12, 1e17])
 @pytest.mark.parametrize("adversary", [TWO_THETAS, lambda coins: TWO_THETAS(coins)])
 def test_a_theta_that_leaves_no_digits_is_refused(adversary, theta):

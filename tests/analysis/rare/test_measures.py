@@ -19,6 +19,7 @@ from simulator.theory import ApproxDP
 from tests.helpers.rare_cases import FAMILY, ROUNDS, WORST
 
 
+@pytest.mark.nightly
 def test_there_is_one_class_of_tilted_measures():
     assert Tilted is simulator.analysis.rare.Tilted is sampling.Tilted
     chosen = Tilted.pilot(WORST, FAMILY, ROUNDS, epsilon=6.2)

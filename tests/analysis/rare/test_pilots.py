@@ -53,6 +53,7 @@ def by_rule(**point):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("point", [{"epsilon": 3.0}, {"epsilon": 1.0}, {"delta": 1e-6}])
 def test_one_challenge_takes_few_plays_and_its_law_says_the_theta(point):
     found = estimated(steady, method="auto", trials=200, rounds=ROUNDS, family=FAMILY, **point)

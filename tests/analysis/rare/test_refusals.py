@@ -80,7 +80,7 @@ def test_a_measure_tilted_too_far_is_contradicted(epsilon, theta):
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly
 @pytest.mark.parametrize("theta", [100.0, 1e4, 1e5])
 def test_a_theta_too_large_by_decades_is_contradicted(theta):
     """Of 1000 rounds 951 are won with probability 2.7e-74, all of them with e^-313."""

@@ -261,7 +261,7 @@ def test_a_finished_run_is_shown_from_where_nothing_can_be_written(
     said = dpcompose("simulate", adversary_file(), *flat)
     assert (said.code, said.err) == (0, "")
     more = dpcompose("simulate", adversary_file(), *flat, "--trials", 9).complaint
-    assert "can only be read" in more
+    assert "cannot be written to, and lacks blocks of this run" in more
     assert contents(played) == before
 
 

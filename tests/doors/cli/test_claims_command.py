@@ -227,7 +227,7 @@ def test_workers_do_not_check_what_they_cannot_know():
         claims.run([stranger, stranger], jobs=2)
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly
 @pytest.mark.parametrize("seconds", [0.2, 0.0, 0.03, 1.0])
 def test_an_interruption_ends_workers_too(tmp_path, seconds):
     """At the very start of the workers and later; none of them says where it was."""

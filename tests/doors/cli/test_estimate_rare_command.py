@@ -120,6 +120,7 @@ def test_a_rule_that_cannot_be_enumerated(dpcompose, adversary_file, monkeypatch
     assert COMPLAINTS[name] in complaint
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("theta", ["1e12", "1e17"])
 def test_a_theta_that_leaves_no_digits(dpcompose, theta):
     complaint = dpcompose(

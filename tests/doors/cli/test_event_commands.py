@@ -113,7 +113,7 @@ def test_an_event_file_has_all_of_the_rounds(dpcompose, event_file, more):
 SAMPLED = ("--mechanism", "subsampled-gaussian")
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("given", "name"),
     [

@@ -79,6 +79,7 @@ def test_splitting_has_no_curve(dpcompose, tmp_path):
     assert "splitting" in dpcompose(*call).complaint
 
 
+@pytest.mark.nightly
 def test_a_curve_is_estimated_from_the_same_sample():
     family = PureDP(0.2)
     adversary = make("fixed-worst-case", family, 20)

@@ -40,6 +40,7 @@ def test_the_json_has_what_machines_need(dpcompose, adversary_file):
     assert report["rounds_per_second"] == pytest.approx(2 * 300 * 20 / report["seconds"])
 
 
+@pytest.mark.nightly
 def test_the_head_line_names_the_filter(dpcompose):
     """A run that a filter had cut short read like one that had none."""
     game = ("simulate", "fixed-worst-case", *RUN)
@@ -70,6 +71,7 @@ def test_without_an_epsilon_points_are_chosen_where_the_losses_lie(dpcompose, ad
         assert points[0]["tail"]["value"] > 0.1
 
 
+@pytest.mark.nightly
 def test_where_all_losses_are_of_one_size_a_point_lies_below_it(dpcompose):
     """At the size itself no loss passes: one round of randomized response showed zeros alone."""
     call = ("simulate", "fixed-worst-case", "--family", "pure:0.6", "--rounds", 1, "--trials", 200,
@@ -186,6 +188,7 @@ def test_a_finished_folder_is_read_and_not_played_again(dpcompose, adversary_fil
     assert other["experiments"]["0"]["points"][0]["epsilon"] == 2.0
 
 
+@pytest.mark.nightly
 def test_a_torn_log_is_mended_and_says_what_was_dropped(dpcompose, adversary_file, tmp_path):
     settings = ("--family", "pure:0.2", "--rounds", 1000, "--trials", 270, "--jobs", 1)
     adversary, out = adversary_file(), tmp_path / "run"

@@ -188,6 +188,7 @@ def test_answers_that_are_all_alike_show_no_event():
     assert "no event distinguishes the inputs" in str(result)
 
 
+@pytest.mark.nightly
 def test_answers_that_hardly_vary_are_not_taken_for_a_fixed_seed():
     """In 50 audits the first answers of two batches agree now and then by chance."""
 

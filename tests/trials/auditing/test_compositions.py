@@ -253,7 +253,7 @@ def test_a_filter_refuses_and_the_audit_sees_it():
     assert trial(adversary, 6, PureDP(0.8)).violated
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly
 @pytest.mark.parametrize("jobs", [2, None])
 def test_the_verdict_does_not_depend_on_the_number_of_jobs(jobs):
     adversary = always(BlackBox(respond(0.8), PureDP(0.8)))

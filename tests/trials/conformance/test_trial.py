@@ -182,7 +182,7 @@ def test_a_sound_filter_is_cleared(worker):
     assert set().union(*found.values()) == {Ruling.SOUND}
 
 
-@pytest.mark.sampled
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "ruling"),
     [
@@ -214,6 +214,7 @@ def test_the_search_stops_an_odometer_when_it_suits_it(worker, name, ruling):
     assert play.verdict == ruling
 
 
+@pytest.mark.nightly
 def test_a_play_that_breaks_a_promise_is_confirmed_a_second_way(worker):
     plays = list(play_filter(worker, "broken", "root of squares"))
     (defect,) = distinct(LibraryTrial(name="broken"), plays)
@@ -250,6 +251,7 @@ def test_compositions_cover_what_is_asked_for():
     assert kinds[NOTHING] >= 20
 
 
+@pytest.mark.nightly
 def test_other_ways_of_writing_have_the_truth_of_their_group():
     groups = {}
     for case in cases(share=0.1):
