@@ -1,6 +1,8 @@
 import pickle
+import random
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -52,6 +54,25 @@ def test_equality_and_hash_are_those_of_the_multiset(records):
     assert hash(first) == hash(second)
     assert first != first.add("z")
     assert Database({record: records.count(record) for record in "abcd"}) == first
+
+
+def test_databases_reached_by_other_steps_are_equal_and_hash_equal():
+    chance = random.Random(1)
+    for _ in range(50):
+        stepped, counts = Database(), Counter()
+        for _ in range(30):
+            record, times = chance.choice(["a", "b", (1, 2)]), chance.randint(0, 3)
+            if counts[record] >= times and chance.random() < 0.6:
+                stepped = stepped.remove(record, times)
+                counts[record] -= times
+            else:
+                stepped = stepped.add(record, times)
+                counts[record] += times
+        made = Database(counts)
+        assert stepped == made
+        assert hash(stepped) == hash(made)
+        assert stepped.size == made.size == counts.total()
+        assert len({stepped, made, made.add("c"), made.add("c").replace("c", "d")}) == 3
 
 
 def test_a_pickled_database_is_equal_in_a_process_with_other_hashes(everyone):

@@ -3,21 +3,32 @@
 import enum
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 
-from simulator import Database, Laplace, PureDP, RandomizedResponse, counting_query, simulate
+from simulator import (
+    Database,
+    Gaussian,
+    Laplace,
+    PureDP,
+    RandomizedResponse,
+    counting_query,
+    simulate,
+)
 from simulator.adversaries.contract import Challenge
 from simulator.data import ADD_REMOVE, function_query
 from simulator.data.queries import counting_scores
 from simulator.engine.interpreted import prepared as prepared_challenges
 from simulator.engine.interpreted.interpreter import play_interpreted
 from simulator.engine.interpreted.prepared import Prepared
+from simulator.engine.sampling import Tilted
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach
 from simulator.identity.keys import is_fixed
-from simulator.mechanisms import Free, Mechanism
+from simulator.mechanisms import Free, Geometric, Mechanism
+from simulator.theory import GaussianDP
 from tests.helpers.oracle import compose_block
 
 EVERYONE = Database({"alice": 1, "others": 3})
@@ -216,6 +227,77 @@ def test_of_a_new_parameter_only_the_family_is_checked(monkeypatch):
 
     with pytest.raises(Breach, match=r"round 2, trial 0: .*outside the family"):
         play(bold)
+
+
+class Doubled(Laplace):
+    """A user's mechanism whose pair is that of twice the parameter."""
+
+    __slots__ = ()
+
+    def guarantee(self, relation=ADD_REMOVE):
+        return PureDP(2.0 * self.epsilon)
+
+    def pair(self, database_0, database_1, relation=ADD_REMOVE):
+        return Laplace(self.query, 2.0 * self.epsilon).pair(database_0, database_1, relation)
+
+
+class Stepped(Laplace):
+    """A user's mechanism whose row depends on its parameter: half the noise above 0.075."""
+
+    __slots__ = ()
+
+    def guarantee(self, relation=ADD_REMOVE):
+        return PureDP(2.0 * self.epsilon)
+
+    def row(self, value_0, value_1, relation):
+        return float(value_0), float(value_1), 0.5 if self.epsilon > 0.075 else 1.0
+
+
+def ever_new(kind, low, high):
+    """Mechanisms of a kind, with a new parameter in every round."""
+
+    def adversary(coins):
+        while True:
+            yield WITHOUT, EVERYONE, kind(ALICE, coins.uniform(low, high))
+
+    return adversary
+
+
+def test_a_subclass_of_a_user_is_played_by_its_own_pair_and_row():
+    def doubled(query, epsilon):
+        return Laplace(query, 2.0 * epsilon)
+
+    def stepped(query, epsilon):
+        return Laplace(query, epsilon * (2.0 if epsilon > 0.075 else 1.0))
+
+    for kind, witness in ((Doubled, doubled), (Stepped, stepped)):
+        for b in (0, 1):
+            plays = [
+                play_interpreted(Specification(ever_new(one, 0.05, 0.1), FAMILY, 30, 3), b, 0)
+                for one in (kind, witness)
+            ]
+            assert plays[0].losses.tolist() == plays[1].losses.tolist()
+
+
+def test_a_kept_row_plays_as_one_that_is_computed_in_every_round():
+    cases = [
+        (Laplace, 0.1, 0.2, FAMILY),
+        (RandomizedResponse, 0.1, 0.2, FAMILY),
+        (Geometric, 0.1, 0.2, FAMILY),
+        (Gaussian, 5.0, 9.0, GaussianDP(0.2)),
+    ]
+    for kind, low, high, family in cases:
+        anew = type("Anew", (kind,), {"__slots__": ()})  # does not state that its row is the same
+        for b, sampling in product((0, 1), (None, Tilted(1.5))):  # both, at b = 1: exchanged
+            plays = [
+                play_interpreted(
+                    Specification(ever_new(one, low, high), family, 20, 5, sampling=sampling), b, 0
+                )
+                for one in (kind, anew)
+            ]
+            assert plays[0].losses.tolist() == plays[1].losses.tolist()
+            if sampling is not None:
+                assert plays[0].log_weights.tolist() == plays[1].log_weights.tolist()
 
 
 def test_what_is_prepared_for_one_challenge_is_not_played_for_another():
