@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class PLD:
 
     def reversed(self) -> PLD:
         """The exchanged pair, which is experiment 1."""
-        return PLD(self.laws.reversed(), self.tolerance)
+        return _composed(self.laws.reversed(), self.tolerance)
 
     def delta(self, epsilon: float) -> Bracket:
         """Certified bracket of the hockey-stick divergence at any finite epsilon.
@@ -167,5 +167,11 @@ def _of_list(node: JsonNode) -> CountedLaws:
 
 
 def compose_laws(rounds: Iterable[tuple[PrivacyLossLaw, int]], tolerance: float = 2e-7) -> PLD:
-    """Composition of ``count`` rounds of each law, without adaptivity between them."""
-    return PLD(CountedLaws.of((law.simplest, count) for law, count in rounds), tolerance)
+    """Composition of ``count`` rounds of each law, without adaptivity between them.
+
+    The last few are kept, with what they have computed.
+    """
+    return _composed(CountedLaws.of((law.simplest, count) for law, count in rounds), tolerance)
+
+
+_composed = lru_cache(maxsize=4)(PLD)

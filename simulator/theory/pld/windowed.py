@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 
 import numpy as np
 import scipy
@@ -93,13 +92,23 @@ class WindowedSum:
     def tail(self, centre: float) -> WindowedTail:
         """The tilted law of the total, to be summed at epsilons around ``centre``."""
         pmf, noise = self._product.law()
+        low = centre - self.offset - _BELOW / (1 + self.theta)
+        start = min(max(math.floor(low / self.step) - self.first, 0), pmf.size)
+        pmf = np.roll(pmf, -(self.first % self.length))[start:]
+        y = self.step * np.arange(self.first + start, self.first + self.length)
+        # Where a step is wide the first point may be far below; no sum that is used includes it.
+        y = np.maximum(y + (self.offset - centre), -2 * _BELOW / (1 + self.theta))
+        once = pmf * np.exp(-np.minimum(self.theta * y, _ABOVE))
+        twice = once * np.exp(-np.minimum(y, _ABOVE))
         return WindowedTail(
             self.theta,
             centre=centre,
             step=self.step,
-            first=self.first,
             offset=self.offset,
-            pmf=np.roll(pmf, -(self.first % self.length)),
+            size=self.length,
+            first=self.first + start,
+            once=_sums_from_each(once),
+            twice=_sums_from_each(twice),
             log_scale=self._log_scale,
             log_size=self._log_size,
             rounds=self._rounds,
@@ -126,15 +135,25 @@ def _wrapped(masses: Floats, points: Points, length: int) -> Floats:
 
 @dataclass(frozen=True)
 class WindowedTail:
-    """The tilted law of the total loss on a window of the grid, see :class:`WindowedSum`."""
+    """Sums of the tilted law P of the total loss over a window, see :class:`WindowedSum`.
+
+    Attributes
+    ----------
+    size : points of the window.
+    first : the point with which the sums begin.
+    once, twice : sums of P e^(-theta y) and of P e^(-(1 + theta) y) from each point on, y being the
+        distance from the centre; delta(E) is a combination of one of each.
+    """
 
     theta: float
     _: KW_ONLY
     centre: float
     step: float
-    first: int
     offset: float
-    pmf: Floats
+    size: int
+    first: int
+    once: Floats
+    twice: Floats
     log_scale: float
     log_size: float
     rounds: int
@@ -156,37 +175,19 @@ class WindowedTail:
             low, high + TINY, slope, lost=self.infinite_mass, relative=1e-12
         )
 
-    @cached_property
-    def _table(self) -> tuple[int, Floats, Floats]:
-        """First point; sums of P e^(-theta y) and of P e^(-(1 + theta) y) from each point on.
-
-        y is the distance from the centre; delta(E) is a combination of one of each.
-        """
-        low = self.centre - self.offset - _BELOW / (1 + self.theta)
-        start = min(max(math.floor(low / self.step) - self.first, 0), self.pmf.size)
-        pmf = self.pmf[start:]
-        y = self.step * np.arange(self.first + start, self.first + self.pmf.size)
-        # Where a step is wide the first point may be far below; no sum that is used includes it.
-        y = np.maximum(y + (self.offset - self.centre), -2 * _BELOW / (1 + self.theta))
-        once = pmf * np.exp(-np.minimum(self.theta * y, _ABOVE))
-        twice = once * np.exp(-np.minimum(y, _ABOVE))
-        sums = (_sums_from_each(terms) for terms in (once, twice))
-        return self.first + start, next(sums), next(sums)
-
     def _sum(self, epsilon: float, sign: int) -> tuple[float, float]:
         """Sum of the window, moved up or down by all that is uncertain in it; its slope."""
-        first, once, twice = self._table
         shift = epsilon - self.centre
         far = shift * (1 + self.theta) < -_BELOW or abs(shift) * (1 + self.theta) > _ABOVE
         if far or not math.isfinite(self.outside + self.noise + self.log_scale):
             return (1.0 if sign > 0 else 0.0), 0.0
         above = math.floor((epsilon - self.offset) / self.step) + 1
-        point = min(max(above - first, 0), once.size - 1)
-        plain = float(once[point]) * math.exp(self.theta * shift)
-        shrunk = float(twice[point]) * math.exp((1 + self.theta) * shift)
+        point = min(max(above - self.first, 0), self.once.size - 1)
+        plain = float(self.once[point]) * math.exp(self.theta * shift)
+        shrunk = float(self.twice[point]) * math.exp((1 + self.theta) * shift)
         # The weights are at most 1 and e^(-theta y), and at most the largest of all.
         most = math.exp(log_largest_weight(self.theta))
-        many = self.pmf.size
+        many = self.size
         decay = max(-math.expm1(-2 * self.theta * self.step), 1 / many)
         largest = min(most * math.sqrt(many), 1 / math.sqrt(decay))
         exponent = self.log_scale - self.theta * epsilon

@@ -55,6 +55,8 @@ _CLOSER = 0.5
 _PER_OCTAVE, _DECADES = 2.0, 8.0
 """Steps and ranges are rounded so that anchors have grid laws in common."""
 _FEW_LAWS, _MOST_KEPT = 2, 4
+_KEPT = 1 << 23
+"""Points of all kept anchors: 256 MB."""
 _LOG_LEAST, _LOG_HALF = math.log(1e-300), math.log(0.5)
 
 
@@ -164,7 +166,7 @@ class WindowedQuery:
             saddles, centre = self._centre(log_delta)
             answers = self._delta_answers(centre)
             _, anchor = self._narrowed(answers, centre, log_delta, saddles, share=_CLOSER)
-            self._anchors["delta", rung] = anchor
+            self._keep(("delta", rung), anchor)
         return self._anchors["delta", rung]
 
     def _epsilon_anchor(self, rung: int) -> Anchor:
@@ -175,8 +177,14 @@ class WindowedQuery:
             delta = min(math.exp(log_delta) + self.parts.infinite_mass, 1.0)
             answers = self._epsilon_answers(delta, centre)
             _, anchor = self._narrowed(answers, centre, log_delta, saddles, share=_CLOSER)
-            self._anchors["epsilon", rung] = anchor
+            self._keep(("epsilon", rung), anchor)
         return self._anchors["epsilon", rung]
+
+    def _keep(self, place: tuple[str, int], anchor: Anchor) -> None:
+        """Keep an anchor, and of the earlier ones the last that memory holds."""
+        self._anchors[place] = anchor
+        while len(self._anchors) > 1 and sum(a.below.size for a in self._anchors.values()) > _KEPT:
+            del self._anchors[next(iter(self._anchors))]
 
     def _narrowed(
         self,
