@@ -1,7 +1,5 @@
 """The false alarm of a check is shared among all that is checked."""
 
-import pytest
-
 from simulator.adversaries.registry import make
 from simulator.analysis.verification import verify
 from simulator.theory import Composition, PureDP, bound
@@ -19,7 +17,6 @@ def widths(names):
     return {(c.bound, c.experiment): c.verdict.upper - c.verdict.lower for c in checks}
 
 
-@pytest.mark.nightly
 def test_each_interval_is_wider_where_more_is_checked():
     alone, among = widths(["advanced"]), widths(["advanced", "basic", "kairouz-oh-viswanath-3.3"])
     assert len(among) > len(alone) == 2

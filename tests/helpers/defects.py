@@ -220,7 +220,7 @@ DEFECTS = (
     Defect(
         "engine/views/views.py", "<= 1e-9 * (1.0 + scale)", "<= 1e-3 * (1.0 + scale)",
         "a replay may differ by a thousandth",
-        "engine/test_transcript.py engine/test_fidelity.py",
+        "engine/test_replayed_losses.py",
     ),
     Defect(
         "engine/outcomes/bins.py", "np.maximum(np.ceil(scaled - _TIES), 0.0)",

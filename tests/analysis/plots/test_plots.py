@@ -119,6 +119,13 @@ def test_two_processes_write_the_same_bytes(tmp_path, request):
     assert len(set(first.values())) == len(first)
 
 
+def test_a_picture_carries_no_date(tmp_path):
+    with paper_figure() as (figure, axes):
+        axes.plot(X, FALLING)
+        save(figure, tmp_path / "curve")
+    assert b"<dc:date>" not in (tmp_path / "curve.svg").read_bytes()
+
+
 def test_the_style_stays_inside_the_figure():
     matplotlib.rcParams["backend"]  # settled on first reading, which would look like a change
     before = matplotlib.rcParams.copy()

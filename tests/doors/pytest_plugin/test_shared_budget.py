@@ -6,6 +6,7 @@ import re
 import shlex
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
@@ -274,3 +275,16 @@ def test_a_budget_that_is_used_up_is_one_line(session, pytester, stubbed):
     (line,) = [text for text in result.outlines if text.startswith("E ")]
     assert "UsageError: assertion 1 would be left" in line
     assert line.endswith("state a larger budget")
+
+
+def test_workers_have_parts_that_add_up_to_the_budget():
+    """Of three workers and all that may replace them; a part each, not the budget each."""
+    options = {"--dp-seed": 0, "--dp-false-alarm": "0.05", "--dp-alpha": None}
+    budgets = []
+    for number in range(200):
+        config = SimpleNamespace(
+            workerinput={plugin._NUMBER: number, "workercount": 3}, getoption=options.get
+        )
+        budgets.append(plugin._Session(config)._make_spending().budget)
+    assert max(budgets) < 0.02
+    assert 0.04 < sum(budgets) <= 0.05
