@@ -179,9 +179,9 @@ def check_databases(database_0: Any, database_1: Any, relation: Relation) -> Non
 
 def check_mechanism(mechanism: Any, family: Guarantee, relation: Relation) -> Guarantee:
     """Return the mechanism's guarantee; raises Breach where it is outside the family."""
-    if not isinstance(mechanism, Mechanism):
+    if Mechanism not in type(mechanism).__mro__:  # faster than isinstance of an abstract class
         raise Breach(f"the adversary yielded {mechanism!r} where a mechanism belongs")
-    guarantee = mechanism.guarantee(relation)
+    guarantee: Guarantee = mechanism.guarantee(relation)
     if not guarantee.implies(family):
         raise Breach(f"{mechanism!r} promises {guarantee}, outside the family {family}")
     return guarantee

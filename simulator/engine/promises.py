@@ -45,10 +45,14 @@ class Limit(NamedTuple):
 
 def limit_of(guarantee: Guarantee) -> Limit:
     """The limit of one round under this guarantee."""
+    return Limit(_largest_loss(guarantee))
+
+
+def _largest_loss(guarantee: Guarantee) -> float:
     epsilon = guarantee.pure_epsilon
-    if math.isfinite(epsilon):
-        return Limit(epsilon * (1.0 + ROUNDING) + ROUNDING)
-    return Limit(math.inf if guarantee.leak > 0.0 else sys.float_info.max)
+    if epsilon < math.inf:
+        return epsilon * (1.0 + ROUNDING) + ROUNDING
+    return math.inf if guarantee.leak > 0.0 else sys.float_info.max
 
 
 def allowed_losses(guarantee: Guarantee, impossible: float) -> tuple[float, float]:
@@ -56,8 +60,9 @@ def allowed_losses(guarantee: Guarantee, impossible: float) -> tuple[float, floa
 
     ``impossible`` is inf or -inf, the loss of an answer of probability 0 in the experiment.
     """
-    limit = limit_of(guarantee).constant
-    finite = min(limit, sys.float_info.max)
+    limit = finite = _largest_loss(guarantee)
+    if limit == math.inf:
+        finite = sys.float_info.max
     return (-limit, finite) if impossible > 0.0 else (-finite, limit)
 
 

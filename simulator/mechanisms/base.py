@@ -244,11 +244,11 @@ class ScalarPair:
     __slots__ = ("_loss", "_sample", "params", "row", "scalars")
 
     def __init__(self, scalars: Scalars, row: Sequence[float], parameter: float) -> None:
-        params = np.zeros(scalars.width(row))
+        params = [0.0] * scalars.width(row)  # Python floats, which are faster than numpy's
         scalars.prepare(row, parameter, params)
         self.scalars, self.row = scalars, row
         self._sample, self._loss = scalars.sample, scalars.loss  # looked up once, for speed
-        self.params = tuple(params.tolist())  # Python floats, which are faster than numpy's
+        self.params = tuple(map(float, params))
 
     def sample(self, b: int, noise: np.random.Generator) -> float:
         """Draw the mechanism's answer on database ``b``."""

@@ -157,7 +157,7 @@ LAPLACE = Scalars(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Laplace(ScalarMechanism):
     """The query's value plus Laplace noise of scale sensitivity/epsilon in each coordinate.
 
@@ -175,6 +175,11 @@ class Laplace(ScalarMechanism):
 
     scalars: ClassVar[Scalars] = LAPLACE
     same_row: ClassVar[bool] = True
+
+    def __init__(self, query: Query, epsilon: float | Free) -> None:
+        _set_query(self, query)
+        _set_epsilon(self, epsilon)
+        self.__post_init__()
 
     def __post_init__(self) -> None:
         check_noise("Laplace", self.query, "epsilon", self.epsilon)
@@ -221,6 +226,10 @@ class Laplace(ScalarMechanism):
             )
         scale = self.query.sensitivity(relation) / self.fixed_parameter()
         return LaplaceLaw(float(shifts[0]) / scale) if len(shifts) else NO_LOSS
+
+
+# the setters of the slots: quicker than those of a frozen dataclass, as one is made in every round
+_set_query, _set_epsilon = (vars(Laplace)[name].__set__ for name in ("query", "epsilon"))
 
 
 class VectorLaplacePair:

@@ -208,6 +208,20 @@ def test_each_distinct_challenge_is_checked_once(monkeypatch):
     assert repeated == 2 * 3  # the play, and its repetition
 
 
+def test_an_address_of_a_mechanism_that_was_kept_for_a_while_may_be_used_again():
+    def adversary(coins):
+        for i in range(100):
+            mechanism = Laplace(ALICE, 0.1)
+            for _ in range(3):
+                yield WITHOUT, EVERYONE, mechanism
+            del mechanism
+            yield WITHOUT, EVERYONE, Laplace(ALICE, 0.1)
+            yield WITHOUT, EVERYONE, Laplace(ALICE, 0.2 if i < 99 else 9.0)
+
+    with pytest.raises(Breach, match=r"round 500, trial 0: .*outside the family"):
+        play(adversary, rounds=500, trials=1)
+
+
 def test_of_a_new_parameter_only_the_family_is_checked(monkeypatch):
     databases = counted(monkeypatch, "check_databases")
     mechanisms = counted(monkeypatch, "check_mechanism")
@@ -338,8 +352,9 @@ def test_what_is_kept_is_bounded():
     for _ in range(prepared_challenges.MAX_PREPARED + 100):
         prepared.ready(next(challenges))
     assert len(prepared.by_value) == len(prepared.by_objects)
-    held = sum(len(one.by_parameter) for one in prepared.by_value.values())
-    assert held <= prepared_challenges.MAX_PREPARED
+    held = [len(one.by_parameter) for one in prepared.by_value.values()]
+    assert sum(held) <= prepared_challenges.MAX_PREPARED
+    assert max(held) <= prepared_challenges.MOST_PARAMETERS
 
 
 class Side(enum.Enum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from math import inf, isfinite, nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -183,29 +183,34 @@ def play_trial(
     handed, i = None, 0
     try:
         adversary = begin(s, coins)
+        send, prepare, filter_, keeps = adversary.send, prepared.ready, s.filter, trial.keeps
         for i in range(s.rounds):
             try:
-                challenge = adversary.send(handed)
+                challenge = send(handed)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
                 raise adversary_raised(error) from error
-            ready = prepared.ready(challenge)
+            ready = prepare(challenge)
             admitted = True
-            if s.filter is not None:
-                admitted, spent = s.filter.step(spent, *ready.price)
+            if filter_ is not None:
+                admitted, spent = filter_.step(spent, *ready.price)
             if not admitted:
                 answer = handed = nan
             else:
                 answer = draw(ready, trial, i)
                 loss = ready.loss(ready.terms, answer)
-                if type(answer) is float and ready.least <= loss <= ready.most and isfinite(answer):
+                if (
+                    type(answer) is float
+                    and ready.least <= loss <= ready.most
+                    and -inf < answer < inf
+                ):
                     handed = answer
                 else:
                     answer = prepared.checked(ready, answer, loss)
                     handed = own_copy(answer)
                 trial.loss += loss
-            if trial.keeps:
+            if keeps:
                 trial.keep(answer)
         leave(adversary)
     except DpcomposeError as error:

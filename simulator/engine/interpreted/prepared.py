@@ -23,6 +23,7 @@ from simulator.adversaries.contract import (
     check_mechanism,
     no_triple,
 )
+from simulator.data.databases import Database
 from simulator.engine.promises import allowed_losses, fault
 from simulator.engine.sampling import RoundByRound, require_digits
 from simulator.engine.specification import Specification
@@ -38,6 +39,9 @@ MAX_PREPARED = 4096
 """Most prepared challenges kept; beyond, all are dropped, which bounds the memory."""
 MOST_MET = 1024
 """Most challenges recorded in a block."""
+MOST_PARAMETERS = 128
+"""Most parameters kept of one query on two databases; one that is new in every round would fill the
+memory, and slow the collection of garbage."""
 
 
 class LossUnknown(NotApplicable):
@@ -125,6 +129,7 @@ class Prepared:
     ----------
     by_mechanism : the prepared challenge of a mechanism that was kept, by its id.
     by_objects, by_value : the admitted databases and queries, by ids and by values.
+    last, admitted_last : the class, query and databases of the last round, and their entry.
     """
 
     def __init__(self, specification: Specification, b: int, *, losses_needed: bool = True) -> None:
@@ -136,6 +141,8 @@ class Prepared:
         self.by_mechanism: dict[int, Ready] = {}
         self.by_objects: dict[tuple[Any, ...], Admitted] = {}
         self.by_value: dict[tuple[Any, ...], Admitted] = {}
+        self.last: tuple[Any, ...] = (None, None, None, None)
+        self.admitted_last: Admitted | None = None
         self.kept = 0
         self.laws: dict[tuple[int, int], tuple[Pair, TiltedLaw]] = {}
         self.conversations: Conversations | None = None
@@ -152,32 +159,56 @@ class Prepared:
         ready = self.by_mechanism.get(id(mechanism))
         if (
             ready is not None
+            and ready.mechanism is mechanism
             and ready.database_0 is database_0
             and ready.database_1 is database_1
         ):  # fmt: skip
             return ready
         kind: Any = type(mechanism)
         query, parameter = reader(kind)(mechanism)
-        admitted = self.by_objects.get((kind, id(query), id(database_0), id(database_1)))
-        if admitted is None:
+        admitted, last = self.admitted_last, self.last
+        if not (
+            last[1] is query
+            and last[2] is database_0
+            and last[3] is database_1
+            and last[0] is kind
+        ):  # fmt: skip
             admitted = self.admitted(kind, query, database_0, database_1)
             if admitted is None or not is_fixed(parameter):
                 return self.prepare(database_0, database_1, mechanism)
+            self.admitted_last, self.last = admitted, (kind, query, database_0, database_1)
+        assert admitted is not None
         ready = admitted.by_parameter.get(parameter)
         if ready is None:
-            ready = self.prepare(database_0, database_1, mechanism, admitted)
+            ready = self.prepare(database_0, database_1, mechanism, admitted, parameter)
             self.make_room()
+            if len(admitted.by_parameter) >= MOST_PARAMETERS:
+                admitted.by_parameter.clear()
             admitted.by_parameter[parameter] = ready
         elif ready.mechanism is mechanism:  # it was kept from an earlier round
             ready.database_0, ready.database_1 = database_0, database_1
+            if len(self.by_mechanism) >= MAX_PREPARED:
+                self.by_mechanism.clear()
             self.by_mechanism[id(mechanism)] = ready
         else:
-            self.by_mechanism.pop(id(ready.mechanism), None)
             ready.mechanism = mechanism
         return ready
 
     def admitted(self, kind: type, query: Any, database_0: Any, database_1: Any) -> Admitted | None:
         """The entry of equal databases and an equal query; None where it may not be kept."""
+        last = self.last
+        if (
+            last[1] is query
+            and last[0] is kind
+            and type(database_0) is type(database_1) is type(last[2]) is type(last[3]) is Database
+            and last[2] == database_0
+            and last[3] == database_1
+        ):
+            return self.admitted_last
+        key = kind, id(query), id(database_0), id(database_1)
+        admitted = self.by_objects.get(key)
+        if admitted is not None:
+            return admitted
         value = kind, query, database_0, database_1
         try:
             admitted = self.by_value.get(value)
@@ -190,9 +221,8 @@ class Prepared:
             admitted = self.by_value[value] = Admitted()
         else:
             return None
-        admitted.held = value
-        admitted.key = kind, id(query), id(database_0), id(database_1)
-        self.by_objects[admitted.key] = admitted
+        admitted.held, admitted.key = value, key
+        self.by_objects[key] = admitted
         return admitted
 
     def make_room(self) -> None:
@@ -204,7 +234,12 @@ class Prepared:
                 kept.clear()
 
     def prepare(
-        self, database_0: Any, database_1: Any, mechanism: Any, admitted: Admitted | None = None
+        self,
+        database_0: Any,
+        database_1: Any,
+        mechanism: Any,
+        admitted: Admitted | None = None,
+        parameter: Any = None,
     ) -> Ready:
         """A checked and prepared challenge; of an admitted one, the parameter. Raises Breach."""
         s = self.specification
@@ -227,8 +262,8 @@ class Prepared:
         if not s.trust and len(self.met) < MOST_MET:
             challenge = Challenge(database_0, database_1, mechanism)
             self.met.setdefault(key_of(challenge), challenge)
-        if known is not None and known.row is not None:
-            pair = mechanism.scalar_pair(known.row)
+        if known is not None and known.row is not None and type(parameter) is float:
+            pair = ScalarPair(mechanism.scalars, known.row, parameter)
         else:
             both = (database_1, database_0) if self.exchanged else (database_0, database_1)
             pair = mechanism.pair(*both, s.relation)

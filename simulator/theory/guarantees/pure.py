@@ -27,7 +27,9 @@ class PureDP(Guarantee):
     kind: ClassVar[str] = "pure"
 
     def __post_init__(self) -> None:
-        self._set("epsilon", nonnegative("epsilon", self.epsilon))
+        epsilon = nonnegative("epsilon", self.epsilon)
+        if epsilon is not self.epsilon:
+            self._set("epsilon", epsilon)
 
     def admits(self, other: Guarantee) -> bool:
         """See :meth:`Guarantee.admits`."""
