@@ -129,7 +129,7 @@ class Prepared:
     ----------
     by_mechanism : the prepared challenge of a mechanism that was kept, by its id.
     by_objects, by_value : the admitted databases and queries, by ids and by values.
-    last, admitted_last : the class, query and databases of the last round, and their entry.
+    last : the class, query and databases of the last round, their reader and their entry.
     """
 
     def __init__(self, specification: Specification, b: int, *, losses_needed: bool = True) -> None:
@@ -141,8 +141,7 @@ class Prepared:
         self.by_mechanism: dict[int, Ready] = {}
         self.by_objects: dict[tuple[Any, ...], Admitted] = {}
         self.by_value: dict[tuple[Any, ...], Admitted] = {}
-        self.last: tuple[Any, ...] = (None, None, None, None)
-        self.admitted_last: Admitted | None = None
+        self.last: tuple[Any, ...] = (None,) * 6
         self.kept = 0
         self.laws: dict[tuple[int, int], tuple[Pair, TiltedLaw]] = {}
         self.conversations: Conversations | None = None
@@ -165,19 +164,20 @@ class Prepared:
         ):  # fmt: skip
             return ready
         kind: Any = type(mechanism)
-        query, parameter = reader(kind)(mechanism)
-        admitted, last = self.admitted_last, self.last
-        if not (
-            last[1] is query
-            and last[2] is database_0
-            and last[3] is database_1
-            and last[0] is kind
-        ):  # fmt: skip
+        last_kind, last_query, last_0, last_1, read, admitted = self.last
+        if kind is not last_kind:
+            read = reader(kind)
+        query, parameter = read(mechanism)
+        if (
+            query is not last_query
+            or database_0 is not last_0
+            or database_1 is not last_1
+            or kind is not last_kind
+        ):
             admitted = self.admitted(kind, query, database_0, database_1)
             if admitted is None or not is_fixed(parameter):
                 return self.prepare(database_0, database_1, mechanism)
-            self.admitted_last, self.last = admitted, (kind, query, database_0, database_1)
-        assert admitted is not None
+            self.last = kind, query, database_0, database_1, read, admitted
         ready = admitted.by_parameter.get(parameter)
         if ready is None:
             ready = self.prepare(database_0, database_1, mechanism, admitted, parameter)
@@ -204,7 +204,7 @@ class Prepared:
             and last[2] == database_0
             and last[3] == database_1
         ):
-            return self.admitted_last
+            return self.last[-1]
         key = kind, id(query), id(database_0), id(database_1)
         admitted = self.by_objects.get(key)
         if admitted is not None:
