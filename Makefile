@@ -119,7 +119,7 @@ nightly: $(READY)   ## before a release: the slow tests, and hypothesis's proper
 	$(BIN)/python -m pytest $(PARALLEL) -m nightly
 	$(BIN)/python -m pytest $(PARALLEL) -m "hypothesis and not nightly" --hypothesis-profile nightly
 
-mutants: $(READY)   ## after a change of the tests: plant 60 defects one at a time and count those the tests catch, into results/mutations.md (some twenty minutes)
+mutants: $(READY)   ## after a change of the tests: plant 60 defects one at a time and count those the tests catch, into results/mutations.md (some five minutes)
 	$(BIN)/python -m tests.helpers.mutations
 
 check: $(READY)   ## hold the bounds against every adversary of the library

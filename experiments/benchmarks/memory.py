@@ -74,13 +74,13 @@ def stretch(b: int, block: int, size: int, others: Sequence[Any], base: LossBins
     return Tally(b, block, size, bins, digests)
 
 
-def watching(sizes: list[int]) -> AbstractContextManager[Any]:
-    """Note how large the log is after each record, and while it is written anew."""
+def watching(folder: str, sizes: list[int]) -> AbstractContextManager[Any]:
+    """Note how large the log in a folder is after each record, and while it is written anew."""
     write_all = stored.write_all
 
     def noting(log: Any, data: bytes) -> int:
         written = write_all(log, data)
-        logs = Path(log.name).parent.glob("*blocks.log*")
+        logs = Path(folder).glob("*blocks.log*")
         sizes.append(sum(each.stat().st_size for each in logs))
         return written
 
@@ -94,7 +94,7 @@ def main(trials: int) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         patch("simulator.runner.play.outcomes", replayed),
-        watching(sizes),
+        watching(folder, sizes),
     ):
         result = simulate(
             rule, family, ROUNDS, trials, keep="summary", out=folder, jobs=1, progress=False
