@@ -17,11 +17,11 @@ from typing import Any
 
 from experiments.benchmarks.measure import Line, alternately, command_seconds, seconds
 from simulator.theory import (
+    PLD,
     GaussianLaw,
     LaplaceLaw,
     PoissonSubsampledLaw,
     PrivacyLossLaw,
-    compose_laws,
     randomized_response,
 )
 from simulator.theory.bracket import Bracket
@@ -56,17 +56,19 @@ class Question:
     def ours(self, tolerance: float) -> Bracket:
         """Our bracket of epsilon."""
         laws = [(_LAWS[self.mechanism](value), count) for value, count in self.rounds]
-        found = [compose_laws(laws, tolerance).epsilon(DELTA)]
+        found = [PLD.of(laws, tolerance).epsilon(DELTA)]
         if self.sampled:
             turned = [(law.reversed(), count) for law, count in laws]
-            found.append(compose_laws(turned, tolerance).epsilon(DELTA))
+            found.append(PLD.of(turned, tolerance).epsilon(DELTA))
         return max(found, key=lambda bracket: bracket.upper)
 
     def words(self, tolerance: float) -> list[str]:
         """The same as a command."""
         written = ",".join(f"{value!r}x{count}" for value, count in self.rounds)
         given = (
-            ["--sigma", written, "--rate", str(RATE)] if self.sampled else ["--epsilon", written]
+            ["--sigma", written, "--rate", str(RATE)]
+            if self.sampled
+            else ["--round-epsilon", written]
         )
         return [
             *("bounds", "--mechanism", self.mechanism, *given, "--delta", str(DELTA)),
@@ -196,7 +198,7 @@ def curve_beside_dp_accounting() -> Iterator[Line]:
 
     def ours() -> list[float]:
         law = PoissonSubsampledLaw(GaussianLaw(1.0), RATE)
-        both = [compose_laws([(each, 1000)], 1e-5) for each in (law, law.reversed())]
+        both = [PLD.of([(each, 1000)], 1e-5) for each in (law, law.reversed())]
         return [max(pld.delta(epsilon).upper for pld in both) for epsilon in epsilons]
 
     def theirs() -> list[float]:

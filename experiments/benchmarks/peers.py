@@ -12,7 +12,7 @@ from typing import Any
 from experiments.benchmarks import adversaries
 from experiments.benchmarks.engine import ROUNDS, TRIALS, play
 from experiments.benchmarks.measure import Line, alternately
-from simulator.theory import LaplaceLaw, compose_laws
+from simulator.theory import PLD, LaplaceLaw
 
 PEERS = {
     "opendp": "opendp",
@@ -95,7 +95,7 @@ TOLERANCE = 5e-9
 
 
 def _own_bracket() -> Any:
-    return compose_laws([(LaplaceLaw(0.1), LONG)], tolerance=TOLERANCE).epsilon(DELTA)
+    return PLD.of([(LaplaceLaw(0.1), LONG)], tolerance=TOLERANCE).epsilon(DELTA)
 
 
 def _peer_epsilon() -> float:

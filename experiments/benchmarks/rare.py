@@ -21,7 +21,7 @@ from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.engine.enumerated.covering import CoveringEngine
 from simulator.engine.sampling import Tilted
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
-from simulator.theory import Composition, GaussianDP, LaplaceLaw, bound, compose_laws
+from simulator.theory import PLD, Composition, GaussianDP, LaplaceLaw, bound
 from simulator.theory.guarantees.families import Guarantee
 
 TRIALS = 100_000
@@ -67,7 +67,7 @@ def repeated(mechanism: ScalarMechanism) -> Rule:
 def laplace() -> Iterator[Line]:
     """Laplace noise over a thousand rounds at delta near 1e-12, against the certified bracket."""
     family, rounds = PureDP(0.1), 1000
-    composed = compose_laws([(LaplaceLaw(0.1), rounds)])
+    composed = PLD.of([(LaplaceLaw(0.1), rounds)])
     epsilon = composed.epsilon(1e-12).upper
     event = estimate_rare(
         repeated(Laplace(ALICE, 0.1)), family, rounds, TRIALS, epsilon=epsilon, seed=7

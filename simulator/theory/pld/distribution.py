@@ -69,6 +69,11 @@ class PLD:
         repeated = ((law, count * int(rounds)) for law, count in self.laws.items)
         return PLD(CountedLaws.of(repeated), self.tolerance)
 
+    @classmethod
+    def of(cls, rounds: Iterable[tuple[PrivacyLossLaw, int]], tolerance: float = 2e-7) -> PLD:
+        """Composition of ``count`` rounds of each law that shares nothing with an earlier one."""
+        return cls(CountedLaws.of((law.simplest, count) for law, count in rounds), tolerance)
+
     def reversed(self) -> PLD:
         """The exchanged pair, which is experiment 1."""
         return _composed(self.laws.reversed(), self.tolerance)
@@ -169,7 +174,7 @@ def _of_list(node: JsonNode) -> CountedLaws:
 def compose_laws(rounds: Iterable[tuple[PrivacyLossLaw, int]], tolerance: float = 2e-7) -> PLD:
     """Composition of ``count`` rounds of each law, without adaptivity between them.
 
-    The last few are kept, with what they have computed.
+    The last few are kept, with what they have computed; :meth:`PLD.of` composes anew.
     """
     return _composed(CountedLaws.of((law.simplest, count) for law, count in rounds), tolerance)
 
