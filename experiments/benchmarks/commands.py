@@ -1,13 +1,16 @@
-"""The time of the command: before it does anything, and after its last line."""
+"""Whole-process times: of the command before and after its work, and of all that README shows."""
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 
-from experiments.benchmarks.measure import Line, command_seconds
+from experiments import stages
+from experiments.benchmarks.measure import Line, command_seconds, program_seconds
 from experiments.command import group
 
 COMPILES = (
@@ -52,4 +55,17 @@ def _after_its_last_line() -> float:
     return time.perf_counter() - printed
 
 
-BENCHMARKS = (start, end)
+def of_readme() -> Iterator[Line]:
+    """Processor time of each program and each command that README shows, as a newcomer runs it."""
+    text = (stages.ROOT / "README.md").read_text(encoding="utf-8")
+    programs = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    for number, program in enumerate(programs, start=1):
+        spent = min(program_seconds(program) for _ in range(3))
+        target = 2.0 if number == 1 else None
+        yield Line(f"README, program {number}", spent, "s", target, at_least=False)
+    for command in re.findall(r"^(?:\$|   ) dpcompose (.*)$", text, flags=re.MULTILINE):
+        spent = command_seconds(shlex.split(command))
+        yield Line(f"README, dpcompose {command.split()[0]}", spent, "s")
+
+
+BENCHMARKS = (start, end, of_readme)

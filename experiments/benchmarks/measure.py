@@ -75,10 +75,20 @@ def fresh(program: str) -> Any:
 
 
 def command_seconds(words: list[str]) -> float:
-    """Processor time of a new process, from start to exit, with cached bytecode."""
+    """Processor time of a command in a new process; it may end with 1, a negative verdict."""
     program = f"from simulator.doors.cli import main; main({words!r})"
+    return program_seconds(program, statuses=(0, 1))
+
+
+def program_seconds(program: str, statuses: tuple[int, ...] = (0,)) -> float:
+    """Processor time of a Python program in a new process, from start to exit, workers included.
+
+    With cached bytecode. Raises RuntimeError where it ends with another exit status.
+    """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=kept)
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=kept)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if run.returncode not in statuses:
+        raise RuntimeError(f"the program ended with {run.returncode}: {run.stderr[-500:]}")
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

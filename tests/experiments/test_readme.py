@@ -51,8 +51,11 @@ def printed_below(program, text):
 
 def test_readme_is_short_and_begins_with_a_program_that_prints_what_it_says(tmp_path, capsys):
     assert len(README.splitlines()) <= 250
-    run(tmp_path, "README")
+    names = run(tmp_path, "README")
     assert capsys.readouterr().out == printed_below(programs("README")[0], README)
+    played = names["result"].specification
+    # some 2 seconds of processor time; the bench has the line
+    assert 2 * played.rounds * played.trials <= 100_000
 
 
 def test_the_command_of_readme_prints_what_it_says():
