@@ -54,6 +54,7 @@ _MISSED = 1e-9  # relative, of delta: what the lattice's ends and the laws' tail
 _LOWEST = -600.0  # logarithm of the least delta: its multiples by exp(theta e) are doubles
 _LEAST_MASS = 1e-290  # a mass below it has lost digits
 _THETAS = np.geomspace(1e-4, 1e4, 241)
+_FIRST_ANCHOR, _APART = 1e-3, 1e-4  # the deltas at which lattices are centred, and their ratio
 
 
 def menu_delta(menu: Menu, rounds: int, epsilon: float, work: float = WORK) -> Bracket:
@@ -71,8 +72,16 @@ def menu_delta(menu: Menu, rounds: int, epsilon: float, work: float = WORK) -> B
 
 
 def menu_epsilon(menu: Menu, rounds: int, delta: float, work: float = WORK) -> Bracket:
-    """Ends of the least epsilon >= 0 at ``delta`` > 0; see :func:`menu_delta`."""
-    lattice = Lattice.at_delta(menu, rounds, delta, work)
+    """Ends of the least epsilon >= 0 at ``delta`` > 0; see :func:`menu_delta`.
+
+    Deltas within two decades of each other share a lattice, hence a recursion: a lattice serves
+    them as well as one of their own.
+    """
+    if delta < math.exp(_LOWEST):
+        raise NotApplicable(f"a delta of {delta!r} is below the recursion's reach")
+    anchor = max(0, round(math.log(delta / _FIRST_ANCHOR) / math.log(_APART)))
+    centre = max(_FIRST_ANCHOR * _APART**anchor, math.exp(_LOWEST))
+    lattice = Lattice.at_delta(menu, rounds, centre, work)
     low, high = enclosed_value(menu, rounds, lattice).invert(delta)
     return Bracket(max(0.0, low), max(0.0, high))
 
@@ -110,8 +119,7 @@ class Lattice:
     @classmethod
     def at_delta(cls, menu: Menu, rounds: int, delta: float, work: float) -> Lattice:
         """Return a lattice around the epsilon of ``delta``."""
-        if (log_delta := math.log(delta)) < _LOWEST:
-            raise NotApplicable(f"a delta of {delta!r} is below the recursion's reach")
+        log_delta = math.log(delta)
         ends = (rounds * _most_log_mgf(menu, _THETAS) + _log_weights() - log_delta) / _THETAS
         best = int(np.argmin(ends))
         epsilon = max(float(ends[best]), 0.0)
