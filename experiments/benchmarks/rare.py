@@ -146,7 +146,7 @@ def cost_of_covering() -> Iterator[Line]:
     rule, rounds = Rule(wander, menu, 1, "wander"), 200
 
     def prepare() -> None:
-        engine = CoveringEngine(Menu.of(rule, PureDP(0.2), ADD_REMOVE), rounds, None)
+        engine = CoveringEngine(Menu.of(rule, PureDP(0.2), ADD_REMOVE), rounds)
         engine.prepare(least_theta(engine.moments, 8.0))
 
     prepare()  # what numpy and numba load at their first use
@@ -172,7 +172,7 @@ def cost_of_covering() -> Iterator[Line]:
 def covering_over_plain(rule: Rule, family: Guarantee, rounds: int = 200) -> float:
     """Median ratio of processor time, covering against plain."""
     plain = Engine.build(rule, family, ADD_REMOVE)
-    covering = CoveringEngine(Menu.of(rule, family, ADD_REMOVE), rounds, None)
+    covering = CoveringEngine(Menu.of(rule, family, ADD_REMOVE), rounds)
     losses = np.empty(20_000)
     coins, noise = (np.random.Generator(np.random.SFC64(seed)) for seed in (1, 2))
     ratio, *_ = alternately(

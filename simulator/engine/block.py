@@ -92,7 +92,7 @@ def _covering_engine(played: Played, rounds: int, b: int) -> CoveringEngine | st
     rule, family, relation, filter_ = played.terms
     menu = Menu.of(rule, family, relation, filter_, exchanged=bool(b))
     try:
-        return CoveringEngine(menu, rounds, filter_)
+        return CoveringEngine(menu, rounds)
     except NotApplicable as error:
         return str(error)
 

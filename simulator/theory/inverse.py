@@ -1,4 +1,4 @@
-"""Inversion of monotone curves: an approximate root, and certified ends of it."""
+"""Inversion of monotone curves: an approximate root, certified ends of it, a whole number."""
 
 from __future__ import annotations
 
@@ -75,3 +75,19 @@ def certain_inverse(
         low = 0.0
         high = 0.0 if curve(0.0).upper <= level else high
     return Bracket(low, max(low, high))
+
+
+def first_without(holds: Callable[[int], bool], near: int, farthest: int) -> int:
+    """The first whole number for which ``holds`` is false, true before; within +-``farthest``."""
+    low = high = near
+    step = 1
+    if holds(near):
+        while high < farthest and holds(high):
+            low, high, step = high, min(high + step, farthest), 2 * step
+    else:
+        while low > -farthest and not holds(low):
+            low, high, step = max(low - step, -farthest), low, 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return high

@@ -12,6 +12,7 @@ import numpy as np
 from simulator.data.databases import Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.filters.families import Filter
+from simulator.theory.filters.interface import Price
 from simulator.theory.filters.sum_budgets import Budget, budget_of
 from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.lattice import common_step
@@ -95,7 +96,7 @@ def require_rounds(rounds: int | None) -> None:
         raise InvalidInput("nothing ends the game: give a number of rounds, or a filter")
 
 
-def price_of(filter_: Filter, option: Option, relation: Relation) -> tuple[float, float]:
+def price_of(filter_: Filter, option: Option, relation: Relation) -> Price:
     """The filter's price of an option.
 
     Raises NotApplicable where it cannot account for it, or for a parameter that is left free.
@@ -125,7 +126,7 @@ def _stepped(
     prices = [price_of(filter_, option, relation) for option in options]
     if filter_.rounds_up:
         prices = [(epsilon * scale, delta) for epsilon, delta in prices]
-    step, initial = filter_.over_menu(prices)
+    step, initial, numbers = filter_.over_menu(prices)
     largest = [max(abs(x), 1e-300) for x in initial]
     # the step receives its own states, which are found by rounded sums
     known: dict[Hashable, tuple[float, ...]] = {}
@@ -140,7 +141,7 @@ def _stepped(
         return key
 
     def admit(key: Any, option: int) -> Hashable | None:
-        admitted, after = step(known[key], *prices[option])
+        admitted, after = step(known[key], *numbers[option])
         return rounded(after) if admitted else None
 
     return explored_graph(rounded(initial), len(options), admit, rounds, FEW_NODES)

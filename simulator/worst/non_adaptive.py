@@ -125,8 +125,8 @@ def _counted(
         step = lambda state, option: (True, state)  # noqa: E731
     elif isinstance(filter_, Filter):
         prices = [price_of(filter_, option, relation) for option in options]
-        rule, initial = filter_.over_menu(prices)
-        step = lambda state, option: rule(state, *prices[option])  # noqa: E731
+        rule, initial, numbers = filter_.over_menu(prices)
+        step = lambda state, option: rule(state, *numbers[option])  # noqa: E731
     else:
         transitions = Transitions(filter_)
         if not transitions.monotone:

@@ -17,7 +17,7 @@ from simulator.engine.specification import Specification
 from simulator.errors import NotApplicable
 from simulator.mechanisms import Free, LeakyRandomizedResponse
 from simulator.theory import ZCDP, ApproxDP, GaussianDP, NaturalFilter, SumFilter
-from simulator.theory.filters.natural import LAPLACE
+from simulator.theory.filters.natural import DominatingPair, Kind
 from tests.helpers.games import ALICE, WITH_ALICE, WITHOUT_ALICE, always, on_alice
 
 SPEC = NaturalFilter(1.0, 1e-3)
@@ -118,7 +118,7 @@ def test_laplace_noise_on_one_number_is_charged_its_own_law():
         view = play(ask_for(mechanism), 1, rounds=40, keep_views=1, filter=spec).views[0]
         assert np.isfinite(view.answers).sum() == most
     table = Menu.of(Rule(always, on_alice(Laplace(ALICE, 0.05))), FAMILY, ADD_REMOVE, spec)
-    assert table.prices.tolist() == [[0.05, LAPLACE]]
+    assert table.prices == (DominatingPair(0.05, Kind.LAPLACE),)
 
 
 def test_gaussian_rounds_of_any_size_appear_over_time():

@@ -25,10 +25,14 @@ from simulator.theory import (
     parse_filter,
     randomized_response,
 )
-from simulator.theory.filters.natural import GAUSSIAN, LAPLACE
+from simulator.theory.filters.natural import DominatingPair, Kind
 
 SPEC = NaturalFilter(1.0, 1e-5)
 KNOWN = (0.025, 0.2)
+
+
+def response(epsilon, delta=0.0):
+    return DominatingPair(epsilon, Kind.RESPONSE, delta)
 
 
 def binomial_delta(counts, epsilon):
@@ -55,18 +59,19 @@ def binomial_delta(counts, epsilon):
 )
 def test_a_menu_admits_the_counts_that_binomials_admit(spec, prices, most):
     """Every count vector in a box, one step from an admitted one, by both ways of deciding."""
-    (step, start), plain = spec.over_menu(prices), type(spec).step
+    pairs, plain = [response(*price) for price in prices], type(spec).step
+    step, start, numbers = spec.over_menu(pairs)
     reached = {(0,) * len(prices): (start, spec.initial)}
     refused = 0
     for counts in itertools.product(*(range(n) for n in most)):
         if counts not in reached:
             continue
-        for j, price in enumerate(prices):
+        for j, pair in enumerate(pairs):
             after = (*counts[:j], counts[j] + 1, *counts[j + 1 :])
             delta = binomial_delta(dict(zip(prices, after)), spec.epsilon)
             assert abs(delta / spec.delta - 1.0) > 1e-9  # no tie: the witness can decide
-            tabled, state = step(reached[counts][0], *price)
-            direct, listed = plain(reached[counts][1], *price)
+            tabled, state = step(reached[counts][0], *numbers[j])
+            direct, listed = plain(reached[counts][1], *pair)
             assert tabled == direct == (delta <= spec.delta)
             laws = tuple((randomized_response(*p), n) for p, n in zip(prices, after))
             assert spec.admits_composition(laws) == direct
@@ -84,10 +89,11 @@ def test_gaussians_add_up_in_the_squares():
         upper = norm.sf(1.0 / mu - mu / 2)
         return upper - math.e * norm.cdf(-mu / 2 - 1.0 / mu)
 
-    (step, state), counts = SPEC.over_menu([(0.05, GAUSSIAN), (0.12, GAUSSIAN)]), [0, 0]
+    step, state, numbers = SPEC.over_menu([SPEC.price(GaussianDP(mu)) for mu in (0.05, 0.12)])
+    counts = [0, 0]
     for j in [0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 1] * 5:
         after = [counts[0] + (j == 0), counts[1] + (j == 1)]
-        admitted, state = step(state, (0.05, 0.12)[j], GAUSSIAN)
+        admitted, state = step(state, *numbers[j])
         mu = math.sqrt(after[0] * 0.05**2 + after[1] * 0.12**2)
         assert admitted == (delta(mu) <= 1e-5)
         counts = after if admitted else counts
@@ -131,14 +137,14 @@ def overshoot(menu, spec, cell):
 
     Losses are whole multiples of ``cell``; ``net`` counts cells above minus epsilon.
     """
-    step, start = spec.over_menu([(e, 0.0) for e in menu])
+    step, start, numbers = spec.over_menu([response(e) for e in menu])
     goal = round(spec.epsilon / cell)
 
     @cache
     def value(state, net):
         best = max(0.0, -math.expm1(-(net - goal) * cell))
-        for e in menu:
-            admitted, after = step(state, e, 0.0)
+        for e, number in zip(menu, numbers):
+            admitted, after = step(state, *number)
             if admitted:
                 jump, p = round(e / cell), 1.0 / (1.0 + math.exp(-e))
                 best = max(best, p * value(after, net + jump) + (1 - p) * value(after, net - jump))
@@ -159,28 +165,30 @@ def test_what_it_does_not_keep_bounds_nothing():
     assert (SPEC.bounds_delta(1.0), SPEC.bounds_epsilon(1e-5)) == (1.0, math.inf)
 
 
-@pytest.mark.parametrize("prices", [(), ((0.0, 0.0),), ((0.2, 0.0), (0.2, LAPLACE))])
-def test_the_table_compiles(prices):
-    step, state = SPEC.over_menu(prices)
-    compiled = numba.njit(step)
-    for price in [
-        (0.2, 0.0),
-        (0.0, 0.0),
-        (0.2, LAPLACE),
-        (0.2, 0.0),
-        (0.3, 0.0),
-        (math.nan, 0),
-    ] * 4:
-        found = compiled(state, *map(float, price))
-        assert found == step(state, *price)
-        assert found[0] == (price == (0.0, 0.0)) or price in prices
+@pytest.mark.parametrize(
+    ("pairs", "admitted"),
+    [
+        ((response(0.0),), 20),
+        ((response(0.2), DominatingPair(0.2, Kind.LAPLACE), response(0.0)), 5 + 6),
+    ],
+    ids=["harmless", "two kinds"],
+)
+def test_the_table_compiles(pairs, admitted):
+    step, state, numbers = SPEC.over_menu(pairs)
+    compiled, rounds = numba.njit(step), 0
+    for number in list(numbers) * (20 // len(pairs)):
+        found = compiled(state, *number)
+        assert found == step(state, *number)
+        rounds += found[0]
         state = found[1]
+    assert rounds == admitted
+    assert SPEC.over_menu(()).numbers == []
 
 
 def test_more_entries_of_one_price_share_their_count():
-    step, state = SPEC.over_menu([(0.2, 0.0), (0.2, 0.0)])
+    step, state, numbers = SPEC.over_menu([response(0.2), response(0.2)])
     rounds = 0
-    while (found := step(state, 0.2, 0.0))[0]:
+    while (found := step(state, *numbers[rounds % 2]))[0]:
         state, rounds = found[1], rounds + 1
     assert rounds == 5
 
@@ -207,12 +215,12 @@ def test_a_guarantee_without_a_dominating_pair_is_refused(guarantee):
 
 
 def test_a_bounded_range_round_costs_what_its_pure_epsilon_costs():
-    assert SPEC.price(BoundedRange(0.2)) == (0.2, 0.0)
+    assert SPEC.price(BoundedRange(0.2)) == SPEC.price(PureDP(0.2)) == response(0.2)
 
 
 @pytest.mark.parametrize("prices", [((1e-4, 0.0),), ((1e-3, 0.0), (2e-3, 0.0)), ((1e-300, 0.0),)])
 def test_a_menu_with_too_many_states_is_refused_in_one_line(prices):
     with pytest.raises(NotApplicable, match="natural filter") as refused:
-        SPEC.over_menu(prices)
+        SPEC.over_menu([response(*price) for price in prices])
     assert "1048576" in str(refused.value)
     assert "\n" not in str(refused.value)

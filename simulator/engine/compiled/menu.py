@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from simulator.engine.promises import limit_of_entry
 from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
 from simulator.mechanisms import Free, ScalarMechanism, Scalars
 from simulator.theory.filters.families import Filter
+from simulator.theory.filters.interface import OverMenu, Price
 from simulator.theory.guarantees.families import Guarantee
 
 
@@ -28,8 +30,8 @@ class Menu:
     rows : float64, shape (entries, widest row).
     params : float64, shape (entries, widest params), prepared where the entry is not free.
     low, high : float64, shape (entries,), the interval of a free parameter; NaN otherwise.
-    prices : float64, shape (entries, 2), the (epsilon, delta) at which a filter accounts for the
-        entry; the epsilon of a free entry is its parameter.
+    filter_, prices : the filter, and each entry's price; the epsilon of a free entry is its
+        parameter.
     limits : float64, shape (entries, 2), the largest loss of one round with the entry; see
         :class:`~simulator.engine.promises.Limit`.
     """
@@ -43,7 +45,8 @@ class Menu:
     params: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    prices: np.ndarray
+    filter_: Filter | None
+    prices: tuple[Price, ...]
     limits: np.ndarray
 
     @classmethod
@@ -65,7 +68,7 @@ class Menu:
         params: list[np.ndarray] = []
         lows: list[float] = []
         highs: list[float] = []
-        prices: list[tuple[float, float]] = []
+        prices: list[Price] = []
         limits: list[tuple[float, float]] = []
         for place, challenge in enumerate(rule.menu):
             try:
@@ -107,9 +110,17 @@ class Menu:
             params=_table(params),
             low=np.array(lows),
             high=np.array(highs),
-            prices=np.array(prices),
+            filter_=filter_,
+            prices=tuple(prices),
             limits=np.array(limits, dtype=np.float64),
         )
+
+    @cached_property
+    def admission(self) -> OverMenu:
+        """The filter for kernels; see :meth:`Filter.over_menu`."""
+        if self.filter_ is None:
+            return OverMenu(no_filter, (0.0,), self.prices)
+        return self.filter_.over_menu(self.prices)
 
     @property
     def any_free(self) -> bool:
@@ -142,6 +153,11 @@ class Menu:
         return self.rule.menu[entry].mechanism.guarantee(self.relation)
 
 
+def no_filter(state: tuple[float], epsilon: float, delta: float) -> tuple[bool, tuple[float]]:
+    """Admit every round."""
+    return True, state
+
+
 def _table(rows: Sequence[Sequence[float] | np.ndarray]) -> np.ndarray:
     table = np.zeros((len(rows), max(map(len, rows))))
     for place, row in enumerate(rows):
@@ -149,9 +165,7 @@ def _table(rows: Sequence[Sequence[float] | np.ndarray]) -> np.ndarray:
     return table
 
 
-def priced(
-    mechanism: ScalarMechanism, relation: Relation, filter_: Filter | None
-) -> tuple[float, float]:
+def priced(mechanism: ScalarMechanism, relation: Relation, filter_: Filter | None) -> Price:
     """The price of a round with this mechanism under a filter; (0, 0) without a filter."""
     if filter_ is None:
         return 0.0, 0.0

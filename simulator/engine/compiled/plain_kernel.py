@@ -40,34 +40,19 @@ FEW = 8
 """Changes of entry that a steady rule may make at first; then one in eight rounds."""
 
 
-def no_filter(state: tuple[float], epsilon: float, delta: float) -> tuple[bool, tuple[float]]:
-    """Admit every round."""
-    return True, state
-
-
-def gate(
-    menu: Menu, filter_: Filter | None, compile_: Compile
-) -> tuple[Callable[..., Any], tuple[float, ...]]:
-    """A filter's step for the menu, and its first state."""
-    if filter_ is None:
-        return compile_(no_filter), (0.0,)
-    step, unspent = filter_.over_menu([(epsilon, delta) for epsilon, delta in menu.prices.tolist()])
-    return compile_(step), unspent
-
-
-def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Callable[..., Any]:
+def plain_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     """A kernel that plays trials of one experiment, bound to the menu's rule and mechanisms."""
     step = advance(menu.rule, compile_)
     prepare = dispatch([kind.prepare for kind in menu.kinds], compile_)
     sample = dispatch([kind.sample for kind in menu.kinds], compile_)
     loss_of = dispatch([kind.loss for kind in menu.kinds], compile_)
-    admit, unspent = gate(menu, filter_, compile_)
+    admit, unspent = compile_(menu.admission.step), menu.admission.initial
     initial = menu.rule.state
     any_free = menu.any_free
     borrow = unowned(compile_)
 
     def kernel(  # type: ignore[no-untyped-def]
-        b, kind, rows, table, work, low, high, prices, limits,
+        b, kind, rows, table, work, low, high, costs, limits,
         coins, noise, losses, trace, answers,
     ):  # fmt: skip
         params_of = borrow(table)
@@ -99,16 +84,16 @@ def plain_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Calla
                     allowance -= 8
                     steady = allowance + trial % TRUSTED * rounds + i >= 0
                 params = fixed
-                price = prices[entry, 0]
+                cost = costs[entry, 0]
                 limit = bound
                 if any_free and low[entry] == low[entry]:
                     if not low[entry] <= parameter <= high[entry]:
                         return OUT_OF_RANGE, trial, i, entry, parameter, 0.0, 0.0
                     prepare(of_kind, rows[entry], parameter, free)
                     params = free
-                    price = parameter
+                    cost = parameter
                     limit += limits[entry, 1] * parameter
-                admitted, spent = admit(spent, price, prices[entry, 1])
+                admitted, spent = admit(spent, cost, costs[entry, 1])
                 if admitted:
                     answer = sample(of_kind, params, b, noise)
                     round_loss = loss_of(of_kind, params, answer)
@@ -160,14 +145,14 @@ class Engine:
         menu = Menu.of(rule, family, relation, filter_)
         start = time.perf_counter()
         if not compiled:
-            return cls(menu, plain_kernel(menu, filter_, uncompiled), 0.0)
+            return cls(menu, plain_kernel(menu, uncompiled), 0.0)
 
         def try_out(kernel: Callable[..., Any]) -> None:
             rng = np.random.default_rng(0)
             cls(menu, kernel, 0.0).play(0, rng, rng, np.zeros(0), 1)
 
         kernel, complaint = compiled_or_not(
-            rule, lambda compile_: plain_kernel(menu, filter_, compile_), try_out
+            rule, lambda compile_: plain_kernel(menu, compile_), try_out
         )
         return cls(menu, kernel, time.perf_counter() - start, complaint)
 
@@ -197,7 +182,7 @@ class Engine:
             np.zeros((1, menu.params.shape[1])),
             menu.low,
             menu.high,
-            menu.prices,
+            np.array(menu.admission.numbers),
             menu.limits,
             coins,
             noise,

@@ -25,7 +25,7 @@ from simulator.engine.compiled.compiling import (
     unowned,
 )
 from simulator.engine.compiled.menu import Menu
-from simulator.engine.compiled.plain_kernel import gate, raise_if_ended_early
+from simulator.engine.compiled.plain_kernel import raise_if_ended_early
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.promises import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE
 from simulator.engine.sampling import (
@@ -44,20 +44,20 @@ from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
 
 
-def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Callable[..., Any]:
+def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     """A kernel that plays tilted trials, bound to the menu's rule and mechanisms."""
     step = advance(menu.rule, compile_)
     prepare = dispatch([kind.prepare for kind in menu.kinds], compile_)
     tilt = dispatch([tilt_of(kind) for kind in menu.kinds], compile_)
     sample = dispatch([sampler_of(kind) for kind in menu.kinds], compile_)
     loss_of = dispatch([kind.loss for kind in menu.kinds], compile_)
-    admit, unspent = gate(menu, filter_, compile_)
+    admit, unspent = compile_(menu.admission.step), menu.admission.initial
     initial = menu.rule.state
     any_free = menu.any_free
     borrow = unowned(compile_)
 
     def kernel(  # type: ignore[no-untyped-def]
-        kind, rows, table, tilts, work, work_tilted, low, high, prices, limits, levels, grid, phase,
+        kind, rows, table, tilts, work, work_tilted, low, high, costs, limits, levels, grid, phase,
         first, per_column, guard, share, coins, noise, losses, log_weights, answers, path,
     ):  # fmt: skip
         params_of, tilted_of = borrow(table), borrow(tilts)
@@ -88,7 +88,7 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                 tilted = tilted_of[entry * count + drawn]
                 psi = tilts[entry * count + level, 0]
                 psi_guard = tilts[entry * count + guard, 0] if guarded else 0.0
-                price = prices[entry, 0]
+                cost = costs[entry, 0]
                 limit = limits[entry, 0]
                 if any_free and low[entry] == low[entry]:
                     if not low[entry] <= parameter <= high[entry]:
@@ -105,10 +105,10 @@ def tilted_kernel(menu: Menu, filter_: Filter | None, compile_: Compile) -> Call
                         psi_guard = tilted[0]
                     else:
                         psi = tilted[0]
-                    price = parameter
+                    cost = parameter
                     limit += limits[entry, 1] * parameter
                 round_loss = 0.0
-                admitted, spent = admit(spent, price, prices[entry, 1])
+                admitted, spent = admit(spent, cost, costs[entry, 1])
                 if admitted:
                     answer = sample(kind[entry], params, tilted, noise)
                     round_loss = loss_of(kind[entry], params, answer)
@@ -195,7 +195,7 @@ class TiltedEngine:
         )
         start = time.perf_counter()
         if not compiled:
-            return cls(menus, tilted_kernel(menus[0], filter_, uncompiled), 0.0)
+            return cls(menus, tilted_kernel(menus[0], uncompiled), 0.0)
 
         def try_out(kernel: Callable[..., Any]) -> None:
             rng = np.random.default_rng(0)
@@ -203,7 +203,7 @@ class TiltedEngine:
             cls(menus, kernel, 0.0).play(0, Tilted(0.0), 1, rng, rng, losses=none, log_weights=none)
 
         kernel, complaint = compiled_or_not(
-            rule, lambda compile_: tilted_kernel(menus[0], filter_, compile_), try_out
+            rule, lambda compile_: tilted_kernel(menus[0], compile_), try_out
         )
         return cls(menus, kernel, time.perf_counter() - start, complaint)
 
@@ -242,7 +242,7 @@ class TiltedEngine:
             np.zeros((1, tilts.shape[1])),
             menu.low,
             menu.high,
-            menu.prices,
+            np.array(menu.admission.numbers),
             menu.limits,
             sampling.levels,
             grid,

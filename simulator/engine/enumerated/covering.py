@@ -39,7 +39,6 @@ from simulator.engine.specification import Specification
 from simulator.foundations.seeds import Stream, generator
 from simulator.foundations.uninterrupted import uninterrupted
 from simulator.mechanisms import Scalars
-from simulator.theory.filters.families import Filter
 
 
 def picked(share, first, last, u):  # type: ignore[no-untyped-def]
@@ -130,8 +129,8 @@ class CoveringEngine:
     moments : the exponential moments of the signed loss.
     """
 
-    def __init__(self, menu: Menu, rounds: int, filter_: Filter | None) -> None:
-        self.moments = Moments(automaton_of(menu, rounds, filter_))
+    def __init__(self, menu: Menu, rounds: int) -> None:
+        self.moments = Moments(automaton_of(menu, rounds))
         a = self.moments.automaton
         self._kernel = covering_kernel(() if a.discrete else a.kinds)
         self._lock = threading.Lock()  # blocks are played in threads

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.engine.compiled.menu import Menu
-from simulator.engine.compiled.plain_kernel import no_filter
+from simulator.engine.compiled.menu import Menu, no_filter
 from simulator.engine.enumerated.automaton import Automaton, Leaves, Out, leaves_of, same
 from simulator.engine.enumerated.decisions import RoundMatters
 from simulator.engine.enumerated.state_count import INSTEAD, Census
@@ -24,7 +23,7 @@ from simulator.engine.reproducibility import comparable, global_states
 from simulator.foundations.errors import Breach, NotApplicable
 from simulator.foundations.stages import in_stages
 from simulator.mechanisms import Scalars
-from simulator.theory.filters.families import Filter
+from simulator.theory.filters.interface import Price
 
 MOST_WAYS = 3_000_000
 SMALL, FEW_ROUNDS = 4000, 8
@@ -34,7 +33,7 @@ Answers = list[tuple[float, float, float]]
 """(answer, its probability, its signed loss) of a mechanism with finitely many answers."""
 
 
-def automaton_of(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
+def automaton_of(menu: Menu, rounds: int) -> Automaton:
     """The automaton of the menu's rule over ``rounds`` rounds.
 
     Raises NotApplicable where it cannot be enumerated: the rule keeps a continuous answer or coin
@@ -43,12 +42,12 @@ def automaton_of(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
     is not on the menu.
     """
     before = comparable(global_states())
-    found = _enumerated(menu, rounds, filter_)
+    found = _enumerated(menu, rounds)
     alike = menu.rule.of_library
     if not alike:
         few = rounds if sum(map(len, found.segments)) <= SMALL else min(rounds, FEW_ROUNDS)
-        once = found if few == rounds else _enumerated(menu, few, filter_)
-        alike = same(once, _enumerated(menu, few, filter_))
+        once = found if few == rounds else _enumerated(menu, few)
+        alike = same(once, _enumerated(menu, few))
     if before != comparable(global_states()) or not alike:
         raise NotApplicable(
             "the rule's step is not a function of its arguments: it draws from the global random "
@@ -57,24 +56,24 @@ def automaton_of(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
     return found
 
 
-def _enumerated(menu: Menu, rounds: int, filter_: Filter | None) -> Automaton:
+def _enumerated(menu: Menu, rounds: int) -> Automaton:
     try:
-        return _Enumeration(menu, rounds, filter_).across_rounds()
+        return _Enumeration(menu, rounds).across_rounds()
     except RoundMatters:
-        return _Enumeration(menu, rounds, filter_).round_by_round()
+        return _Enumeration(menu, rounds).round_by_round()
 
 
 class _Enumeration:
     """The search for the reachable states of a rule."""
 
-    def __init__(self, menu: Menu, rounds: int, filter_: Filter | None) -> None:
-        self.menu, self.rounds = menu, rounds
+    def __init__(self, menu: Menu, rounds: int) -> None:
+        self.menu, self.rounds, filter_ = menu, rounds, menu.filter_
         self.admit = no_filter if filter_ is None else type(filter_).step
         self.unspent: Any = (0.0,) if filter_ is None else filter_.initial
         self.entries: dict[tuple[int, float], int] = {}
         self.kind: list[int] = []
         self.params: list[np.ndarray] = []
-        self.prices: list[tuple[float, float]] = []
+        self.prices: list[Price] = []
         self.answers: list[Answers] = []
         self.ways_seen = 0
         self.census = Census(rounds)
@@ -251,7 +250,7 @@ class _Enumeration:
         key = move, parameter if free else 0.0
         if key not in self.entries:
             kind, params = menu.kinds[menu.kind[move]], menu.params[move].copy()
-            price = tuple(menu.prices[move].tolist())
+            price = menu.prices[move]
             if free:
                 kind.prepare(menu.rows[move], parameter, params)
                 price = parameter, price[1]

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 
 from simulator.engine.enumerated.decisions import Script
+from simulator.theory.inverse import first_without
 
 FARTHEST = 1 << 62
 """The largest number of an atom, counted from the origin."""
@@ -93,22 +94,6 @@ class Line:
             return near
         first = first_without(lambda rank: holds(double_of(rank)), rank_of(near), rank_of(math.inf))
         return double_of(first)
-
-
-def first_without(holds: Callable[[int], bool], near: int, farthest: int) -> int:
-    """The first whole number for which ``holds`` is false, true before; within +-``farthest``."""
-    low = high = near
-    step = 1
-    if holds(near):
-        while high < farthest and holds(high):
-            low, high, step = high, min(high + step, farthest), 2 * step
-    else:
-        while low > -farthest and not holds(low):
-            low, high, step = max(low - step, -farthest), low, 2 * step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return high
 
 
 def rank_of(number: float) -> int:

@@ -34,6 +34,8 @@ from simulator.mechanisms.base import ScalarMechanism, ScalarPair
 from simulator.mechanisms.interactive import Conversation, Conversations
 from simulator.mechanisms.sensitivities import check_sensitivities
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
+from simulator.theory.filters.interface import Price
+from simulator.theory.guarantees.families import PureDP
 
 MAX_PREPARED = 4096
 """Most prepared challenges kept; beyond, all are dropped, which bounds the memory."""
@@ -67,7 +69,7 @@ class Ready:
     database_1: Any
     mechanism: Any
     pair: Pair
-    price: tuple[float, float]
+    price: Price
     least: float
     most: float
     terms: Any = field(init=False)
@@ -258,7 +260,7 @@ class Prepared:
             )
         else:
             least, most = math.nan, math.nan
-        price = (0.0, 0.0) if s.filter is None else s.filter.price_of(mechanism, s.relation)
+        price = () if s.filter is None else s.filter.price_of(mechanism, s.relation)
         if not s.trust and len(self.met) < MOST_MET:
             challenge = Challenge(database_0, database_1, mechanism)
             self.met.setdefault(key_of(challenge), challenge)
@@ -272,9 +274,11 @@ class Prepared:
         return Ready(database_0, database_1, mechanism, pair, price, least, most)
 
     def message(self, ask: Ask) -> Ready:
-        """A message to an interactive mechanism of this trial, at no price; raises Breach."""
+        """A message to an interactive mechanism of this trial, at no cost; raises Breach."""
         pair = (self.conversations or Conversations()).pair(ask)
-        return Ready(None, None, None, pair, (0.0, 0.0), math.nan, math.nan)
+        filter_ = self.specification.filter
+        price = () if filter_ is None else filter_.price(PureDP(0.0))
+        return Ready(None, None, None, pair, price, math.nan, math.nan)
 
     def begin_trial(self) -> None:
         """Drop the interactive mechanisms of the last trial."""

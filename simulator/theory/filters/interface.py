@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.foundations.validation import probability_below_one
@@ -15,8 +15,23 @@ from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.parameters import positive
 
-State = tuple[float, ...]
-Price = tuple[float, float]
+State = tuple[Any, ...]
+Price = tuple[Any, ...]
+"""What a filter's ``step`` takes after the state: (epsilon, delta) of most filters."""
+
+
+class OverMenu(NamedTuple):
+    """A filter for rounds at listed prices only, for kernels.
+
+    Attributes:
+        step: ``step(state, number, other)`` returns ``(admitted, new_state)``; numba compiles it.
+        initial: the state before the first round, a tuple of floats.
+        numbers: the two numbers that ``step`` takes for each price, in the order of the list.
+    """
+
+    step: Callable[..., tuple[bool, Any]]
+    initial: tuple[float, ...]
+    numbers: Sequence[tuple[float, float]]
 
 
 class Accounted(Protocol):
@@ -43,7 +58,8 @@ class Filter(ABC):
     tuple of floats; and ``step = staticmethod(rule)``, where ``rule(state, epsilon, delta)``
     returns ``(admitted, new_state)`` and is a plain scalar function, which numba compiles. With
     ``proved = False`` the promise is not used as a bound on what was played. With ``prices_vary =
-    False`` a menu must fix every parameter, so that every price is known beforehand. ``sums =
+    False`` a menu must fix every parameter, so that every price is known beforehand, and a price
+    need not be (epsilon, delta): ``step`` takes it apart and :meth:`over_menu` numbers it. ``sums =
     True`` means that a state consists of sums of costs that increase with the price, so that the
     order of rounds changes it by rounding only; ``rounds_up = True`` that its arithmetic rounds, so
     that a round may fit in one order and not in another.
@@ -109,7 +125,7 @@ class Filter(ABC):
         return self.epsilon if self.proved and delta >= self.delta else math.inf
 
     def price(self, guarantee: Guarantee) -> Price:
-        """The (epsilon, delta) at which ``step`` accounts for a round with that guarantee.
+        """The price at which ``step`` accounts for a round with that guarantee.
 
         Raises NotApplicable for a guarantee that the filter cannot account for.
         """
@@ -125,12 +141,12 @@ class Filter(ABC):
         """
         return self.price(mechanism.guarantee(relation))
 
-    def over_menu(self, prices: Sequence[Price]) -> tuple[Callable[..., tuple[bool, Any]], State]:
-        """A step that numba compiles and its first state, for rounds at these prices only.
+    def over_menu(self, prices: Sequence[Price]) -> OverMenu:
+        """The filter for rounds at these prices only, for kernels.
 
-        By default the filter's own. Raises NotApplicable where there is none for these prices.
+        By default its own step over the prices. Raises NotApplicable where there is none for them.
         """
-        return type(self).step, self.initial
+        return OverMenu(type(self).step, self.initial, [(e, d) for e, d in prices])
 
     def fresh(self) -> RunningFilter:
         """A filter with nothing spent."""

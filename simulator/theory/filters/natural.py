@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
-from typing import Any
+from enum import IntEnum
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.bracket import Bracket
-from simulator.theory.filters.interface import Accounted, Filter, Price, State
+from simulator.theory.filters.interface import Accounted, Filter, OverMenu, Price, State
 from simulator.theory.filters.rules import AS_STORED
 from simulator.theory.guarantees.families import GaussianDP, Guarantee
+from simulator.theory.inverse import first_without
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.extremal import randomized_response
 from simulator.theory.laws.finite import FiniteLaw
@@ -31,9 +33,6 @@ from simulator.theory.pld.response_atoms import mixed_atoms, repeated_atoms
 
 Parts = tuple[tuple[PrivacyLossLaw, int], ...]
 """Laws of one round, and in how many rounds each."""
-
-GAUSSIAN, LAPLACE = -1.0, -2.0
-"""Markers in place of a price's delta: its first number is mu, or the epsilon of Laplace noise."""
 
 AS_COMPUTED = 1.0 + 1e-12
 """Margin for the rounding of a certified end: a round of exactly (epsilon, delta) fits the
@@ -51,12 +50,39 @@ MOST_STATES = 1 << 20
 """Most combinations of counts of a menu's entries; a table of them takes a minute at most."""
 
 
-def natural_step(state: State, epsilon: float, delta: float) -> tuple[bool, State]:
-    """State: the budget's epsilon and delta, then the price and number of the admitted rounds.
+class Kind(IntEnum):
+    """Kinds of dominating pairs."""
+
+    LAPLACE = 0
+    GAUSSIAN = 1
+    RESPONSE = 2
+
+
+class DominatingPair(NamedTuple):
+    """The pair that a round is accounted for by: the price of a round under the natural filter.
+
+    Attributes:
+        parameter: mu of a Gaussian pair, else epsilon.
+        kind: ``RESPONSE`` is the pair of (epsilon, delta)-DP.
+        delta: 0 of the other kinds.
+    """
+
+    parameter: float
+    kind: Kind
+    delta: float = 0.0
+
+    @property
+    def harmless(self) -> bool:
+        """Whether the pair is two equal distributions."""
+        return self.parameter == 0.0 and self.delta == 0.0
+
+
+def natural_step(state: State, parameter: float, kind: Kind, delta: float) -> tuple[bool, State]:
+    """State: the budget's epsilon and delta, then (pair, number of admitted rounds) of each pair.
 
     For prices that are not known beforehand. The state grows, so numba does not compile it.
     """
-    after = _after(state, epsilon, delta)
+    after = _after(state, DominatingPair(parameter, kind, delta))
     return (False, state) if after is None else (True, after)
 
 
@@ -108,53 +134,55 @@ class NaturalFilter(Filter):
         """
         return _keeps(parts, self.epsilon, self.delta)
 
-    def price(self, guarantee: Guarantee) -> Price:
-        """Two numbers that name the dominating pair; see :func:`law_of`."""
+    def price(self, guarantee: Guarantee) -> DominatingPair:
+        """The dominating pair of the guarantee."""
         if isinstance(guarantee, GaussianDP) and guarantee.mu > 0.0:
-            return guarantee.mu, GAUSSIAN
-        return super().price(guarantee)
+            return DominatingPair(guarantee.mu, Kind.GAUSSIAN)
+        epsilon, delta = super().price(guarantee)
+        return DominatingPair(epsilon, Kind.RESPONSE, delta)
 
     def price_of(self, mechanism: Accounted, relation: Any) -> Price:
         """See :meth:`Filter.price_of`."""
         law = mechanism.worst_law(relation)
         if isinstance(law, LaplaceLaw):
-            return law.epsilon, LAPLACE
+            return DominatingPair(law.epsilon, Kind.LAPLACE)
         return super().price_of(mechanism, relation)
 
-    def over_menu(self, prices: Sequence[Price]) -> tuple[Callable[..., tuple[bool, Any]], State]:
+    def over_menu(self, prices: Sequence[Price]) -> OverMenu:
         """A step over a table of the counts that fit together; its state is an index.
 
-        Raises NotApplicable where the table is too large.
+        A round's first number is what it adds to the state. Raises NotApplicable where the table is
+        too large.
         """
-        table = _staircase(tuple(sorted(set(prices) - {(0.0, 0.0)})), self.epsilon, self.delta)
-        return _table_step(*table), (0.0,)
+        pairs = [DominatingPair(*price) for price in prices]
+        needed = tuple(sorted({pair for pair in pairs if not pair.harmless}))
+        strides, most = _staircase(needed, self.epsilon, self.delta)
+        return OverMenu(
+            _table_step(most), (0.0,), [(strides.get(pair, 0.0), 0.0) for pair in pairs]
+        )
 
 
-def law_of(epsilon: float, delta: float) -> PrivacyLossLaw:
-    """The law that a price of the natural filter names.
-
-    (mu, GAUSSIAN), (epsilon, LAPLACE); any other pair stands for (epsilon, delta)-DP.
-    """
-    if delta == GAUSSIAN:
-        return GaussianLaw(epsilon)
-    return LaplaceLaw(epsilon) if delta == LAPLACE else randomized_response(epsilon, delta)
-
-
-_law_of = lru_cache(maxsize=4096)(law_of)
+@lru_cache(maxsize=4096)
+def _law_of(pair: DominatingPair) -> PrivacyLossLaw:
+    if pair.kind is Kind.RESPONSE:
+        return randomized_response(pair.parameter, pair.delta)
+    return (GaussianLaw if pair.kind is Kind.GAUSSIAN else LaplaceLaw)(pair.parameter)
 
 
 @lru_cache(maxsize=1 << 14)
-def _after(state: State, epsilon: float, delta: float) -> State | None:
-    """The state after one more round at a price; None where it does not fit."""
-    if epsilon == 0.0 and delta == 0.0:
+def _after(state: State, pair: DominatingPair) -> State | None:
+    """The state after one more round of a pair; None where it does not fit."""
+    if pair.harmless:
         return state
-    prices = zip(state[2::3], state[3::3])
-    counts = {price: int(count) for price, count in zip(prices, state[4::3])}
-    counts[epsilon, delta] = counts.get((epsilon, delta), 0) + 1
-    spent = sorted(counts.items())
-    if not _keeps(tuple((_law_of(*price), count) for price, count in spent), *state[:2]):
-        return None
-    return (*state[:2], *(float(x) for price, count in spent for x in (*price, count)))
+    epsilon, delta, *spent = state
+    counts = dict(spent)
+    counts[pair] = counts.get(pair, 0) + 1
+    after = tuple(sorted(counts.items()))
+    return (epsilon, delta, *after) if _fits(after, epsilon, delta) else None
+
+
+def _fits(spent: Sequence[tuple[DominatingPair, int]], epsilon: float, delta: float) -> bool:
+    return _keeps(tuple((_law_of(pair), count) for pair, count in spent), epsilon, delta)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -185,7 +213,7 @@ def _keeps_one_way(parts: Parts, epsilon: float, limit: float) -> bool:
     return found.upper <= limit
 
 
-def _responses_delta(parts: list[tuple[Price, int]], epsilon: float) -> float:
+def _responses_delta(parts: list[tuple[tuple[float, float], int]], epsilon: float) -> float:
     """Upper end of delta(epsilon) of randomized responses with their deltas."""
     kept = math.exp(math.fsum(count * math.log1p(-leak) for (_, leak), count in parts))
     lost = -math.expm1(math.fsum(count * math.log1p(-leak) for (_, leak), count in parts))
@@ -201,7 +229,7 @@ def _responses_delta(parts: list[tuple[Price, int]], epsilon: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _response(law: PrivacyLossLaw) -> Price | None:
+def _response(law: PrivacyLossLaw) -> tuple[float, float] | None:
     """The (epsilon, delta) whose dominating pair has this law; None for another law."""
     if not isinstance(law, FiniteLaw):
         return None
@@ -226,30 +254,43 @@ ADVICE = (
     "play a generator adversary, which needs no table"
 )
 
-Staircase = tuple[tuple[Price, ...], tuple[int, ...], NDArray[np.int64]]
-
 
 @lru_cache(maxsize=8)
-def _staircase(prices: tuple[Price, ...], epsilon: float, delta: float) -> Staircase:
-    """Prices, the stride of each in a state, and the most rounds of the last beside the others.
+def _staircase(
+    pairs: tuple[DominatingPair, ...], epsilon: float, delta: float
+) -> tuple[dict[DominatingPair, float], NDArray[np.int64]]:
+    """The stride of each pair in a state, and the most rounds of the last beside the others.
 
-    A state is the row of the other prices' counts plus the number of rows times the last count.
+    A state is the row of the other pairs' counts plus the number of rows times the last count.
     Removing a round from an admitted composition keeps it admitted. Hence every row has a largest
-    count of the last price, which does not increase from row to row. A row that does not fit holds
+    count of the last pair, which does not increase from row to row. A row that does not fit holds
     -1.
     """
-    if not prices:
-        return (), (), np.zeros(1, dtype=np.int64)
+    if not pairs:
+        return {}, np.zeros(1, dtype=np.int64)
 
-    def fits(others: tuple[tuple[Price, int], ...], price: Price, count: int) -> bool:
-        spent = sorted(part for part in (*others, (price, count)) if part[1])
-        return _keeps(tuple((_law_of(*price), count) for price, count in spent), epsilon, delta)
+    def most_of(
+        pair: DominatingPair, others: tuple[tuple[DominatingPair, int], ...], near: int, most: int
+    ) -> int:
+        """The largest count of a pair beside others that fits, found from ``near``; or -1."""
 
-    alone = {price: _most(partial(fits, (), price), price) for price in prices}
-    order = sorted(prices, key=lambda price: (alone[price], price))
-    shape = tuple(alone[price] + 2 for price in order[:-1])
+        def fits(count: int) -> bool:
+            spent = sorted(part for part in (*others, (pair, count)) if part[1])
+            return count < 0 or _fits(spent, epsilon, delta)
+
+        return first_without(fits, near, most + 1) - 1
+
+    alone = {pair: most_of(pair, (), 1, MOST_STATES) for pair in pairs}
+    for pair, count in alone.items():
+        if count >= MOST_STATES:
+            raise NotApplicable(
+                f"the natural filter admits {MOST_STATES} rounds or more of the menu's entry of "
+                f"privacy parameter {pair.parameter!r}: {ADVICE}"
+            )
+    *others, last = sorted(pairs, key=lambda pair: (alone[pair], pair))
+    shape = tuple(alone[pair] + 2 for pair in others)
     rows = math.prod(shape)
-    if (states := rows * (alone[order[-1]] + 1)) > MOST_STATES:
+    if (states := rows * (alone[last] + 1)) > MOST_STATES:
         raise NotApplicable(
             f"the natural filter over this menu may need {states} states, more than "
             f"{MOST_STATES}: {ADVICE}"
@@ -259,59 +300,19 @@ def _staircase(prices: tuple[Price, ...], epsilon: float, delta: float) -> Stair
         below = [
             int(most[(*row[:j], row[j] - 1, *row[j + 1 :])]) for j in range(len(row)) if row[j]
         ]
-        top = min(below, default=alone[order[-1]])
-        most[row] = _last_fit(partial(fits, tuple(zip(order, row)), order[-1]), top)
-    strides = [math.prod(shape[j + 1 :]) for j in range(len(shape))]
-    return tuple(order), (*strides, rows), most.ravel()
+        top = min(below, default=alone[last])
+        most[row] = most_of(last, tuple(zip(others, row)), top, top)
+    strides = {pair: float(math.prod(shape[j + 1 :])) for j, pair in enumerate(others)}
+    return strides | {last: float(rows)}, most.ravel()
 
 
-def _most(fits: Callable[[int], bool], price: Price) -> int:
-    """The largest number of rounds of one price that fits alone."""
-    high = 1
-    while fits(high):
-        high *= 2
-        if high > MOST_STATES:
-            raise NotApplicable(
-                f"the natural filter admits more than {MOST_STATES} rounds of the menu's entry of "
-                f"privacy parameter {price[0]!r}: {ADVICE}"
-            )
-    return _between(fits, high // 2, high) if high > 1 else 0
+def _table_step(most: NDArray[np.int64]) -> Callable[..., tuple[bool, Any]]:
+    rows = len(most)
 
-
-def _last_fit(fits: Callable[[int], bool], top: int) -> int:
-    """The largest count from 0 to ``top`` that fits, searched from above; -1 where none does."""
-    refused, step = top + 1, 1
-    while refused > 0:
-        trial = max(refused - step, 0)
-        if fits(trial):
-            return _between(fits, trial, refused)
-        refused, step = trial, 2 * step
-    return -1
-
-
-def _between(fits: Callable[[int], bool], low: int, high: int) -> int:
-    """The largest count that fits, where ``low`` does and ``high`` does not."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
-def _table_step(
-    prices: tuple[Price, ...], strides: tuple[int, ...], most: NDArray[np.int64]
-) -> Callable[..., tuple[bool, Any]]:
-    known = np.array([*prices, (0.0, 0.0)])  # never empty, for numba
-    stride = np.array([*strides, 0])
-    count, rows = len(prices), len(most)
-
-    def step(state, epsilon, delta):  # type: ignore[no-untyped-def]
-        if epsilon == 0.0 and delta == 0.0:
-            return True, state
-        for j in range(count):
-            if known[j, 0] == epsilon and known[j, 1] == delta:
-                after = int(state[0]) + stride[j]
-                if after // rows <= most[after % rows]:
-                    return True, (float(after),)
+    def step(state, stride, _):  # type: ignore[no-untyped-def]
+        after = int(state[0] + stride)
+        if after // rows <= most[after % rows]:
+            return True, (float(after),)
         return False, state
 
     return step
