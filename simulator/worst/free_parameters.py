@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import scipy
-
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.inverse import crossing
 from simulator.worst.filter_graphs import cost_of
 from simulator.worst.game import Game
 from simulator.worst.menu import FreeEntry, Option
@@ -73,11 +72,7 @@ def _cells(
 
 def _root(cost_in_units: Callable[[float], float], units: float, low: float, high: float) -> float:
     """The epsilon whose cost is ``units``."""
-    return float(
-        scipy.optimize.brentq(
-            lambda epsilon: cost_in_units(epsilon) - units, low, high, xtol=1e-15, rtol=1e-14
-        )
-    )
+    return crossing(lambda e: cost_in_units(e) - units, low, high, xtol=1e-15, rtol=1e-14)
 
 
 def _largest_admitted(cost_in_units: Callable[[float], float], low: float, high: float) -> float:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from simulator.foundations.errors import InvalidInput
 from simulator.theory import FiniteLaw, GaussianLaw, LaplaceLaw, compose_laws, randomized_response
-from simulator.theory.pld.trade_off import GaussianTradeOff, PiecewiseTradeOff, from_pld
+from simulator.theory.pld.trade_off import EnclosedTradeOff, GaussianTradeOff, PiecewiseTradeOff
 from tests.helpers.exploring import examples
 
 ALPHA = np.linspace(0, 1, 101)
@@ -71,8 +71,11 @@ def test_gaussian_composition_adds_squares():
 
 
 def test_composition_brackets_hold_the_exact_gaussian():
-    bracket = from_pld(compose_laws([(GaussianLaw(0.3), 25)], 1e-4), np.linspace(-8, 8, 161))
+    bracket = EnclosedTradeOff.from_pld(
+        compose_laws([(GaussianLaw(0.3), 25)], 1e-4), np.linspace(-8, 8, 161)
+    )
     exact = GaussianTradeOff(1.5)(ALPHA)
+    assert all(float(GaussianTradeOff(1.5)(a)) in bracket(a) for a in (0.0, 0.01, 0.2, 0.7, 1.0))
     assert (bracket.lower(ALPHA) <= exact + 1e-12).all()
     assert (bracket.upper(ALPHA) >= exact - 1e-12).all()
     assert (bracket.lower(ALPHA) >= exact - 0.01).all()
@@ -82,10 +85,14 @@ def test_composition_brackets_hold_the_exact_gaussian():
 
 
 def test_composed_laplace_lies_above_basic_composition_and_below_one_round():
-    bracket = from_pld(compose_laws([(LaplaceLaw(0.1), 10)], 1e-4), np.linspace(-1, 1, 41))
+    bracket = EnclosedTradeOff.from_pld(
+        compose_laws([(LaplaceLaw(0.1), 10)], 1e-4), np.linspace(-1, 1, 41)
+    )
     basic = PiecewiseTradeOff.from_guarantee(1.0)
     assert (bracket.upper(ALPHA) >= basic(ALPHA)).all()
-    one = from_pld(compose_laws([(LaplaceLaw(0.1), 1)], 1e-4), np.linspace(-0.1, 0.1, 41))
+    one = EnclosedTradeOff.from_pld(
+        compose_laws([(LaplaceLaw(0.1), 1)], 1e-4), np.linspace(-0.1, 0.1, 41)
+    )
     assert (bracket.lower(ALPHA) <= one.upper(ALPHA)).all()
     for epsilon in (0.0, 0.3):
         composed = compose_laws([(LaplaceLaw(0.1), 10)], 1e-4).delta(epsilon)
@@ -103,7 +110,7 @@ def test_composed_laplace_lies_above_basic_composition_and_below_one_round():
         lambda: PiecewiseTradeOff.from_law(LaplaceLaw(0.1)),
         lambda: PiecewiseTradeOff(np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.9, 0.0])),
         lambda: PiecewiseTradeOff(np.array([0.1, 1.0]), np.array([1.0, 0.0])),
-        lambda: from_pld(compose_laws([(LaplaceLaw(0.1), 2)]), [0.1]),
+        lambda: EnclosedTradeOff.from_pld(compose_laws([(LaplaceLaw(0.1), 2)]), [0.1]),
     ],
 )
 def test_nonsense_is_refused(make):

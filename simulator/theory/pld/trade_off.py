@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, nonnegative, point
+from simulator.theory.bracket import Bracket
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.gaussian import GaussianLaw
@@ -92,7 +93,9 @@ class PiecewiseTradeOff(TradeOff):
     def from_law(cls, law: PrivacyLossLaw) -> PiecewiseTradeOff:
         """Exact f of a finite law, by the Neyman-Pearson lemma: reject where the loss is small."""
         if not isinstance(law, FiniteLaw):
-            raise InvalidInput("exact vertices need a law with finitely many losses; use from_pld")
+            raise InvalidInput(
+                "exact vertices need a law with finitely many losses; use EnclosedTradeOff.from_pld"
+            )
         p0 = np.exp(law.log_masses)
         p1 = np.exp(law.log_masses - law.losses)
         power = np.cumsum(np.r_[law.dual_infinite_mass, p1])
@@ -153,29 +156,32 @@ class PiecewiseTradeOff(TradeOff):
 
 
 @dataclass(frozen=True)
-class TradeOffBracket:
-    """Certified: lower(alpha) <= f(alpha) <= upper(alpha) everywhere."""
+class EnclosedTradeOff:
+    """A trade-off function between two known ones: lower <= f <= upper on all of [0, 1]."""
 
     lower: PiecewiseTradeOff
     upper: PiecewiseTradeOff
 
+    def __call__(self, alpha: float) -> Bracket:
+        """Ends of the least type II error at type I error ``alpha``."""
+        upper = float(self.upper(alpha))
+        return Bracket(min(float(self.lower(alpha)), upper), upper)
 
-def from_pld(pld: PLD, epsilons: ArrayLike) -> TradeOffBracket:
-    """Certified trade-off functions of a composition, from delta at the given epsilons.
+    @classmethod
+    def from_pld(cls, pld: PLD, epsilons: ArrayLike) -> EnclosedTradeOff:
+        """The trade-off function of a composition, from delta at the given epsilons.
 
-    Every epsilon gives a line below f. Between neighbours delta never increases, so with the
-    slope of the smaller and the intercept of the larger the line is above f's lines in between.
-    """
-    points = np.unique(np.asarray(epsilons, dtype=float))
-    if points.ndim != 1 or points.size < 2 or not np.isfinite(points).all():
-        raise InvalidInput("need at least two distinct finite epsilons")
-    exchanged = pld.reversed()
-    deltas = [exchanged.delta(float(epsilon)) for epsilon in points]
-    slopes = np.exp(points)
-    below = [(s, 1 - d.upper) for s, d in zip(slopes, deltas)]
-    gentler = np.r_[0.0, slopes]
-    intercepts = [1 - d.lower for d in deltas] + [1.0]
-    return TradeOffBracket(
-        PiecewiseTradeOff.from_lines(below),
-        PiecewiseTradeOff.from_lines((float(s), float(b)) for s, b in zip(gentler, intercepts)),
-    )
+        Every epsilon gives a line below f. Between neighbours delta never increases, so with the
+        slope of the smaller and the intercept of the larger the line is above f's lines in between.
+        """
+        points = np.unique(np.asarray(epsilons, dtype=float))
+        if points.ndim != 1 or points.size < 2 or not np.isfinite(points).all():
+            raise InvalidInput("need at least two distinct finite epsilons")
+        exchanged = pld.reversed()
+        deltas = [exchanged.delta(float(epsilon)) for epsilon in points]
+        slopes = np.exp(points)
+        below = [(s, 1 - d.upper) for s, d in zip(slopes, deltas)]
+        gentler = np.r_[0.0, slopes]
+        intercepts = [1 - d.lower for d in deltas] + [1.0]
+        above = [(float(s), float(b)) for s, b in zip(gentler, intercepts)]
+        return cls(PiecewiseTradeOff.from_lines(below), PiecewiseTradeOff.from_lines(above))
