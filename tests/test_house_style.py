@@ -201,6 +201,18 @@ def test_banned_words_are_found_in_names_and_prose():
     assert BANNED.findall(text) == ["asked", "told", "Told", "foretold"]
 
 
+COLLAPSED = re.compile(
+    r"\b[A-Z]\w+ -{4,}|^ +(?:Attributes|Parameters|Returns|Raises|Args):$", re.MULTILINE
+)
+"""A heading of a docstring that is not on a line of its own above its dashes."""
+
+
+def test_the_headings_of_docstrings_stand_alone():
+    for path in sorted(PACKAGE.rglob("*.py")):
+        assert not COLLAPSED.findall(path.read_text(encoding="utf-8")), path
+    assert COLLAPSED.findall("    Parameters ---------- sample : it\n    Attributes:\n")
+
+
 def test_every_room_has_quick_tests_that_are_there():
     assert {room.name for room in ROOMS} <= set(QUICK)
     assert [path for path in files() if not (PACKAGE.parent / path).exists()] == []

@@ -23,10 +23,11 @@ Price = tuple[Any, ...]
 class OverMenu(NamedTuple):
     """A filter for rounds at listed prices only, for kernels.
 
-    Attributes:
-        step: ``step(state, number, other)`` returns ``(admitted, new_state)``; numba compiles it.
-        initial: the state before the first round, a tuple of floats.
-        numbers: the two numbers that ``step`` takes for each price, in the order of the list.
+    Attributes
+    ----------
+    step : ``step(state, number, other)`` returns ``(admitted, new_state)``; numba compiles it.
+    initial : the state before the first round, a tuple of floats.
+    numbers : the two numbers that ``step`` takes for each price, in the order of the list.
     """
 
     step: Callable[..., tuple[bool, Any]]
@@ -48,11 +49,12 @@ class Accounted(Protocol):
 class Filter(ABC):
     """A promise about the whole interaction; immutable, see :meth:`fresh`.
 
-    Attributes:
-        epsilon: the promised epsilon, above 0.
-        delta: the promised delta of the whole, in [0, 1).
-        rounds_delta: the part of ``delta`` for the rounds' own deltas. The sum filter fixes it to
-            delta, the rogers filter to delta / 2; they take 0 or that value.
+    Attributes
+    ----------
+    epsilon : the promised epsilon, above 0.
+    delta : the promised delta of the whole, in [0, 1).
+    rounds_delta : the part of ``delta`` for the rounds' own deltas. The sum filter fixes it to
+        delta, the rogers filter to delta / 2; they take 0 or that value.
 
     A subclass gives ``name``, a short string; ``initial``, the state before the first round, a
     tuple of floats; and ``step = staticmethod(rule)``, where ``rule(state, epsilon, delta)``

@@ -61,10 +61,11 @@ class Kind(IntEnum):
 class DominatingPair(NamedTuple):
     """The pair that a round is accounted for by: the price of a round under the natural filter.
 
-    Attributes:
-        parameter: mu of a Gaussian pair, else epsilon.
-        kind: ``RESPONSE`` is the pair of (epsilon, delta)-DP.
-        delta: 0 of the other kinds.
+    Attributes
+    ----------
+    parameter : mu of a Gaussian pair, else epsilon.
+    kind : ``RESPONSE`` is the pair of (epsilon, delta)-DP.
+    delta : 0 of the other kinds.
     """
 
     parameter: float

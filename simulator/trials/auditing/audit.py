@@ -66,9 +66,10 @@ def audit(
     earlier batches, and are bet on against the claim on each new batch. So no draw is used before
     it is bet on, and the evidence is valid after every batch.
 
-    Parameters ---------- sample : ``sample(input, n, rng)`` returns n answers, ``sample(input,
-    rng)`` or ``sample(input)``
-        one. An answer may be any object; an exception is an answer.
+    Parameters
+    ----------
+    sample : ``sample(input, n, rng)`` returns n answers, ``sample(input, rng)`` or
+        ``sample(input)`` one. An answer may be any object; an exception is an answer.
     input_0, input_1 : neighbouring inputs of ``sample``.
     claimed : the guarantee, in both directions.
     samples : at most so many draws per input, over all pairs.
