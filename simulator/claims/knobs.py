@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Relation
+from simulator.data.databases import RELATIONS, Relation
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import numeral
 
@@ -61,7 +61,7 @@ class Knob:
         if isinstance(default, bool):
             return _named(text.lower(), {"yes": True, "true": True, "no": False, "false": False})
         if isinstance(default, Relation):
-            return _named(text, {str(way): way for way in (ADD_REMOVE, REPLACE_ONE)})
+            return _named(text, RELATIONS)
         if isinstance(default, int | float):
             return int(_plain(text)) if isinstance(default, int) else numeral(text)
         if isinstance(default, tuple):

@@ -6,6 +6,9 @@ message as one line and exits with its ``exit_code``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from simulator.foundations.wording import printable
 
 
@@ -48,3 +51,16 @@ class Refusal(DpcomposeError):
     """An estimate would be unreliable (too few hits, one dominating weight); says what to try."""
 
     exit_code = 3
+
+
+@contextmanager
+def placed(where: str) -> Iterator[None]:
+    """Put the place in front of an error's message; any error of a user's code becomes a Breach."""
+    try:
+        yield
+    except DpcomposeError as error:
+        raise type(error)(f"{where}: {error}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise Breach(f"{where} raised {type(error).__name__}: {error}") from error

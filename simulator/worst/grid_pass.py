@@ -194,7 +194,7 @@ def run_pass(
         lower = upper
     else:
         lower = lower_values(graphs.certain, grid, near, keep_table=keep)
-    error = _loss_error(graphs.possible, layouts)
+    error = loss_error_of(graphs.possible, layouts)
     return GridPass(
         step=step,
         options=options,
@@ -225,7 +225,7 @@ def _free(
     grid = _fitting(fine, epsilon, possible, layouts, cells, allowed=allowed)
     ranges = ranges_of(game, cells, fine)
     upper = upper_values(possible, grid, layouts, ranges)
-    error, largest = _loss_error(possible, layouts), _largest(possible, layouts, ranges, fine)
+    error, largest = loss_error_of(possible, layouts), _largest(possible, layouts, ranges, fine)
     own = min(max(level, 0), FINE_ENOUGH)
     step = game.step(own)
     if before is not None and before.step == step and level not in range(1, FINE_ENOUGH + 1):
@@ -293,7 +293,8 @@ def _largest(
     return _largest_sum(graph, tops) * step
 
 
-def _loss_error(graph: GameGraph, layouts: list[Layout]) -> float:
+def loss_error_of(graph: GameGraph, layouts: Sequence[Layout]) -> float:
+    """Bound on the distance of the loss of a play from its grid points."""
     return int(graph.depth[graph.start]) * max(layout.loss_error for layout in layouts)
 
 

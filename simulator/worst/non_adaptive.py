@@ -23,6 +23,7 @@ from simulator.theory.pld.distribution import compose_laws
 from simulator.worst.filter_graphs import price_of
 from simulator.worst.game_graph import CLOSED, GameGraph, chain_graph, explored_graph
 from simulator.worst.grid import Grid, Layout, NearestLayout
+from simulator.worst.grid_pass import loss_error_of
 from simulator.worst.menu import BoundedRangeEntry, Entry, FixedEntry, FreeEntry, Option
 from simulator.worst.own_filter import OwnFilter, Transitions
 from simulator.worst.recursion import (
@@ -76,7 +77,7 @@ def best_non_adaptive(
             f"there are {graph.nodes} ways to fix the choices in advance, too many to try"
         )
     ordered = _composed_once(graph, len(options))
-    error = int(graph.depth[graph.start]) * max(layout.loss_error for layout in layouts)
+    error = loss_error_of(graph, layouts)
     rounding = upper_rounding(ordered, layouts)
     upper = lower = 0.0
     exact = is_exact(graph, layouts, grid)
@@ -177,7 +178,7 @@ def _ends(
     epsilon: float,
 ) -> Bracket:
     upper = upper_values(graph, grid, layouts)
-    error = int(graph.depth[graph.start]) * max(layout.loss_error for layout in layouts)
+    error = loss_error_of(graph, layouts)
     exact = is_exact(graph, layouts, grid)
     lower = upper if exact else lower_values(graph, grid, near, keep_table=False)
     ends = lower.lower(epsilon, error if exact else 0.0), upper.upper(epsilon, error)

@@ -24,7 +24,15 @@ from simulator.worst.filter_graphs import FEW_NODES
 from simulator.worst.game import Game
 from simulator.worst.game_graph import GameGraph, explored_graph
 from simulator.worst.grid import Grid, lattice_layout, nearest_layout, outward_layout
-from simulator.worst.grid_pass import RIGHT, GridPass, first_level, grid_for, policy_of, ranges_of
+from simulator.worst.grid_pass import (
+    RIGHT,
+    GridPass,
+    first_level,
+    grid_for,
+    loss_error_of,
+    policy_of,
+    ranges_of,
+)
 from simulator.worst.menu import FreeEntry
 from simulator.worst.menu_parsing import entries
 from simulator.worst.policy import Policy
@@ -147,14 +155,13 @@ def _run(game: Game, odometer: Odometer, level: int) -> tuple[GridPass, float]:
     grid = Grid(step, plain.first, -plain.first + min(plain.points, beyond) + 1)
     upper = upper_values(graph, grid, layouts, ranges, thresholds=readings)
     lower = lower_values(graph, grid, near, thresholds=readings)
-    error = int(graph.depth[graph.start]) * max(layout.loss_error for layout in layouts)
     last = GridPass(
         step=step,
         options=options,
         graph=graph,
         upper=upper,
         lower=lower,
-        loss_error=error,
+        loss_error=loss_error_of(graph, layouts),
         nearest_layouts=near,
         outward_layouts=layouts,
         thresholds=readings,

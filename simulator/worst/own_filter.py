@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from numbers import Real
 from typing import Any, Protocol, runtime_checkable
-
-import numpy as np
 
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.families import Guarantee
@@ -167,10 +166,7 @@ class Transitions:
 
 
 def _is_number(value: Any) -> bool:
-    real = isinstance(value, int | float | np.number) and not isinstance(
-        value, bool | np.complexfloating
-    )
-    return real and math.isfinite(value)
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _is_state(value: Any) -> bool:

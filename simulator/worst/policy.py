@@ -20,6 +20,7 @@ from simulator.adversaries.contract import Challenge, Rule
 from simulator.adversaries.people import ALICE, EVERYONE
 from simulator.data.databases import Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.files import write_new
 from simulator.foundations.validation import experiment_number
 from simulator.mechanisms import (
     Gaussian,
@@ -42,7 +43,6 @@ from simulator.worst.policy_files import (
     read,
     relation_named,
     unpacked,
-    write,
 )
 from simulator.worst.policy_probabilities import PolicyProbabilities
 from simulator.worst.policy_table import PolicyTable
@@ -221,10 +221,9 @@ class Policy(PolicyTable):
         ]
         if self.thresholds.any():
             values.append(("thresholds", tuple(float(x) for x in self.thresholds)))
-        return write(
-            target,
-            policy_program(header or (f"A policy over {len(self.labels)} mechanisms.",), values),
-        )
+        header = header or (f"A policy over {len(self.labels)} mechanisms.",)
+        write_new(target, policy_program(header, values))
+        return target
 
     @classmethod
     def read(

@@ -16,9 +16,8 @@ import numpy as np
 
 from simulator.adversaries.contract import Challenge
 from simulator.adversaries.people import ALICE
-from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Relation
+from simulator.data.databases import RELATIONS, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.foundations.files import write_new
 from simulator.foundations.wording import printable
 from simulator.mechanisms import (
     Gaussian,
@@ -34,7 +33,6 @@ from simulator.worst.menu_parsing import SAMPLED, parse_entry
 
 NAME = "worst_case"
 """The name of the rule in its file."""
-_RELATIONS = {str(relation): relation for relation in (ADD_REMOVE, REPLACE_ONE)}
 _LINE = 88
 
 ChallengeText = str | tuple[Sequence[float], Sequence[float]]
@@ -53,12 +51,6 @@ def new_python_file(path: str | Path) -> Path:
     if not found.parent.is_dir():
         raise InvalidInput(f"no folder {str(found.parent)!r} to save the policy in")
     return found
-
-
-def write(path: Path, text: str) -> Path:
-    """Write a new file. Raises InvalidInput where it exists already or cannot be written."""
-    write_new(path, text)
-    return path
 
 
 def challenge_text(challenge: Challenge, relation: Relation) -> ChallengeText:
@@ -138,9 +130,9 @@ def unpacked(text: str) -> np.ndarray:
 
 def relation_named(text: str) -> Relation:
     """The neighbouring relation of that name. Raises InvalidInput for an unknown one."""
-    if text not in _RELATIONS:
-        raise InvalidInput(f"no relation {text!r}; there are {', '.join(_RELATIONS)}")
-    return _RELATIONS[text]
+    if text not in RELATIONS:
+        raise InvalidInput(f"no relation {text!r}; there are {', '.join(RELATIONS)}")
+    return RELATIONS[text]
 
 
 def policy_program(header: Sequence[str], values: Sequence[tuple[str, Any]]) -> str:

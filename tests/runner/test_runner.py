@@ -172,7 +172,7 @@ def raises_later(coins):
 @pytest.mark.parametrize(
     ("other", "line"),
     [
-        (stops_later, "the replayed adversary stopped before round 6"),
+        (stops_later, "round 6 of the replay: the adversary stopped before it"),
         (raises_later, "round 6 of the replay raised OSError: gone"),
     ],
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -128,15 +129,23 @@ def compiled_or_not(
     rule: Rule,
     bind: Callable[[Compile], Callable[..., Any]],
     try_out: Callable[[Callable[..., Any]], None],
-) -> tuple[Callable[..., Any], str]:
-    """The kernel that ``bind`` makes, compiled if numba can, and why not if it cannot.
+    compiled: bool = True,
+) -> tuple[Callable[..., Any], float, str]:
+    """The kernel that ``bind`` makes, the seconds that it took, and why it is not compiled or "".
 
     ``try_out`` calls the kernel on no trials, so that numba compiles it for the types in use.
     """
+    start = time.perf_counter()
+    if not compiled:
+        return bind(uncompiled), 0.0, ""
     if not numba_is_installed():
-        return bind(uncompiled), (
-            f"{rule.name} runs uncompiled, some hundred times slower: numba is not installed "
-            "(pip install numba)"
+        return (
+            bind(uncompiled),
+            0.0,
+            (
+                f"{rule.name} runs uncompiled, some hundred times slower: numba is not installed "
+                "(pip install numba)"
+            ),
         )
     try:
         uninterrupted(lambda: importlib.import_module("numba"))
@@ -145,10 +154,9 @@ def compiled_or_not(
     except DpcomposeError:
         raise
     except Exception as error:  # numba raises many kinds of errors
-        return bind(
-            uncompiled
-        ), f"{rule.name} runs uncompiled, numba cannot compile it: {why(error)}"
-    return kernel, ""
+        complaint = f"{rule.name} runs uncompiled, numba cannot compile it: {why(error)}"
+        return bind(uncompiled), time.perf_counter() - start, complaint
+    return kernel, time.perf_counter() - start, ""
 
 
 def why(error: Exception) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from simulator.adversaries.contract import Challenge, Rule, check_challenge, off_menu, out_of_range
 from simulator.data.databases import Relation
 from simulator.engine.promises import limit_of_entry
-from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
+from simulator.foundations.errors import NotApplicable, placed
 from simulator.mechanisms import Free, ScalarMechanism, Scalars
 from simulator.theory.filters.families import Filter
 from simulator.theory.filters.interface import OverMenu, Price
@@ -71,7 +71,7 @@ class Menu:
         prices: list[Price] = []
         limits: list[tuple[float, float]] = []
         for place, challenge in enumerate(rule.menu):
-            try:
+            with placed(f"menu entry {place} of {rule.name}"):
                 database_0, database_1, mechanism = check_challenge(challenge, family, relation)
                 assert isinstance(mechanism, ScalarMechanism)
                 if exchanged:
@@ -79,13 +79,6 @@ class Menu:
                 row = mechanism.checked_row(database_0, database_1, relation)
                 prices.append(priced(mechanism, relation, filter_))
                 limits.append(limit_of_entry(mechanism, relation))
-            except DpcomposeError as error:
-                raise type(error)(f"menu entry {place} of {rule.name}: {error}") from error
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # raised by a user's query or mechanism
-                complaint = f"{type(error).__name__}: {error}"
-                raise Breach(f"menu entry {place} of {rule.name} raised {complaint}") from error
             scalars, parameter = mechanism.scalars, mechanism.parameter
             if scalars not in kinds:
                 kinds.append(scalars)

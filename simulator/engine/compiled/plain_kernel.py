@@ -7,9 +7,9 @@ generator by :class:`Rule`.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from simulator.engine.compiled.compiling import (
     advance,
     compiled_or_not,
     dispatch,
-    uncompiled,
     unowned,
 )
 from simulator.engine.compiled.menu import Menu
@@ -143,18 +142,12 @@ class Engine:
     ) -> Engine:
         """Check the menu and compile the rule; fall back to Python where numba cannot."""
         menu = Menu.of(rule, family, relation, filter_)
-        start = time.perf_counter()
-        if not compiled:
-            return cls(menu, plain_kernel(menu, uncompiled), 0.0)
 
         def try_out(kernel: Callable[..., Any]) -> None:
             rng = np.random.default_rng(0)
             cls(menu, kernel, 0.0).play(0, rng, rng, np.zeros(0), 1)
 
-        kernel, complaint = compiled_or_not(
-            rule, lambda compile_: plain_kernel(menu, compile_), try_out
-        )
-        return cls(menu, kernel, time.perf_counter() - start, complaint)
+        return cls(menu, *compiled_or_not(rule, partial(plain_kernel, menu), try_out, compiled))
 
     def play(
         self,

@@ -7,9 +7,9 @@ Losses are signed: large ones are rare.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from simulator.engine.compiled.compiling import (
     advance,
     compiled_or_not,
     dispatch,
-    uncompiled,
     unowned,
 )
 from simulator.engine.compiled.menu import Menu
@@ -193,19 +192,14 @@ class TiltedEngine:
             Menu.of(rule, family, relation, filter_),
             Menu.of(rule, family, relation, filter_, exchanged=True),
         )
-        start = time.perf_counter()
-        if not compiled:
-            return cls(menus, tilted_kernel(menus[0], uncompiled), 0.0)
 
         def try_out(kernel: Callable[..., Any]) -> None:
             rng = np.random.default_rng(0)
             none = np.zeros(0)
             cls(menus, kernel, 0.0).play(0, Tilted(0.0), 1, rng, rng, losses=none, log_weights=none)
 
-        kernel, complaint = compiled_or_not(
-            rule, lambda compile_: tilted_kernel(menus[0], compile_), try_out
-        )
-        return cls(menus, kernel, time.perf_counter() - start, complaint)
+        bind = partial(tilted_kernel, menus[0])
+        return cls(menus, *compiled_or_not(rule, bind, try_out, compiled))
 
     def play(
         self,

@@ -189,10 +189,6 @@ class WeightedBins:
 
     def problem(self) -> str:
         """Why these cells cannot be those of any losses; empty if they can."""
-        kinds = (np.int32,) * 2 + (np.int64,) * 3 + (np.float64,) * 4
-        for (name, array), kind in zip(self.arrays().items(), kinds):
-            if array.dtype != kind or array.shape != (self.keys.size,):
-                return f"cells whose {name} are of type {array.dtype} and shape {array.shape}"
         if not 0 <= self.level <= WIDEST:
             return "cells of an unknown width"
         if (self._cells[1:] <= self._cells[:-1]).any():  # a difference might overflow

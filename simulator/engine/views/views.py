@@ -12,7 +12,7 @@ from typing import Any
 
 from simulator.adversaries.contract import Challenge, admit
 from simulator.data.databases import ADD_REMOVE, Relation
-from simulator.foundations.errors import Breach, DpcomposeError
+from simulator.foundations.errors import Breach, placed
 from simulator.foundations.seeds import restore
 from simulator.mechanisms import Ask
 from simulator.mechanisms.copies import own_copy
@@ -71,14 +71,8 @@ def replay(
     """
     challenges, losses = [], []
     for i, (challenge, answer) in enumerate(zip(challenges_of(view, adversary), view.answers)):
-        try:
+        with placed(f"round {i + 1} of the replay"):
             losses.append(replayed_loss(challenge, answer, family, relation))
-        except DpcomposeError as error:
-            raise type(error)(f"round {i + 1} of the replay: {error}") from error
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            raise Breach(raised_in_replay(i, error)) from error
         challenges.append(challenge if isinstance(challenge, Ask) else Challenge(*challenge))
     replayed = Replay(tuple(challenges), tuple(losses))
     if recorded is not None and not same_loss(replayed, recorded):
@@ -97,26 +91,16 @@ def challenges_of(view: View, adversary: Callable[..., Any]) -> Iterator[Any]:
     answer = None
     playing = None
     for i, next_answer in enumerate(view.answers):
-        try:
+        with placed(f"round {i + 1} of the replay"):
             if playing is None:
                 playing = adversary(restore(view.coins))
-            challenge = playing.send(answer)
+            try:
+                challenge = playing.send(answer)
+            except StopIteration:
+                raise Breach("the adversary stopped before it") from None
             answer = own_copy(next_answer)
-        except StopIteration:
-            raise Breach(f"the replayed adversary stopped before round {i + 1}") from None
-        except DpcomposeError as error:
-            raise type(error)(f"round {i + 1} of the replay: {error}") from error
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            raise Breach(raised_in_replay(i, error)) from error
         yield challenge
     leave(playing)
-
-
-def raised_in_replay(i: int, error: BaseException) -> str:
-    """The complaint about an error in a round of a replay; rounds are counted from 1."""
-    return f"round {i + 1} of the replay raised {type(error).__name__}: {error}"
 
 
 def replayed_loss(challenge: Any, answer: Any, family: Guarantee, relation: Relation) -> float:

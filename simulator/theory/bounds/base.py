@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import ClassVar
 
 from simulator.foundations.errors import NotApplicable
@@ -163,17 +165,22 @@ def largest_loss(core: Composition) -> Bracket:
     return sum_bracket((guarantee.pure_epsilon, count) for guarantee, count in core)
 
 
-def pure_epsilon(guarantee: Guarantee) -> float:
-    """The pure epsilon of a guarantee."""
-    return guarantee.pure_epsilon
+pure_epsilon: Callable[[Guarantee], float] = attrgetter("pure_epsilon")
+"""The pure epsilon of a guarantee."""
+
+
+def unlike(core: Composition, keeps: Callable[[Guarantee], bool], why: str) -> str | None:
+    """``why``, with the first guarantee that does not keep a condition in it; or None."""
+    return next((why.format(guarantee) for guarantee, _ in core if not keeps(guarantee)), None)
 
 
 def needs_squares(core: Composition) -> str | None:
     """Condition of the bounds that sum squares of bounded losses: why it fails, or None."""
-    for guarantee, _ in core:
-        if 0.0 < guarantee.pure_epsilon < _SMALLEST_SQUARED:
-            return f"every epsilon must be 0 or at least {_SMALLEST_SQUARED:g}, unlike {guarantee}"
-    return needs_pure(core)
+    return unlike(
+        core,
+        lambda guarantee: not 0.0 < guarantee.pure_epsilon < _SMALLEST_SQUARED,
+        f"every epsilon must be 0 or at least {_SMALLEST_SQUARED:g}, unlike {{}}",
+    ) or needs_pure(core)
 
 
 def needs_reach(core: Composition) -> str | None:
@@ -188,7 +195,5 @@ def needs_reach(core: Composition) -> str | None:
 
 def needs_pure(core: Composition) -> str | None:
     """Condition of the bounds on bounded losses: why it fails, or None."""
-    for guarantee, _ in core:
-        if not math.isfinite(guarantee.pure_epsilon):
-            return f"every round must have a bounded privacy loss, and {guarantee} does not"
-    return None
+    why = "every round must have a bounded privacy loss, and {} does not"
+    return unlike(core, lambda guarantee: math.isfinite(guarantee.pure_epsilon), why)

@@ -44,7 +44,7 @@ def certified_epsilon(rounds: Rounds, delta: float) -> Bracket:
     return _of_guarantees(rounds, delta)
 
 
-def _checked(rounds: Iterable[tuple[object, int]]) -> list[tuple[Guarantee | PrivacyLossLaw, int]]:
+def _checked(rounds: Rounds) -> list[tuple[Guarantee | PrivacyLossLaw, int]]:
     """The rounds as a list of pairs; raises InvalidInput for anything else."""
     try:
         pairs = [(one, count("rounds", times)) for one, times in rounds]
@@ -54,12 +54,10 @@ def _checked(rounds: Iterable[tuple[object, int]]) -> list[tuple[Guarantee | Pri
         raise InvalidInput(f"rounds must be pairs (guarantee or law, how many): {error}") from None
     if not pairs:
         raise InvalidInput("a composition needs at least one round")
-    checked: list[tuple[Guarantee | PrivacyLossLaw, int]] = []
-    for one, times in pairs:
+    for one, _ in pairs:
         if not isinstance(one, Guarantee | PrivacyLossLaw):
             raise InvalidInput(f"a round is a guarantee or a law, not {one!r}")
-        checked.append((one, times))
-    return checked
+    return pairs
 
 
 def _law(one: Guarantee | PrivacyLossLaw) -> PrivacyLossLaw:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from operator import attrgetter
 
-from simulator.theory.bounds.base import Bound
+from simulator.theory.bounds.base import Bound, unlike
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.guarantees.renyi_divergence import renyi_to_delta, renyi_to_epsilon
 
-
-def _rho(guarantee: Guarantee) -> float:
-    return guarantee.zcdp_rho
+_rho: Callable[[Guarantee], float] = attrgetter("zcdp_rho")
 
 
 class ZCDPBunSteinke(Bound):
@@ -22,10 +22,8 @@ class ZCDPBunSteinke(Bound):
     of_tail = True
 
     def _why_not(self, core: Composition) -> str | None:
-        for guarantee, _ in core:
-            if not math.isfinite(guarantee.zcdp_rho):
-                return f"every round must be concentrated, and {guarantee} implies no finite rho"
-        return None
+        why = "every round must be concentrated, and {} implies no finite rho"
+        return unlike(core, lambda guarantee: math.isfinite(guarantee.zcdp_rho), why)
 
     def _delta(self, core: Composition, epsilon: float) -> float:
         rho = core.total(_rho)

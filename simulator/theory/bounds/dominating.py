@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from operator import attrgetter
 from typing import ClassVar
 
 from simulator.foundations.errors import NotApplicable
-from simulator.theory.bounds.base import Bound
+from simulator.theory.bounds.base import Bound, unlike
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.menu_recursion import LEAST_POINTS, WORK, menu_delta, menu_epsilon
 from simulator.theory.bracket import Bracket, Kind
@@ -29,12 +30,10 @@ class DominatingPairs(Bound):
     kind: ClassVar[Kind] = "exact"
 
     def _why_not(self, core: Composition) -> str | None:
-        for guarantee, _ in core:
-            if guarantee.worst_law is None:
-                return f"every round must be of a family with a worst pair, unlike {guarantee}"
         if not any(isinstance(guarantee, DominatedFamily) for guarantee, _ in core):
             return "no round is of a family given by its pair; others have bounds of their own"
-        return None
+        why = "every round must be of a family with a worst pair, unlike {}"
+        return unlike(core, lambda guarantee: guarantee.worst_law is not None, why)
 
     def _composed(self, core: Composition) -> tuple[PLD, ...]:
         return (_composition(core, _worst),)
@@ -66,12 +65,10 @@ class BothDirections(DominatingPairs):
     kind = "upper"
 
     def _why_not(self, core: Composition) -> str | None:
-        for guarantee, _ in core:
-            if guarantee.dominating_law is None:
-                return f"every round must be of a family with a dominating pair, unlike {guarantee}"
         if all(guarantee.worst_law is not None for guarantee, _ in core):
             return "every round's family has a worst pair"
-        return None
+        why = "every round must be of a family with a dominating pair, unlike {}"
+        return unlike(core, lambda guarantee: guarantee.dominating_law is not None, why)
 
     def _composed(self, core: Composition) -> tuple[PLD, ...]:
         return (_composition(core, _dominating),)
@@ -89,10 +86,11 @@ class OneDirection(DominatingPairs):
 
     def why_not(self, composition: Composition) -> str | None:
         """See :meth:`Bound.why_not`."""
-        for guarantee, _ in composition:
-            if isinstance(guarantee, DominatedFamily) and guarantee.leak > 0.0:
-                return f"no pair is known that reveals the record with the delta of {guarantee}"
-        return super().why_not(composition)
+        return unlike(
+            composition,
+            lambda guarantee: not (isinstance(guarantee, DominatedFamily) and guarantee.leak > 0.0),
+            "no pair is known that reveals the record with the delta of {}",
+        ) or super().why_not(composition)
 
     def _why_not(self, core: Composition) -> str | None:
         return BothDirections()._why_not(core)
@@ -145,12 +143,7 @@ class AnyDirection(Bound):
         return menu_epsilon(*self._menu(core), delta)
 
 
-def _worst(guarantee: Guarantee) -> PrivacyLossLaw | None:
-    return guarantee.worst_law
-
-
-def _dominating(guarantee: Guarantee) -> PrivacyLossLaw | None:
-    return guarantee.dominating_law
+_worst, _dominating = attrgetter("worst_law"), attrgetter("dominating_law")
 
 
 def _attained(guarantee: Guarantee) -> PrivacyLossLaw | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from simulator.theory.bounds.base import Bound
+from simulator.theory.bounds.base import Bound, unlike
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.families import ZCDP, GaussianDP, Guarantee, PureDP
@@ -59,9 +59,8 @@ class AnalyticGaussian(_ByMu):
     kind = "exact"
 
     def _why_not(self, core: Composition) -> str | None:
-        if core.consists_of(GaussianDP):
-            return None
-        return "every round must be Gaussian differential privacy"
+        gaussian = core.consists_of(GaussianDP)
+        return None if gaussian else "every round must be Gaussian differential privacy"
 
 
 class GaussianDominates(_ByMu):
@@ -73,10 +72,8 @@ class GaussianDominates(_ByMu):
     def _why_not(self, core: Composition) -> str | None:
         if core.consists_of(GaussianDP):
             return "every round is Gaussian already; use analytic-gaussian"
-        for guarantee, _ in core:
-            if not math.isfinite(guarantee.gdp_mu):
-                return f"every round must imply Gaussian privacy, and {guarantee} does not"
-        return None
+        why = "every round must imply Gaussian privacy, and {} does not"
+        return unlike(core, lambda guarantee: math.isfinite(guarantee.gdp_mu), why)
 
 
 class CentralLimit(_ByMu):
@@ -110,9 +107,8 @@ class GaussianInZCDP(_ByMu):
     kind = "lower"
 
     def _why_not(self, core: Composition) -> str | None:
-        if core.consists_of(ZCDP):
-            return None
-        return "every round must be zero-concentrated differential privacy"
+        zcdp = core.consists_of(ZCDP)
+        return None if zcdp else "every round must be zero-concentrated differential privacy"
 
     def _mu(self, core: Composition) -> float:
         return math.sqrt(2.0 * core.total(lambda guarantee: guarantee.zcdp_rho))

@@ -22,9 +22,8 @@ def _parts(core: Composition) -> ResponseCounts:
 
 
 def _needs_responses(core: Composition) -> str | None:
-    if core.consists_of(PureDP):
-        return None
-    return "every round must be pure or approximate differential privacy"
+    pure = core.consists_of(PureDP)
+    return None if pure else "every round must be pure or approximate differential privacy"
 
 
 class OptimalHomogeneous(Bound):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from simulator.theory.bounds.base import Bound
+from simulator.theory.bounds.base import Bound, unlike
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.guarantees.renyi_divergence import (
     mironov_delta,
@@ -45,10 +45,8 @@ class RDPCanonneKamathSteinke(Bound):
 
     def _why_not(self, core: Composition) -> str | None:
         order = _one_order(core)
-        for guarantee, _ in core:
-            if not math.isfinite(guarantee.renyi(order)):
-                return f"{guarantee} bounds no Renyi divergence of order {order:g}"
-        return None
+        why = f"{{}} bounds no Renyi divergence of order {order:g}"
+        return unlike(core, lambda guarantee: math.isfinite(guarantee.renyi(order)), why)
 
     def _delta(self, core: Composition, epsilon: float) -> float:
         return 0.0 if _harmless(core) else self._to_delta(core, epsilon)

@@ -13,12 +13,6 @@ from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.families import PureDP, SubsampledDP
 
 
-def _needs_samples(core: Composition) -> str | None:
-    if core.consists_of(SubsampledDP):
-        return None
-    return "every round must run on a sample, subsampled:EPSILON,DELTA,RATE"
-
-
 class AmplifiedBySampling(Bound):
     """The optimal composition of (ln(1 + q (e^epsilon - 1)), q delta)-DP rounds."""
 
@@ -35,8 +29,8 @@ class AmplifiedBySampling(Bound):
         return next((one for one in optimal if one.why_not(rounds) is None), None), rounds
 
     def _why_not(self, core: Composition) -> str | None:
-        if (reason := _needs_samples(core)) is not None:
-            return reason
+        if not core.consists_of(SubsampledDP):
+            return "every round must run on a sample, subsampled:EPSILON,DELTA,RATE"
         if self._amplified(core)[0] is None:
             return f"{core.rounds} rounds are too many to compose"
         return None

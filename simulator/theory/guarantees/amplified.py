@@ -65,27 +65,14 @@ class ShuffledDP(Guarantee):
         return self.epsilon
 
     @property
-    def _pure(self) -> PureDP:
+    def implied(self) -> PureDP:
+        """Pure differential privacy of one report."""
         return PureDP(self.pure_epsilon)
 
     @property
     def loss_variance(self) -> float:
         """As of pure differential privacy with :attr:`pure_epsilon`."""
-        return self._pure.loss_variance
-
-    @property
-    def zcdp_rho(self) -> float:
-        """As of pure differential privacy with :attr:`pure_epsilon`."""
-        return self._pure.zcdp_rho
-
-    @property
-    def gdp_mu(self) -> float:
-        """As of pure differential privacy with :attr:`pure_epsilon`."""
-        return self._pure.gdp_mu
-
-    def renyi(self, alpha: float) -> float:
-        """As of pure differential privacy with :attr:`pure_epsilon`."""
-        return self._pure.renyi(alpha)
+        return self.implied.loss_variance
 
 
 @dataclass(frozen=True)
@@ -165,14 +152,14 @@ class SubsampledDP(DominatedFamily):
         return self.amplified_epsilon if self.delta == 0.0 else math.inf
 
     @property
-    def gdp_mu(self) -> float:
-        """As of pure differential privacy with :attr:`pure_epsilon`."""
-        return PureDP(self.amplified_epsilon).gdp_mu if self.delta == 0.0 else math.inf
+    def implied(self) -> PureDP | None:
+        """Pure differential privacy when delta is 0, else None."""
+        return PureDP(self.amplified_epsilon) if self.delta == 0.0 else None
 
     @property
     def loss_variance(self) -> float:
-        """As of pure differential privacy with :attr:`pure_epsilon`."""
-        return PureDP(self.amplified_epsilon).loss_variance if self.delta == 0.0 else math.inf
+        """As of pure differential privacy when delta is 0, else infinity."""
+        return math.inf if self.implied is None else self.implied.loss_variance
 
     def renyi(self, alpha: float) -> float:
         """The divergence of the dominating pair."""

@@ -25,8 +25,6 @@ from simulator.theory.guarantees.pure import PureDP, kept, pure_delta
 from simulator.theory.guarantees.renyi import RenyiDP
 from simulator.theory.guarantees.renyi_divergence import (
     bounded_range_renyi,
-    check_order,
-    pure_renyi,
     renyi_to_delta,
 )
 from simulator.theory.laws.base import PrivacyLossLaw
@@ -83,19 +81,9 @@ class ApproxDP(Guarantee):
         return self.epsilon if self.delta == 0.0 else math.inf
 
     @property
-    def zcdp_rho(self) -> float:
-        """That of pure differential privacy when delta is 0, else infinity."""
-        return PureDP(self.epsilon).zcdp_rho if self.delta == 0.0 else math.inf
-
-    @property
-    def gdp_mu(self) -> float:
-        """That of pure differential privacy when delta is 0, else infinity."""
-        return PureDP(self.epsilon).gdp_mu if self.delta == 0.0 else math.inf
-
-    def renyi(self, alpha: float) -> float:
-        """That of pure differential privacy when delta is 0, else infinity."""
-        check_order(alpha)
-        return pure_renyi(self.epsilon, alpha) if self.delta == 0.0 else math.inf
+    def implied(self) -> Guarantee | None:
+        """Pure differential privacy when delta is 0, else None."""
+        return self.core if self.delta == 0.0 else None
 
 
 @dataclass(frozen=True)

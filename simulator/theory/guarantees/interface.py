@@ -100,6 +100,11 @@ class Guarantee(ABC):
         return self.worst_law
 
     @property
+    def implied(self) -> Guarantee | None:
+        """An implied guarantee, whose rho, mu and Renyi divergences this one has; or None."""
+        return None
+
+    @property
     def pure_epsilon(self) -> float:
         """Least epsilon of pure differential privacy implied, or infinity."""
         return math.inf
@@ -122,7 +127,7 @@ class Guarantee(ABC):
     @property
     def zcdp_rho(self) -> float:
         """Least rho of zero-concentrated differential privacy implied, or infinity."""
-        return math.inf
+        return math.inf if self.implied is None else self.implied.zcdp_rho
 
     @property
     def renyi_orders(self) -> tuple[float, ...]:
@@ -135,8 +140,10 @@ class Guarantee(ABC):
     @property
     def gdp_mu(self) -> float:
         """Least mu of Gaussian differential privacy implied, or infinity."""
-        return math.inf
+        return math.inf if self.implied is None else self.implied.gdp_mu
 
     def renyi(self, alpha: float) -> float:
         """Bound on the Renyi divergence of order ``alpha`` > 1, in nats; infinite if none."""
+        if self.implied is not None:
+            return self.implied.renyi(alpha)
         return check_order(alpha) * self.zcdp_rho

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -111,7 +112,7 @@ class WindowedQuery:
         """Bracket of delta at an epsilon >= 0 below the largest finite loss."""
         saddles = self._refine(lambda table: epsilon)
         log_delta = min(max(saddles.log_value_at(epsilon), _LOG_LEAST), _LOG_HALF)
-        found = self._delta_anchor(round(log_delta / _RUNG)).delta(epsilon)
+        found = self._anchor("delta", log_delta).delta(epsilon)
         if self._is_narrow(found):
             return found
         answers = self._delta_answers(epsilon)
@@ -122,7 +123,7 @@ class WindowedQuery:
         log_delta = math.log(max(delta - self.parts.infinite_mass, 1e-300))
         saddles, centre = self._centre(log_delta)
         answers = self._epsilon_answers(delta, centre)
-        found = answers.of(self._epsilon_anchor(round(min(log_delta, _LOG_HALF) / _RUNG)))
+        found = answers.of(self._anchor("epsilon", min(log_delta, _LOG_HALF)))
         if self._is_narrow(found):
             return found
         return found.meet(self._narrowed(answers, centre, log_delta, saddles)[0])
@@ -159,32 +160,21 @@ class WindowedQuery:
 
         return Answers(of, step)
 
-    def _delta_anchor(self, rung: int) -> Anchor:
-        """The anchor of a rung for questions of delta."""
-        if ("delta", rung) not in self._anchors:
-            log_delta = min(rung * _RUNG, _LOG_HALF)
-            saddles, centre = self._centre(log_delta)
-            answers = self._delta_answers(centre)
-            _, anchor = self._narrowed(answers, centre, log_delta, saddles, share=_CLOSER)
-            self._keep(("delta", rung), anchor)
-        return self._anchors["delta", rung]
-
-    def _epsilon_anchor(self, rung: int) -> Anchor:
-        """The anchor of a rung for questions of epsilon."""
-        if ("epsilon", rung) not in self._anchors:
+    def _anchor(self, kind: Literal["delta", "epsilon"], log_delta: float) -> Anchor:
+        """The anchor of the nearest rung; it is kept, with the last ones that memory holds."""
+        kept, rung = self._anchors, round(log_delta / _RUNG)
+        if (kind, rung) not in kept:
             log_delta = min(rung * _RUNG, _LOG_HALF)
             saddles, centre = self._centre(log_delta)
             delta = min(math.exp(log_delta) + self.parts.infinite_mass, 1.0)
-            answers = self._epsilon_answers(delta, centre)
-            _, anchor = self._narrowed(answers, centre, log_delta, saddles, share=_CLOSER)
-            self._keep(("epsilon", rung), anchor)
-        return self._anchors["epsilon", rung]
-
-    def _keep(self, place: tuple[str, int], anchor: Anchor) -> None:
-        """Keep an anchor, and of the earlier ones the last that memory holds."""
-        self._anchors[place] = anchor
-        while len(self._anchors) > 1 and sum(a.below.size for a in self._anchors.values()) > _KEPT:
-            del self._anchors[next(iter(self._anchors))]
+            of_epsilon = kind == "epsilon"
+            answers = (
+                self._epsilon_answers(delta, centre) if of_epsilon else self._delta_answers(centre)
+            )
+            _, kept[kind, rung] = self._narrowed(answers, centre, log_delta, saddles, share=_CLOSER)
+            while len(kept) > 1 and sum(anchor.below.size for anchor in kept.values()) > _KEPT:
+                del kept[next(iter(kept))]
+        return kept[kind, rung]
 
     def _narrowed(
         self,

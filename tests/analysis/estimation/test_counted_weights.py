@@ -105,7 +105,6 @@ def test_cells_are_bounded_and_their_means_stay_sharp(monkeypatch):
         ({"largest_weights": np.array([9.0, 0.0])}, "ends lie outside"),
         ({"keys": np.array([5, 1], np.int32)}, "out of order"),
         ({"level": 9}, "an unknown width"),
-        ({"places": np.zeros(2)}, "of type float64"),
     ],
 )
 def test_cells_that_no_losses_have_left_are_refused(change, complaint):
