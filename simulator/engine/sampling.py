@@ -6,6 +6,9 @@ in experiment 0, its negative in experiment 1) and h the history. The weight of 
 W = exp(sum of psi_i - theta_i s_i), and E_Q[W f] = E_b[f] for any adaptive adversary, even when
 theta depends on the history, because each round's factor has conditional mean 1 (Siegmund 1976;
 Asmussen and Glynn 2007, chapter VI).
+
+The draws are seeded by the ``kind`` of a measure, not by its parameters, and computed parameters
+are :func:`rounded`: the last bit of a computation differs between processors.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, numeral, open_probability
@@ -32,6 +36,7 @@ class Tilted:
 
     theta: float
 
+    kind: ClassVar[str] = "tilted"
     pilot: ClassVar[Callable[..., Sampling]]
     """``Tilted.pilot(...)`` chooses a measure on held-out draws; set here by a higher room."""
 
@@ -74,6 +79,7 @@ class Steered:
     grid: np.ndarray
     span: tuple[float, float]
     name: str = field(init=False)
+    kind: ClassVar[str] = "steered"
 
     def __post_init__(self) -> None:
         low, high = self.span
@@ -108,6 +114,7 @@ class Covering:
     """
 
     theta: float
+    kind: ClassVar[str] = "covering"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "theta", finite("theta", self.theta))
@@ -138,6 +145,7 @@ class Guarded:
     beside: Tilted | Steered
     theta: float
     share: float
+    kind: ClassVar[str] = "guarded"
 
     def __post_init__(self) -> None:
         if not isinstance(self.beside, Tilted | Steered):
@@ -206,6 +214,19 @@ def parse_sampling(text: str) -> Sampling:
     except ValueError:
         raise InvalidInput(f"no sampling measure can be read from {text!r}") from None
 
+
+def rounded(parameters: ArrayLike) -> np.ndarray:
+    """The parameters of a measure to BITS significant bits, in their shape.
+
+    Any measure is valid; these have the same parameters on every processor, unless a computed one
+    lies within its rounding errors of the middle between two of them.
+    """
+    mantissa, exponent = np.frexp(np.asarray(parameters, dtype=np.float64))
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, BITS)), exponent - BITS))
+
+
+BITS = 20
+"""Significant bits of a computed parameter."""
 
 LARGEST_PSI = 1e6
 """Largest psi(theta) of one round; beyond, a weight e^{psi - theta loss} has no correct digits."""

@@ -39,6 +39,9 @@ MOST_ROUNDS = 10**15
 GOAL = ("trials", "keep_views")
 """The fields that may be raised for a stored run; its blocks are part of the larger run."""
 
+DRAWS = "seeded by the kind of measure"
+"""The stream of draws under a measure, which a stored run has to have in order to go on."""
+
 MADE_OF = ("adversary", "family", "relation", "sampling", "filter")
 """The fields that may hold a user's code."""
 
@@ -66,7 +69,8 @@ class Specification:
         None for losses up to SUMMARY_ABOVE trials. No draw depends on it.
     trust : if False the challenges that are sent are recorded, so that their declared likelihoods
         can be tested. No number depends on it.
-    task : a number that seeds the draws, made from names and numbers only.
+    task : a number that seeds the draws, made from names and numbers only, and from the kind of
+        the measure: its parameters may be computed, and differ by an ulp between processors.
     code : the fingerprint of the adversary and of all other fields that may hold a user's code,
         taken when the specification is made. A kernel is compiled per fingerprint.
     """
@@ -109,7 +113,9 @@ class Specification:
             budget = RULE_BLOCK_ROUNDS if self.is_rule else GENERATOR_BLOCK_ROUNDS
             object.__setattr__(self, "block_size", max(1, min(1 << 16, budget // self.rounds)))
         self._check_keep()
-        text = repr(sorted((k, v) for k, v in self.describe().items() if k != "trials"))
+        kind = "None" if self.sampling is None else self.sampling.kind
+        seeding = self.describe() | {"sampling": kind}
+        text = repr(sorted((k, v) for k, v in seeding.items() if k != "trials"))
         digest = hashlib.sha256(text.encode()).digest()
         object.__setattr__(self, "task", int.from_bytes(digest[:8], "big"))
         walk = Walk()
@@ -184,7 +190,7 @@ class Specification:
         return type(self.adversary).__name__
 
     def describe(self) -> dict[str, Any]:
-        """The names and numbers that seed the draws; equal descriptions have equal draws."""
+        """The names and numbers that name the play; equal descriptions have equal draws."""
         return {
             "adversary": self.name,
             "family": str(self.family),
@@ -215,6 +221,8 @@ class Specification:
     def identity(self) -> dict[str, Any]:
         """The description and all else that the recorded result depends on, except the goal."""
         described = {name: value for name, value in self.describe().items() if name not in GOAL}
+        if self.sampling is not None:
+            described["draws"] = DRAWS
         return described | {
             "trace": self.trace,
             "fingerprint_format": FORMAT,

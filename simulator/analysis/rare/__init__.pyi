@@ -3,9 +3,9 @@ from .doob import StateGraph, enumerate_states
 from .events import RareEvent, estimate_rare
 from .methods import METHODS
 from .pilot import pilot_tilt
-from .selection import Covering, Guarded, Steered
+from .selection import Covering, Guarded
 from .splitting import split
-from .steering import steer
+from .steering import Steered, steer
 
 __all__ = [
     "METHODS",
