@@ -57,9 +57,9 @@ class Entry(ABC):
     name: str
 
     @property
-    @abstractmethod
     def exact(self) -> bool:
         """Whether its options are all of its choices, with finitely many losses each."""
+        return False
 
     @property
     @abstractmethod
@@ -137,11 +137,6 @@ class FreeEntry(Entry):
             )
 
     @property
-    def exact(self) -> bool:
-        """False: parameters between two options are choices too."""
-        return False
-
-    @property
     def lengths(self) -> tuple[float, ...]:
         """Both ends."""
         return (self.low, self.high)
@@ -182,11 +177,6 @@ class BoundedRangeEntry(Entry):
     """The exponential mechanism: any extremal pair of bounded range ``width``."""
 
     width: float
-
-    @property
-    def exact(self) -> bool:
-        """False: any loss t between grid points is a choice too."""
-        return False
 
     @property
     def lengths(self) -> tuple[float, ...]:

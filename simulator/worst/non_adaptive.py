@@ -187,7 +187,7 @@ def _ends(
 
 def _composed_once(graph: GameGraph, options: int) -> GameGraph:
     """Return the graph of the count vectors of a graph's nodes, each composed in one order."""
-    vectors = _count_vectors(graph)
+    vectors: list[tuple[int, ...]] = sorted(set(graph.states), key=sum)
     place = {vector: node for node, vector in enumerate(vectors)}
     follow = np.full((len(vectors), options), CLOSED, dtype=np.int32)
     for vector, node in place.items():
@@ -197,11 +197,6 @@ def _composed_once(graph: GameGraph, options: int) -> GameGraph:
                 follow[node, option] = place[before]
                 break
     return GameGraph(follow)
-
-
-def _count_vectors(graph: GameGraph) -> list[tuple[int, ...]]:
-    """Return the count vectors of a graph's nodes, smallest sum first."""
-    return sorted(set(graph.states), key=sum)
 
 
 def dominating_delta(

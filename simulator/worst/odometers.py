@@ -37,7 +37,7 @@ from simulator.worst.menu import FreeEntry
 from simulator.worst.menu_parsing import entries
 from simulator.worst.policy import Policy
 from simulator.worst.recursion import lower_values, upper_values
-from simulator.worst.refining import refined
+from simulator.worst.refining import refined, verdict_of
 
 
 class Odometer(Protocol):
@@ -79,9 +79,7 @@ class WorstOdometer:
     @property
     def verdict(self) -> str:
         """Whether it keeps its promise: sound, broken or undecided."""
-        if self.delta.lower > self.announced:
-            return "broken"
-        return "sound" if self.delta.upper <= self.announced else "undecided"
+        return verdict_of(self.delta, self.announced)
 
     @property
     def adversary(self) -> Rule:

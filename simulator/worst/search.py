@@ -27,7 +27,7 @@ from simulator.worst.non_adaptive import (
 )
 from simulator.worst.own_filter import OwnFilter, promise_of
 from simulator.worst.policy import Policy
-from simulator.worst.refining import allowed, close, refined
+from simulator.worst.refining import allowed, close, refined, verdict_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,11 +134,7 @@ class WorstCase:
     def verdict(self) -> str | None:
         """Whether the filter keeps its promise: sound, broken or undecided; None without one."""
         promised = self.promised
-        if promised is None:
-            return None
-        if self.delta.lower > promised:
-            return "broken"
-        return "sound" if self.delta.upper <= promised else "undecided"
+        return None if promised is None else verdict_of(self.delta, promised)
 
     @property
     def verdict_reason(self) -> str:

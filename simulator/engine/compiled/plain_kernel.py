@@ -190,21 +190,37 @@ class Engine:
         s = specification
         coins = generator(s.seed, s.task, Stream.COINS, block)
         noise = generator(s.seed, s.task, Stream.mechanism(b), block)
-        first = block * s.block_size
         losses = np.empty(s.trials_in(block))
         trace = np.zeros((3, s.rounds)) if s.trace else None
-        views = []
-        kept = s.views_in(block)
-        for t in range(kept):  # one at a time, to record the state of the coins
-            state = record(coins)
-            answers = np.empty((1, s.rounds))
+
+        def play(part: slice, first: int, answers: np.ndarray | None) -> None:
             self.play(
-                b, coins, noise, losses[t : t + 1], s.rounds,
-                trace=trace, answers=answers, first_trial=first + t,
+                b, coins, noise, losses[part], s.rounds,
+                trace=trace, answers=answers, first_trial=first,
             )  # fmt: skip
-            views.append(View(b, first + t, state, tuple(answers[0].tolist())))
-        self.play(b, coins, noise, losses[kept:], s.rounds, trace=trace, first_trial=first + kept)
-        return Outcome(b, block, losses, trace, tuple(views))
+
+        return Outcome(b, block, losses, trace, play_in_parts(s, b, block, coins, play))
+
+
+def play_in_parts(
+    specification: Specification,
+    b: int,
+    block: int,
+    coins: np.random.Generator,
+    play: Callable[[slice, int, np.ndarray | None], None],
+) -> tuple[View, ...]:
+    """Play a block and return the kept views, whose trials are played one at a time.
+
+    ``play(part, first, answers)`` plays a slice of the block from the trial numbered ``first`` on.
+    """
+    s = specification
+    first, kept, views = block * s.block_size, s.views_in(block), []
+    for t in range(kept):
+        state, answers = record(coins), np.empty((1, s.rounds))
+        play(slice(t, t + 1), first + t, answers)
+        views.append(View(b, first + t, state, tuple(answers[0].tolist())))
+    play(slice(kept, None), first + kept, None)
+    return tuple(views)
 
 
 Ending = tuple[int, int, int, int, float, float, float]

@@ -24,7 +24,7 @@ from simulator.engine.compiled.compiling import (
     unowned,
 )
 from simulator.engine.compiled.menu import Menu
-from simulator.engine.compiled.plain_kernel import raise_if_ended_early
+from simulator.engine.compiled.plain_kernel import play_in_parts, raise_if_ended_early
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.promises import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE
 from simulator.engine.sampling import (
@@ -35,9 +35,8 @@ from simulator.engine.sampling import (
     require_digits,
 )
 from simulator.engine.specification import Specification
-from simulator.engine.views.views import View
 from simulator.foundations.errors import NotApplicable
-from simulator.foundations.seeds import Stream, generator, record
+from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import Scalars
 from simulator.theory.filters.families import Filter
 from simulator.theory.guarantees.families import Guarantee
@@ -257,48 +256,34 @@ class TiltedEngine:
     def play_block(self, specification: Specification, b: int, block: int) -> Outcome:
         """Play one block of experiment ``b`` under the specification's sampling."""
         s = specification
-        assert isinstance(s.sampling, RoundByRound)
+        sampling = s.sampling
+        assert isinstance(sampling, RoundByRound)
         coins = generator(s.seed, s.task, Stream.COINS, block)
         noise = generator(s.seed, s.task, Stream.mechanism(b), block)
-        first = block * s.block_size
         signed = np.empty(s.trials_in(block))
         log_weights = np.empty_like(signed)
-        views = []
-        kept = s.views_in(block)
-        for t in range(kept):  # one at a time, to record the state of the coins
-            state = record(coins)
-            answers = np.empty((1, s.rounds))
-            one = slice(t, t + 1)
+
+        def play(part: slice, first: int, answers: np.ndarray | None) -> None:
             self.play(
-                b, s.sampling, s.rounds, coins, noise,
-                losses=signed[one], log_weights=log_weights[one], answers=answers,
-                first_trial=first + t,
+                b, sampling, s.rounds, coins, noise, losses=signed[part],
+                log_weights=log_weights[part], answers=answers, first_trial=first,
             )  # fmt: skip
-            views.append(View(b, first + t, state, tuple(answers[0].tolist())))
-        rest = slice(kept, None)
-        self.play(
-            b, s.sampling, s.rounds, coins, noise,
-            losses=signed[rest], log_weights=log_weights[rest], first_trial=first + kept,
-        )  # fmt: skip
-        losses = -signed if b else signed
-        return Outcome(b, block, losses, None, tuple(views), log_weights=log_weights)
+
+        views = play_in_parts(s, b, block, coins, play)
+        return Outcome(b, block, -signed if b else signed, None, views, log_weights=log_weights)
 
 
 def tilt_table(menu: Menu, sampling: RoundByRound) -> np.ndarray:
     """Every entry's tilted law at every level, one row each: shape (entries * levels, widest)."""
     count = len(sampling.levels)
-    table = np.zeros((len(menu.kind) * count, widest_tilt(menu)))
+    widest = max(width_of(menu.kinds[k])(p) for k, p in zip(menu.kind, menu.params))
+    table = np.zeros((len(menu.kind) * count, widest))
     for entry, kind in enumerate(menu.kind):
         for level, theta in enumerate(sampling.levels):
             row = table[entry * count + level]
             tilt_of(menu.kinds[kind])(menu.params[entry], float(theta), row)
             require_digits(menu.kinds[kind].name, float(theta), float(row[0]))
     return table
-
-
-def widest_tilt(menu: Menu) -> int:
-    """The largest size of a tilted law of the menu."""
-    return max(width_of(menu.kinds[k])(p) for k, p in zip(menu.kind, menu.params))
 
 
 def width_of(kind: Scalars) -> Callable[..., int]:

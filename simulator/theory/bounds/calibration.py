@@ -60,17 +60,14 @@ def calibrate(
     target_delta = open_probability("target delta", target_delta)
     Composition.repeat(family(1.0), rounds)  # checks the arguments before any work
     rungs = []
-    for entry in _quick_bounds() if bounds is None else bounds:
+    quick = (entry for entry in all_bounds() if not entry.costly)
+    for entry in quick if bounds is None else bounds:
         value = _largest(entry, target_epsilon, target_delta, rounds, family)
         if value is not None:
             rungs.append(Rung(entry.name, entry.kind, family(value), value, entry.source))
     if bounds is None and isinstance(family(1.0), PureDP):
         rungs.extend(_corollary_3_21(target_epsilon, target_delta, rounds))
     return sorted(rungs, key=lambda rung: rung.value)
-
-
-def _quick_bounds() -> list[Bound]:
-    return [entry for entry in all_bounds() if not entry.costly]
 
 
 def _largest(
@@ -121,6 +118,3 @@ def corollary_3_21(epsilon: float, delta: float, rounds: int) -> float:
     Source: Dwork and Roth 2014, Corollary 3.21.
     """
     return epsilon / (2.0 * math.sqrt(2.0 * rounds * -math.log(delta)))
-
-
-__all__ = ["Rung", "calibrate", "corollary_3_21"]

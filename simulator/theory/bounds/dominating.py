@@ -30,10 +30,11 @@ class DominatingPairs(Bound):
     kind: ClassVar[Kind] = "exact"
 
     def _why_not(self, core: Composition) -> str | None:
-        if not any(isinstance(guarantee, DominatedFamily) for guarantee, _ in core):
-            return "no round is of a family given by its pair; others have bounds of their own"
         why = "every round must be of a family with a worst pair, unlike {}"
-        return unlike(core, lambda guarantee: guarantee.worst_law is not None, why)
+        reason = unlike(core, lambda guarantee: guarantee.worst_law is not None, why)
+        if reason or any(isinstance(guarantee, DominatedFamily) for guarantee, _ in core):
+            return reason
+        return "no round is of a family given by its pair; others have bounds of their own"
 
     def _composed(self, core: Composition) -> tuple[PLD, ...]:
         return (_composition(core, _worst),)
@@ -65,10 +66,11 @@ class BothDirections(DominatingPairs):
     kind = "upper"
 
     def _why_not(self, core: Composition) -> str | None:
-        if all(guarantee.worst_law is not None for guarantee, _ in core):
-            return "every round's family has a worst pair"
         why = "every round must be of a family with a dominating pair, unlike {}"
-        return unlike(core, lambda guarantee: guarantee.dominating_law is not None, why)
+        reason = unlike(core, lambda guarantee: guarantee.dominating_law is not None, why)
+        if reason or any(guarantee.worst_law is None for guarantee, _ in core):
+            return reason
+        return "every round's family has a worst pair"
 
     def _composed(self, core: Composition) -> tuple[PLD, ...]:
         return (_composition(core, _dominating),)

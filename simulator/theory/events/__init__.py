@@ -22,12 +22,8 @@ from simulator.theory.events.noise_leaves import (
     GaussianMixtureEvent,
     StaircaseEvent,
 )
-from simulator.theory.events.sampling import (
-    SampledWithReplacementEvent,
-    SubsampledEvent,
-    subsampled,
-)
-from simulator.theory.events.selection import SelectedEvent, select
+from simulator.theory.events.sampling import SampledWithReplacementEvent, SubsampledEvent
+from simulator.theory.events.selection import SelectedEvent
 from simulator.theory.events.tree import (
     ComposedEvent,
     EventRounds,
@@ -47,8 +43,10 @@ nothing = NothingEvent
 promise = PromiseEvent
 randomized_response = RandomizedResponseEvent
 sampled_with_replacement = SampledWithReplacementEvent
+select = SelectedEvent
 self_compose = RepeatedEvent
 staircase = StaircaseEvent
+subsampled = SubsampledEvent
 tree_aggregation = TreeAggregationEvent
 
 __all__ = [

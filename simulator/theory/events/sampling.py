@@ -42,7 +42,9 @@ _UP = 1.0 + 2.0**-45
 
 @dataclass(frozen=True)
 class SubsampledEvent(EventTree):
-    """An event on a secret sample; a new sample is drawn for each repetition.
+    """An event on a secret sample, as ``subsampled(gaussian(1.0), 0.01)``.
+
+    A new sample is drawn for each repetition.
 
     ``poisson`` keeps every record independently with probability ``rate``; its pair is known under
     add-remove. ``without_replacement`` draws the share ``rate`` of the records; its pair, and the
@@ -184,8 +186,3 @@ class SampledWithReplacementEvent(EventTree):
 
 def _at(once: EventRounds, where: str) -> EventRounds:
     return replace(once, where=where, count=1)
-
-
-def subsampled(event: EventTree, rate: float, sampling: Sampling = "poisson") -> SubsampledEvent:
-    """``subsampled(gaussian(1.0), 0.01)``; see :class:`SubsampledEvent`."""
-    return SubsampledEvent(event, rate, sampling)

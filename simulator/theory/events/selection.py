@@ -37,6 +37,8 @@ ORDERS: tuple[float, ...] = (
 class SelectedEvent(EventTree):
     """Run an event a random number of times and release the run of the best score.
 
+    ``select(self_compose(subsampled(gaussian(1.0), 0.01), 1000), mean=10)``.
+
     The number of runs has the given mean. It is geometric for ``shape`` 1, logarithmic for 0,
     truncated negative binomial for any other finite shape > -1, and Poisson (possibly no run) for
     an infinite shape.
@@ -139,8 +141,3 @@ def _gamma(mean: float, shape: float) -> float:
     while _mean(gamma, shape) < mean:
         gamma *= 1.0 - 1e-12
     return gamma * (1.0 - 1e-9)
-
-
-def select(event: EventTree, mean: float, shape: float = 1.0) -> SelectedEvent:
-    """``select(self_compose(subsampled(gaussian(1.0), 0.01), 1000), mean=10)``."""
-    return SelectedEvent(event, mean, shape)

@@ -23,6 +23,8 @@ RealOrComplex = NDArray[Any]
 
 _EMPTY: Floats = np.empty(0)
 _ROUNDING = 16 * float(np.finfo(float).eps)
+_BLOCK = 1 << 15
+"""Most exponentials in memory at once."""
 
 
 class PrivacyLossLaw(ABC):
@@ -137,3 +139,18 @@ class PrivacyLossLaw(ABC):
         logs = (self.atom_log_masses - under * self.atom_losses)[inside]
         smooth = self.continuous_masses(np.array([low, high]))[under]
         return float(np.exp(logs).sum() + smooth[0])
+
+
+def log_mean_exp(theta: ArrayLike, losses: Floats, log_masses: Floats) -> RealOrComplex:
+    """The logarithm of the mean of exp(theta L) over points of a law; shape of theta."""
+    points = np.asarray(theta)
+    if losses.size == 0 or points.size == 0:
+        return np.full(points.shape, -np.inf)
+    flat, block, parts = points.ravel(), max(_BLOCK // losses.size, 1), []
+    for start in range(0, flat.size, block):
+        exponents = flat[start : start + block, None] * losses + log_masses
+        # scipy's complex logsumexp is much slower.
+        top = exponents.real.max(axis=-1)
+        with np.errstate(divide="ignore"):
+            parts.append(np.log(np.exp(exponents - top[:, None]).sum(axis=-1)) + top)
+    return np.asarray(np.concatenate(parts).reshape(points.shape))

@@ -11,10 +11,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
-
-_BLOCK = 1 << 15
-"""Most exponentials in memory at once."""
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex, log_mean_exp
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,19 +113,7 @@ class FiniteLaw(PrivacyLossLaw):
         return float(np.exp(self.log_masses) @ (self.losses - self.mean) ** 2)
 
     def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
-        points = np.asarray(theta)
-        if self.losses.size == 0 or points.size == 0:
-            return np.full(points.shape, -np.inf)
-        flat, block = points.ravel(), max(_BLOCK // self.losses.size, 1)
-        parts = [self._log_mgf(flat[i : i + block]) for i in range(0, flat.size, block)]
-        return np.asarray(np.concatenate(parts).reshape(points.shape))
-
-    def _log_mgf(self, points: RealOrComplex) -> RealOrComplex:
-        exponents = points[:, None] * self.losses + self.log_masses
-        # scipy's complex logsumexp is much slower.
-        top = exponents.real.max(axis=-1)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(np.exp(exponents - top[:, None]).sum(axis=-1)) + top)
+        return log_mean_exp(theta, self.losses, self.log_masses)
 
     def delta(self, epsilon: float) -> float:
         over = self.losses > epsilon

@@ -8,9 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex
-
-_BLOCK = 1 << 18
+from simulator.theory.laws.base import Floats, PrivacyLossLaw, RealOrComplex, log_mean_exp
 
 
 def points_of_cells(law: PrivacyLossLaw, edges: Floats) -> tuple[Floats, Floats]:
@@ -49,14 +47,4 @@ class QuadratureLaw(PrivacyLossLaw):
         return float("inf") if self.infinite_mass > 0 else float(np.exp(logs) @ centred**2)
 
     def log_mgf(self, theta: ArrayLike) -> RealOrComplex:
-        losses, logs = self._points
-        points = np.asarray(theta)
-        if losses.size == 0:
-            return np.full(points.shape, -np.inf)
-        flat, block = points.ravel(), max(_BLOCK // max(losses.size, 1), 1)
-        parts = [np.zeros(0, dtype=points.dtype)]
-        for start in range(0, flat.size, block):
-            exponents = flat[start : start + block, None] * losses + logs
-            top = exponents.real.max(axis=-1)
-            parts.append(np.log(np.exp(exponents - top[:, None]).sum(axis=-1)) + top)
-        return np.asarray(np.concatenate(parts).reshape(points.shape))
+        return log_mean_exp(theta, *self._points)

@@ -36,11 +36,6 @@ def pairs_tried(reports: int) -> range:
     return range(others + 1 if reports <= _EVERY_PAIR else _FEW_PAIRS)
 
 
-def tries_every_pair(reports: int) -> bool:
-    """Whether the pairs tried include the worst of all."""
-    return reports <= _EVERY_PAIR
-
-
 def counts(epsilon: float, reports: int, ones: int) -> tuple[tuple[Floats, Floats], float]:
     """Probabilities of the counts without her 1 and with it, and their relative error.
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -59,6 +60,19 @@ class SampledLaw(QuadratureLaw):
         """The law at rate 1."""
         return base
 
+    @cached_property
+    @abstractmethod
+    def _atoms(self) -> tuple[Floats, Floats]:
+        """Losses and log masses of the atoms."""
+
+    @property
+    def atom_losses(self) -> Floats:
+        return self._atoms[0]
+
+    @property
+    def atom_log_masses(self) -> Floats:
+        return self._atoms[1]
+
     @property
     def is_discrete(self) -> bool:
         return self.rate == 0.0 or self.base.is_discrete
@@ -104,17 +118,9 @@ class PoissonSubsampledLaw(SampledLaw):
         lost = self.base.infinite_mass
         return (lost, 0.0) if self.rate == 1.0 else (0.0, lost)
 
-    @property
-    def atom_losses(self) -> Floats:
-        return self._atoms[0]
-
-    @property
-    def atom_log_masses(self) -> Floats:
-        return self._atoms[1]
-
     @cached_property
     def _atoms(self) -> tuple[Floats, Floats]:
-        """Losses and log masses of the atoms, that of the base's infinite mass included."""
+        # that of the base's infinite mass included
         losses = -mixed_loss(-self.base.atom_losses, self.rate)
         logs = self.base.atom_log_masses
         if self._certain[1]:
@@ -204,14 +210,6 @@ class SampledWithoutReplacementLaw(SampledLaw):
     @property
     def dual_infinite_mass(self) -> float:  # type: ignore[override]
         return self._below.dual_infinite_mass
-
-    @property
-    def atom_losses(self) -> Floats:
-        return self._atoms[0]
-
-    @property
-    def atom_log_masses(self) -> Floats:
-        return self._atoms[1]
 
     @cached_property
     def _atoms(self) -> tuple[Floats, Floats]:

@@ -48,17 +48,13 @@ def _quick(tail: Tail, delta: float, start: float, low: float, high: float) -> B
         if abs(step) <= _CLOSE * width:
             apart = (0.5 + 2 * _CLOSE) * width
             below, above = epsilon - apart, epsilon + apart
-            if low < below and above < high and _holds(tail, delta, below, above):
-                return Bracket(below, above)
-            return None
+            inside = low < below and above < high
+            holds = inside and tail.at(below).lower > delta and tail.at(above).upper <= delta
+            return Bracket(below, above) if holds else None
         epsilon += min(max(step, -tail.reach), tail.reach)
         if not low < epsilon < high:
             return None
     return None
-
-
-def _holds(tail: Tail, delta: float, below: float, above: float) -> bool:
-    return tail.at(below).lower > delta and tail.at(above).upper <= delta
 
 
 def upper_end(tail: Tail, delta: float, start: float, low: float, high: float) -> float:
