@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from experiments.coverage import spenders
 from experiments.coverage.adversaries import suite
 from experiments.coverage.running import CONFIDENCE, Outcome, measure, tasks
 from experiments.coverage.table import (
@@ -34,7 +35,13 @@ KEPT = 300
 LIGHT = ("feint", "needle", "drip", "hit-and-run", "automaton-0")
 
 
-def write(found: list[Row], outcomes: list[Outcome], made: dict[str, Any], folder: Path) -> None:
+def write(
+    found: list[Row],
+    outcomes: list[Outcome],
+    widths: list[spenders.Width],
+    made: dict[str, Any],
+    folder: Path,
+) -> None:
     """Write coverage.json, with what made it, and coverage.md."""
     whole = {
         "confidence": CONFIDENCE,
@@ -43,6 +50,7 @@ def write(found: list[Row], outcomes: list[Outcome], made: dict[str, Any], folde
         **made,
         "rows": [row.as_dict() for row in found],
         "calls": [call.as_dict() for call in call_rows(outcomes)],
+        "spenders": [width.as_dict() for width in widths],
         "missed_claims": [as_json(o) for o in outcomes if missed_claim(o)][:KEPT],
         "failures": [as_json(o) for o in outcomes if o.status == "failed"][:KEPT],
         "provenance": provenance(),
@@ -50,7 +58,8 @@ def write(found: list[Row], outcomes: list[Outcome], made: dict[str, Any], folde
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(whole, indent=1, allow_nan=False, default=float) + "\n"
     (folder / "coverage.json").write_text(text, encoding="utf-8")
-    (folder / "coverage.md").write_text(markdown(found, call_rows(outcomes)), encoding="utf-8")
+    tables = markdown(found, call_rows(outcomes)) + "\n" + spenders.markdown(widths)
+    (folder / "coverage.md").write_text(tables, encoding="utf-8")
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
@@ -89,6 +98,8 @@ def main(arguments: list[str] | None = None) -> int:
     todo = tasks(names, options.seed, options.minutes, options.workers, most)
     outcomes = measure(todo, options.workers)
     found = rows(outcomes)
+    partly = options.light or options.only
+    widths = [] if partly else spenders.widths(options.workers, spenders.TRIALS)
     made = {
         "seed": options.seed,
         "minutes": options.minutes,
@@ -98,7 +109,8 @@ def main(arguments: list[str] | None = None) -> int:
         "seconds": round(time.perf_counter() - start, 1),
     }
     print(markdown(found, call_rows(outcomes)))
-    write(found, outcomes, made, options.folder)
+    print(spenders.markdown(widths))
+    write(found, outcomes, widths, made, options.folder)
     print(f"written     {options.folder / 'coverage.json'}", file=sys.stderr)
     return int(any(row.verdict == "broken" or row.failed for row in found))
 

@@ -13,6 +13,7 @@ from experiments.coverage.adversaries import designed, suite
 from experiments.coverage.automata import automata
 from experiments.coverage.cases import at_atom
 from experiments.coverage.entries import between, gaussian, laplace
+from experiments.coverage.spenders import spenders, width
 from experiments.coverage.subject import Subject
 from experiments.coverage.truth import REFUSED, law_of
 from simulator import PureDP, simulate
@@ -137,7 +138,9 @@ class Scripted:
         return 7 if self.number * most < 1.0 else 8
 
 
-@pytest.mark.parametrize("subject", [s for s in DESIGNED if s.generator], ids=name_of)
+@pytest.mark.parametrize(
+    "subject", [*(s for s in DESIGNED if s.generator), *spenders()], ids=name_of
+)
 def test_a_generator_does_what_its_step_does(subject):
     draw = np.random.default_rng(3)
     seen = set()
@@ -157,6 +160,14 @@ def test_a_generator_does_what_its_step_does(subject):
             answer = answers[-1] if draw.random() < ones**0.2 else draw.choice(answers)
             answer = min(answer, 1.0) if subject.name in ("window", "diary") else answer
     assert seen == set(range(len(subject.entries))), "a move was never compared"
+
+
+def test_ends_are_narrow_where_an_adversary_spends_what_its_family_allows():
+    found = width(3, trials=1500)  # randomized response, weaker while ahead: all of the family's
+    assert found.share > 0.9
+    assert not found.missed
+    assert found.ratio < 1.2
+    assert replace(found, lower=1.1 * found.truth.upper).missed
 
 
 def ignoring(state, i, answer, coins):
