@@ -79,13 +79,12 @@ def budget_graph(costs: Sequence[int], capacity: int, rounds: int | None = None)
         rounds = None if prices.min() > 0 else rounds
     if rounds is None:
         require_an_end(prices.min() > 0)
-        _require_nodes(capacity + 1)
-        left = np.arange(capacity + 1)[:, None] - prices
-        return GameGraph(np.where(left >= 0, left, CLOSED).astype(np.int32))
-    _require_nodes((capacity + 1) * (rounds + 1))
-    left = np.arange(capacity + 1)[:, None] - prices
-    layer = np.where(left >= 0, left, CLOSED)
     width = capacity + 1
+    _require_nodes(width * (1 if rounds is None else rounds + 1))
+    left = np.arange(width)[:, None] - prices
+    layer = np.where(left >= 0, left, CLOSED)
+    if rounds is None:
+        return GameGraph(layer.astype(np.int32))
     layers = [np.full_like(layer, CLOSED)]
     layers += [np.where(layer >= 0, layer + i * width, CLOSED) for i in range(rounds)]
     return GameGraph(np.concatenate(layers).astype(np.int32))

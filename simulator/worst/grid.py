@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.lattice import common_step
-from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.outward import UNIT
 
@@ -155,13 +155,6 @@ class NearestLayout:
         return self._tilted.sum(won, start, points)
 
 
-def cell_masses(law: PrivacyLossLaw, edges: GridArray) -> tuple[GridArray, GridArray]:
-    """Masses in experiments 0 and 1 of the law's continuous part between the edges."""
-    if law.is_discrete:
-        return np.zeros(len(edges) - 1), np.zeros(len(edges) - 1)
-    return law.continuous_masses(edges)
-
-
 def support(law: PrivacyLossLaw) -> tuple[float, float]:
     """The range of finite losses, with at most the probability TAIL outside on either side."""
     return loss_range(law, TAIL)
@@ -199,11 +192,11 @@ def outward_layout(law: PrivacyLossLaw, step: float) -> Layout:
     low, high = support(law)
     first, last = math.floor(low / step + ON_POINT), math.ceil(high / step - ON_POINT)
     last = max(last, first + 1)
-    points = np.arange(first, last + 1) * step
+    points: Floats = np.arange(first, last + 1, dtype=np.float64) * step
     weights = np.zeros(len(points))
     infinite = law.infinite_mass
     if not law.is_discrete:
-        under0, under1 = cell_masses(law, points)
+        under0, under1 = law.continuous_masses(points)
         # on the cell from z to z + step the masses w of its ends have w + w' = m0 and
         # w e^-z + w' e^-(z + step) = m1
         with np.errstate(over="ignore", invalid="ignore"):
@@ -213,11 +206,13 @@ def outward_layout(law: PrivacyLossLaw, step: float) -> Layout:
         lower = np.clip(lower / -math.expm1(-step), 0.0, under0)
         weights[:-1] += lower
         weights[1:] += under0 - lower
-        above0, above1 = (float(m[0]) for m in cell_masses(law, np.array([points[-1], np.inf])))
+        above0, above1 = (
+            float(m[0]) for m in law.continuous_masses(np.array([points[-1], np.inf]))
+        )
         kept = min(above1 * math.exp(min(points[-1], 700.0)), above0)
         weights[-1] += kept
         infinite += above0 - kept
-        weights[0] += float(cell_masses(law, np.array([-np.inf, points[0]]))[0][0])
+        weights[0] += float(law.continuous_masses(np.array([-np.inf, points[0]]))[0][0])
     error = 0.0
     for loss, log_mass in zip(law.atom_losses, law.atom_log_masses):
         place = loss / step - first
@@ -248,9 +243,9 @@ def nearest_layout(law: PrivacyLossLaw, step: float) -> NearestLayout:
     tilted = np.zeros(len(places))
     gained = np.zeros(len(places))
     if not law.is_discrete:
-        edges = (np.arange(first, last + 2) - 0.5) * step
+        edges: Floats = (np.arange(first, last + 2, dtype=np.float64) - 0.5) * step
         edges[0], edges[-1] = -np.inf, np.inf
-        under0, under1 = cell_masses(law, edges)
+        under0, under1 = law.continuous_masses(edges)
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = under1 * np.exp(places * step)
         # where that overflows, its upper bound

@@ -13,7 +13,7 @@ from simulator.analysis.rare.leaks import covers, unsampled_leak
 from simulator.data import ADD_REMOVE, counting_scores
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.compiled.plain_kernel import Engine
-from simulator.engine.compiled.tilted_kernel import psi_bound, tilt_of, width_of
+from simulator.engine.compiled.tilted_kernel import psi_bound, tilted_row
 from simulator.engine.interpreted.prepared import MAX_PREPARED, Prepared
 from simulator.engine.sampling import Covering, Steered, Tilted
 from simulator.engine.specification import Specification
@@ -37,8 +37,7 @@ def psi(menu, entry, parameter, theta):
     kind = menu.kinds[menu.kind[entry]]
     params = np.zeros_like(menu.params[entry])
     kind.prepare(menu.rows[entry], parameter, params)
-    tilted = np.zeros(width_of(kind)(params))
-    tilt_of(kind)(params, theta, tilted)
+    tilted = tilted_row(kind, params, theta)
     return float(tilted[0])
 
 

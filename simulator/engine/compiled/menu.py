@@ -63,13 +63,7 @@ class Menu:
         With ``exchanged`` the two databases of every entry are exchanged.
         """
         kinds: list[Scalars] = []
-        kind: list[int] = []
-        rows: list[tuple[float, ...]] = []
-        params: list[np.ndarray] = []
-        lows: list[float] = []
-        highs: list[float] = []
-        prices: list[Price] = []
-        limits: list[tuple[float, float]] = []
+        entries = []
         for place, challenge in enumerate(rule.menu):
             with placed(f"menu entry {place} of {rule.name}"):
                 database_0, database_1, mechanism = check_challenge(challenge, family, relation)
@@ -77,34 +71,28 @@ class Menu:
                 if exchanged:
                     database_0, database_1 = database_1, database_0
                 row = mechanism.checked_row(database_0, database_1, relation)
-                prices.append(priced(mechanism, relation, filter_))
-                limits.append(limit_of_entry(mechanism, relation))
-            scalars, parameter = mechanism.scalars, mechanism.parameter
+                price = priced(mechanism, relation, filter_)
+                limit = limit_of_entry(mechanism, relation)
+            scalars, parameter, ends = mechanism.scalars, mechanism.parameter, (math.nan, math.nan)
+            if isinstance(parameter, Free):
+                ends, parameter = (parameter.low, parameter.high), parameter.high
             if scalars not in kinds:
                 kinds.append(scalars)
-            kind.append(kinds.index(scalars))
-            low, high = (
-                (parameter.low, parameter.high)
-                if isinstance(parameter, Free)
-                else (math.nan, math.nan)
-            )
             prepared = np.zeros(scalars.width(row))
-            scalars.prepare(row, high if isinstance(parameter, Free) else parameter, prepared)
-            rows.append(row)
-            params.append(prepared)
-            lows.append(low)
-            highs.append(high)
+            scalars.prepare(row, parameter, prepared)
+            entries.append((kinds.index(scalars), row, prepared, *ends, price, limit))
+        kind, rows, params, low, high, prices, limits = zip(*entries)
         return cls(
             rule,
             relation,
             kinds=tuple(kinds),
             kind=np.array(kind),
-            rows=_table(rows),
-            params=_table(params),
-            low=np.array(lows),
-            high=np.array(highs),
+            rows=padded(rows),
+            params=padded(params),
+            low=np.array(low),
+            high=np.array(high),
             filter_=filter_,
-            prices=tuple(prices),
+            prices=prices,
             limits=np.array(limits, dtype=np.float64),
         )
 
@@ -151,7 +139,8 @@ def no_filter(state: tuple[float], epsilon: float, delta: float) -> tuple[bool, 
     return True, state
 
 
-def _table(rows: Sequence[Sequence[float] | np.ndarray]) -> np.ndarray:
+def padded(rows: Sequence[Sequence[float] | np.ndarray]) -> np.ndarray:
+    """The rows as one table, with zeros after the shorter ones."""
     table = np.zeros((len(rows), max(map(len, rows))))
     for place, row in enumerate(rows):
         table[place, : len(row)] = row

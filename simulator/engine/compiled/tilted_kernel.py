@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from simulator.engine.compiled.compiling import (
     dispatch,
     unowned,
 )
-from simulator.engine.compiled.menu import Menu
+from simulator.engine.compiled.menu import Menu, padded
 from simulator.engine.compiled.plain_kernel import play_in_parts, raise_if_ended_early
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.promises import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE
@@ -46,8 +46,8 @@ def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     """A kernel that plays tilted trials, bound to the menu's rule and mechanisms."""
     step = advance(menu.rule, compile_)
     prepare = dispatch([kind.prepare for kind in menu.kinds], compile_)
-    tilt = dispatch([tilt_of(kind) for kind in menu.kinds], compile_)
-    sample = dispatch([sampler_of(kind) for kind in menu.kinds], compile_)
+    tilt = dispatch([tilting(kind, "tilt") for kind in menu.kinds], compile_)
+    sample = dispatch([tilting(kind, "sample_tilted") for kind in menu.kinds], compile_)
     loss_of = dispatch([kind.loss for kind in menu.kinds], compile_)
     admit, unspent = compile_(menu.admission.step), menu.admission.initial
     initial = menu.rule.state
@@ -140,25 +140,22 @@ def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     return compile_(kernel)
 
 
-def tilt_of(kind: Scalars) -> Callable[..., Any]:
-    """The kind's tilt; raises NotApplicable where it has none."""
-    if kind.tilt is None:
-        raise untiltable(kind)
-    return kind.tilt
+def tilting(kind: Scalars, name: Literal["tilt", "tilt_width", "sample_tilted"]) -> Any:
+    """One of the kind's functions for its tilted law; raises NotApplicable where it has none."""
+    found = getattr(kind, name)
+    if found is None:
+        raise NotApplicable(
+            f"the {kind.name} mechanism has no tilted sampler; use the method "
+            '"splitting" or "plain"'
+        )
+    return found
 
 
-def sampler_of(kind: Scalars) -> Callable[..., Any]:
-    """The kind's tilted sampler; raises NotApplicable where it has none."""
-    if kind.sample_tilted is None:
-        raise untiltable(kind)
-    return kind.sample_tilted
-
-
-def untiltable(kind: Scalars) -> NotApplicable:
-    """Return the error for a mechanism without a tilted law."""
-    return NotApplicable(
-        f'the {kind.name} mechanism has no tilted sampler; use the method "splitting" or "plain"'
-    )
+def tilted_row(kind: Scalars, params: np.ndarray, theta: float) -> np.ndarray:
+    """The kind's tilted law at ``theta``; its psi comes first."""
+    tilted = np.zeros(tilting(kind, "tilt_width")(params))
+    tilting(kind, "tilt")(params, theta, tilted)
+    return tilted
 
 
 @dataclass(frozen=True)
@@ -275,22 +272,12 @@ class TiltedEngine:
 
 def tilt_table(menu: Menu, sampling: RoundByRound) -> np.ndarray:
     """Every entry's tilted law at every level, one row each: shape (entries * levels, widest)."""
-    count = len(sampling.levels)
-    widest = max(width_of(menu.kinds[k])(p) for k, p in zip(menu.kind, menu.params))
-    table = np.zeros((len(menu.kind) * count, widest))
-    for entry, kind in enumerate(menu.kind):
-        for level, theta in enumerate(sampling.levels):
-            row = table[entry * count + level]
-            tilt_of(menu.kinds[kind])(menu.params[entry], float(theta), row)
-            require_digits(menu.kinds[kind].name, float(theta), float(row[0]))
-    return table
-
-
-def width_of(kind: Scalars) -> Callable[..., int]:
-    """The function for the size of the kind's tilt; raises NotApplicable where it has none."""
-    if kind.tilt_width is None:
-        raise untiltable(kind)
-    return kind.tilt_width
+    rows = []
+    for kind, params in zip((menu.kinds[k] for k in menu.kind), menu.params):
+        for theta in sampling.levels.tolist():
+            rows.append(tilted_row(kind, params, theta))
+            require_digits(kind.name, theta, float(rows[-1][0]))
+    return padded(rows)
 
 
 def largest_psi(menu: Menu, theta: float, rounds: int) -> float:
@@ -310,9 +297,7 @@ def psi_bound(menu: Menu, entry: int, theta: float) -> float:
         return theta * menu.guarantee(entry).renyi(1.0 + theta)
     if kind.outcomes and any(kind.loss(params, a) == math.inf for a in kind.outcomes(params)):
         return math.inf
-    tilted = np.zeros(width_of(kind)(params))
-    tilt_of(kind)(params, theta, tilted)
-    return max(0.0, float(tilted[0]))
+    return max(0.0, float(tilted_row(kind, params, theta)[0]))
 
 
 def psi_of(menu: Menu, entry: int, theta: float, parameter: float) -> float:
@@ -321,9 +306,7 @@ def psi_of(menu: Menu, entry: int, theta: float, parameter: float) -> float:
     if menu.is_free(entry):
         params = np.zeros_like(params)
         kind.prepare(menu.rows[entry], parameter, params)
-    tilted = np.zeros(width_of(kind)(params))
-    tilt_of(kind)(params, theta, tilted)
-    return float(tilted[0])
+    return float(tilted_row(kind, params, theta)[0])
 
 
 def slopes_of_psi(

@@ -7,8 +7,8 @@ import math
 from simulator.theory.bounds.base import Bound, unlike
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.guarantees.renyi_divergence import (
-    mironov_delta,
-    mironov_epsilon,
+    best_gain,
+    no_gain,
     renyi_to_delta,
     renyi_to_epsilon,
 )
@@ -42,6 +42,7 @@ class RDPCanonneKamathSteinke(Bound):
 
     name = "rdp-canonne-kamath-steinke"
     source = "Mironov 2017, Proposition 1; Canonne, Kamath and Steinke 2020, Proposition 12"
+    _gain = staticmethod(best_gain)
 
     def _why_not(self, core: Composition) -> str | None:
         order = _one_order(core)
@@ -49,16 +50,14 @@ class RDPCanonneKamathSteinke(Bound):
         return unlike(core, lambda guarantee: math.isfinite(guarantee.renyi(order)), why)
 
     def _delta(self, core: Composition, epsilon: float) -> float:
-        return 0.0 if _harmless(core) else self._to_delta(core, epsilon)
+        if _harmless(core):
+            return 0.0
+        return renyi_to_delta(core.renyi, epsilon, orders=_stated_orders(core), gain=self._gain)
 
     def _epsilon(self, core: Composition, delta: float) -> float:
-        return 0.0 if _harmless(core) else self._to_epsilon(core, delta)
-
-    def _to_delta(self, core: Composition, epsilon: float) -> float:
-        return renyi_to_delta(core.renyi, epsilon, orders=_stated_orders(core))
-
-    def _to_epsilon(self, core: Composition, delta: float) -> float:
-        return renyi_to_epsilon(core.renyi, delta, orders=_stated_orders(core))
+        if _harmless(core):
+            return 0.0
+        return renyi_to_epsilon(core.renyi, delta, orders=_stated_orders(core), gain=self._gain)
 
 
 class RDPMironov(RDPCanonneKamathSteinke):
@@ -66,9 +65,4 @@ class RDPMironov(RDPCanonneKamathSteinke):
 
     name = "rdp-mironov"
     source = "Mironov 2017, Propositions 1 and 3"
-
-    def _to_delta(self, core: Composition, epsilon: float) -> float:
-        return mironov_delta(core.renyi, epsilon, orders=_stated_orders(core))
-
-    def _to_epsilon(self, core: Composition, delta: float) -> float:
-        return mironov_epsilon(core.renyi, delta, orders=_stated_orders(core))
+    _gain = staticmethod(no_gain)

@@ -80,58 +80,47 @@ def bounded_range_renyi(epsilon: float, alpha: float) -> float:
     return min(cap, shift + (log_1c - math.log(alpha)) / theta + lost)
 
 
-def _log_cks_constant(theta: float) -> float:
-    # theta ln theta - (1 + theta) ln(1 + theta), without the difference of two large terms
+Gain = Callable[[float], float]
+"""The logarithm of the factor of a conversion, as a function of alpha - 1."""
+
+
+def best_gain(theta: float) -> float:
+    """Theta ln theta - (1 + theta) ln(1 + theta): Canonne, Kamath and Steinke 2020, Prop. 12."""
+    # without the difference of two large terms
     return -theta * math.log1p(1.0 / theta) - math.log1p(theta)
 
 
-def renyi_to_delta(curve: RenyiCurve, epsilon: float, *, orders: Orders = ()) -> float:
+def no_gain(theta: float) -> float:
+    """Zero: Mironov 2017, Proposition 3."""
+    return 0.0
+
+
+def renyi_to_delta(
+    curve: RenyiCurve, epsilon: float, *, orders: Orders = (), gain: Gain = best_gain
+) -> float:
     """Upper bound on delta(epsilon) from a Renyi curve, best over the order.
 
-    Any order gives a valid bound, so the search needs no certificate; its objective is convex in
-    the order. Source: Canonne, Kamath and Steinke 2020, Proposition 12.
+    The least e^((alpha-1)(curve(alpha) - epsilon) + gain(alpha-1)). Any order gives a valid bound,
+    so the search needs no certificate; its objective is convex in the order.
     """
 
     def log_delta(theta: float) -> float:
-        return theta * (curve(1.0 + theta) - epsilon) + _log_cks_constant(theta)
+        return theta * (curve(1.0 + theta) - epsilon) + gain(theta)
 
     return math.exp(min(0.0, _least(log_delta, orders)))
 
 
-def renyi_to_epsilon(curve: RenyiCurve, delta: float, *, orders: Orders = ()) -> float:
+def renyi_to_epsilon(
+    curve: RenyiCurve, delta: float, *, orders: Orders = (), gain: Gain = best_gain
+) -> float:
     """Upper bound on epsilon(delta) from a Renyi curve, best over the order.
 
-    Source: Canonne, Kamath and Steinke 2020, Proposition 12.
+    The least curve(alpha) + (ln(1/delta) + gain(alpha-1))/(alpha-1).
     """
     log_inverse = -math.log(delta)
 
     def epsilon(theta: float) -> float:
-        return curve(1.0 + theta) + (log_inverse + _log_cks_constant(theta)) / theta
-
-    return max(0.0, _least(epsilon, orders))
-
-
-def mironov_delta(curve: RenyiCurve, epsilon: float, *, orders: Orders = ()) -> float:
-    """Upper bound on delta(epsilon): e^((alpha-1)(curve(alpha) - epsilon)), best over alpha.
-
-    Source: Mironov 2017, Proposition 3.
-    """
-
-    def log_delta(theta: float) -> float:
-        return theta * (curve(1.0 + theta) - epsilon)
-
-    return math.exp(min(0.0, _least(log_delta, orders)))
-
-
-def mironov_epsilon(curve: RenyiCurve, delta: float, *, orders: Orders = ()) -> float:
-    """Upper bound on epsilon(delta): curve(alpha) + ln(1/delta)/(alpha-1), best over alpha.
-
-    Source: Mironov 2017, Proposition 3.
-    """
-    log_inverse = -math.log(delta)
-
-    def epsilon(theta: float) -> float:
-        return curve(1.0 + theta) + log_inverse / theta
+        return curve(1.0 + theta) + (log_inverse + gain(theta)) / theta
 
     return max(0.0, _least(epsilon, orders))
 
