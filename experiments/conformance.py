@@ -1,6 +1,6 @@
 """``make conform``: every library on trial, into results/conformance.md and .json.
 
-A library that is not installed is reported as absent. ``--python NAME=PATH`` tries one with an
+A library that is not installed is reported as absent. ``--python NAME=PATH`` tries one with a
 separate interpreter, for those whose requirements exclude each other.
 """
 

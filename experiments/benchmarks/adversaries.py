@@ -21,7 +21,7 @@ GAUSSIAN = GaussianDP(0.2)
 
 
 def press(weak: ScalarMechanism, strong: ScalarMechanism) -> Rule:
-    """Ask weakly; after an answer for Alice's presence, strongly."""
+    """Play ``weak``; after an answer above one half, ``strong``."""
     menu = tuple(Challenge(WITHOUT_ALICE, EVERYONE, mechanism) for mechanism in (weak, strong))
 
     def step(state: float, i: int, answer: float, coins: np.random.Generator) -> tuple[Any, int]:

@@ -128,14 +128,14 @@ def rules_of_the_library() -> Iterator[tuple[str, Rule]]:
 
 
 def rule_plays(rule: Rule, family: Guarantee, total: int) -> Callable[[], None]:
-    """What plays so many rounds of the rule, compiled."""
+    """A function that plays so many rounds of the compiled rule."""
     engine = Engine.build(rule, family, ADD_REMOVE)
     coins, noise = (np.random.Generator(np.random.SFC64(i)) for i in range(2))
     return partial(engine.play, 0, coins, noise, np.empty(total // ROUNDS), ROUNDS)
 
 
 def beside_a_loop(name: str, rule: Rule, family: Guarantee, loop: loops.Loop) -> Line:
-    """A rule beside a loop that a hand has specialised for it, with the numbers in place."""
+    """A rule beside a loop written by hand for it, with its numbers as constants."""
     compiled = numba_compile(loop)
     total = TRIALS * ROUNDS // 4
     losses = np.empty(total // ROUNDS)

@@ -1,6 +1,6 @@
-"""Loops that a hand has specialised for one rule each: the limit that a compiled rule can reach.
+"""Loops written by hand for one rule each: the limit that a compiled rule can reach.
 
-Every number is in its place, nothing is looked up, and nothing is checked but the loss. They play
+Numbers are constants, nothing is looked up, and only the loss is checked. They play
 experiment 0 in a family of :data:`EPSILON`, or of GaussianDP as large, and draw what the engine
 draws: a test holds the losses of both against each other.
 """

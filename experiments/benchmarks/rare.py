@@ -59,7 +59,7 @@ def bob() -> Iterator[Line]:
 
 
 def repeated(mechanism: ScalarMechanism) -> Rule:
-    """Ask about Alice with the same mechanism every round."""
+    """The same mechanism about Alice in every round."""
     menu = (Challenge(WITHOUT_ALICE, EVERYONE, mechanism),)
     return Rule(lambda state, i, answer, coins: (state, 0), menu, name="repeated")
 

@@ -1,4 +1,4 @@
-"""Adversaries by randomized response that hide their large losses. Written with bad intent.
+"""Adversaries by randomized response that hide their large losses.
 
 In experiment 0 the answer 0 adds epsilon to the loss and the answer 1 takes epsilon away. Sampling
 tilted towards large losses draws the answer 0 far too often: what lies behind a row of ones, an

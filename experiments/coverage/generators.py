@@ -1,4 +1,4 @@
-"""Generators that keep their state where no enumeration of a rule sees it: lists, texts, closures.
+"""Generators with their state in lists, texts and closures, which no enumeration covers.
 
 What each does is written a second time as a step, for the truth; a test plays both.
 """

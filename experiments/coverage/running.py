@@ -1,4 +1,4 @@
-"""Play the cases as users do, a fresh pilot in each, and note what became of every interval."""
+"""Play the cases as users do, a fresh pilot in each, and record the outcome of every interval."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def claim_of(estimate: Estimate) -> Claim:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one interval, or of one call that gave none.
+    """The outcome of one interval, or of one call without an interval.
 
     Attributes
     ----------
     case : the question.
-    kind : the adversary's trick.
+    kind : the way the adversary hides its large losses.
     quantity : what the interval is of; "... at epsilon(delta)" where its epsilon was estimated.
     method : who chose it, and how the answer was found.
     status : "answered", "refused", or "failed" for an error that is not a refusal.
@@ -164,7 +164,7 @@ def judged(
 
 @dataclass(frozen=True)
 class Task:
-    """What one worker does at a stretch: one adversary, so that its kernels are compiled once.
+    """The work of one call: one adversary, so that its kernels are compiled once.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ class Subject:
 
     Attributes
     ----------
-    name, kind : of the adversary, and of the trick it plays.
+    name, kind : of the adversary, and of the way it hides its large losses.
     rounds : k.
     family : the class M.
     entries : the menu, with the law of each challenge.

@@ -1,1 +1,1 @@
-"""Runs that are killed, damaged and starved on purpose: what is left of them, counted."""
+"""Runs that are killed, damaged or short of resources on purpose, and counts of what resumes."""

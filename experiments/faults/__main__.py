@@ -32,7 +32,7 @@ def tallies(options: argparse.Namespace) -> Iterator[Tally]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return 1 when a fault had a consequence that it must not have."""
+    """Return 1 where a fault had an outcome that must not occur."""
     parser = argparse.ArgumentParser(prog="python -m experiments.faults", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few tries of each kind")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="these alone")

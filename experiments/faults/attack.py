@@ -13,7 +13,7 @@ ALICE = counting_query("alice")
 
 
 def press(coins: np.random.Generator) -> Generator[Any, float, None]:
-    """Ask about Alice; after an answer that favours her presence, ask twice as sharply."""
+    """Count Alice; after an answer that favours her presence, with half the noise."""
     epsilon = 0.1
     while True:
         answer = yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, epsilon)

@@ -25,7 +25,7 @@ LOG, SPECIFICATION = "blocks.log", "specification.json"
 @rule(menu=[(WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1)),
             (WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.2))])  # fmt: skip
 def press(state: Any, i: int, answer: float, coins: Any) -> Any:
-    """Ask twice as sharply after an answer that favours Alice's presence."""
+    """Count Alice; after an answer that favours her presence, with half the noise."""
     return state, 1 if answer > 0.5 else 0
 
 

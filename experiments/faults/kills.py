@@ -93,7 +93,7 @@ def kill(case: Case, whole: Whole, number: int, target: str, seed: int) -> tuple
 def judged(
     case: Case, whole: Whole, folder: Path, ended: tuple[int, str, str], number: int, struck: str
 ) -> str:
-    """Whether a run that was hit ended as it should, and what its folder is worth."""
+    """Whether a run that was hit ended as it should, and whether its folder resumes."""
     code, out, err = ended
     lines = err.strip().splitlines()
     dead = (-number, 128 + number)

@@ -1,4 +1,4 @@
-"""Places that refuse: full and read-only disks, folders of others, two at once, odd clocks."""
+"""Runs on full and read-only disks, in folders of others, two at once, and with odd clocks."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def two_at_once(whole: Whole, tries: int, draw: random.Random) -> Tally:
 
 
 class Boom:
-    """Unpickled, it leaves a trace."""
+    """Unpickled, it writes a file."""
 
     def __init__(self, trace: Path) -> None:
         self.trace = trace

@@ -29,7 +29,7 @@ SHOWN = ("advanced", "advanced-tight-mean", "gdp-clt", EXACT, "laplace")
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask each bound for its epsilon at every delta: thirty decades lie evenly on that axis."""
+    """Compute each bound's epsilon at every delta, evenly over thirty decades."""
     exponents = np.linspace(0.0, specification["decades"], specification["points"])[1:]
     deltas = 10.0**-exponents
     rounds = Composition.repeat(PureDP(specification["epsilon"]), specification["rounds"])

@@ -29,7 +29,7 @@ SHOWN = ("basic", "advanced", "advanced-tight-mean", EXACT, "laplace")
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask every bound, and the exact law of Laplace noise, on a grid of k."""
+    """Evaluate every bound, and the exact law of Laplace noise, on a grid of k."""
     epsilon, delta = specification["epsilon"], specification["delta"]
     grid = np.geomspace(1, specification["largest"], specification["points"])
     rounds = np.unique(np.round(grid).astype(int))

@@ -1,4 +1,4 @@
-"""What an attacker comes to believe of Alice, round by round, with her data and without."""
+"""An attacker's posterior odds about Alice, round by round, with her data and without."""
 
 from __future__ import annotations
 

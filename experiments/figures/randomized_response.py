@@ -81,7 +81,7 @@ def estimate(ones: int, people: int, truth: float) -> float:
 
 
 def survey(people: int, frequency: float, epsilon: float, noise: np.random.Generator) -> float:
-    """Everybody answers for the own bit; the estimate."""
+    """The estimate from one survey, in which everyone answers about their own bit."""
     response = RandomizedResponse(counting_query("yes"), epsilon)
     yes, no = Database({"yes": 1}), Database({})
     sick = round(people * frequency)

@@ -33,7 +33,7 @@ SHOWN = ("advanced", "advanced-tight-mean", "zcdp-canonne-kamath-steinke", EXACT
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask the bounds along the decades; estimate by tilted play at a few epsilons."""
+    """Evaluate the bounds along the decades; estimate by tilted play at a few epsilons."""
     family, rounds = PureDP(specification["per_round"]), specification["databases"]
     deltas = np.logspace(-0.5, -specification["decades"], specification["points"])
     bounds = {

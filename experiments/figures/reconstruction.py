@@ -1,4 +1,4 @@
-"""Reconstruction attacks: how many rows of a database come back, against the answers' error."""
+"""Reconstruction attacks: the share of recovered rows against the error of the answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What shuffling hides: the clones' bounds against exact shuffles of randomized response."""
+"""Privacy amplification by shuffling: the clones' bounds against exact shuffled responses."""
 
 from __future__ import annotations
 

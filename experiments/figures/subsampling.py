@@ -1,4 +1,4 @@
-"""What a sample of the records hides: epsilon against its rate, the theorems beside exact laws."""
+"""Privacy amplification by sampling: epsilon against its rate, the theorems beside exact laws."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ Floats = NDArray[np.float64]
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask the bounds, and the laws in their worse direction, at every rate.
+    """Evaluate the bounds, and the laws in their worse direction, at every rate.
 
-    The Gaussian is (epsilon, delta)-DP without sampling, so that both theorems grant it the same.
+    The Gaussian is (epsilon, delta)-DP without sampling: both theorems apply with the same epsilon.
     """
     epsilon, delta = specification["epsilon"], specification["delta"]
     rates = np.geomspace(specification["smallest"], 1.0, specification["points"])
@@ -95,7 +95,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
 
 
 def _draw_panel(axes: Axes, rates: Floats, panel: Mapping[str, Any], unit: Floats) -> None:
-    """Draw the curves of a panel over ``unit``, what vanishes left out."""
+    """Draw the curves of a panel over ``unit``, without zeros."""
     formula = r"$k\,\ln(1 + q(e^{\varepsilon}-1))$"
     axes.plot(rates, np.array(panel["amplified"]) / unit, label=formula, **promised(0))
     for index, (name, values) in enumerate(panel["bounds"].items(), 1):

@@ -113,7 +113,7 @@ def _squares(filter_: WhitehouseFilter) -> float:
 def _overshoot(
     rows: list[dict[str, Any]], curve: np.ndarray, unit: float
 ) -> list[dict[str, float]]:
-    """What the worst adversary makes of the Gaussian curve's budget, over its delta."""
+    """The worst-case delta at the Gaussian curve's budget, over the promised delta."""
     found = []
     for row in rows:
         place = math.floor(row["gaussian"] / unit**2)

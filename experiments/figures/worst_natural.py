@@ -1,4 +1,4 @@
-"""How far the natural filter can be overshot: a search over menus of randomized responses."""
+"""The worst-case delta under the natural filter over its promise, searched over menus."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Menu = tuple[int, ...]
 
 @lru_cache(maxsize=4096)
 def overshoot(menu: Menu, unit: float, epsilon: float, delta: float) -> float:
-    """The worst case over the promised delta; 0 where the menu has too many states to tell."""
+    """The worst case over the promised delta; 0 where the menu has too many states."""
     names = [f"randomized-response:{unit * multiple:.10g}" for multiple in menu]
     try:
         found = worst_case(names, filter=NaturalFilter(epsilon, delta), epsilon=epsilon)
@@ -46,7 +46,7 @@ def overshoot(menu: Menu, unit: float, epsilon: float, delta: float) -> float:
 
 
 def best_of(menus: Iterable[Menu], *terms: float) -> tuple[float, Menu]:
-    """The menu that is overshot most."""
+    """The menu with the largest overshoot."""
     return max((overshoot(menu, *terms), menu) for menu in menus)
 
 

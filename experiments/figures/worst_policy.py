@@ -1,4 +1,4 @@
-"""How the worst adversary plays against a sum of squares whose budget is a little too big."""
+"""How the worst adversary plays against a sum of squares whose budget is slightly too large."""
 
 from __future__ import annotations
 

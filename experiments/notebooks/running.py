@@ -1,7 +1,7 @@
 """Notebooks executed: their outputs made, compared, and their exercises solved.
 
-A cell tagged ``sampled`` prints what depends on the number of trials. A cell tagged ``exercise``
-leaves ``answer = ...`` open and checks it; the cell after it has the solution, in Python.
+A cell tagged ``sampled`` prints numbers that depend on the number of trials. A cell tagged
+``exercise`` leaves ``answer = ...`` open and checks it; the next cell has the solution, in Python.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The committed results of the ledger, and what is fit to be turned in it."""
+"""The committed results of the ledger, and the parameters that its pictures vary."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Row:
 
     @property
     def published(self) -> Published:
-        """What others found."""
+        """The published bounds."""
         return published(self.task.name, len(self.entry.pairs))
 
     @property
@@ -163,6 +163,6 @@ def budget(name: str) -> int:
 
 
 def cost(task: Task) -> float:
-    """About how long a row takes, in no unit."""
+    """The relative time of a row."""
     entry = STANDARD[task.name]
     return task.draws * (len(entry.pairs[0][0]) if entry.answer == "scalar" else 20.0)

@@ -32,15 +32,14 @@ _VIEWS = ("trials", "coins", "answers")
 
 @dataclass(frozen=True)
 class UnknownAdversary:
-    """Stands for the adversary of a stored run, of which a folder keeps the name alone."""
+    """In place of the adversary of a stored run: a folder has its name, not its code."""
 
     name: str
 
     def __call__(self, coins: np.random.Generator) -> Generator[Any, Any, None]:
         """Refuse to play, and to be replayed."""
         raise InvalidInput(
-            f"the folder keeps the name of {self.name}, and not its code: pass adversary= to "
-            "Result.load"
+            f"the folder has the name of {self.name}, not its code: pass adversary= to Result.load"
         )
 
 
@@ -55,8 +54,8 @@ def load_measured(
 ) -> Measured:
     """Return what a run that ``simulate(..., out=folder)`` stored has measured.
 
-    A folder keeps names and texts of what was played, from which all is made again that has a
-    text. An adversary of the library is known by its name, and taken if its code is what it was.
+    A folder has names and texts; whatever has a text is made from it. An adversary of the library
+    is found by its name, and used if its code has not changed.
     Without ``adversary`` any other has a stand-in: all estimates are the same, and ``replay`` is
     refused.
 
@@ -87,7 +86,7 @@ def load_measured(
             store, {name: value for name, value in given.items() if value is not None}
         )
         there = Stored(store, whole)
-        s = there.as_far_as_it_goes()
+        s = there.longest_prefix()
         if s.trials < whole.trials:
             bar.notice(
                 f"{store.folder} holds {s.trials} of {whole.trials} trials from the first on; the "
@@ -171,7 +170,7 @@ def _of_library(name: str, family: Guarantee, rounds: Any) -> Callable[..., Any]
 def _require_same(
     folder: Path, s: Specification, content: Mapping[str, Any], *, unknown: bool
 ) -> None:
-    """Raise InvalidInput where the specification is not the stored one, a stand-in left aside."""
+    """Raise InvalidInput where the specification is not the stored one, except for a stand-in."""
     there, here = dict(content), s.identity()
     if unknown:
         for each in (there, here):
@@ -179,14 +178,14 @@ def _require_same(
             each["not_covered"] = []
     if differing := differences_between(there, here, "there", "here"):
         raise InvalidInput(
-            f"what {folder} was played with is not what it is now ({differing}): pass what it was, "
-            f"as {' or '.join(f'{name}=' for name in MADE_OF)}"
+            f"{folder} was played with something else ({differing}): pass what was played, as "
+            f"{' or '.join(f'{name}=' for name in MADE_OF)}"
         )
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What one look at a record tells: where it is, how far it goes and what it kept."""
+    """A record: its location, its last trial, its views, and whether its losses are counted."""
 
     place: Location
     end: int
@@ -195,7 +194,7 @@ class Piece:
 
     @classmethod
     def of(cls, place: Location, record: Block, s: Specification) -> Piece:
-        """Look at a record; ``end`` is the number of trials up to its last one."""
+        """Read a record; ``end`` is the number of trials up to its last one."""
         counted = not {PLAIN, WEIGHTED}.isdisjoint(record.arrays)
         if place.adds or place.blocks > 1:
             last = s.block_size
@@ -221,8 +220,8 @@ class Stored:
         if not self.experiments or not {0, 1}.issuperset(self.experiments):
             raise InvalidInput(f"{store.folder} holds no block yet: play the run first")
 
-    def as_far_as_it_goes(self) -> Specification:
-        """The specification, with as many trials and views as are there from the first one on.
+    def longest_prefix(self) -> Specification:
+        """The specification, with the trials and views that are stored without a gap from 0 on.
 
         Raises InvalidInput where block 0 of an experiment is not there.
         """
@@ -240,14 +239,14 @@ class Stored:
         return replace(cut, keep_views=views, keep=keep)
 
     def _ends(self, b: int) -> set[int]:
-        """After how many trials a record of the experiment ends, with no gap before it."""
+        """The numbers of trials at which a record of the experiment ends, with no gap before it."""
         s, found, block = self.specification, set(), 0
         for piece in self.pieces[b]:
             if piece.place.block != block or piece.end > s.trials:
                 break
             found.add(piece.end)
             block += piece.place.blocks
-            if piece.end < block * s.block_size:  # a last block, outgrown by a larger goal or not
+            if piece.end < block * s.block_size:  # a last, shorter block
                 break
         return found
 
@@ -257,7 +256,7 @@ class Stored:
             yield from (piece for piece in self.pieces[b] if piece.place.block < s.blocks)
 
     def _first_views(self, s: Specification, piece: Piece) -> int:
-        """How many of the first views are there, as far as one record says."""
+        """The number of the first views that are stored, as far as one record shows."""
         first = piece.place.block
         return (
             s.keep_views

@@ -199,7 +199,7 @@ def _whole(number: int, what: str) -> int:
 def count_changes(database_0: Database, database_1: Database) -> Mapping[Hashable, int]:
     """By how much each record's count changes from the first database to the second.
 
-    Kept for the pairs seen last: an adaptive adversary asks new queries of the same databases.
+    Cached for recent pairs: an adaptive adversary sends new queries on the same databases.
     """
     before, after = dict(database_0.records()), dict(database_1.records())
     if before == after:

@@ -1,4 +1,4 @@
-"""Hold the queries of a user's mechanism against the pair of databases that it is applied to."""
+"""Check the queries of a user's mechanism on the pair of databases that it is applied to."""
 
 from __future__ import annotations
 

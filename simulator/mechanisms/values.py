@@ -17,7 +17,7 @@ from simulator.mechanisms.base import Free, check_parameter
 from simulator.theory.laws.finite import FiniteLaw
 
 NO_LOSS = FiniteLaw(np.zeros(1), np.zeros(1))
-"""The law of a challenge that tells nothing: both databases are answered alike."""
+"""The law of a challenge without privacy loss: both databases have the same answers."""
 
 
 def checked_vectors(

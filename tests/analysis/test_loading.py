@@ -109,7 +109,7 @@ def test_an_adversary_of_ones_own_has_a_stand_in_that_refuses(tmp_path):
 
 def test_what_is_not_what_was_played_is_refused(tmp_path):
     stored(tmp_path / "run", my_own)
-    with pytest.raises(InvalidInput, match=r"not what it is now \(code.adversary"):
+    with pytest.raises(InvalidInput, match=r"played with something else \(code.adversary"):
         Result.load(tmp_path / "run", adversary=another)
     with pytest.raises(InvalidInput, match=r"family: \"pure:0.2\" there"):
         Result.load(tmp_path / "run", family=PureDP(0.3))

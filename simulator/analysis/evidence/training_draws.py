@@ -41,7 +41,7 @@ class Pool:
         self.size += len(answers[0])
 
     def example(self, event: Event) -> list[Any]:
-        """The first answer in an event on the input that it favours, in a list; empty without."""
+        """The first answer in an event, on the input that it favours: a list of at most one."""
         b = event.favours
         for answers in (*self.learned[b], *self.held_out[b]):
             held = event.holds(answers)

@@ -186,6 +186,6 @@ class RenyiBets:
             one.take(one.gains(batch.scores(candidates, one.score)))
         self._choose()
 
-    def hope(self, draws: int) -> float:
-        """What so many more draws may add, if the gains are larger than they look."""
+    def growth_in(self, draws: int) -> float:
+        """The growth in so many more draws if mean gains are three standard errors larger."""
         return max((one.growth(3.0) * draws for one in self.statistics), default=0.0)

@@ -20,10 +20,10 @@ LEAST = np.array([0.2, 0.02, 0.002, 0.0])
 
 SHARES = np.log(np.array([0.55, 0.2, 0.15, 0.1]))[:, None]
 STYLES = 2
-"""How boldly: by what was learned so far, or as if the budget would just suffice."""
+"""Sizes of bets: by the estimates so far, or such that the budget would just suffice."""
 
 _DISTRUST = 2.0
-"""How many squared standard errors of an estimated gap are taken for the luck of choosing it."""
+"""Squared standard errors by which an estimated gap is lowered, as it was chosen among many."""
 _ANCHORS = 12
 
 
@@ -113,12 +113,12 @@ class Nulls:
         return np.asarray(scipy.special.logsumexp(mixed + SHARES, axis=0))
 
     def rejected(self, level: float) -> int:
-        """How many nulls, from the first on without a gap, the evidence has ever excluded."""
+        """The number of nulls, from the first on without a gap, that the evidence has excluded."""
         excluded = self.best >= level
         return len(excluded) if excluded.all() else int(np.argmin(excluded))
 
     def anchors(self, level: float) -> np.ndarray:
-        """Some of the nulls not yet excluded, by number, for which the others share the events."""
+        """Indices of some nulls not yet excluded; the others use the events chosen for these."""
         first, last = self.rejected(level), len(self.epsilon) - 1
         near = first + np.round(np.geomspace(1, 200, _ANCHORS)).astype(int) - 1
         far = np.linspace(first, last, _ANCHORS).astype(int)
@@ -126,7 +126,7 @@ class Nulls:
 
 
 def trusted(seen: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """How far to bet on an estimate from ``seen`` pairs of draws, between 0 and 1."""
+    """The factor of a bet, in [0, 1], for an estimate from ``seen`` pairs of draws."""
     return np.maximum(0.0, 1.0 - _DISTRUST / np.maximum(2.0 * seen * rate, 1e-9))
 
 

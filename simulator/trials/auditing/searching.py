@@ -119,7 +119,7 @@ class Search:
         return answers
 
     def _pair(self) -> tuple[int, Pool]:
-        """The most promising pair, and what was drawn of it: found by successive halving."""
+        """The pair with the largest expected bound, by successive halving, and its draws."""
         left = {
             pair: Pool(self.reader_of, partial(learn, inputs=self.source.inputs(pair)))
             for pair in range(len(self.source.names))
@@ -129,7 +129,7 @@ class Search:
         rounds = max(1, math.ceil(math.log2(len(left))))
         while len(left) > 1:
             n = max(self.samples // (SEARCH * rounds * len(left)), 16)
-            n = min(n, MOST_POOLED // len(left))  # so many for the last one, about
+            n = min(n, MOST_POOLED // len(left))  # the last pair alone may fill the pool
             for pair, pool in left.items():
                 pool.add(self._draw(pair, n))
             ahead = max(self.samples - self.drawn, 1)
@@ -179,10 +179,10 @@ class Search:
                 return "futile"
 
     def _stages(self, pool: Pool) -> tuple[int, int]:
-        """Draws per input, over all pairs, after which nothing more is learned; and is chosen.
+        """Draws per input, over all pairs, after which learning ends, and choosing among events.
 
-        A number has little to learn; and what the search among pairs has drawn of others is no
-        help to the one that it has chosen.
+        Scores of a single number need fewer draws. Draws of the other pairs do not count for the
+        chosen one.
         """
         assert self.candidates is not None
         few = 4 if self.candidates.reader.width == 1 else 1
@@ -214,7 +214,7 @@ class Search:
                 paired=chosen.hits_by(favours) < NEARLY_ALWAYS * chosen.draws,
             )
             self.last.append(test)
-        if self.last and not self.stop_early:  # they prove most: no more time for the rest
+        if self.last and not self.stop_early:  # the tests decide: bet on little else
             self.within = self.candidates.cheap([test.which for test in self.last])
             self._choose()
 
@@ -245,7 +245,7 @@ class Search:
         candidates = self.candidates
         parts = (self.claim.points, self.by_epsilon, self.by_delta)
         chosen = np.unique(np.concatenate([part.chosen() for part in parts]))
-        if not self.last:  # events are still chosen among: all of a score are counted in one go
+        if not self.last:  # until the choice count every event of a score, in one pass
             hopeful = np.array([which for which in self.hopeful if which >= 0], dtype=int)
             chosen = candidates.beside(np.union1d(chosen, hopeful))
         hits, n = candidates.count(chosen, batch), len(batch)
@@ -255,16 +255,16 @@ class Search:
         candidates.add(chosen, hits, n)
 
     def _futile(self) -> bool:
-        """Whether no event seen so far would refute the claim with what is left of the budget.
+        """Whether no event seen so far would refute the claim within the rest of the budget.
 
-        Each is taken for three standard errors more telling than it looks. An event that was
-        never seen in half the budget is too rare to matter in the other half.
+        Each event's growth is raised by three standard errors. An event not seen in half of the
+        budget is too rare to matter in the other half.
         """
         assert self.candidates is not None
         candidates, points = self.candidates, self.claim.points
         left = self.samples - self.drawn
         divergences = self.claim.divergences
-        if divergences is not None and divergences.log + divergences.hope(left) >= self.level:
+        if divergences is not None and divergences.log + divergences.growth_in(left) >= self.level:
             return False
         n = candidates.draws[:, None]
         q = estimate(candidates.hits, candidates.draws)
@@ -318,7 +318,7 @@ class Search:
         return self.claimed.hockey_stick(self.epsilon) <= self.delta
 
     def _event(self) -> Event | None:
-        """The event that says most against the claim, or, if it stands, for the bound reached."""
+        """The event with the most evidence against the claim, or for the bound reached."""
         self._choose()
         assert self.candidates is not None
         reached = min(self.by_epsilon.rejected(self.level), len(self.by_epsilon.epsilon) - 1)
@@ -344,7 +344,7 @@ class Search:
         return [shown(answer, SHOWN)] if lines is None else list(lines(answer))
 
     def _power(self, event: Event) -> Power:
-        """What the budget would have shown, by an event as likely."""
+        """The power of the whole budget, for an event of the same probability."""
         return Power(
             second=(event.hits_by(1 - event.favours) + 0.5) / (event.draws + 1.0),
             epsilon=self.epsilon,

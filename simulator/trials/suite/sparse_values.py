@@ -110,7 +110,7 @@ class ValuesLaw(AnswerLaw):
         here = value_losses(input_0, input_1, grid[:, None], self.marks.query_scale)
         free = np.maximum(here, here[-1])
         best = ratio + free @ above.T
-        # one of them is the least: the one that gives away least
+        # the least value is the one whose choice lowers the loss least
         given_up = np.where(above[None], (free - here)[:, None, :], np.inf).min(axis=2)
         best -= np.where(above.any(axis=1), given_up, 0.0)
         silent = ~above.any(axis=1)
@@ -134,7 +134,7 @@ class NumericalLaw(AnswerLaw):
         values[:] = 0.0
         after = stopped(above, self.marks.most)
         printed = above & ~after
-        # noise for the few values that are printed alone
+        # noise is drawn only for the few values that are printed
         row, column = np.nonzero(printed)
         values[row, column] = on_grid(rng.laplace(np.asarray(input)[column], self.value_scale))
         values[after] = NUMERICAL_STOPPED
