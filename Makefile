@@ -50,7 +50,7 @@ define into_venv
 	  { echo "error: Python 3.11 or newer is needed; name one with: make PYTHON=python3.12" >&2; exit 2; }
 	@echo "installing into $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '$(1)'
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '$(1)'
 	@touch $@
 endef
 
