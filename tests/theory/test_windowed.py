@@ -20,6 +20,7 @@ from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.pld import grid_laws, windowed_query
 from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.distribution import PLD
 from simulator.theory.pld.grid_laws import GridLaw, enclosing_grid_laws, round_step
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
 from simulator.theory.pld.saddle_points import Saddles
@@ -349,7 +350,7 @@ def test_atoms_lie_on_the_grid_where_they_cost_nothing(exchanged, monkeypatch):
     assert fitted.width < 2e-6 * fitted.upper
     for module in (grid_laws, windowed_query):
         monkeypatch.setattr(module, "fitted_offset", lambda law, step: 0.0)
-    loose = compose_laws([(law, 50)], 1e-6).epsilon(1e-6)
+    loose = PLD.of([(law, 50)], 1e-6).epsilon(1e-6)  # not the one composed before
     assert loose.width > 4 * fitted.width
     assert loose.lower <= fitted.upper
     assert fitted.lower <= loose.upper

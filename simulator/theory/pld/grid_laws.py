@@ -36,6 +36,8 @@ _ROUGH = 2.5
 """Of two neighbouring cells that differ by more, the smaller cannot bear the larger one's depth."""
 _CELLS = 1 << 14
 """A cell is halved while it adds more than this share to the error of cells of one step."""
+_OVERFLOWS = 700.0
+"""Cells wider than this have no second order: e^width is beyond the largest double."""
 _COARSEST, _WIDEST = 256, 0.5
 """Cells to start from, at least, and their largest width."""
 
@@ -225,6 +227,9 @@ def _lower_masses(masses: Floats, rise: Floats, width: Floats) -> Floats:
 
     ``rise`` is how far a cell's ln(P0/P1) is above its lower end, in [0, width].
     """
+    first_order = _spread(masses, np.zeros(masses.size))  # certain
+    if width.max() > _OVERFLOWS:
+        return first_order
     less_before = _ROUGH * np.r_[0.0, masses[:-1]] < masses
     less_after = _ROUGH * np.r_[masses[1:], 0.0] < masses
     less_before[-1] = False  # nothing is above the last cell: it is lowered at its lower end
@@ -238,9 +243,7 @@ def _lower_masses(masses: Floats, rise: Floats, width: Floats) -> Floats:
     depth = np.maximum(np.r_[0.0, above], np.r_[below, 0.0])
     _fit_ends(depth, masses, rise, width)
     lowered = _lowered(_spread(masses, upward), depth, width)
-    if lowered is None:  # first order, but certain
-        return _spread(masses, np.zeros(masses.size))
-    return lowered
+    return first_order if lowered is None else lowered
 
 
 def _fit_ends(depth: Floats, masses: Floats, rise: Floats, width: Floats) -> None:
