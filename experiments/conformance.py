@@ -36,11 +36,7 @@ def report(
 
     def tried(name: str) -> conformance.LibraryReport:
         return conformance.tried(
-            name,
-            cases,
-            truths=truths,
-            python=pythons.get(name),
-            progress=progress,
+            name, cases, truths=truths, python=pythons.get(name), progress=progress
         )
 
     with ThreadPoolExecutor(AT_ONCE) as pool:

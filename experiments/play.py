@@ -1,13 +1,21 @@
-"""Playing several adversaries of the library from a figure's specification."""
+"""Adversaries of the library played from a figure's specification, and estimates as columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from simulator import Result, simulate
 from simulator.adversaries import make
 from simulator.theory import parse_guarantee
+
+ENDS = ("value", "lower", "upper")
+
+
+def columns(estimates: Iterable[Any], ends: Iterable[str] = ENDS) -> dict[str, list[float]]:
+    """The values and the ends of the intervals of estimates, one list each."""
+    found = list(estimates)
+    return {end: [getattr(estimate, end) for estimate in found] for end in ends}
 
 
 def played(specification: Mapping[str, Any]) -> Iterator[tuple[str, Result]]:

@@ -66,10 +66,7 @@ def alternately(
 def fresh(program: str) -> Any:
     """Run a Python program in a new process and return the JSON that it prints."""
     run = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     return json.loads(run.stdout)
 

@@ -78,9 +78,7 @@ class Noise:
         first, last = np.asarray(low) - b, np.asarray(high) - b
         right = first > 0.0
         return np.where(
-            right,
-            self.below(-first) - self.below(-last),
-            self.below(last) - self.below(first),
+            right, self.below(-first) - self.below(-last), self.below(last) - self.below(first)
         )
 
 

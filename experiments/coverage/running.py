@@ -50,11 +50,7 @@ class Claim(NamedTuple):
 def claim_of(estimate: Estimate) -> Claim:
     """What an estimate claims."""
     return Claim(
-        estimate.lower,
-        estimate.upper,
-        estimate.lower_valid,
-        estimate.upper_valid,
-        estimate.guess,
+        estimate.lower, estimate.upper, estimate.lower_valid, estimate.upper_valid, estimate.guess
     )
 
 

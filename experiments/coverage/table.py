@@ -275,7 +275,7 @@ def markdown(found: list[Row], calls: Iterable[CallRow] = ()) -> str:
         f"Intervals of {CONFIDENCE:.0%}. Ends that claim validity: missed of how many, and whether "
         f'that is at most {NOMINAL:.0%} within counting error ("broken" where it is not; each '
         f"verdict errs with probability {FALSE_ALARM:g} at most). Guesses claim nothing: as "
-        "measured.",
+        "measured."
     ]
     for group in GROUPS:
         here = [row for row in found if row.group == group]

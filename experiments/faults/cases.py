@@ -57,8 +57,7 @@ GENERATOR = Case(
     (ATTACK, "--family=pure:0.2", "--rounds=100", "--trials=3930", "--seed=5"),
 )
 SMALL = Case(
-    "generator, small",
-    (ATTACK, "--family=pure:0.2", "--rounds=43000", "--trials=6", "--seed=5"),
+    "generator, small", (ATTACK, "--family=pure:0.2", "--rounds=43000", "--trials=6", "--seed=5")
 )
 
 

@@ -245,10 +245,7 @@ def without_locks() -> Tally:
         original = damage.Original(Path(name, "whole"))
     for number in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EIO):
         refusal = OSError(number, os.strerror(number))
-        with (
-            tempfile.TemporaryDirectory() as name,
-            mock.patch("fcntl.flock", side_effect=refusal),
-        ):
+        with tempfile.TemporaryDirectory() as name, mock.patch("fcntl.flock", side_effect=refusal):
             folder = Path(name, "run")
             said = original.played_in(folder)
             tally.count(said if not folder.exists() else "refused, but left a folder")

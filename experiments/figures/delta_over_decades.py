@@ -17,12 +17,7 @@ from simulator.theory import Composition, LaplaceLaw, bounds_for, compose_laws
 
 TITLE = "delta(epsilon) over thirty decades, all bounds and the exact curves"
 
-SPECIFICATION: dict[str, Any] = {
-    "epsilon": 0.1,
-    "rounds": 1000,
-    "decades": 30,
-    "points": 61,
-}
+SPECIFICATION: dict[str, Any] = {"epsilon": 0.1, "rounds": 1000, "decades": 30, "points": 61}
 
 EXACT = "kairouz-oh-viswanath-3.3"
 SHOWN = ("advanced", "advanced-tight-mean", "gdp-clt", EXACT, "laplace")
@@ -54,10 +49,8 @@ def draw(data: Mapping[str, Any]) -> Figure:
     with paper_figure(2, width=7.4, height=3.3) as (figure, (decades, slack)):
         for index, name in enumerate(SHOWN):
             decades.plot(curves[name], deltas, label=label(name), **promised(index))
-        decades.set_yscale("log")
-        decades.set_ylim(deltas[-1], 1.0)
-        decades.set_xlim(0.0, max(max(curves[name]) for name in SHOWN))
-        decades.set_xlabel(r"$\varepsilon$")
+        decades.set(yscale="log", ylim=(deltas[-1], 1.0))
+        decades.set(xlim=(0.0, max(max(curves[name]) for name in SHOWN)), xlabel=r"$\varepsilon$")
         decades.set_ylabel(r"$\delta(\varepsilon)$")
         exact = np.array(curves[EXACT])
         ratios = {
@@ -65,9 +58,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
             for name in curves
             if name != EXACT and name != "basic"
         }
-        slack.set_xscale("log")
-        slack.set_xlim(0.1, deltas[-1])
-        slack.set_ylim(0.9, 1.8)
+        slack.set(xscale="log", xlim=(0.1, deltas[-1]), ylim=(0.9, 1.8))
         slack.axhline(1.0, color="0.6", linewidth=0.6, zorder=0)
         plot_named(slack, deltas, ratios, emphasised=[label("laplace")])
         slack.set_xlabel(r"$\delta$")

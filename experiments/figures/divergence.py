@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.play import label_of, played
+from experiments.play import columns, label_of, played
 from simulator.analysis.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
 from simulator.theory import Composition, bound, parse_guarantee
 
@@ -40,23 +40,15 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     for name, result in played(specification):
         measured[name] = {}
         for b in (0, 1):
-            estimates = [result.delta(e, b, specification["confidence"]) for e in epsilons]
-            measured[name][str(b)] = {
-                key: [getattr(estimate, key) for estimate in estimates]
-                for key in ("value", "lower", "upper")
-            }
+            estimates = (result.delta(e, b, specification["confidence"]) for e in epsilons)
+            measured[name][str(b)] = columns(estimates)
     fine = np.linspace(0.0, specification["largest"], 421)
     rounds = Composition.repeat(parse_guarantee(specification["family"]), specification["rounds"])
     promised = {
         name: [bound(name).on(rounds).delta(float(e)).value for e in fine]
         for name in specification["bounds"]
     }
-    return {
-        "epsilons": epsilons,
-        "measured": measured,
-        "bound_epsilons": fine,
-        "bounds": promised,
-    }
+    return {"epsilons": epsilons, "measured": measured, "bound_epsilons": fine, "bounds": promised}
 
 
 LABELS = {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from experiments.play import columns
 from simulator import Result
 from simulator import simulate as play
 from simulator.adversaries.training import (
@@ -22,7 +23,7 @@ from simulator.adversaries.training import (
 )
 from simulator.analysis.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
 from simulator.analysis.plots.style import measured
-from simulator.theory import PLD, GaussianLaw, PoissonSubsampledLaw, compose_laws, parse_guarantee
+from simulator.theory import GaussianLaw, PoissonSubsampledLaw, compose_laws, parse_guarantee
 from simulator.trials import audit_answers
 
 TITLE = "DP-SGD on real patients: losses of canaries against the certified curve"
@@ -63,33 +64,19 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
             keep_views=trials, progress=False,
         )  # fmt: skip
         found[name] = {
-            str(b): curve(result, b, epsilons, specification["confidence"]) for b in (0, 1)
+            str(b): columns(
+                result.delta(float(e), b, specification["confidence"]) for e in epsilons
+            )
+            for b in (0, 1)
         } | of_last_weights(training, canary, result, specification)
     return {
         "epsilons": epsilons,
         "measured": found,
         "certified": {
-            str(b): ends(composed, epsilons)
+            str(b): columns((composed.delta(float(e)) for e in epsilons), ("lower", "upper"))
             for b, composed in enumerate((certified, certified.reversed()))
         },
     }
-
-
-def curve(
-    result: Result, b: int, epsilons: np.ndarray, confidence: float
-) -> dict[str, list[float]]:
-    """Delta at each epsilon in one direction, with intervals."""
-    estimates = [result.delta(float(e), b, confidence) for e in epsilons]
-    return {
-        key: [getattr(estimate, key) for estimate in estimates]
-        for key in ("value", "lower", "upper")
-    }
-
-
-def ends(composed: PLD, epsilons: np.ndarray) -> dict[str, list[float]]:
-    """Both certified ends of delta at each epsilon."""
-    brackets = [composed.delta(float(e)) for e in epsilons]
-    return {key: [getattr(bracket, key) for bracket in brackets] for key in ("lower", "upper")}
 
 
 def of_last_weights(

@@ -17,12 +17,7 @@ from simulator.theory import Composition, LaplaceLaw, bound, bounds_for, compose
 
 TITLE = "epsilon(delta) against the number of rounds, from 1 to 10,000"
 
-SPECIFICATION: dict[str, Any] = {
-    "epsilon": 0.1,
-    "delta": 1e-6,
-    "largest": 10_000,
-    "points": 49,
-}
+SPECIFICATION: dict[str, Any] = {"epsilon": 0.1, "delta": 1e-6, "largest": 10_000, "points": 49}
 
 EXACT = "kairouz-oh-viswanath-3.3"
 SHOWN = ("basic", "advanced", "advanced-tight-mean", EXACT, "laplace")
@@ -76,10 +71,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
             for name in curves
             if name not in (EXACT, "basic")
         }
-        slack.set_xscale("log")
-        slack.set_yscale("log")
-        slack.set_xlim(rounds[0], rounds[-1])
-        slack.set_ylim(0.93, 2.0)
+        slack.set(xscale="log", yscale="log", xlim=(rounds[0], rounds[-1]), ylim=(0.93, 2.0))
         slack.yaxis.set_major_locator(FixedLocator([1.0, 1.2, 1.5, 2.0]))
         slack.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         slack.yaxis.set_minor_locator(NullLocator())

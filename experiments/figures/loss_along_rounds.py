@@ -97,8 +97,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
             {f"Azuma, {name}": curve for name, curve in data["envelopes"].items()},
             paths=data["paths"],
         )
-        total.set_title(label_of(data["followed"]))
-        total.set_ylabel("accumulated privacy loss, experiment 0")
+        total.set(title=label_of(data["followed"]), ylabel="accumulated privacy loss, experiment 0")
         exponent = round(math.log10(data["delta"]))
         total.text(
             0.03, 0.93, rf"envelopes at $\delta = 10^{{{exponent}}}$",
@@ -120,6 +119,4 @@ def _draw_drift(axes: Any, data: Mapping[str, Any]) -> None:
         axes.plot(x, y, label=label_of(name), markevery=spaced_marks(x, index), **look)
     axes.set_xlim(rounds[0], rounds[-1])
     axes.set_ylim(bottom=0.0)
-    axes.set_title("drift of each round")
-    axes.set_xlabel("round")
-    axes.set_ylabel("mean privacy loss of the round")
+    axes.set(title="drift of each round", xlabel="round", ylabel="mean privacy loss of the round")

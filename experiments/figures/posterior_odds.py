@@ -138,8 +138,7 @@ def _draw_odds(axes: Any, data: Mapping[str, Any]) -> None:
         data["known_odds"], "solid")}  # fmt: skip
     for name, (value, dashes) in known.items():
         axes.axhline(value, color="0.6", linewidth=0.8, linestyle=dashes, zorder=0, label=name)
-    axes.set_title("what the study teaches about Alice")
-    axes.set_ylabel("posterior odds of her disease")
+    axes.set(title="what the study teaches about Alice", ylabel="posterior odds of her disease")
 
 
 def _draw_ratio(axes: Any, data: Mapping[str, Any]) -> None:
@@ -153,5 +152,4 @@ def _draw_ratio(axes: Any, data: Mapping[str, Any]) -> None:
         for place, path in enumerate(extremes):
             label = "largest and least ratio" if index == place == 0 else None
             axes.plot(rounds, path, color="#56B4E9", linewidth=0.5, label=label)
-    axes.set_title("what her own data add")
-    axes.set_ylabel(r"$\ln$ (posterior with / without her data)")
+    axes.set(title="what her own data add", ylabel=r"$\ln$ (posterior with / without her data)")

@@ -67,9 +67,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
     with paper_figure(panels, width=1.9 * panels, height=2.6) as (figure, row):
         for axes in row:
             axes.plot(*points.T, ".", color="0.78", markersize=2.5, zorder=0, label="an iris")
-            axes.set_xlim(0.0, 8.0)
-            axes.set_ylim(0.0, 3.0)
-            axes.set_xlabel("petal length (cm)")
+            axes.set(xlim=(0.0, 8.0), ylim=(0.0, 3.0), xlabel="petal length (cm)")
         for axes, found in zip(row[1:], data["private"]):
             for index, centres in enumerate(np.moveaxis(np.array(found["centres"]), 1, 0)):
                 look = measured(index) | {"linestyle": "none", "markersize": 3.0, "zorder": 2}
@@ -87,7 +85,6 @@ def draw(data: Mapping[str, Any]) -> Figure:
         for axes in row:
             axes.plot(*plain.T, "+", color="black", markersize=8, markeredgewidth=1.3, zorder=4,
                       label="centre without privacy")  # fmt: skip
-        row[0].set_title(f"no privacy, {data['steps']} steps")
-        row[0].set_ylabel("petal width (cm)")
+        row[0].set(title=f"no privacy, {data['steps']} steps", ylabel="petal width (cm)")
         legend(figure, columns=5)
     return figure

@@ -109,9 +109,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
         axes.set_xscale("log")
         axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_xlim(epsilons[0], epsilons[-1])
-        axes.set_ylim(-1.0, 1.6)
-        axes.set_xlabel(r"$\varepsilon$ of each person")
-        axes.set_ylabel("estimated frequency")
+        axes.set(xlim=(epsilons[0], epsilons[-1]), ylim=(-1.0, 1.6))
+        axes.set(xlabel=r"$\varepsilon$ of each person", ylabel="estimated frequency")
         legend(figure, columns=2)
     return figure

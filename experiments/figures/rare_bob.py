@@ -74,10 +74,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
             [point["epsilon"] for point in points], values, spread,
             capsize=2.0, label="tilted play, 95% intervals", **style,
         )  # fmt: skip
-        axes.set_yscale("log")
-        axes.set_ylim(10.0 ** -SPECIFICATION["decades"], 1.0)
-        axes.set_xlim(0.0, 1.4)
-        axes.set_xlabel(r"$\varepsilon$")
-        axes.set_ylabel(r"$\delta(\varepsilon)$")
+        axes.set(yscale="log", ylim=(10.0 ** -SPECIFICATION["decades"], 1.0), xlim=(0.0, 1.4))
+        axes.set(xlabel=r"$\varepsilon$", ylabel=r"$\delta(\varepsilon)$")
         legend(figure, columns=2)
     return figure

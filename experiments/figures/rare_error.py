@@ -124,13 +124,11 @@ def draw(data: Mapping[str, Any]) -> Figure:
                 axes.plot(deltas[given], np.array(heights)[given], label=NAMES[method], **style)
                 lost = style | {"linestyle": "none", "marker": "x"}
                 axes.plot(deltas[~given], np.array(heights)[~given] * 0.82**index, **lost)
-            axes.set_xscale("log")
-            axes.set_yscale("log")
+            axes.set(xscale="log", yscale="log")
             axes.invert_xaxis()
             axes.set_ylim(BOTTOM / 2, TOP * 2)
             axes.axhline(TOP / 2.2, color="0.7", linewidth=0.6)
-            axes.set_title(label_of(name))
-            axes.set_xlabel(r"$\delta$")
+            axes.set(title=label_of(name), xlabel=r"$\delta$")
         panels[0].set_ylabel("relative error, 20,000 trials")
         panels[0].text(0.02, TOP * 1.25, "refused:", transform=panels[0].get_yaxis_transform(),
                        fontsize="small", va="center")  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.play import label_of
+from experiments.play import columns, label_of
 from simulator.adversaries import make
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import measured, promised
@@ -77,14 +77,10 @@ def tail_of(s: Specification, aims: list[float], points: int) -> dict[str, list[
     results = [
         Result.of(run(replace(s, sampling=one), (0,), None, None, False)) for one in measures
     ]
-    tail: dict[str, list[float]] = {"threshold": [], "value": [], "lower": [], "upper": []}
-    for threshold in np.linspace(0.0, 1.06 * typical[-1], points)[1:]:
-        nearest = results[int(np.abs(typical - threshold).argmin())]
-        estimate = nearest.tail(float(threshold))
-        tail["threshold"].append(float(threshold))
-        for end in ("value", "lower", "upper"):
-            tail[end].append(getattr(estimate, end))
-    return tail
+    thresholds = np.linspace(0.0, 1.06 * typical[-1], points)[1:].tolist()
+    nearest = [results[int(np.abs(typical - threshold).argmin())] for threshold in thresholds]
+    estimates = (result.tail(threshold) for result, threshold in zip(nearest, thresholds))
+    return {"threshold": thresholds} | columns(estimates)
 
 
 def mean_loss(moments: Moments, theta: float, step: float = 1e-4) -> float:
@@ -110,10 +106,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
         axes.axhspan(1e-16, 3e-6, color="0.95", zorder=0)
         axes.text(0.99, 1.2e-6, "beyond a million plain trials", ha="right", va="top",
                   transform=axes.get_yaxis_transform(), fontsize="small", color="0.4")  # fmt: skip
-        axes.set_yscale("log")
-        axes.set_ylim(1e-16, 1.0)
-        axes.set_xlim(0.0, 20.0)
-        axes.set_xlabel(r"threshold $t$")
+        axes.set(yscale="log", ylim=(1e-16, 1.0), xlim=(0.0, 20.0), xlabel=r"threshold $t$")
         axes.set_ylabel(r"$\Pr[L > t]$, experiment 0")
         legend(figure, columns=2)
     return figure

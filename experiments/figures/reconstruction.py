@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from experiments.play import columns
 from simulator.analysis.estimation import betting_interval
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import curves, draw_band, measured, promised, spaced_marks
@@ -82,8 +83,7 @@ def recovered(
 
 def means(samples: Sequence[Sequence[float]], confidence: float) -> dict[str, list[float]]:
     """Mean of each sample and its interval (betting, valid at every sample size)."""
-    found = [betting_interval(sample, confidence) for sample in samples]
-    return {end: [getattr(e, end) for e in found] for end in ("value", "lower", "upper")}
+    return columns(betting_interval(sample, confidence) for sample in samples)
 
 
 def draw(data: Mapping[str, Any]) -> Figure:
@@ -101,16 +101,14 @@ def draw(data: Mapping[str, Any]) -> Figure:
         for index, (rows, shares) in enumerate(data["linear_program"].items(), start=1):
             _draw_shares(few, data["errors"], shares, rf"linear program, $n = {rows}$", index)
         few.set_title(r"$n\,(\log n)^2$ random subset counts")
-        few.set_xlabel(r"error in rows, over $\sqrt{n}$")
-        few.set_xscale("log")
+        few.set(xlabel=r"error in rows, over $\sqrt{n}$", xscale="log")
         few.set_xticks([0.05, 0.1, 0.2, 0.5, 1.0], ["0.05", "0.1", "0.2", "0.5", "1"])
         few.set_xlim(data["errors"][0], data["errors"][-1])
         for axes in (every, few):
             axes.axhline(0.5, color="0.65", linewidth=0.7, zorder=0)
             axes.text(0.02, 0.5, "guessing", color="0.35", fontsize="small", va="bottom",
                       transform=axes.get_yaxis_transform())  # fmt: skip
-            axes.set_ylim(0.0, 1.03)
-            axes.set_ylabel("fraction of rows recovered")
+            axes.set(ylim=(0.0, 1.03), ylabel="fraction of rows recovered")
         legend(figure, columns=3)
     return figure
 

@@ -104,7 +104,5 @@ def _draw_panel(axes: Axes, rates: Floats, panel: Mapping[str, Any], unit: Float
         marks = spaced_marks(rates, index, logarithmic=True)
         shown = np.where(np.array(values) > 0.0, values, np.nan) / unit
         axes.plot(rates, shown, label=f"exact, {name}", markevery=marks, **measured(index))
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlim(rates[0], rates[-1])
+    axes.set(xscale="log", yscale="log", xlim=(rates[0], rates[-1]))
     axes.set_xlabel(r"rate $q$ of the sample")

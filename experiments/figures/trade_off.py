@@ -19,11 +19,7 @@ SPECIFICATION: dict[str, Any] = {
     "family": "pure:0.1",
     "rounds": 100,
     "seed": 1933,
-    "trials": {
-        "fixed-worst-case": 100_000,
-        "mechanism-switcher": 100_000,
-        "patient-hunter": 4_000,
-    },
+    "trials": {"fixed-worst-case": 100_000, "mechanism-switcher": 100_000, "patient-hunter": 4_000},
     "confidence": 0.95,
     "points": 101,
     "bounds": ["basic", "advanced", "kairouz-oh-viswanath-3.3"],

@@ -143,9 +143,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
                 x, [row["lower"] for row in rows], middle, color=measured(place)["color"], alpha=0.3
             )
         left.axhline(1.0, color="0.55", linewidth=0.7, linestyle=(0, (4, 2)))
-        left.set_xscale("log")
-        left.set_yscale("log")
-        left.set_ylim(1e-12, 5.0)
+        left.set(xscale="log", yscale="log", ylim=(1e-12, 5.0))
         left.set_xlabel(r"promised $\delta$, with $\varepsilon = 2$")
         left.set_ylabel(r"largest true $\delta$ over the promised one")
         left.legend(fontsize=7)
@@ -157,9 +155,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
                    **measured(0))  # fmt: skip
         right.plot(x, [row["zcdp"] for row in rows], label="zCDP", **promised(1))
         right.plot(x, [row["whitehouse"] for row in rows], label="Whitehouse et al.", **promised(0))
-        right.set_xscale("log")
-        right.set_yscale("log")
-        right.set_xlabel(r"$\delta$ at $\varepsilon = 1$")
+        right.set(xscale="log", yscale="log", xlabel=r"$\delta$ at $\varepsilon = 1$")
         right.set_ylabel(r"budget for $\sum \varepsilon_i^2$")
         right.legend(fontsize=7)
     return figure

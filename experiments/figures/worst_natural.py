@@ -114,8 +114,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
         shown = left.pcolormesh(edges, edges, table, cmap="viridis", rasterized=True)
         figure.colorbar(shown, ax=left, label=r"worst $\delta$ over the promised one")
         left.set_xlabel(r"larger $\varepsilon$ of the menu")
-        left.set_ylabel(r"smaller $\varepsilon$ of the menu")
-        left.set_ylim(edges[0], 5 * values[0])
+        left.set(ylabel=r"smaller $\varepsilon$ of the menu", ylim=(edges[0], 5 * values[0]))
         sizes = [menu["size"] for menu in data["menus"]]
         right.plot(sizes, [menu["ratio"] for menu in data["menus"]], **measured(0))
         for menu in data["menus"]:

@@ -47,9 +47,7 @@ def _path(drawn: Play, share: bool) -> tuple[np.ndarray, np.ndarray]:
     return losses[finite], left[finite] * (100.0 if share else 1.0)
 
 
-def _scale(
-    labels: Sequence[str],
-) -> tuple[list[str], tuple[str, np.ndarray] | None, np.ndarray]:
+def _scale(labels: Sequence[str]) -> tuple[list[str], tuple[str, np.ndarray] | None, np.ndarray]:
     """(names, what a colour bar shows, each option's place among the names).
 
     The bar shows a parameter if many options differ in nothing else. If they are of several

@@ -327,10 +327,7 @@ class Result(Measured):
                 "weighted samples have no empirical trade-off function: play without sampling"
             )
         return estimation.empirical_trade_off(
-            self.known(0),
-            self.known(1),
-            confidence=confidence,
-            rounds=self.specification.rounds,
+            self.known(0), self.known(1), confidence=confidence, rounds=self.specification.rounds
         )
 
     def moment_band(self, experiment: int = 0, confidence: float = 0.95) -> MomentBand:

@@ -9,12 +9,7 @@ from simulator.worst.policy import Policy
 
 
 def played(
-    policy: Policy,
-    trials: int,
-    *,
-    seed: int = 0,
-    jobs: int | None = None,
-    confidence: float = 0.95,
+    policy: Policy, trials: int, *, seed: int = 0, jobs: int | None = None, confidence: float = 0.95
 ) -> Estimate:
     """Estimate the delta(epsilon) of a policy by simulation.
 

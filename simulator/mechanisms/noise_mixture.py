@@ -174,9 +174,5 @@ def _loss(params: Numbers, answer: float) -> float:
 
 
 NOISE_MIXTURE = Scalars(
-    name="noise of a random centre",
-    width=_width,
-    prepare=_prepare,
-    sample=_sample,
-    loss=_loss,
+    name="noise of a random centre", width=_width, prepare=_prepare, sample=_sample, loss=_loss
 )

@@ -21,10 +21,7 @@ from simulator.foundations.wording import count_of
 from simulator.mechanisms.base import ScalarMechanism, Scalars
 from simulator.mechanisms.finite import FINITE, table_row
 from simulator.mechanisms.known_noise import has_noise, noise_of, shift_law
-from simulator.mechanisms.noise_mixture import (
-    NOISE_MIXTURE,
-    mixture_row,
-)
+from simulator.mechanisms.noise_mixture import NOISE_MIXTURE, mixture_row
 from simulator.mechanisms.tilted import outcomes_of
 from simulator.mechanisms.values import real
 from simulator.theory.guarantees.families import (

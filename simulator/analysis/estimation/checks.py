@@ -150,10 +150,5 @@ def _verdict(
     elif upper <= bound:
         outcome = BoundOutcome.HOLDS
     return BoundVerdict(
-        outcome=outcome,
-        bound=bound,
-        value=value,
-        lower=lower,
-        upper=upper,
-        false_alarm=false_alarm,
+        outcome=outcome, bound=bound, value=value, lower=lower, upper=upper, false_alarm=false_alarm
     )

@@ -72,11 +72,7 @@ def splitting_product(
 
 
 def splitting_runs(
-    estimates: ArrayLike,
-    confidence: float = 0.95,
-    *,
-    ceiling: float = 1.0,
-    minimum_runs: int = 10,
+    estimates: ArrayLike, confidence: float = 0.95, *, ceiling: float = 1.0, minimum_runs: int = 10
 ) -> Estimate:
     """Mean of independent splitting runs, shape (runs,), each an unbiased estimate (0 allowed).
 

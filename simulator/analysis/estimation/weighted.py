@@ -196,12 +196,7 @@ def log_sample_estimate(
         upper = RoundedLimit(*(min(unscaled(limit, log_bound), ceiling) for limit in above))
         method = f"{METHOD}, weights bounded in advance"
     found = estimate_of_log_mean(
-        summary,
-        (lower.outward, upper.outward),
-        confidence,
-        method,
-        guess=guess,
-        no_guess=no_guess,
+        summary, (lower.outward, upper.outward), confidence, method, guess=guess, no_guess=no_guess
     )
     if sample.exact:
         return found

@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 
 from simulator.analysis.evidence.answers import Answers, leaves, shown
-from simulator.analysis.evidence.float_features import (
-    ROUGH,
-    WHOLE_FEATURES,
-    Feature,
-    FeaturesAt,
-)
+from simulator.analysis.evidence.float_features import ROUGH, WHOLE_FEATURES, Feature, FeaturesAt
 from simulator.foundations.digits import typical
 
 JOINT_WIDTH = 64

@@ -36,10 +36,7 @@ def plot_bounds(
     values = values[np.isfinite(values) & (values > 0.0)]
     if not values.size:
         raise InvalidInput("no bound grants an ε above 0: there is nothing to draw")
-    axes.set_xscale("log")
-    axes.set_xlim(deltas[0], deltas[-1])
-    axes.set_yscale("log")
+    axes.set(xscale="log", xlim=(deltas[0], deltas[-1]), yscale="log")
     axes.set_ylim(float(values.min()) / 1.1, float(values.max()) * 1.1)
     plot_named(axes, deltas, drawn, [name for name in exact if name in drawn])
-    axes.set_xlabel(r"$\delta$")
-    axes.set_ylabel(r"$\varepsilon(\delta)$")
+    axes.set(xlabel=r"$\delta$", ylabel=r"$\varepsilon(\delta)$")

@@ -55,8 +55,7 @@ def plot_drift(
         x, y = curves(name, rounds, curve)
         axes.plot(x, y, label=name, **promised(index))
     axes.set_xlim(*limits(rounds))
-    axes.set_xlabel("rounds played")
-    axes.set_ylabel(ylabel)
+    axes.set(xlabel="rounds played", ylabel=ylabel)
 
 
 def _twice(curve: ArrayLike) -> NDArray[np.float64]:

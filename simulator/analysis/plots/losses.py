@@ -64,8 +64,7 @@ def plot_tails(
     """
     _require(tails, bounds or {}, TailCurve, "epsilons", "plot_divergence")
     _draw_falling(axes, thresholds, tails, bounds or {}, floor=floor, dashes=dashes)
-    axes.set_xlabel(r"threshold $t$")
-    axes.set_ylabel(r"$\Pr[L > t]$")
+    axes.set(xlabel=r"threshold $t$", ylabel=r"$\Pr[L > t]$")
 
 
 def plot_divergence(
@@ -91,8 +90,7 @@ def plot_divergence(
     """
     _require(divergences, bounds or {}, DivergenceCurve, "thresholds", "plot_tails")
     _draw_falling(axes, epsilons, divergences, bounds or {}, floor=floor, dashes=dashes)
-    axes.set_xlabel(r"$\varepsilon$")
-    axes.set_ylabel(r"$\delta(\varepsilon)$")
+    axes.set(xlabel=r"$\varepsilon$", ylabel=r"$\delta(\varepsilon)$")
 
 
 def _require(
@@ -130,19 +128,12 @@ def _draw_falling(
         axes.plot(x, np.maximum(y, floor * 1e-3), label=name, **look)
     for index, (name, band) in enumerate(bands.items()):
         _draw_measured(axes, name, at, band, floor=floor, index=index)
-    axes.set_yscale("log")
-    axes.set_ylim(floor, 1.5)
+    axes.set(yscale="log", ylim=(floor, 1.5))
     axes.set_xlim(*limits(at))
 
 
 def _draw_measured(
-    axes: Axes,
-    name: str,
-    at: ArrayLike,
-    band: BandLike,
-    *,
-    floor: float,
-    index: int,
+    axes: Axes, name: str, at: ArrayLike, band: BandLike, *, floor: float, index: int
 ) -> None:
     look = measured(index)
     x, value, lower, upper = curves(name, at, band.value, band.lower, band.upper)

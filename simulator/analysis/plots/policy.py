@@ -76,8 +76,7 @@ def plot_policy(
         handles[-1].set_label(rf"$\varepsilon = {epsilon:g}$")
     axes.set_ylim(min(float(y[0]), 0.0), float(y[-1]))
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.set_xlabel("loss so far")
-    axes.set_ylabel(ylabel)
+    axes.set(xlabel="loss so far", ylabel=ylabel)
     columns = 3 if max(len(str(handle.get_label())) for handle in handles) <= 20 else 2
     axes.figure.legend(
         handles=handles, loc="outside lower center", ncols=min(len(handles), columns)

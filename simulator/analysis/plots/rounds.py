@@ -47,11 +47,9 @@ def plot_epsilon_against_rounds(
             capsize=1.5,
             **measured(index),
         )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log")
     span = np.asarray(rounds, dtype=np.float64)
-    axes.set_xlim(float(span.min()), float(span.max()))
-    axes.set_xlabel(r"rounds $k$")
+    axes.set(xlim=(float(span.min()), float(span.max())), xlabel=r"rounds $k$")
     axes.set_ylabel(_epsilon_label(delta))
     if crossover is not None:
         _mark_crossover(axes, crossover)

@@ -54,8 +54,7 @@ def plot_sweep(
     if np.isfinite(bound).any():
         axes.plot(x, bound, label="claimed", **promised(0))
     _scale(axes, np.concatenate([y, bound]))
-    axes.set_xlim(left, right)
-    axes.set_xlabel(knob)
+    axes.set(xlim=(left, right), xlabel=knob)
 
 
 def _named(verdicts: Sequence[tuple[float, float, str]]) -> list[str]:
