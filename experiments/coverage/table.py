@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
@@ -45,12 +45,7 @@ class Count:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON."""
-        return {
-            "number": self.number,
-            "missed": self.missed,
-            "allowed": self.allowed,
-            "verdict": self.verdict,
-        }
+        return asdict(self) | {"allowed": self.allowed, "verdict": self.verdict}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import json
 import signal
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -132,7 +132,8 @@ def turned_all(cache_folder: Path, jobs: int = 2) -> dict[str, list[Sweep]]:
     """The sweeps of every claim, by id; made anew when the code of the package has changed."""
     path = cache_folder / f"knobs-{fingerprint()}.json"
     if path.exists():
-        return {id: [read(each) for each in sweeps] for id, sweeps in load(path).items()}
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return {id: [read(each) for each in sweeps] for id, sweeps in stored.items()}
     ids = [claim.id for claim in all_claims()]
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         turned = pool.map(turned_by_id, ids, chunksize=4)
@@ -175,9 +176,3 @@ def plain(sweep: Sweep) -> dict[str, Any]:
 def read(stored: dict[str, Any]) -> Sweep:
     """A sweep from JSON."""
     return Sweep(**{**stored, "turns": tuple(Turn(*each) for each in stored["turns"])})
-
-
-def load(path: Path) -> dict[str, Sequence[dict[str, Any]]]:
-    """What was stored."""
-    found: dict[str, Sequence[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))
-    return found

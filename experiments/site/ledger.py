@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import shlex
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -47,11 +47,6 @@ def fault(result: Mapping[str, Any]) -> str:
     return result.get("fault") or ""
 
 
-def function(claim: Claim) -> Callable[..., Any]:
-    """The function that decides a claim, as it is written."""
-    return claim.function
-
-
 def page(claim: Claim, result: Mapping[str, Any], turned: Sequence[Sweep]) -> str:
     """The page of one claim."""
     complaint = claim.expected.is_complaint
@@ -77,17 +72,17 @@ def page(claim: Claim, result: Mapping[str, Any], turned: Sequence[Sweep]) -> st
 
 ## How it is checked
 
-{as_markdown(inspect.getdoc(function(claim)) or "")}
+{as_markdown(inspect.getdoc(claim.function) or "")}
 
 {picture(claim, turned)}
 {knobs(claim)}
 ## The check
 
 ```python
-{inspect.getsource(function(claim)).rstrip()}
+{inspect.getsource(claim.function).rstrip()}
 ```
 
-`{function(claim).__module__.replace(".", "/")}.py`
+`{claim.function.__module__.replace(".", "/")}.py`
 """
 
 

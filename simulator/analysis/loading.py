@@ -55,9 +55,8 @@ def load_measured(
     """Return what a run that ``simulate(..., out=folder)`` stored has measured.
 
     A folder has names and texts; whatever has a text is made from it. An adversary of the library
-    is found by its name, and used if its code has not changed.
-    Without ``adversary`` any other has a stand-in: all estimates are the same, and ``replay`` is
-    refused.
+    is found by its name, and used if its code has not changed. Without ``adversary`` any other has
+    a stand-in: all estimates are the same, and ``replay`` is refused.
 
     Of a run that was interrupted, or of a part that begins with block 0, the result is that of the
     longest run of whole blocks, from the first on, that every stored experiment has; a line on

@@ -150,8 +150,8 @@ class Result(Measured):
     ) -> Estimate | Estimates:
         """Hockey-stick divergence at ``epsilon``, of V0 from V1, or of V1 from V0.
 
-        For a list or an array of epsilons it returns ``Estimates``.
-        Raises Refusal as ``tail`` does.
+        For a list or an array of epsilons it returns ``Estimates``. Raises Refusal as ``tail``
+        does.
         """
         if not is_scalar(epsilon):
             return at_points(

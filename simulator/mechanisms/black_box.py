@@ -87,7 +87,34 @@ class NoLikelihood(Mechanism):
     __slots__ = ()
 
     claimed: Guarantee
+    name: str
     has_likelihood: ClassVar[bool] = False
+
+    def describe(self, function: Any) -> None:
+        """Set ``name`` and ``with_generator`` by the user's function; raises InvalidInput.
+
+        The function must be callable, and ``claimed`` a guarantee.
+        """
+        kind = type(self).__name__
+        if not callable(function):
+            raise InvalidInput(f"{kind} needs a function of a database, not {function!r}")
+        if not isinstance(self.claimed, Guarantee):
+            raise InvalidInput(
+                f"{kind} needs the guarantee that it claims, such as PureDP(0.1), not "
+                f"{self.claimed!r}"
+            )
+        name = self.name or getattr(function, "__name__", None) or type(function).__name__
+        object.__setattr__(self, "name", str(name))
+        object.__setattr__(self, "with_generator", takes_generator(function))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name}, claimed={self.claimed})"
+
+    def pair(
+        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
+    ) -> BlackBoxPair:
+        """The mechanism on these two databases."""
+        return BlackBoxPair(self, database_0, database_1)
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
         """The claimed guarantee, under any relation."""
@@ -110,21 +137,6 @@ class NoLikelihood(Mechanism):
         raise NotApplicable(f"{self!r} has no likelihood: audit the views of its play")
 
 
-def checked_black_box(kind: str, function: Any, claimed: Any) -> None:
-    """Raise InvalidInput unless ``function`` is callable and ``claimed`` a guarantee."""
-    if not callable(function):
-        raise InvalidInput(f"{kind} needs a function of a database, not {function!r}")
-    if not isinstance(claimed, Guarantee):
-        raise InvalidInput(
-            f"{kind} needs the guarantee that it claims, such as PureDP(0.1), not {claimed!r}"
-        )
-
-
-def name_of(function: Any) -> str:
-    """A function's name, or its type's."""
-    return str(getattr(function, "__name__", None) or type(function).__name__)
-
-
 @dataclass(frozen=True, repr=False, slots=True)
 class BlackBox(NoLikelihood):
     """A mechanism of any callable, without a likelihood.
@@ -145,12 +157,7 @@ class BlackBox(NoLikelihood):
     with_generator: bool = field(init=False, default=False, repr=False)
 
     def __post_init__(self) -> None:
-        checked_black_box("BlackBox", self.sampler, self.claimed)
-        object.__setattr__(self, "name", self.name or name_of(self.sampler))
-        object.__setattr__(self, "with_generator", takes_generator(self.sampler))
-
-    def __repr__(self) -> str:
-        return f"BlackBox({self.name}, claimed={self.claimed})"
+        self.describe(self.sampler)
 
     def sample(
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
@@ -158,12 +165,6 @@ class BlackBox(NoLikelihood):
         """Draw one answer on ``database``."""
         arguments = (database, noise) if self.with_generator else (database,)
         return answer_of(self.sampler, *arguments)
-
-    def pair(
-        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
-    ) -> BlackBoxPair:
-        """The mechanism on these two databases."""
-        return BlackBoxPair(self, database_0, database_1)
 
 
 class BlackBoxPair:

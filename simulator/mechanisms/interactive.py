@@ -16,15 +16,7 @@ import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import Breach
-from simulator.mechanisms.black_box import (
-    BlackBoxPair,
-    NoLikelihood,
-    Raised,
-    answer_of,
-    checked_black_box,
-    name_of,
-    takes_generator,
-)
+from simulator.mechanisms.black_box import NoLikelihood, Raised, answer_of
 from simulator.mechanisms.copies import own_copy
 from simulator.theory.guarantees.families import Guarantee
 
@@ -80,12 +72,7 @@ class Interactive(NoLikelihood):
     with_generator: bool = field(init=False, default=False, repr=False)
 
     def __post_init__(self) -> None:
-        checked_black_box("Interactive", self.opener, self.claimed)
-        object.__setattr__(self, "name", self.name or name_of(self.opener))
-        object.__setattr__(self, "with_generator", takes_generator(self.opener))
-
-    def __repr__(self) -> str:
-        return f"Interactive({self.name}, claimed={self.claimed})"
+        self.describe(self.opener)
 
     def sample(
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
@@ -108,12 +95,6 @@ class Interactive(NoLikelihood):
                 "with each message, or a generator"
             )
         return Conversation(opened, ask)
-
-    def pair(
-        self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
-    ) -> BlackBoxPair:
-        """The mechanism on these two databases."""
-        return BlackBoxPair(self, database_0, database_1)
 
 
 class Conversation:

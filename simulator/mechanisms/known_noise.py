@@ -24,32 +24,28 @@ def has_noise(mechanism: ScalarMechanism) -> bool:
     return isinstance(mechanism, Gaussian | Laplace | Geometric | AdditiveNoise)
 
 
-def noise_of(mechanism: ScalarMechanism, relation: Relation) -> Noise:
-    """The noise that a mechanism adds, in the shared shapes."""
-    return _noise(mechanism, relation)
-
-
 @singledispatch
-def _noise(mechanism: Any, relation: Relation) -> Noise:
+def noise_of(mechanism: Any, relation: Relation) -> Noise:
+    """The noise that a mechanism adds; raises NotApplicable where its shape is not known."""
     raise NotApplicable(f"{type(mechanism).__name__} adds no noise of a known shape")
 
 
-@_noise.register
+@noise_of.register
 def _(mechanism: Gaussian, relation: Relation) -> Noise:
     return Noise(NORMAL, mechanism.fixed_parameter())
 
 
-@_noise.register
+@noise_of.register
 def _(mechanism: Laplace, relation: Relation) -> Noise:
     return Noise(LAPLACE, mechanism.query.sensitivity(relation) / mechanism.fixed_parameter())
 
 
-@_noise.register
+@noise_of.register
 def _(mechanism: Geometric, relation: Relation) -> Noise:
     return Noise(GEOMETRIC, mechanism.query.sensitivity(relation) / mechanism.fixed_parameter())
 
 
-@_noise.register
+@noise_of.register
 def _(mechanism: AdditiveNoise, relation: Relation) -> Noise:
     return mechanism.noise(relation)
 

@@ -10,7 +10,6 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,9 +19,10 @@ from numpy.typing import NDArray
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.mechanisms.base import Mechanism, ScalarMechanism, Scalars
+from simulator.mechanisms.base import Mechanism, PairMechanism, ScalarMechanism, Scalars
 from simulator.mechanisms.finite import FINITE, table_row
 from simulator.mechanisms.gaussian import Gaussian
+from simulator.mechanisms.known_noise import noise_of
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.quadrature import laplace_cdf
 from simulator.mechanisms.tilted import outcomes_of
@@ -54,7 +54,7 @@ class TableMechanism(ScalarMechanism):
         return self.mechanism.fixed_parameter()
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
-        """That of the mechanism behind."""
+        """That of the inner mechanism."""
         return self.mechanism.guarantee(relation)
 
     def table(
@@ -153,7 +153,7 @@ class Cells(TableMechanism):
         self, database_0: Database, database_1: Database, relation: Relation
     ) -> tuple[Vector, Vector]:
         """The cells' probabilities, each computed from the smaller tail."""
-        cdf, scale = NOISE[type(self.mechanism)], noise_scale(self.mechanism, relation)
+        cdf, scale = NOISE[type(self.mechanism)], noise_of(self.mechanism, relation).scale
         edges = np.array([-math.inf, *self.cuts, math.inf])
         first, second = (
             _between(cdf, (edges - float(self.query(d))) / scale) for d in (database_0, database_1)
@@ -165,29 +165,13 @@ NOISE: dict[type, Callable[[Vector], Vector]] = {Laplace: laplace_cdf, Gaussian:
 """The distribution function of a mechanism's noise, symmetric, in units of its scale."""
 
 
-@singledispatch
-def noise_scale(mechanism: Mechanism, relation: Relation) -> float:
-    """The scale of a mechanism's noise, in the query's units."""
-    raise InvalidInput(f"{mechanism!r} has no noise of one scale")
-
-
-@noise_scale.register
-def _(mechanism: Laplace, relation: Relation) -> float:
-    return mechanism.query.sensitivity(relation) / mechanism.fixed_parameter()
-
-
-@noise_scale.register
-def _(mechanism: Gaussian, relation: Relation) -> float:
-    return mechanism.fixed_parameter()
-
-
 def _between(cdf: Callable[[Vector], Vector], z: Vector) -> Vector:
     lower, upper = cdf(z), cdf(-z)
     return np.where(z[:-1] > 0, upper[:-1] - upper[1:], lower[1:] - lower[:-1])
 
 
 @dataclass(frozen=True, slots=True)
-class Recoded(Mechanism):
+class Recoded(PairMechanism):
     """A bijection of another mechanism's answer, which changes no loss.
 
     Parameters
@@ -201,7 +185,7 @@ class Recoded(Mechanism):
     back: Callable[[Any], Any]
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
-        """That of the mechanism behind."""
+        """That of the inner mechanism."""
         return self.mechanism.guarantee(relation)
 
     def sample(
@@ -217,20 +201,10 @@ class Recoded(Mechanism):
         behind = self.mechanism.pair(database_0, database_1, relation)
         return RecodedPair(behind, self.forward, self.back)
 
-    def log_likelihood_ratio(
-        self,
-        answer: Any,
-        database_0: Database,
-        database_1: Database,
-        relation: Relation = ADD_REMOVE,
-    ) -> float:
-        """The loss of the answer before it was recoded."""
-        return self.pair(database_0, database_1, relation).loss(answer)
-
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> Any:
-        """That of the mechanism behind."""
+        """That of the inner mechanism."""
         return self.mechanism.law(database_0, database_1, relation)
 
 

@@ -29,7 +29,7 @@ class Table(FiniteMechanism):
     on_0, on_1 : the probabilities of the answers 0, 1, ... where the bit is 0 and where it is 1.
 
     The guarantee is the (epsilon, delta) that the table has: epsilon the largest finite loss in
-    either direction, delta the largest probability of an answer that tells the bit for certain.
+    either direction, delta the largest probability of an answer that reveals the bit.
     """
 
     query: Query

@@ -33,9 +33,9 @@ class TwoPartyCount(PairMechanism):
 
     The answer is a float64 array of shape (3,): the viewer's own exact count, which it knows, and
     the messages of parties 1 and 2. The common count is the sum of the messages. Zhang 2020
-    (lecture 7), counting queries in the two-party model. The view tells of the other party's
-    records only what its message does: epsilon/2-DP, half of what is printed. Databases that
-    differ in the viewer's own records are not neighbours here (Breach): it sees them anyway.
+    (lecture 7), counting queries in the two-party model. Of the other party's
+    records the view reveals only its message: epsilon/2-DP, half of what is printed. Databases that
+    differ in the viewer's own records, which it sees, are not neighbours here (Breach).
     """
 
     query: Query

@@ -39,7 +39,7 @@ def candidates(mechanism: str, value: Any) -> NDArray[np.float64]:
     if scores.ndim != 1 or len(scores) == 0:
         raise InvalidInput(
             f"{mechanism} selects among a vector of scores, the query gave {value!r}; "
-            "ask a score_query or a histogram_query"
+            "use a score_query or a histogram_query"
         )
     return scores
 
@@ -48,7 +48,7 @@ def check_query(mechanism: str, query: object) -> None:
     """Raise InvalidInput for what is not a query: it has no sensitivity to calibrate to."""
     if not (callable(query) and hasattr(query, "sensitivity")):  # quick: made anew every round
         raise InvalidInput(
-            f"{mechanism} asks a query such as counting_query({query!r}), not {query!r} itself"
+            f"{mechanism} needs a query such as counting_query({query!r}), not {query!r} itself"
         )
 
 

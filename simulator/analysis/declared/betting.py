@@ -9,11 +9,9 @@ import numpy as np
 
 from simulator.analysis.declared.overlap import Both, Overlap, OverlapReader
 from simulator.analysis.estimation.contrast import Bettor
-from simulator.analysis.evidence.answers import Answers
-from simulator.analysis.evidence.columns import AnswerReader
 from simulator.analysis.evidence.events import Batch, Candidates, Event
 from simulator.analysis.evidence.float_features import FeaturesAt
-from simulator.analysis.evidence.scores import Score, single_scores
+from simulator.analysis.evidence.scores import single_scores
 from simulator.analysis.evidence.training_draws import Pool
 from simulator.analysis.evidence.wagers import Nulls, estimate, trusted
 
@@ -21,11 +19,6 @@ LEAST_KEPT = 16
 """Draws of each database from which events are learned."""
 SPARE = 4.0
 """Nats beyond the rejection level that the sizes of the bets aim at."""
-
-
-def single(reader: AnswerReader, answers_0: Answers, answers_1: Answers) -> list[Score]:
-    """Scores of single columns."""
-    return single_scores(reader, answers_0, answers_1)[0]
 
 
 class EventBets:
@@ -40,7 +33,9 @@ class EventBets:
 
     def __init__(self, features: FeaturesAt, slack: float, aim: float) -> None:
         self.slack, self.aim = slack, aim
-        self.pool = Pool(partial(OverlapReader, features=features), single)
+        self.pool = Pool(
+            partial(OverlapReader, features=features), lambda *given: single_scores(*given)[0]
+        )
         self.nulls = Nulls(np.zeros(1), np.full(1, slack))
         self.candidates: Candidates | None = None
 

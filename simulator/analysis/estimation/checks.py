@@ -2,9 +2,9 @@
 
 A claim is *violated* when the lower confidence limit at error ``false_alarm`` passes the bound: if
 the claim is true that happens with probability at most ``false_alarm``, at every sample size. It
-*holds*, by this sample, when the upper limit at the same error stays at or below
-the bound; otherwise the sample leaves it *undecided*. A test of m claims together keeps its
-family-wise level by giving each ``false_alarm / m``.
+*holds*, by this sample, when the upper limit at the same error stays at or below the bound;
+otherwise the sample leaves it *undecided*. A test of m claims together keeps its family-wise level
+by giving each ``false_alarm / m``.
 
 A loss is a sum over rounds in floating point, and worst cases sit exactly on the bound: k rounds of
 randomized response reach kε, where the claim is δ = 0. A tail jumps there: a loss that equals the
@@ -120,11 +120,11 @@ def weighted_violation(
 ) -> BoundVerdict:
     """Test of δ(``epsilon``) <= ``bound_delta`` on an importance-weighted sample.
 
-    ``losses`` and ``log_weights`` are as in ``weighted_delta``. The lower
-    limit is valid at every sample size without any bound on the weights, because wealth that bets
-    on a larger mean of a nonnegative variable cannot go below zero. Without ``log_bound`` there is
-    no upper limit, so the outcome is never "holds". With few hits the limit is low and still valid,
-    so nothing is refused. Raises InvalidInput.
+    ``losses`` and ``log_weights`` are as in ``weighted_delta``. The lower limit is valid at every
+    sample size without any bound on the weights, because wealth that bets on a larger mean of a
+    nonnegative variable cannot go below zero. Without ``log_bound`` there is no upper limit, so the
+    outcome is never "holds". With few hits the limit is low and still valid, so nothing is refused.
+    Raises InvalidInput.
     """
     sample = weighted_sample(losses, log_weights, experiment)
     alpha = open_probability("false_alarm", false_alarm)

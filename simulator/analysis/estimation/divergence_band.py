@@ -2,8 +2,8 @@
 
 With G(t) = Pr[L > t], δ(ε) = E[(1 - e^{ε-L})₊] is the integral of e^{ε-t} G(t) over t >= ε, by
 parts. So whatever bounds the tail at all thresholds at once bounds δ at all ε at once, with the
-same confidence: the band of ``band`` is integrated. Between two thresholds
-of a ladder G lies between its values there, which moves each end outward by at most the step.
+same confidence: the band of ``band`` is integrated. Between two thresholds of a ladder G lies
+between its values there, which moves each end outward by at most the step.
 """
 
 from __future__ import annotations
@@ -59,9 +59,8 @@ def delta_band(
 ) -> DeltaBand:
     """δ(ε) at ``epsilons``, any finite numbers, with a band that is simultaneous over all ε.
 
-    ``losses``, ``experiment`` and ``rounds`` as in ``delta``, whose
-    interval for a single ε is narrower. The ε may be chosen after looking at the losses. Raises
-    InvalidInput.
+    ``losses``, ``experiment`` and ``rounds`` as in ``delta``, whose interval for a single ε is
+    narrower. The ε may be chosen after looking at the losses. Raises InvalidInput.
     """
     signed = signed_sample(losses, experiment)
     points = np.atleast_1d(numbers(epsilons, "epsilons"))

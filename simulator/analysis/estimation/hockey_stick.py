@@ -70,10 +70,9 @@ def epsilon(
 ) -> Estimate:
     """Least ε >= 0 with hockey-stick divergence at most ``delta``, strictly between 0 and 1.
 
-    ``losses`` as in :func:`delta`. The interval inverts the betting test, see
-    ``inversion``; it is valid at every sample size. An infinite ``upper``
-    means that ``delta`` is too small for so few trials. ``hits`` counts the losses above the value.
-    Raises InvalidInput.
+    ``losses`` as in :func:`delta`. The interval inverts the betting test, see ``inversion``; it is
+    valid at every sample size. An infinite ``upper`` means that ``delta`` is too small for so few
+    trials. ``hits`` counts the losses above the value. Raises InvalidInput.
     """
     signed = signed_sample(losses, experiment)
     target = open_probability("delta", delta)

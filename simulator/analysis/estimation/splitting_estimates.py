@@ -77,9 +77,9 @@ def splitting_runs(
     """Mean of independent splitting runs, shape (runs,), each an unbiased estimate (0 allowed).
 
     The lower limit bets on larger means of nonnegative variables, and is valid for any number of
-    runs; the upper one is ``ceiling``, a known upper bound. The Student interval
-    over the runs, on the log scale, is a guess. Raises InvalidInput, and Refusal with fewer than
-    ``minimum_runs`` non-zero runs or when one run dominates.
+    runs; the upper one is ``ceiling``, a known upper bound. The Student interval over the runs, on
+    the log scale, is a guess. Raises InvalidInput, and Refusal with fewer than ``minimum_runs``
+    non-zero runs or when one run dominates.
     """
     values = np.atleast_1d(np.asarray(estimates, dtype=np.float64))
     if values.ndim != 1 or not np.all((values >= 0.0) & np.isfinite(values)):

@@ -39,20 +39,10 @@ _CLOSED = (
 _FIELDS: dict[type, str] = {float: "f8", int: "i8", bool: "?"}
 _NUMPY = frozenset({np.float64, np.int64, np.bool_})
 """numpy's numbers that are equal to Python's in a dict."""
-_EXACT: dict[type, Callable[[Any], Any]] = {
-    int: int.__pos__,
-    float: float.__pos__,
-    complex: complex.__pos__,
-    str: str.__str__,
-    bytes: lambda x: bytes.__getitem__(x, slice(None)),
-    tuple: lambda x: tuple.__getitem__(x, slice(None)),
-    list: lambda x: list.__getitem__(x, slice(None)),
-    dict: lambda x: dict(dict.items(x)),
-    set: lambda x: set(set.__iter__(x)),
-    frozenset: lambda x: frozenset(frozenset.__iter__(x)),
-    np.ndarray: np.ndarray.__array__,
-}
-"""The value of a number, text or sequence of a derived class, read by the base class."""
+_BASES: dict[type, Callable[[Any], Any]] = {
+    kind: kind for kind in (int, float, complex, str, bytes, tuple, list, dict, set, frozenset)
+} | {np.ndarray: np.asarray}
+"""What makes a plain number, text or collection of one of a derived class."""
 DEEPEST = 64
 """The largest depth of an answer."""
 MOST_PARTS = 300_000
@@ -194,9 +184,9 @@ class _Reading:
             return type(answer).__name__, answer.name, self.own(answer.value)
         try:
             inside: tuple[Any, ...] = ()
-            exact = next((_EXACT[base] for base in type(answer).__mro__ if base in _EXACT), None)
-            if exact is not None:
-                inside = (self.own(exact(answer)),)
+            plain = next((_BASES[base] for base in type(answer).__mro__ if base in _BASES), None)
+            if plain is not None:
+                inside = (self.own(plain(answer)),)
             elif isinstance(answer, Mapping):
                 inside = self._each(part for pair in answer.items() for part in pair)
             slots = [name for kind in type(answer).__mro__ for name in _slots(kind)]

@@ -205,52 +205,6 @@ def test_recorded_answers_must_be_a_sequence(answers):
         audit_answers(answers, answers, claimed=PureDP(1.0))
 
 
-class LyingFloat(float):
-    def __float__(self):
-        return 0.0
-
-    def __repr__(self):
-        return "0.0"
-
-    def __eq__(self, other):
-        return True
-
-    def __hash__(self):
-        return 0
-
-
-class LyingInt(int):
-    def __int__(self):
-        return 0
-
-    def __repr__(self):
-        return "0"
-
-
-class LyingText(str):
-    def __str__(self):
-        return ""
-
-    def __repr__(self):
-        return "''"
-
-
-class LyingTuple(tuple):
-    def __iter__(self):
-        return iter(())
-
-    def __len__(self):
-        return 0
-
-
-class LyingDict(dict):
-    def items(self):
-        return []
-
-    def __len__(self):
-        return 0
-
-
 class Dict(dict):
     pass
 
@@ -287,11 +241,6 @@ def _within_itself(secret):
 
 
 ODD = {
-    "a float that says 0": LyingFloat,
-    "an int that says 0": LyingInt,
-    "a text that says nothing": lambda secret: LyingText("ab"[secret]),
-    "a tuple that looks empty": lambda secret: LyingTuple((secret,)),
-    "a dict that looks empty": lambda secret: LyingDict({0: secret}),
     "an attribute of a dict": lambda secret: _with_secret(Dict(), secret),
     "an attribute of a set": lambda secret: _with_secret(Set(), secret),
     "an attribute of an array": lambda secret: _with_secret(np.zeros(2).view(Array), secret),
@@ -368,14 +317,13 @@ class LyingAlike:
     "answer",
     [
         LyingAlike,
-        LyingFloat,
         PrivateSlot,
         lambda secret: _with_secret(Dict(), secret),
         lambda secret: (_NoRepr(), secret),
         lambda secret: 10**5000 + secret,
         _within_itself,
     ],
-    ids=["alike", "float", "slot", "dict", "repr raises", "huge whole number", "within itself"],
+    ids=["alike", "slot", "dict", "repr raises", "huge whole number", "within itself"],
 )
 def test_what_an_odd_answer_hides_is_found_in_a_view(answer):
     everyone = Database({"alice": 1, "others": 3})
