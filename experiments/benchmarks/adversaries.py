@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from simulator import Database, Gaussian, Laplace, PureDP, RandomizedResponse, counting_query
+from simulator import Gaussian, Laplace, PureDP, RandomizedResponse, counting_query
 from simulator.adversaries import Challenge, Rule
+from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.mechanisms import ScalarMechanism
 from simulator.theory import GaussianDP, Guarantee
-
-EVERYONE = Database({"alice": 1, "bob": 1, "others": 398})
-WITHOUT_ALICE = EVERYONE.remove("alice")
-ALICE = counting_query("alice")
 
 PURE = PureDP(0.2)
 GAUSSIAN = GaussianDP(0.2)

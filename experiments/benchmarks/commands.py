@@ -13,16 +13,7 @@ from experiments import stages
 from experiments.benchmarks.measure import Line, command_seconds, program_seconds
 from experiments.command import group
 
-COMPILES = (
-    "simulate",
-    "press-when-ahead",
-    "--family",
-    "pure:0.1",
-    "--rounds",
-    "10",
-    "--trials",
-    "1000",
-)
+COMPILES = shlex.split("simulate press-when-ahead --family pure:0.1 --rounds 10 --trials 1000")
 
 
 def start() -> Iterator[Line]:
@@ -34,10 +25,10 @@ def start() -> Iterator[Line]:
 
 
 def end() -> Iterator[Line]:
-    """The time from a command's last line to its exit, in which it ignores signals."""
+    """The time from a command's last line to its exit, when it ignores signals."""
     spent = min(_after_its_last_line() for _ in range(3))
     yield Line(
-        "command that compiled: its end", spent, "s after its last word", 0.5, at_least=False
+        "command that compiled: its end", spent, "s after its last line", 0.5, at_least=False
     )
 
 
@@ -56,7 +47,7 @@ def _after_its_last_line() -> float:
 
 
 def of_readme() -> Iterator[Line]:
-    """Processor time of each program and each command that README shows, as a newcomer runs it."""
+    """Processor time of each program and each command that README shows, in new processes."""
     text = (stages.ROOT / "README.md").read_text(encoding="utf-8")
     programs = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     for number, program in enumerate(programs, start=1):

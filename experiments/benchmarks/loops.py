@@ -244,10 +244,10 @@ def stop_when_sure(
     for trial in range(losses.shape[0]):
         loss = 0.0
         for _ in range(rounds):
-            asks = abs(loss) < sure
+            unsure = abs(loss) < sure
             size = SCALE * noise.standard_exponential()
             answer = size * (1.0 if noise.random() < 0.5 else -1.0)
-            one = -2.0 * EPSILON * min(max(answer - 0.5, -0.5), 0.5) if asks else 0.0
+            one = -2.0 * EPSILON * min(max(answer - 0.5, -0.5), 0.5) if unsure else 0.0
             if not abs(one) <= LIMIT:
                 return trial
             loss += one

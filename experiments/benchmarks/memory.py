@@ -1,8 +1,7 @@
-"""What a run of very many trials takes, in memory and on disk.
+"""Memory and disk of a run of very many trials.
 
-Ten billion trials of 100 rounds are played in hours. Here some blocks are played, and what they
-measured is handed to the run again and again, in stretches as long as it takes: all that gathers,
-stores and estimates is what a real run goes through.
+Ten billion trials of 100 rounds take hours to play. Here some blocks are played and their outcomes
+repeated, in growing stretches; gathering, storing and estimating are those of a real run.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from simulator.runner.worker import play
 ROUNDS = 100
 SIZES = (10**7, 10**8, 10**9, 10**10)
 PLAYED = 32
-"""Blocks that are really played; a power of two."""
+"""Blocks that are played; a power of two."""
 SINGLY = 512
 """Blocks of each experiment that come one by one, as all of them do in a real run: the log grows,
 and is written anew."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from experiments.benchmarks import adversaries
 from experiments.benchmarks.measure import Line, alternately
 from experiments.benchmarks.measure import seconds as measured_seconds
-from simulator import Gaussian, Laplace, PureDP
+from simulator import Laplace, PureDP
 from simulator.adversaries import Challenge, Rule, make
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.analysis.rare import RareEvent, estimate_rare
@@ -21,14 +24,23 @@ from simulator.engine.compiled.tilted_kernel import TiltedEngine
 from simulator.engine.enumerated.covering import CoveringEngine
 from simulator.engine.sampling import Tilted
 from simulator.mechanisms import RandomizedResponse, ScalarMechanism
-from simulator.theory import PLD, Composition, GaussianDP, LaplaceLaw, bound
+from simulator.theory import PLD, Composition, LaplaceLaw, bound
 from simulator.theory.guarantees.families import Guarantee
 
 TRIALS = 100_000
+ROUNDS, TIMED = 200, 20_000
+"""Rounds and trials of a play that is timed beside plain play."""
+
+Noise = np.random.Generator
+RULES: dict[str, Callable[[], tuple[Rule, Guarantee]]] = {
+    "Laplace": adversaries.laplace,
+    "randomized response": adversaries.randomized_response,
+    "Gaussian": adversaries.gaussian,
+}
 
 
 def described(event: RareEvent) -> dict[str, float | str]:
-    """What stands beside an error."""
+    """The details of an error's line: the point, the estimate and its method."""
     return {
         "epsilon": event.epsilon,
         "value": event.delta.value,
@@ -98,37 +110,32 @@ def adaptive() -> Iterator[Line]:
         )
 
 
-def two_stakes(low: ScalarMechanism, high: ScalarMechanism) -> Rule:
-    """Press when ahead, with any mechanism."""
-    menu = tuple(Challenge(WITHOUT_ALICE, EVERYONE, mechanism) for mechanism in (low, high))
-    return Rule(lambda state, i, answer, coins: (state, 1 if answer > 0.5 else 0), menu, name="two")
-
-
 def cost_of_tilting() -> Iterator[Line]:
     """Processor time of tilted over plain play, a round."""
-    pairs: dict[str, tuple[ScalarMechanism, ScalarMechanism, Guarantee]] = {
-        "Laplace": (Laplace(ALICE, 0.1), Laplace(ALICE, 0.2), PureDP(0.2)),
-        "randomized response": (
-            RandomizedResponse(ALICE, 0.1), RandomizedResponse(ALICE, 0.2), PureDP(0.2),
-        ),
-        "Gaussian": (Gaussian(ALICE, 10.0), Gaussian(ALICE, 5.0), GaussianDP(0.2)),
-    }  # fmt: skip
-    for name, (low, high, family) in pairs.items():
-        ratio = tilted_over_plain(two_stakes(low, high), family)
+    for name, make_rule in RULES.items():
+        rule, family = make_rule()
+        engine = TiltedEngine.build(rule, family, ADD_REMOVE)
+        ratio = over_plain(rule, family, partial(tilted_play, engine, np.empty(TIMED)))
         yield Line(f"tilted play, {name}", ratio, "x plain play", 2.0, at_least=False)
 
 
-def tilted_over_plain(rule: Rule, family: Guarantee, rounds: int = 200) -> float:
-    """Median ratio of processor time, tilted against plain."""
+def tilted_play(
+    engine: TiltedEngine, log_weights: np.ndarray, coins: Noise, noise: Noise, losses: np.ndarray
+) -> None:
+    """Play tilted by 5."""
+    engine.play(0, Tilted(5.0), ROUNDS, coins, noise, losses=losses, log_weights=log_weights)
+
+
+def over_plain(
+    rule: Rule, family: Guarantee, play: Callable[[Noise, Noise, np.ndarray], Any]
+) -> float:
+    """Median ratio of processor time, ``play(coins, noise, losses)`` over plain play."""
     plain = Engine.build(rule, family, ADD_REMOVE)
-    tilted = TiltedEngine.build(rule, family, ADD_REMOVE)
-    losses, log_weights = np.empty(20_000), np.empty(20_000)
+    losses = np.empty(TIMED)
     coins, noise = (np.random.Generator(np.random.SFC64(seed)) for seed in (1, 2))
     ratio, *_ = alternately(
-        lambda: plain.play(0, coins, noise, losses, rounds),
-        lambda: tilted.play(
-            0, Tilted(5.0), rounds, coins, noise, losses=losses, log_weights=log_weights
-        ),
+        lambda: plain.play(0, coins, noise, losses, ROUNDS),
+        lambda: play(coins, noise, losses),
     )
     return ratio
 
@@ -143,10 +150,10 @@ def cost_of_covering() -> Iterator[Line]:
         state = (state * 3 + (7 if answer > 0.5 else 11)) % states
         return state, 1 if state % 5 == 0 else 0
 
-    rule, rounds = Rule(wander, menu, 1, "wander"), 200
+    rule = Rule(wander, menu, 1, "wander")
 
     def prepare() -> None:
-        engine = CoveringEngine(Menu.of(rule, PureDP(0.2), ADD_REMOVE), rounds)
+        engine = CoveringEngine(Menu.of(rule, PureDP(0.2), ADD_REMOVE), ROUNDS)
         engine.prepare(least_theta(engine.moments, 8.0))
 
     prepare()  # what numpy and numba load at their first use
@@ -157,29 +164,11 @@ def cost_of_covering() -> Iterator[Line]:
         1.0,
         at_least=False,
     )
-    cases: dict[str, tuple[ScalarMechanism, ScalarMechanism, Guarantee]] = {
-        "Laplace": (Laplace(ALICE, 0.1), Laplace(ALICE, 0.2), PureDP(0.2)),
-        "randomized response": (*pair, PureDP(0.2)),
-        "Gaussian": (Gaussian(ALICE, 10.0), Gaussian(ALICE, 5.0), GaussianDP(0.2)),
-    }
-    for name, (low, high, family) in cases.items():
-        ratio = covering_over_plain(two_stakes(low, high), family)
+    cases = {name: make_rule() for name, make_rule in RULES.items()}
+    for name, (played, family) in (cases | {"10,000 states": (rule, PureDP(0.2))}).items():
+        engine = CoveringEngine(Menu.of(played, family, ADD_REMOVE), ROUNDS)
+        ratio = over_plain(played, family, lambda _, *rest, engine=engine: engine.play(1.0, *rest))
         yield Line(f"covering play, {name}", ratio, "x plain play", 2.0, at_least=False)
-    ratio = covering_over_plain(rule, PureDP(0.2))
-    yield Line("covering play, 10,000 states", ratio, "x plain play", 2.0, at_least=False)
-
-
-def covering_over_plain(rule: Rule, family: Guarantee, rounds: int = 200) -> float:
-    """Median ratio of processor time, covering against plain."""
-    plain = Engine.build(rule, family, ADD_REMOVE)
-    covering = CoveringEngine(Menu.of(rule, family, ADD_REMOVE), rounds)
-    losses = np.empty(20_000)
-    coins, noise = (np.random.Generator(np.random.SFC64(seed)) for seed in (1, 2))
-    ratio, *_ = alternately(
-        lambda: plain.play(0, coins, noise, losses, rounds),
-        lambda: covering.play(1.0, noise, losses),
-    )
-    return ratio
 
 
 BENCHMARKS = (bob, laplace, adaptive, cost_of_tilting, cost_of_covering)

@@ -1,8 +1,8 @@
 """Adversaries by randomized response that hide their large losses.
 
 In experiment 0 the answer 0 adds epsilon to the loss and the answer 1 takes epsilon away. Sampling
-tilted towards large losses draws the answer 0 far too often: what lies behind a row of ones, an
-exact pattern or a rare coin is hardly ever seen.
+tilted towards large losses draws the answer 0 far too often: losses that follow a row of ones, an
+exact pattern or a rare coin are rare in the sample.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def automaton(place: int, draw: np.random.Generator) -> Subject:
     entries = tuple(random_entry(draw, place > 0) for place in range(int(draw.integers(1, 4))))
     chance = float(10.0 ** -draw.uniform(0.3, 4.0)) if draw.random() < 0.5 else 0.0
     moves = draw.integers(len(entries), size=states)
-    moves[0] = 0  # it begins with a question, so that there is something to lose
+    moves[0] = 0  # the first entry is not blank, so that there is a loss
     follow = draw.integers(states, size=(states, 3))  # after answer 0, after answer 1, by the coin
     rounds = int(draw.integers(5, 61))
     return Subject(
@@ -43,7 +43,7 @@ def automaton(place: int, draw: np.random.Generator) -> Subject:
 
 
 def random_entry(draw: np.random.Generator, may_be_blank: bool) -> Entry:
-    """Randomized response with an epsilon of the list; now and then exchanged, or blank."""
+    """Randomized response with an epsilon of the list; by chance exchanged, or blank."""
     epsilon = float(draw.choice(EPSILONS))
     make = (rr, flipped, blank)[int(draw.choice(3, p=(0.7, 0.2, 0.1)))]
     return rr(epsilon) if make is blank and not may_be_blank else make(epsilon)

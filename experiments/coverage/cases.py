@@ -1,4 +1,4 @@
-"""The questions on each adversary, a function of one seed."""
+"""The cases of each adversary, a function of one seed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def cases(subject: Subject, laws: Sequence[Law], seed: int) -> Iterator[Case]:
     number = 0
     for law in laws:
         if not len(law.atoms()):
-            raise ValueError(f"{subject.name} has no positive loss: there is no question")
+            raise ValueError(f"{subject.name} has no positive loss: there is nothing to estimate")
     while True:
         b = int(stream.integers(2))
         quantity = QUANTITIES[int(stream.integers(3))]

@@ -101,7 +101,7 @@ class Entry:
     price: float = 0.0
 
 
-def ask(mechanism: Any, **law: Any) -> Entry:
+def about_alice(mechanism: Any, **law: Any) -> Entry:
     """The mechanism on the two databases that differ in Alice."""
     return Entry(Challenge(WITHOUT_ALICE, EVERYONE, mechanism), **law)
 
@@ -116,7 +116,7 @@ def rr(epsilon: float) -> Entry:
     """Randomized response about Alice: the answer 0 is the truth on database 0."""
     truth, lie = truth_and_lie(epsilon)
     atoms = (Atom(0.0, truth, lie), Atom(1.0, lie, truth))
-    return ask(RandomizedResponse(ALICE, epsilon), atoms=atoms, price=epsilon)
+    return about_alice(RandomizedResponse(ALICE, epsilon), atoms=atoms, price=epsilon)
 
 
 def flipped(epsilon: float) -> Entry:
@@ -139,11 +139,11 @@ def leaky(epsilon: float, delta: float) -> Entry:
     truth, lie = ((1.0 - delta) * p for p in truth_and_lie(epsilon))
     on_zero = (delta, truth, lie, 0.0)
     atoms = tuple(Atom(float(i), on_zero[i], on_zero[3 - i]) for i in range(4))
-    return ask(LeakyRandomizedResponse(ALICE, epsilon, delta), atoms=atoms, price=epsilon)
+    return about_alice(LeakyRandomizedResponse(ALICE, epsilon, delta), atoms=atoms, price=epsilon)
 
 
 def geometric(epsilon: float, cut: int) -> Entry:
-    """The geometric mechanism, looked at through "at most 0" and "above ``cut``", cut >= 1."""
+    """The geometric mechanism, seen through "at most 0" and "above ``cut``", cut >= 1."""
     odds = math.exp(-epsilon)
     total, far = 1.0 + odds, math.exp(-epsilon * cut)
     atoms = (
@@ -151,7 +151,7 @@ def geometric(epsilon: float, cut: int) -> Entry:
         Atom(1.0, odds * -math.expm1(-epsilon * cut) / total, -math.expm1(-epsilon * cut) / total),
         Atom(cut + 1.0, odds * far / total, far / total),
     )
-    return ask(Geometric(ALICE, epsilon), atoms=atoms, price=epsilon)
+    return about_alice(Geometric(ALICE, epsilon), atoms=atoms, price=epsilon)
 
 
 def exponential(epsilon: float) -> Entry:
@@ -159,7 +159,7 @@ def exponential(epsilon: float) -> Entry:
     raised = math.exp(0.5 * epsilon)
     atoms = (Atom(0.0, 1.0 / (1.0 + raised), 0.5), Atom(1.0, raised / (1.0 + raised), 0.5))
     mechanism = Exponential(counting_scores(("alice", "bob")), epsilon)
-    return ask(mechanism, atoms=atoms, price=epsilon)
+    return about_alice(mechanism, atoms=atoms, price=epsilon)
 
 
 def cells(epsilon: float, cuts: tuple[float, ...]) -> Entry:
@@ -167,7 +167,7 @@ def cells(epsilon: float, cuts: tuple[float, ...]) -> Entry:
     noise, edges = laplace_noise(epsilon), (-math.inf, *cuts, math.inf)
     masses = [noise.between(np.array(edges[:-1]), np.array(edges[1:]), b) for b in (0, 1)]
     atoms = tuple(Atom(float(i), float(p), float(q)) for i, (p, q) in enumerate(zip(*masses)))
-    return ask(Cells(Laplace(ALICE, epsilon), cuts), atoms=atoms, price=epsilon)
+    return about_alice(Cells(Laplace(ALICE, epsilon), cuts), atoms=atoms, price=epsilon)
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def table(without: tuple[float, ...], present: tuple[float, ...]) -> Entry:
     p, q = (tuple(x / math.fsum(row) for x in row) for row in (without, present))
     epsilon = max(abs(math.log(x / y)) for x, y in zip(p, q)) * (1.0 + 1e-12)
     atoms = tuple(Atom(float(i), x, y) for i, (x, y) in enumerate(zip(p, q)))
-    return ask(Table(ALICE, p, q, epsilon), atoms=atoms, price=epsilon)
+    return about_alice(Table(ALICE, p, q, epsilon), atoms=atoms, price=epsilon)
 
 
 def laplace_noise(epsilon: float) -> Noise:
@@ -233,11 +233,11 @@ def between(cuts: tuple[float, ...]) -> tuple[Interval, ...]:
 
 
 def laplace(epsilon: float, *cuts: float) -> Entry:
-    """Laplace noise on Alice's count, looked at through comparisons with ``cuts`` alone."""
+    """Laplace noise on Alice's count, of which only comparisons with ``cuts`` are used."""
     law = {"intervals": between(cuts), "noise": laplace_noise(epsilon), "price": epsilon}
-    return ask(Laplace(ALICE, epsilon), **law)
+    return about_alice(Laplace(ALICE, epsilon), **law)
 
 
 def gaussian(sigma: float, *cuts: float) -> Entry:
-    """Gaussian noise on Alice's count, looked at through comparisons with ``cuts`` alone."""
-    return ask(Gaussian(ALICE, sigma), intervals=between(cuts), noise=gaussian_noise(sigma))
+    """Gaussian noise on Alice's count, of which only comparisons with ``cuts`` are used."""
+    return about_alice(Gaussian(ALICE, sigma), intervals=between(cuts), noise=gaussian_noise(sigma))

@@ -26,9 +26,9 @@ from simulator.errors import NotApplicable, Refusal
 
 CONFIDENCE = 0.95
 ROUNDING = 1e-10
-"""An end is not counted as a miss for so much, relative: exact answers are exact but for it."""
+"""The relative distance up to which an end is not a miss: exact answers are exact but for it."""
 LEAST_SECONDS = 8.0
-"""What one adversary takes at least: its kernels are compiled first."""
+"""The least time of one adversary, whose kernels are compiled first."""
 FAR = 100.0
 
 

@@ -25,7 +25,7 @@ TRIALS = 100_000
 RARE = 1e-4
 SEED = 20_260_801
 ROUNDING = 1e-7
-"""An end is not counted as a miss for so much, relative."""
+"""The relative distance up to which an end is not a miss."""
 FLOOR = 1.2
 """The largest upper over lower end that is wanted."""
 
@@ -185,7 +185,7 @@ def widths(workers: int, trials: int = TRIALS) -> list[Width]:
 
 
 def markdown(found: Iterable[Width], trials: int = TRIALS) -> str:
-    """The table for people."""
+    """The widths as a table in Markdown."""
     lines = [
         f"Generators that spend a share of what their family allows, {ROUNDS} rounds, {trials} "
         f"trials, method auto: delta where it is {RARE:g}. Wanted: upper/lower of {FLOOR} at "

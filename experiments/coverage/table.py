@@ -33,7 +33,7 @@ class Count:
 
     @property
     def allowed(self) -> int:
-        """See the class."""
+        """The most misses that chance explains; 0 where nothing was claimed."""
         return int(binom.isf(FALSE_ALARM, self.number, NOMINAL)) if self.number else 0
 
     @property
@@ -133,10 +133,10 @@ def rows(outcomes: Iterable[Outcome]) -> list[Row]:
 
 @dataclass(frozen=True)
 class CallRow:
-    """What became of calls, each with all of its intervals, refusals among them.
+    """The outcomes of calls, each with all of its intervals; refusals are counted too.
 
-    A method that refuses unless its sample happens to be large has intervals that miss more often
-    than they say, though few calls do: both shares are needed.
+    If a method refuses small samples, its intervals may miss more often than they state though few
+    calls do: both shares are needed.
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ CALLS = ("calls by method", "adversaries", "calls", "refused", "missed of all ca
 
 
 def markdown(found: list[Row], calls: Iterable[CallRow] = ()) -> str:
-    """The rows for people; of the adversaries those alone whose claims are broken."""
+    """The tables in Markdown; of the adversaries only those whose claims are broken."""
     lines = [
         f"Intervals of {CONFIDENCE:.0%}. Ends that claim validity: missed of how many, and whether "
         f'that is at most {NOMINAL:.0%} within counting error ("broken" where it is not; each '

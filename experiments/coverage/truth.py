@@ -1,8 +1,8 @@
 """The exact law of an adversary's loss, by recursions of this suite's own.
 
-Finitely many losses: a dictionary from what the adversary remembers to the losses so far and their
-probabilities, carried forward round by round; coins are integrated by the branches that the subject
-states. All terms are positive, so rounding stays near 1e-13 relative.
+Finitely many losses: a dictionary from the adversary's state to the losses so far and their
+probabilities, carried forward round by round; coins are integrated over the branches that the
+subject states. All terms are positive, so rounding stays near 1e-13 relative.
 
 Continuous losses: each round's loss is rounded to the nearest point of a grid, so that a play's
 loss is off by ``slack`` at most, rounds times half a step; convolutions are done in Fourier space
@@ -35,7 +35,7 @@ CELLS = 4096
 """Steps of the grid in the smallest scale of a continuous mechanism's loss."""
 THETAS = (0.0, 0.7, 2.0, 5.0, 12.0)
 REFUSED = (Atom(math.nan, 1.0, 1.0),)
-"""What a query that a filter refuses leads to: no answer, no loss."""
+"""The outcome of a query that a filter refuses: no answer, no loss."""
 
 
 class Bracket(NamedTuple):
@@ -126,13 +126,13 @@ def law_of(subject: Subject, b: int, cells: int = CELLS) -> Law:
 
 
 Node = tuple[Any, int, float]
-"""What the adversary remembers, its next move, and what the filter has seen spent."""
+"""The adversary's state, its next move, and what the filter has spent."""
 
 
 def arrivals(
     subject: Subject, state: Any, i: int, answer: float, spent: float
 ) -> list[tuple[float, Node]]:
-    """(probability, node) of everything that the adversary may do next."""
+    """(probability, node) of every possible next move of the adversary."""
     return [(p, (after, move, spent)) for p, after, move in subject.moves(state, i, answer)]
 
 

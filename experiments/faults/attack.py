@@ -5,11 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from simulator import Database, Laplace, counting_query
-
-EVERYONE = Database({"alice": 1, "bob": 1, "others": 398})
-WITHOUT_ALICE = EVERYONE.remove("alice")
-ALICE = counting_query("alice")
+from simulator import Laplace
+from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 
 
 def press(coins: np.random.Generator) -> Generator[Any, float, None]:

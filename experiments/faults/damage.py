@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from experiments.faults.attack import ALICE, EVERYONE, WITHOUT_ALICE
 from experiments.faults.cases import Tally, line_or_equal
 from simulator import Laplace, PureDP, rule, simulate
+from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
 from simulator.analysis.result import Result
 from simulator.runner.store import RunStore
 
@@ -57,12 +57,12 @@ class Original:
         self.records = sorted((place.start, place.stop) for place in places)
 
     def played_in(self, folder: Path) -> str:
-        """What comes of playing the run in a folder; lines about damage are passed over."""
+        """The outcome of playing the run in a folder; lines about damage are not shown."""
         with contextlib.redirect_stderr(io.StringIO()):
             return line_or_equal(lambda: same(play(folder), self.result))
 
     def outcome(self, log: bytes | None = None, specification: bytes | None = None) -> str:
-        """What becomes of a run with other files in its place."""
+        """The outcome of a run with other files in its place."""
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             files = {
@@ -71,16 +71,18 @@ class Original:
             }
             for file, content in files.items():
                 (folder / file).write_bytes(content)
-            said = self.played_in(folder)
-            if said == "lines" and files != {file: (folder / file).read_bytes() for file in files}:
+            outcome = self.played_in(folder)
+            if outcome == "lines" and files != {
+                file: (folder / file).read_bytes() for file in files
+            }:
                 return "refused, but changed"
-            if said == "equal":
+            if outcome == "equal":
                 return self.played_in(folder)
-            return said
+            return outcome
 
 
 def flipped(content: bytes, bit: int) -> bytes:
-    """The content with one bit turned over."""
+    """The content with one bit flipped."""
     changed = bytearray(content)
     changed[bit // 8] ^= 1 << bit % 8
     return bytes(changed)

@@ -19,7 +19,7 @@ from experiments.faults.cases import GENERATOR, RULE, Case, Tally, Whole, differ
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 TARGETS = ("parent", "worker", "all")
 PATIENCE = 5.0
-"""Seconds for every process to be gone; a worker that was about to start takes one or two."""
+"""Seconds within which every process must end; a worker that is starting takes one or two."""
 
 
 def members(session: int) -> list[int]:
@@ -53,11 +53,11 @@ def hit(process: subprocess.Popen[str], number: int, target: str, draw: random.R
     if target == "all":
         os.killpg(process.pid, number)
         return "all"
-    staff = sorted(workers(process.pid)) if target == "worker" else []
-    victim = draw.choice(staff) if staff else process.pid
+    pids = sorted(workers(process.pid)) if target == "worker" else []
+    chosen = draw.choice(pids) if pids else process.pid
     with contextlib.suppress(ProcessLookupError):
-        os.kill(victim, number)
-    return "worker" if staff else "parent"
+        os.kill(chosen, number)
+    return "worker" if pids else "parent"
 
 
 def kill(case: Case, whole: Whole, number: int, target: str, seed: int) -> tuple[str, str, float]:
@@ -86,8 +86,8 @@ def kill(case: Case, whole: Whole, number: int, target: str, seed: int) -> tuple
         if left:
             os.killpg(process.pid, signal.SIGKILL)
             return struck, f"{len(left)} processes are left", lasted
-        said = judged(case, whole, folder, (process.returncode, out, err), number, struck)
-    return struck, said, lasted if struck != "worker" else 0.0
+        outcome = judged(case, whole, folder, (process.returncode, out, err), number, struck)
+    return struck, outcome, lasted if struck != "worker" else 0.0
 
 
 def judged(
@@ -141,16 +141,16 @@ def campaign(tries: int, seed: int, at_once: int, minutes: float) -> Iterator[Ta
         for task, found in zip(plan, pool.map(tried, plan)):
             if found is None:
                 continue
-            struck, said, lasted = found
+            struck, outcome, lasted = found
             case, number = task[0], task[2]
             kind = f"{signal.Signals(number).name} to {struck}, {case.name}"
             tally = tallies.setdefault((number, case.name, struck), Tally(kind))
             tally.lasted(lasted)
-            if said in ("early", "late"):
+            if outcome in ("early", "late"):
                 tally.tries += 1
-                setattr(tally, said, getattr(tally, said) + 1)
+                setattr(tally, outcome, getattr(tally, outcome) + 1)
             else:
-                tally.count(said)
+                tally.count(outcome)
     yield from (tallies[key] for key in sorted(tallies, key=lambda k: (CASES_BY[k[1]], k)))
 
 

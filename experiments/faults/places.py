@@ -50,7 +50,7 @@ def finished(process: subprocess.Popen[str]) -> tuple[int, str, list[str]]:
 
 
 def refused_then_equal(ended: tuple[int, str, list[str]], whole: Whole, folder: Path) -> str:
-    """One line and exit 2, and then what is resumed is equal; or no trouble at all."""
+    """The outcome of a run: exit 2 with one line and then an equal resume, or exit 0."""
     code, out, lines = ended
     if code == 0:
         return difference(SMALL, whole, folder) or "equal"
@@ -93,7 +93,7 @@ def can_mount() -> bool:
 
 
 def quoted(arguments: list[str]) -> str:
-    """Words for a shell."""
+    """The arguments quoted for a shell, as one text."""
     return " ".join(f"'{word}'" for word in arguments)
 
 
@@ -146,7 +146,7 @@ def read_only() -> Tally:
 
 
 def two_at_once(whole: Whole, tries: int, draw: random.Random) -> Tally:
-    """Two processes in one folder: one plays, the other is refused or comes when it is over."""
+    """Two processes in one folder: one plays, the other is refused or starts after it."""
     tally = Tally("two processes at once")
     for _ in range(tries):
         with tempfile.TemporaryDirectory() as name:
@@ -159,13 +159,13 @@ def two_at_once(whole: Whole, tries: int, draw: random.Random) -> Tally:
             if codes not in ([0, 0], [0, 2]) or wrong:
                 tally.count(f"exit {codes}: {wrong}")
             else:
-                said = "lines" if 2 in codes else "equal"
-                tally.count(difference(SMALL, whole, folder) or said)
+                outcome = "lines" if 2 in codes else "equal"
+                tally.count(difference(SMALL, whole, folder) or outcome)
     return tally
 
 
 class Boom:
-    """Unpickled, it writes a file."""
+    """An object that writes a file when it is unpickled."""
 
     def __init__(self, trace: Path) -> None:
         self.trace = trace
@@ -175,7 +175,7 @@ class Boom:
 
 
 def strangers() -> Tally:
-    """Folders of other people: nothing in them is executed, overwritten or waited for."""
+    """Folders of strangers: nothing in them is executed or overwritten, and none blocks."""
     tally = Tally("a stranger's folder")
     with tempfile.TemporaryDirectory() as name:
         original = damage.Original(Path(name, "whole"))
@@ -186,21 +186,21 @@ def strangers() -> Tally:
                 folder.mkdir()
                 put(folder / file, kind, trace)
                 before = listing(folder)
-                said = original.played_in(folder)
+                outcome = original.played_in(folder)
                 if trace.exists():
-                    said = "something was executed"
-                elif said == "lines" and listing(folder) != before:
-                    said = f"{file} as {kind}: refused, but changed"
-                tally.count(said)
+                    outcome = "something was executed"
+                elif outcome == "lines" and listing(folder) != before:
+                    outcome = f"{file} as {kind}: refused, but changed"
+                tally.count(outcome)
     return tally
 
 
 def put(path: Path, kind: str, trace: Path) -> None:
-    """Make what a stranger may have there."""
+    """Make a file or folder of one kind, as a stranger may."""
     if kind == "pickle":
         path.write_bytes(pickle.dumps(Boom(trace)))
     elif kind == "text":
-        path.write_text("dear diary\n")
+        path.write_text("some text\n")
     elif kind == "empty":
         path.touch()
     elif kind == "folder":
@@ -220,7 +220,7 @@ def listing(folder: Path) -> dict[str, bytes | None]:
 
 
 def clocks(tries: int, draw: random.Random) -> Tally:
-    """Clocks that stand still, and that jump to and fro, while a run is played and resumed."""
+    """Clocks that stop or jump while a run is played and resumed."""
     tally = Tally("a clock that jumps")
     with tempfile.TemporaryDirectory() as name:
         original = damage.Original(Path(name, "whole"))
@@ -247,6 +247,6 @@ def without_locks() -> Tally:
         refusal = OSError(number, os.strerror(number))
         with tempfile.TemporaryDirectory() as name, mock.patch("fcntl.flock", side_effect=refusal):
             folder = Path(name, "run")
-            said = original.played_in(folder)
-            tally.count(said if not folder.exists() else "refused, but left a folder")
+            outcome = original.played_in(folder)
+            tally.count(outcome if not folder.exists() else "refused, but left a folder")
     return tally

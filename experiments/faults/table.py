@@ -19,10 +19,9 @@ def markdown(rows: Sequence[Tally], seconds: float) -> str:
     return "\n".join(
         [
             "# Faults\n",
-            "Runs of `dpcompose simulate --out` that are killed, damaged and starved on purpose; "
+            "Runs of `dpcompose simulate --out` that are killed, damaged or short of resources; "
             "`make faults` writes this file.\n",
-            f"{tries} tries, {wrong} with a consequence that they must not have. "
-            f"Made in {seconds / 60:.0f} minutes.\n",
+            f"{tries} tries, {wrong} with a wrong outcome. Made in {seconds / 60:.0f} minutes.\n",
             HEAD + "".join(line(row) for row in rows),
             *(["What went wrong:\n", *listed, ""] if listed else []),
             "## What the columns say\n",

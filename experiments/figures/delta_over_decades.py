@@ -56,7 +56,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
         ratios = {
             label(name): (np.array(curves[name]) / exact).tolist()
             for name in curves
-            if name != EXACT and name != "basic"
+            if name not in (EXACT, "basic")
         }
         slack.set(xscale="log", xlim=(0.1, deltas[-1]), ylim=(0.9, 1.8))
         slack.axhline(1.0, color="0.6", linewidth=0.6, zorder=0)

@@ -1,4 +1,4 @@
-"""DP-SGD on real patients: what canaries lose against what is certified, and what a model shows."""
+"""DP-SGD on real patients: privacy losses of canaries, the certified curve, audits of weights."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, trials in specification["trials"].items():
         canary = CANARIES[name]()
-        training = train_with(canary, sigma, rate, f"dp-sgd, {name}")  # draws of its own
+        training = train_with(canary, sigma, rate, f"dp-sgd, {name}")  # the name enters the seeds
         result = play(
             training, family=family, rounds=rounds, trials=trials, seed=specification["seed"],
             keep_views=trials, progress=False,

@@ -91,7 +91,9 @@ def error_at(
         ]
         estimates = [value for value in found if value is not None]
         enough = len(estimates) > repetitions // 2
-        errors[method] = rms([value / exact - 1.0 for value in estimates]) if enough else None
+        deviations = [value / exact - 1.0 for value in estimates]
+        mean_square = sum(d * d for d in deviations) / max(len(deviations), 1)
+        errors[method] = math.sqrt(mean_square) if enough else None
     signed, log_weights = graph.sample(epsilon, s.trials, np.random.default_rng(s.seed))
     weighted = np.exp(log_weights) * -np.expm1(np.minimum(epsilon - signed, 0.0))
     errors["doob"] = abs(float(weighted.mean()) / exact - 1.0)
@@ -106,13 +108,8 @@ def estimate(s: Specification, b: int, epsilon: float) -> float | None:
         return None
 
 
-def rms(values: list[float]) -> float:
-    """Root mean square."""
-    return math.sqrt(sum(value * value for value in values) / len(values))
-
-
 def draw(data: Mapping[str, Any]) -> Figure:
-    """One panel an adversary; what was refused stands at the top."""
+    """One panel an adversary, refusals at its top."""
     deltas = np.array(data["deltas"])
     with paper_figure(2, width=7.0, height=3.2) as (figure, panels):
         for axes, (name, errors) in zip(panels, data["errors"].items()):

@@ -72,7 +72,7 @@ def share_of_noisy(n: int, error: float, coins: np.random.Generator) -> float:
 def recovered(
     n: int, databases: int, specification: Mapping[str, Any], seed: int
 ) -> dict[str, list[float]]:
-    """Mean share at every error, with its interval. The answers point at a decoy if they can."""
+    """Mean share at every error, with its interval, for the answers of a decoy where one fits."""
     coins = generator(seed, n, Stream.COINS, 0)
     shares = [
         [share_recovered(n, error * math.sqrt(n), coins) for _ in range(databases)]

@@ -1,4 +1,4 @@
-"""What becomes of a claim when one of its knobs is turned: the numbers of its picture.
+"""The verdicts and slacks of a claim along each of its parameters, the knobs of its page.
 
 A knob is a keyword default of the claim's check. Each is changed alone, the others stay as
 they are. Where the check refuses a value, or takes too long, the picture has a gap. What is printed
@@ -99,7 +99,7 @@ def turn(claim: Claim, knob: str, value: Any, seconds: float = SECONDS_A_CALL) -
         warnings.simplefilter("ignore")
         try:
             finding = claim.check(**{knob: value})
-        except Exception:  # a check promises an answer at the values of the claim alone
+        except Exception:  # a check has an answer for certain at the values of the claim only
             return Turn(value, None, None)
     slack = finding.as_dict()["slack"]
     return Turn(value, str(finding.verdict), slack)

@@ -71,7 +71,7 @@ def home(name: str, value: Any) -> str:
 
 
 def room_page(room: str) -> str:
-    """A room's page: what it is, a list of its names, then each in full."""
+    """The page of a public module: its docstring, then each of its names in full."""
     module = importlib.import_module(room)
     names = sorted(name for name in module.__all__ if not name.startswith("__"))
     own = [name for name in names if home(name, getattr(module, name)) == room]

@@ -32,11 +32,6 @@ class Published:
         """The larger of the two."""
         return max((x for x in (self.logistic, self.network) if x is not None), default=None)
 
-    @property
-    def best_statdp(self) -> float | None:
-        """The larger of two runs."""
-        return max((x for x in self.statdp if x is not None), default=None)
-
 
 @cache
 def table() -> dict[str, Any]:

@@ -93,7 +93,7 @@ def notes() -> str:
         "and the sparse vectors reach the former only in a limit of far inputs.\n"
         "- **limit**: what the best event, known beforehand and with every draw spent to count it, "
         "would prove on average at the same confidence, from Fisher's information of two "
-        "binomials. A lucky run may pass it.\n"
+        "binomials. A single run may exceed it.\n"
         f"- **DP-Sniper**: with logistic regression, and with a network, at 90%; per ordered pair "
         f"{spent['train_per_ordered_pair'] / 1e6:.1f} million draws to train, "
         f"{spent['threshold_per_ordered_pair'] / 1e6:.1f} million for the threshold and "

@@ -37,7 +37,7 @@ class UnknownAdversary:
     name: str
 
     def __call__(self, coins: np.random.Generator) -> Generator[Any, Any, None]:
-        """Refuse to play, and to be replayed."""
+        """Raise InvalidInput: it can be neither played nor replayed."""
         raise InvalidInput(
             f"the folder has the name of {self.name}, not its code: pass adversary= to Result.load"
         )
@@ -54,7 +54,7 @@ def load_measured(
 ) -> Measured:
     """Return what a run that ``simulate(..., out=folder)`` stored has measured.
 
-    A folder has names and texts; whatever has a text is made from it. An adversary of the library
+    A folder has names and texts, and what has a text is made from it. An adversary of the library
     is found by its name, and used if its code has not changed. Without ``adversary`` any other has
     a stand-in: all estimates are the same, and ``replay`` is refused.
 

@@ -19,7 +19,7 @@ SHOWN = ("value", "lower", "upper", "confidence", "method", "lower_valid", "uppe
 
 @dataclass(frozen=True)
 class Questions:
-    """The points of a report, checked before anything is played; raises InvalidInput.
+    """The points of a report, which are checked before play; raises InvalidInput.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def typical_epsilons(result: Result) -> list[float]:
 
 
 def granted(family: Guarantee, rounds: int, delta: float) -> list[dict[str, Any]]:
-    """Every quick bound's epsilon at ``delta``, tightest first, without those that grant none."""
+    """The epsilon of every bound at ``delta``, tightest first; without costly ones."""
     rows = []
     for bound in bounds_for(Composition.repeat(family, rounds)):
         if bound.bound.costly:

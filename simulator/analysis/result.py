@@ -24,7 +24,7 @@ from simulator.analysis.estimation import (
     delta_log_bound,
     tail_log_bound,
 )
-from simulator.analysis.estimation.estimates import at_points, is_scalar
+from simulator.analysis.estimation.estimates import at_points
 from simulator.analysis.loading import load_measured
 from simulator.analysis.rare.leaks import (
     allowing_for,
@@ -99,12 +99,10 @@ class Result(Measured):
         infinite losses that it does not reach may outweigh its estimate; for several thresholds
         only if all are refused, otherwise ``no_guess`` of one is the reason.
         """
-        if not is_scalar(threshold):
-            return at_points(
-                "threshold", threshold, lambda at: self._tail(at, experiment, confidence),
-                _PROBABILITY, confidence,
-            )  # fmt: skip
-        return self._tail(threshold, experiment, confidence)  # type: ignore[arg-type]
+        return at_points(
+            "threshold", threshold, lambda at: self._tail(at, experiment, confidence),
+            _PROBABILITY, confidence,
+        )  # fmt: skip
 
     def _tail(self, threshold: float, experiment: int, confidence: float) -> Estimate:
         """One point of ``tail``."""
@@ -153,12 +151,10 @@ class Result(Measured):
         For a list or an array of epsilons it returns ``Estimates``. Raises Refusal as ``tail``
         does.
         """
-        if not is_scalar(epsilon):
-            return at_points(
-                "epsilon", epsilon, lambda at: self._delta(at, experiment, confidence),
-                _PROBABILITY, confidence,
-            )  # fmt: skip
-        return self._delta(epsilon, experiment, confidence)  # type: ignore[arg-type]
+        return at_points(
+            "epsilon", epsilon, lambda at: self._delta(at, experiment, confidence),
+            _PROBABILITY, confidence,
+        )  # fmt: skip
 
     def _delta(self, epsilon: float, experiment: int, confidence: float) -> Estimate:
         """One point of ``delta``."""
@@ -205,12 +201,10 @@ class Result(Measured):
 
         Raises Refusal as ``tail`` does.
         """
-        if not is_scalar(delta):
-            return at_points(
-                "delta", delta, lambda at: self._epsilon(at, experiment, confidence),
-                (0.0, math.inf), confidence,
-            )  # fmt: skip
-        return self._epsilon(delta, experiment, confidence)  # type: ignore[arg-type]
+        return at_points(
+            "delta", delta, lambda at: self._epsilon(at, experiment, confidence),
+            (0.0, math.inf), confidence,
+        )  # fmt: skip
 
     def _epsilon(self, delta: float, experiment: int, confidence: float) -> Estimate:
         """One point of ``epsilon``."""
@@ -265,14 +259,13 @@ class Result(Measured):
         """
         if not isinstance(other, Result):
             raise InvalidInput(f"the other run must be a Result, not {other!r:.80}")
-        if not is_scalar(epsilon):
-            return at_points(
-                "epsilon", epsilon, lambda at: self.difference(other, at, experiment, confidence),
-                (-1.0, 1.0), confidence,
-            )  # fmt: skip
-        each = (1.0 + open_probability("confidence", confidence)) / 2.0
-        found = (run._delta(epsilon, experiment, each) for run in (self, other))  # type: ignore[arg-type]
-        return replace(estimation.difference(*found), confidence=float(confidence))
+
+        def at_one(at: float) -> Estimate:
+            each = (1.0 + open_probability("confidence", confidence)) / 2.0
+            found = (run._delta(at, experiment, each) for run in (self, other))
+            return replace(estimation.difference(*found), confidence=float(confidence))
+
+        return at_points("epsilon", epsilon, at_one, (-1.0, 1.0), confidence)
 
     def with_leaks(self, found: Estimate, experiment: int) -> Estimate:
         """A weighted estimate with the infinite losses that its sample does not have.

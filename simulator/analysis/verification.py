@@ -38,7 +38,7 @@ DELTAS = (0.1, 1e-2, 1e-3)
 EXAMINED = 1 << 13
 """Draws on which the likelihood of each mechanism is tested."""
 MOST_EXAMINED = 64
-"""Mechanisms of one kind that are tested per adversary: training has a new one in every round."""
+"""The most mechanisms of one class that are tested per adversary: training has one per round."""
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ class Database:
         raise AttributeError("a Database is immutable; add, remove and replace return a new one")
 
     def __reduce__(self) -> tuple[type[Database], tuple[dict[Hashable, int]]]:
-        # Hashes of strings differ from process to process, so a cached hash must not travel.
+        # Hashes of strings differ from process to process, so the cached hash is left out.
         return Database, (self._counts,)
 
     def __repr__(self) -> str:

@@ -247,7 +247,7 @@ class ScalarPair:
         params = [0.0] * scalars.width(row)  # Python floats, which are faster than numpy's
         scalars.prepare(row, parameter, params)
         self.scalars, self.row = scalars, row
-        self._sample, self._loss = scalars.sample, scalars.loss  # looked up once, for speed
+        self._sample, self._loss = scalars.sample, scalars.loss  # one look-up fewer in each round
         self.params = tuple(map(float, params))
 
     def sample(self, b: int, noise: np.random.Generator) -> float:

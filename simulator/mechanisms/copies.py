@@ -1,4 +1,4 @@
-"""Copies of answers and messages, so that no party can alter what another one keeps."""
+"""Copies of answers and messages, so that neither side can alter what the other holds."""
 
 from __future__ import annotations
 

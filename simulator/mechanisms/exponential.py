@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query
-from simulator.mechanisms import finite
 from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
+from simulator.mechanisms.finite import FINITE
 from simulator.mechanisms.values import candidates, check_query
 from simulator.theory.guarantees.families import BoundedRange
 from simulator.theory.laws.base import PrivacyLossLaw
@@ -53,18 +53,7 @@ def _prepare(row: Any, epsilon: float, params: Any) -> None:
                 params[1 + 2 * n + i] = weight * difference - log_total_0 + log_total
 
 
-EXPONENTIAL = Scalars(
-    name="exponential",
-    width=lambda row: 1 + 4 * int(row[0]),
-    prepare=_prepare,
-    sample=finite.FINITE.sample,
-    loss=finite.FINITE.loss,
-    tilt_width=finite.FINITE.tilt_width,
-    tilt=finite.FINITE.tilt,
-    sample_tilted=finite.FINITE.sample_tilted,
-    outcomes=finite.FINITE.outcomes,
-    mass=finite.FINITE.mass,
-)
+EXPONENTIAL = replace(FINITE, name="exponential", prepare=_prepare)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ class Interactive(NoLikelihood):
                 ask = opened.send
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # whatever a user's code raises is its answer
+        except BaseException as error:  # any exception of a user's code is an answer
             return Raised.of(error)
         if not callable(ask):
             raise Breach(
@@ -129,7 +129,7 @@ class MessagePair:
         return answer_of(self._conversation.ask, self._message)
 
     def loss(self, answer: Any) -> float:
-        """NaN: it is not known."""
+        """NaN, as it is unknown."""
         return math.nan
 
 

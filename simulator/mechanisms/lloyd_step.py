@@ -27,7 +27,7 @@ class LloydStep(PairMechanism):
     Parameters
     ----------
     centres : k points of d coordinates each, as nested sequences; ties go to the first.
-    epsilon : > 0, of the counts and of the sums each (the notes' epsilon').
+    epsilon : > 0, of the counts and of the sums each (epsilon' in the notes).
     columns : the d columns that hold a record's coordinates; by default the record itself is
         their tuple.
     radius : every point's L1 norm is at most this; a point outside raises InvalidInput.

@@ -54,7 +54,7 @@ class TableMechanism(ScalarMechanism):
         return self.mechanism.fixed_parameter()
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
-        """That of the inner mechanism."""
+        """The guarantee of the inner mechanism."""
         return self.mechanism.guarantee(relation)
 
     def table(
@@ -185,7 +185,7 @@ class Recoded(PairMechanism):
     back: Callable[[Any], Any]
 
     def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
-        """That of the inner mechanism."""
+        """The guarantee of the inner mechanism."""
         return self.mechanism.guarantee(relation)
 
     def sample(
@@ -198,13 +198,13 @@ class Recoded(PairMechanism):
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> RecodedPair:
         """The two recoded output distributions."""
-        behind = self.mechanism.pair(database_0, database_1, relation)
-        return RecodedPair(behind, self.forward, self.back)
+        inner = self.mechanism.pair(database_0, database_1, relation)
+        return RecodedPair(inner, self.forward, self.back)
 
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> Any:
-        """That of the inner mechanism."""
+        """The law of the inner mechanism."""
         return self.mechanism.law(database_0, database_1, relation)
 
 
@@ -212,15 +212,15 @@ class Recoded(PairMechanism):
 class RecodedPair:
     """A pair whose answers pass through a bijection."""
 
-    behind: Any
+    inner: Any
     forward: Callable[[Any], Any]
     back: Callable[[Any], Any]
 
     def sample(self, b: int, noise: np.random.Generator) -> Any:
         """Draw a recoded answer."""
-        return self.forward(self.behind.sample(b, noise))
+        return self.forward(self.inner.sample(b, noise))
 
     def loss(self, answer: Any) -> float:
         """The loss of the answer before it was recoded."""
-        loss: float = self.behind.loss(self.back(answer))
+        loss: float = self.inner.loss(self.back(answer))
         return loss

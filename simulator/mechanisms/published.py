@@ -166,7 +166,7 @@ class JustAFew(Publishing):
         """Raise Breach for a database smaller than promised."""
         if database.size < self.at_least:
             raise Breach(
-                f"JustAFew was promised at least {count_of(self.at_least, 'record')}, "
+                f"JustAFew needs at least {count_of(self.at_least, 'record')}, "
                 f"the database holds {database.size}"
             )
 

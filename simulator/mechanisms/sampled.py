@@ -73,7 +73,11 @@ class _Sampled(ScalarMechanism):
         raise NotImplementedError
 
     def _values(self, database: Database) -> dict[float, float]:
-        raise NotImplementedError
+        """The probabilities of the query's values on a sample of the database."""
+        return _gathered(
+            (real(type(self).__name__, self.query(sample)), weight)
+            for sample, weight in self._samples(database)
+        )
 
     def _samples(self, database: Database) -> Iterator[tuple[Database, float]]:
         raise NotImplementedError
@@ -224,10 +228,7 @@ class PoissonSubsampled(_Sampled):
 
     def _values(self, database: Database) -> dict[float, float]:
         if not isinstance(self.query, CountingQuery | PredicateQuery | ClippedSum):
-            return _gathered(
-                (real(type(self).__name__, self.query(sample)), weight)
-                for sample, weight in self._samples(database)
-            )
+            return _Sampled._values(self, database)
         found, counts = {float(self.query(Database())): 1.0}, dict[float, int]()
         for record, times in database.records():
             value = float(self.query(Database({record: 1})))
@@ -253,10 +254,9 @@ class PoissonSubsampled(_Sampled):
 
     def _samples(self, database: Database) -> Iterator[tuple[Database, float]]:
         records = list(database.records())
-        many = math.prod(times + 1 for _, times in records)
-        _check_samples(many)
+        every = _every_sample(records)
         probabilities = [_binomial(range(times + 1), times, self.rate) for _, times in records]
-        for counts in product(*(range(times + 1) for _, times in records)):
+        for counts in every:
             weight = math.prod(float(p[kept]) for p, kept in zip(probabilities, counts))
             if weight > 0.0:
                 sample = {r: kept for (r, _), kept in zip(records, counts) if kept}
@@ -293,12 +293,6 @@ class SampledWithoutReplacement(_Sampled):
     def _rate(self) -> float:
         return self.size / self.population
 
-    def _values(self, database: Database) -> dict[float, float]:
-        return _gathered(
-            (real(type(self).__name__, self.query(sample)), weight)
-            for sample, weight in self._samples(database)
-        )
-
     def _samples(self, database: Database) -> Iterator[tuple[Database, float]]:
         if database.size != self.population:
             raise Breach(
@@ -306,9 +300,8 @@ class SampledWithoutReplacement(_Sampled):
                 f"was given {database.size}"
             )
         records = list(database.records())
-        _check_samples(math.prod(times + 1 for _, times in records))
         total = math.comb(self.population, self.size)
-        for counts in product(*(range(times + 1) for _, times in records)):
+        for counts in _every_sample(records):
             if sum(counts) == self.size:
                 ways = math.prod(
                     math.comb(times, kept) for kept, (_, times) in zip(counts, records)
@@ -331,19 +324,21 @@ def _binomial(kept: range, times: int, rate: float) -> list[float]:
 
 
 def _likely(times: int, rate: float) -> range:
-    """The range of counts of equal records in a Poisson sample, up to mass 1e-300."""
-    # Bernstein's inequality.
+    """The range of counts of equal records in a Poisson sample, but for mass 1e-300 (Bernstein)."""
     reach = math.ceil(40.0 * math.sqrt(times * rate * (1.0 - rate)) + 800.0)
     middle = round(times * rate)
     return range(max(middle - reach, 0), min(middle + reach, times) + 1)
 
 
-def _check_samples(many: int) -> None:
+def _every_sample(records: list[tuple[Any, int]]) -> Iterator[tuple[int, ...]]:
+    """How often a sample holds each record, for all samples; InvalidInput where they are many."""
+    many = math.prod(times + 1 for _, times in records)
     if many > _MOST_SAMPLES:
         raise InvalidInput(
             f"this database has {many} different samples, and at most {_MOST_SAMPLES} are "
             "enumerated; use a count or a clipped sum, or fewer records"
         )
+    return product(*(range(times + 1) for _, times in records))
 
 
 def _gathered(pairs: Any) -> dict[float, float]:

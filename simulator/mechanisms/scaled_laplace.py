@@ -37,7 +37,7 @@ def _loss(params: Numbers, answer: float) -> float:
     first = scale_0 == 0.0 and answer == params[0]
     second = scale_1 == 0.0 and answer == params[1]
     if first == second:
-        # both are certain; or neither is, and only the side with noise has this answer
+        # both are certain; or neither is, and only the database with noise has this answer
         return 0.0 if first else (-math.inf if scale_0 == 0.0 else math.inf)
     return math.inf if first else -math.inf
 
@@ -81,16 +81,12 @@ def clipped_values(
 
     Raises InvalidInput for a value that is not a number.
     """
-    read = reader(column) if column is not None else _itself
+    read = reader(column)
     values: list[float] = []
     for record, times in database.records():
         values += [_number(read(record), column, record)] * times
     clipped: np.ndarray = np.clip(np.sort(np.array(values, dtype=float)), lower, upper)
     return clipped
-
-
-def _itself(record: Any) -> Any:
-    return record
 
 
 def _number(value: Any, column: Column | None, record: Any) -> float:

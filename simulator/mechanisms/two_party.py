@@ -31,11 +31,11 @@ class TwoPartyCount(PairMechanism):
     viewer : 1 or 2, the party whose view is the answer.
     party : of a record, 1 or 2; by default the record's first field.
 
-    The answer is a float64 array of shape (3,): the viewer's own exact count, which it knows, and
-    the messages of parties 1 and 2. The common count is the sum of the messages. Zhang 2020
-    (lecture 7), counting queries in the two-party model. Of the other party's
-    records the view reveals only its message: epsilon/2-DP, half of what is printed. Databases that
-    differ in the viewer's own records, which it sees, are not neighbours here (Breach).
+    The answer is a float64 array of shape (3,): the viewer's own exact count, and the
+    messages of parties 1 and 2. The common count is the sum of the messages. Zhang 2020
+    (lecture 7), counting queries in the two-party model. The view depends on the other party's
+    records through its message alone: epsilon/2-DP, half of what is printed. Databases that
+    differ in the viewer's own records are not neighbours here (Breach), as the view holds them.
     """
 
     query: Query
@@ -74,7 +74,7 @@ class TwoPartyCount(PairMechanism):
         own = [self.records_of(d, self.viewer) for d in (database_0, database_1)]
         if own[0] != own[1]:
             raise Breach(
-                f"the databases differ in the records of party {self.viewer}, who sees them: "
+                f"the databases differ in the records of party {self.viewer}, the viewer: "
                 f"{relation.difference(*own)}"
             )
         first, second = (self.records_of(d, 3 - self.viewer) for d in (database_0, database_1))
@@ -97,7 +97,7 @@ class TwoPartyCount(PairMechanism):
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
     ) -> PrivacyLossLaw:
-        """That of the other party's message."""
+        """The law of the loss of the other party's message."""
         return self._message().law(*self._others(database_0, database_1, relation), relation)
 
 

@@ -1,4 +1,4 @@
-"""The values of a query on two databases, as the mechanisms that answer them need them."""
+"""Checks of a query and of its values on two databases, which several mechanisms share."""
 
 from __future__ import annotations
 
@@ -46,40 +46,31 @@ def candidates(mechanism: str, value: Any) -> NDArray[np.float64]:
 
 def check_query(mechanism: str, query: object) -> None:
     """Raise InvalidInput for what is not a query: it has no sensitivity to calibrate to."""
-    if not (callable(query) and hasattr(query, "sensitivity")):  # quick: made anew every round
+    if not (callable(query) and hasattr(query, "sensitivity")):  # quicker than isinstance
         raise InvalidInput(
             f"{mechanism} needs a query such as counting_query({query!r}), not {query!r} itself"
         )
 
 
-def refuse_scores(mechanism: str, query: Query) -> None:
-    """Raise InvalidInput for no query, or one that states the sensitivity of a single score."""
-    check_query(mechanism, query)
-    if getattr(query, "norm", "L1") != "L1":
-        raise InvalidInput(
-            f"{mechanism} needs a query with an L1 sensitivity, {query.name} states that of "
-            "a single score; use the exponential mechanism or report noisy max"
-        )
-
-
 @cache
-def has_one_number(kind: Any) -> bool:
-    """Whether the queries of a class have one number for an answer."""
+def _has_one_number(kind: Any) -> bool:
     return issubclass(kind, ScalarQuery)
 
 
 def check_noise(mechanism: str, query: Query, name: str, parameter: float | Free) -> None:
     """Raise InvalidInput unless noise with this parameter can be added to the query's answer.
 
-    Mechanisms are made anew every round: the usual query and parameter are accepted at once.
+    A query of scores is refused: it states the sensitivity of a single one.
     """
-    if not (
-        type(parameter) is float
-        and 0.0 < parameter < math.inf
-        and has_one_number(type(query))
-    ):  # fmt: skip
-        check_parameter(name, parameter)
-        refuse_scores(mechanism, query)
+    if type(parameter) is float and 0.0 < parameter < math.inf and _has_one_number(type(query)):
+        return  # a fast path, as mechanisms are made in every round
+    check_parameter(name, parameter)
+    check_query(mechanism, query)
+    if getattr(query, "norm", "L1") != "L1":
+        raise InvalidInput(
+            f"{mechanism} needs a query with an L1 sensitivity, {query.name} states that of "
+            "a single score; use the exponential mechanism or report noisy max"
+        )
 
 
 def whole_number(mechanism: str, value: Any, instead: str) -> float:

@@ -17,11 +17,11 @@ from simulator.errors import InvalidInput, NotApplicable
 from simulator.mechanisms import Free, LeakyRandomizedResponse
 from simulator.theory import GaussianDP, SumFilter
 from simulator.theory.guarantees.families import ApproxDP
-from tests.helpers.pieces import LINES, ask
+from tests.helpers.pieces import LINES, challenge
 
 
 def rr(epsilon):
-    return ask(RandomizedResponse(ALICE, epsilon))
+    return challenge(RandomizedResponse(ALICE, epsilon))
 
 
 def engine(rule, family, rounds, b=0, filter_=None):
@@ -135,7 +135,7 @@ def test_a_continuous_answer_is_cut_and_the_pieces_add_up():
             state = min(state + 1, 3)
         return state, 1 if state >= 2 else 0
 
-    rule = Rule(step, (ask(Laplace(ALICE, 0.2)), ask(Laplace(ALICE, 0.9))), 0, "bolder")
+    rule = Rule(step, (challenge(Laplace(ALICE, 0.2)), challenge(Laplace(ALICE, 0.9))), 0, "bolder")
     plain = simulate(rule, PureDP(0.9), 8, 400_000, seed=1, jobs=1, progress=False)
     moments = engine(rule, PureDP(0.9), 8).moments
     for theta in (0.5, 1.0):
@@ -159,7 +159,9 @@ def test_compiled_gaussian_play_has_the_moments_of_its_measure():
     def step(state, i, answer, coins):
         return state, 1 if answer > 0.5 else 0
 
-    rule = Rule(step, (ask(Gaussian(ALICE, 4.0)), ask(Gaussian(ALICE, 2.0))), 0, "press")
+    rule = Rule(
+        step, (challenge(Gaussian(ALICE, 4.0)), challenge(Gaussian(ALICE, 2.0))), 0, "press"
+    )
     play = engine(rule, GaussianDP(0.5), 6)
     theta, h = 2.0, 1e-3
     below, here, above = (play.moments.log_moment(theta + x) for x in (-h, 0.0, h))
@@ -187,7 +189,7 @@ def test_a_result_of_covering_play_has_intervals_valid_in_advance():
 
 
 def test_infinite_losses_are_known_and_added():
-    menu = (ask(LeakyRandomizedResponse(ALICE, 0.5, 1e-4)),)
+    menu = (challenge(LeakyRandomizedResponse(ALICE, 0.5, 1e-4)),)
     rule = Rule(lambda s, i, a, c: (s, 0), menu, 0, "leaky")
     family = ApproxDP(0.5, 1e-4)
     moments = engine(rule, family, 10).moments
@@ -215,7 +217,7 @@ def test_infinite_losses_are_known_and_added():
 def test_infinite_losses_after_a_continuous_answer(name, b):
     """A leaky round is asked for in half of all plays, or in some other share, by a comparison."""
     noise, family = LINES[name]
-    menu = (ask(noise), ask(LeakyRandomizedResponse(ALICE, 0.1, 1e-4)))
+    menu = (challenge(noise), challenge(LeakyRandomizedResponse(ALICE, 0.1, 1e-4)))
 
     def after_a_high_answer(state, i, answer, coins):
         return state, 1 if i > 0 and answer > 1.5 else 0
@@ -241,7 +243,7 @@ def above_both(name, noise, b):
 
 @pytest.mark.nightly
 def test_a_filter_and_a_free_parameter_are_part_of_the_state():
-    menu = (ask(RandomizedResponse(ALICE, Free(0.1, 0.5))),)
+    menu = (challenge(RandomizedResponse(ALICE, Free(0.1, 0.5))),)
 
     def step(state, i, answer, coins):
         return state, 0, 0.5 if answer > 0.5 else 0.1
@@ -260,7 +262,8 @@ def test_a_filter_and_a_free_parameter_are_part_of_the_state():
 
 
 @pytest.mark.parametrize(("adversary", "why"), [
-    (Rule(lambda s, i, a, c: (s + a, 0), (ask(Laplace(ALICE, 0.1)),), 0.0, "sum"), "as a number"),
+    (Rule(lambda s, i, a, c: (s + a, 0), (challenge(Laplace(ALICE, 0.1)),), 0.0, "sum"),
+     "as a number"),
     (Rule(lambda s, i, a, c: (s * 1.1 + a, 0), (rr(0.1),), 0.0, "growing"), "do not close"),
 ])  # fmt: skip
 def test_a_rule_that_cannot_be_enumerated_is_refused(adversary, why, monkeypatch):
@@ -291,7 +294,7 @@ def test_a_step_that_is_no_function_of_its_arguments_is_refused():
             engine(Rule(step, (rr(0.1), rr(0.2)), 0, "impure"), PureDP(0.2), 6)
 
 
-TWO = (ask(Laplace(ALICE, 0.5)), ask(Laplace(ALICE, 1.0)))
+TWO = (challenge(Laplace(ALICE, 0.5)), challenge(Laplace(ALICE, 1.0)))
 
 
 def swallowed(state, i, answer, coins):

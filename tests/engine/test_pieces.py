@@ -14,7 +14,7 @@ from simulator.adversaries.people import ALICE
 from simulator.data.databases import ADD_REMOVE
 from simulator.engine.compiled.menu import Menu
 from simulator.theory import GaussianDP
-from tests.helpers.pieces import LINES, ask
+from tests.helpers.pieces import LINES, challenge
 
 
 def log_density(name, mechanism, value, y):
@@ -31,7 +31,7 @@ def log_density(name, mechanism, value, y):
 @pytest.mark.parametrize("theta", [0.0, 0.3, 2.0, 25.0])
 def test_pieces_have_the_mass_of_the_tilted_law(name, exchanged, theta):
     mechanism, family = LINES[name]
-    rule = Rule(lambda s, i, a, c: (s, 0), (ask(mechanism),))
+    rule = Rule(lambda s, i, a, c: (s, 0), (challenge(mechanism),))
     menu = Menu.of(rule, family, ADD_REMOVE, None, exchanged=exchanged)
     kind, params = menu.kinds[0], tuple(menu.params[0].tolist())
     values = (params[0], params[1])
@@ -64,7 +64,7 @@ def test_pieces_have_the_mass_of_the_tilted_law(name, exchanged, theta):
 @pytest.mark.parametrize("theta", [0.0, 0.25])
 def test_a_narrow_piece_keeps_the_digits_of_its_mass(name, theta):
     mechanism, family = LINES[name]
-    rule = Rule(lambda s, i, a, c: (s, 0), (ask(mechanism),))
+    rule = Rule(lambda s, i, a, c: (s, 0), (challenge(mechanism),))
     kind, params = mechanism.scalars, Menu.of(rule, family, ADD_REMOVE, None).params[0].tolist()
     half, piece, centre = 2.0**-44, np.zeros(kind.piece_width), -theta
     kind.piece(tuple(params), theta, centre - half, centre + half, piece)
@@ -81,7 +81,7 @@ def test_a_narrow_piece_keeps_the_digits_of_its_mass(name, theta):
 def test_draws_from_a_piece_follow_the_tilted_law(name, low, high, theta):
     """Kolmogorov-Smirnov at 1e-6 a case; the seed is fixed."""
     mechanism, family = LINES[name]
-    rule = Rule(lambda s, i, a, c: (s, 0), (ask(mechanism),))
+    rule = Rule(lambda s, i, a, c: (s, 0), (challenge(mechanism),))
     menu = Menu.of(rule, family, ADD_REMOVE, None)
     kind, params = menu.kinds[0], tuple(menu.params[0].tolist())
     piece, part = np.zeros(kind.piece_width), np.zeros(kind.piece_width)
@@ -109,7 +109,7 @@ def test_gaussian_pieces_follow_scipys_truncated_normal(low, high):
     Kolmogorov-Smirnov, and the count beyond each of eight quantiles within 5.3 standard
     deviations: 1e-6 a case; the seed is fixed.
     """
-    rule = Rule(lambda s, i, a, c: (s, 0), (ask(Gaussian(ALICE, 1.0)),))
+    rule = Rule(lambda s, i, a, c: (s, 0), (challenge(Gaussian(ALICE, 1.0)),))
     menu = Menu.of(rule, GaussianDP(1.0), ADD_REMOVE, None)
     kind, params = menu.kinds[0], tuple(menu.params[0].tolist())
     piece, theta = np.zeros(kind.piece_width), 1.5

@@ -19,7 +19,7 @@ def test_a_wrong_outcome_is_listed():
         tally.count(said)
     assert (tally.tries, tally.equal, tally.lines) == (3, 1, 1)
     text = markdown([tally], 60.0)
-    assert "3 tries, 1 with a consequence" in text
+    assert "3 tries, 1 with a wrong outcome" in text
     assert "- a kind: resumed, it prints something else" in text
 
 

@@ -18,7 +18,6 @@ def test_every_mechanism_has_its_published_row():
     assert published("laplace", 2).draws == 614_000_000
     assert published("sparse-vector-1", 8).draws == 1_256_000_000
     assert published("laplace", 2).dp_sniper == 0.097634
-    assert published("numerical-sparse-vector", 8).best_statdp is None
 
 
 @pytest.mark.nightly

@@ -90,7 +90,7 @@ if __name__ == "__main__":
 def scheduler(folder):
     """A Dask scheduler with a worker, in processes of their own: its address, and what kills all.
 
-    They are gone at the end.
+    They are killed at the end.
     """
     script = folder / "scheduler.py"
     script.write_text(SCHEDULER)

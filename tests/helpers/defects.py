@@ -1,4 +1,4 @@
-"""Sixty defects as a hurried hand makes them, planted one at a time by ``tests.helpers.mutations``.
+"""Sixty typical defects, planted one at a time by ``tests.helpers.mutations``.
 
 Each is a module of ``simulator/``, a text that stands in it once, what replaces it, what is then
 wrong, and the test files of the room that must fail. Where a module was renamed, the text is found

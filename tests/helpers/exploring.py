@@ -4,5 +4,5 @@ from hypothesis import settings
 
 
 def examples(number: int) -> settings:
-    """Settings for a fifth of ``number`` examples by day, and twenty times ``number`` by night."""
+    """Settings for a fifth of ``number`` examples daily, and twenty times ``number`` nightly."""
     return settings(max_examples=max(number * settings.default.max_examples // 100, 5))

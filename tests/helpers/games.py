@@ -1,4 +1,4 @@
-"""Rules and generator adversaries that between them meet everything an engine must do."""
+"""Rules and generator adversaries that together use every feature of an engine."""
 
 from simulator import Database, Gaussian, Laplace, PureDP, RandomizedResponse, counting_query
 from simulator.adversaries import Rule

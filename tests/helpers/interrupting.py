@@ -1,4 +1,4 @@
-"""Commands of their own, to press Ctrl-C in."""
+"""Commands in sessions of their own, which tests interrupt."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ import time
 CALL = "import sys; from simulator.doors.cli import main; main()"
 PATIENCE = 60.0
 A_MOMENT = 3.0
-"""A second on an idle machine; tests share theirs with others."""
+"""Seconds that an interrupt may take; one suffices on an idle machine."""
 
 
 class Call:

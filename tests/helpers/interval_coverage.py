@@ -35,5 +35,5 @@ def assert_covers(
 
 
 def narrow(estimate):
-    """The interval that says most: the guess where there is one, else the valid ends."""
+    """The narrowest interval: the guess where there is one, else the valid ends."""
     return estimate.guess or (estimate.lower, estimate.upper)

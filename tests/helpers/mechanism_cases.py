@@ -148,7 +148,7 @@ class Case:
 
 @lru_cache(maxsize=256)
 def case_draws(case: Case, b: int) -> np.ndarray:
-    """The draws of ``case`` that several tests look at."""
+    """The draws of ``case`` that several tests share."""
     return draws(case.pair, b)
 
 
@@ -236,7 +236,7 @@ def largest_of(counts, scale):
 
 
 class LargestOf(Discrete):
-    """Its quadrature waits until a test needs it: it would be half of what collection takes."""
+    """Computed at the first use: the quadrature would double the time of collection."""
 
     def __init__(self, scores, scale: float) -> None:
         self.scores, self.scale = scores, scale

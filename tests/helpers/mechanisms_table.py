@@ -1,6 +1,6 @@
 """The table of the page on mechanisms: ``python -m tests.helpers.mechanisms_table`` prints it.
 
-Every cell is asked of a mechanism of the kind, on a pair of databases that Alice alone tells apart.
+Every cell is read off a mechanism of the kind, on a pair of databases that differ in Alice alone.
 """
 
 from collections.abc import Callable
@@ -66,19 +66,14 @@ def _cells(mechanism: m.Mechanism) -> tuple[str, ...]:
         f"`{mechanism.guarantee(relation).kind}`",
         _yes(_works(lambda: mechanism.law(*pair, relation))),
         _yes(isinstance(prepared, ScalarPair)),
-        _yes(_tilts(prepared)),
+        _yes(isinstance(prepared, ScalarPair) and prepared.scalars.tilt is not None),
         ", ".join(name for name, kind in FILTERS.items() if accounts(kind)) or "none",
     )
 
 
-def _tilts(pair: object) -> bool:
-    """Whether rare events can be drawn by a tilt of the answers."""
-    return isinstance(pair, ScalarPair) and pair.scalars.tilt is not None
-
-
-def _works(ask: Callable[[], object]) -> bool:
+def _works(call: Callable[[], object]) -> bool:
     try:
-        ask()
+        call()
     except DpcomposeError:
         return False
     return True

@@ -1,7 +1,7 @@
 """Algorithm 1 of Roth 2011 (Lecture 4), Compose(A, M, k, b), as it is written: slow and plain.
 
-The witness of both engines. It prepares nothing, caches nothing, and goes another way than they
-do: it draws by ``mechanism.sample`` on database b alone, and takes every round's loss by
+The witness of both engines. It prepares and caches nothing, and computes differently: it draws by
+``mechanism.sample`` on database b alone, and takes every round's loss by
 ``mechanism.log_likelihood_ratio``.
 """
 
@@ -52,7 +52,7 @@ def as_generator(rule):
 
 
 def compose_block(specification, b, block, adversary=None):
-    """Play a whole block on the very draws that the engines are given; one Play a trial."""
+    """Play a whole block with the same draws as the engines; one Play a trial."""
     s = specification
     coins = generator(s.seed, s.task, Stream.COINS, block)
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
@@ -84,15 +84,12 @@ def enumerate_losses(adversary, k, b, relation=ADD_REMOVE):
         masses = outcome_masses(mechanism, database_0, database_1, relation)
         for answer, pair in enumerate(masses):
             if pair[b] > 0.0:
-                step = math.log(pair[0] / pair[1]) if pair[0] and pair[1] else _infinite(pair)
+                infinite = math.inf if pair[0] > 0.0 else -math.inf
+                step = math.log(pair[0] / pair[1]) if pair[0] and pair[1] else infinite
                 walk([*answers, float(answer)], probability * pair[b], loss + step)
 
     walk([], 1.0, 0.0)
     return law
-
-
-def _infinite(pair):
-    return math.inf if pair[0] > 0.0 else -math.inf
 
 
 def outcome_masses(mechanism, database_0, database_1, relation):

@@ -1,4 +1,4 @@
-"""Mechanisms whose continuous answers are cut into pieces, and how the tests ask them."""
+"""Mechanisms whose continuous answers are cut into pieces, as challenges about Alice."""
 
 from simulator import Gaussian, Laplace, PureDP
 from simulator.adversaries import Challenge
@@ -9,7 +9,7 @@ from simulator.theory import GaussianDP
 PAIR = (WITHOUT_ALICE, EVERYONE)
 
 
-def ask(mechanism):
+def challenge(mechanism):
     return Challenge(*PAIR, mechanism)
 
 

@@ -1,4 +1,4 @@
-"""Games of 20 rounds with exact answers, and how the tests ask about them."""
+"""Games of 20 rounds with exact answers, and estimates of their rare events."""
 
 from simulator import PureDP
 from simulator.adversaries.registry import make

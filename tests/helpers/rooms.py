@@ -1,4 +1,4 @@
-"""The map of the house: which rooms there are, on which floor, and what is in each.
+"""The packages of ``simulator/``, called rooms: their floors and purposes.
 
 This list is the only one. The test of import directions enforces it, and README's table is made
 from it: ``python -m tests.helpers.rooms`` prints the table.

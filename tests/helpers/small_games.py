@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator import Database, Laplace, PureDP, RandomizedResponse, counting_query
+from simulator import Laplace, PureDP, RandomizedResponse
 from simulator.adversaries import Rule
 from simulator.data import counting_scores
 from simulator.engine.sampling import Steered, Tilted
@@ -19,10 +19,8 @@ from simulator.mechanisms import (
     ReportNoisyMax,
 )
 from simulator.theory import ApproxDP
+from tests.helpers.games import ALICE, WITH_ALICE, WITHOUT_ALICE, by_last_answer, on_alice
 
-WITH_ALICE = Database({"alice": 1, "bob": 1, "others": 7})
-WITHOUT_ALICE = WITH_ALICE.remove("alice")
-ALICE = counting_query("alice")
 SCORES = counting_scores(["alice", "bob"])
 ANYTHING = ApproxDP(3.0, 0.3)
 
@@ -33,7 +31,7 @@ def lump(outcome):
 
 @dataclass(frozen=True)
 class Survey(Mechanism):
-    """A mechanism of plain Python whose answers are words: randomized response with "pass"."""
+    """A mechanism of plain Python with three answers: randomized response with "pass"."""
 
     epsilon: float
     query = ALICE
@@ -59,7 +57,7 @@ class Survey(Mechanism):
 
 
 class Unlisted(Survey):
-    """The same, but nobody has listed its answers."""
+    """The same, without a list of its answers."""
 
     def outcomes(self, database_0, database_1, relation=None):
         return Mechanism.outcomes(self, database_0, database_1)
@@ -76,10 +74,6 @@ MECHANISMS = {
 }
 
 
-def on_alice(*mechanisms):
-    return tuple((WITHOUT_ALICE, WITH_ALICE, mechanism) for mechanism in mechanisms)
-
-
 def rising(state, _i, answer, _coins):
     """Go to the stronger entry after an even answer, back to the weaker after an odd one."""
     place = 0
@@ -91,15 +85,6 @@ def rising(state, _i, answer, _coins):
 def adaptive(name):
     """A rule that switches between a mechanism and randomized response by the last answer."""
     return Rule(rising, on_alice(RandomizedResponse(ALICE, 0.3), MECHANISMS[name]), name="rising")
-
-
-def by_last_answer(_state, _i, answer, _coins):
-    move = 0
-    if answer == 1.0:
-        move = 1
-    elif answer > 1.0:
-        move = 2
-    return 0.0, move
 
 
 FINITE = Rule(

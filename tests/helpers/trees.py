@@ -1,8 +1,8 @@
-"""The witness of tilted play: every view of a small game, with its laws written down once more.
+"""The witness of tilted play: every view of a small game, with its laws computed a second way.
 
 Nothing here calls the tilting of the package. Probabilities come from the mechanisms' own
-vectors, the tilted ones from their definition q ∝ p e^{theta c} on the finite losses, and what the
-measure asks for in which round from a transcription of its definition.
+vectors, the tilted ones from their definition q ∝ p e^{theta c} on the finite losses, and the
+measure's theta in each round from a transcription of its definition.
 """
 
 import itertools
@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 from simulator import RandomizedResponse
 from simulator.data.databases import ADD_REMOVE
@@ -58,7 +59,7 @@ def tilted_masses(p, losses, theta):
 
 
 def theta_at(sampling, i, rounds, signed):
-    """What the measure asks for in round ``i`` after a signed loss, by its definition."""
+    """The measure's theta in round ``i`` after a signed loss, by its definition."""
     phases, columns = sampling.grid.shape
     low, high = sampling.span
     place = math.floor((min(signed, 1e300) - low) * (columns / (high - low)))
@@ -115,7 +116,7 @@ class Script:
 
 
 def interpreted(s, b, leaf):
-    """What the interpreter makes of the leaf's draws: answers, signed loss, log-weight."""
+    """The interpreter's play with the leaf's draws: answers, signed loss, log-weight."""
     prepared = Prepared(s, b)
     trial = Trial(keep_answers=True, keep_path=False)
     coins = np.random.default_rng(0)
@@ -124,7 +125,7 @@ def interpreted(s, b, leaf):
 
 
 def by_kernel(s, b, leaf):
-    """What the kernel, left uncompiled, makes of the leaf's draws."""
+    """The uncompiled kernel's play with the leaf's draws: answers, signed loss, log-weight."""
     engine = TiltedEngine.build(s.adversary, s.family, s.relation, s.filter, compiled=False)
     signed, log_weights, answers = np.empty(1), np.empty(1), np.empty((1, s.rounds))
     coins = np.random.default_rng(0)
@@ -150,8 +151,6 @@ def assert_exact(s, b, play=interpreted):
 
 
 def approx(value):
-    import pytest
-
     return pytest.approx(value, rel=1e-10)
 
 

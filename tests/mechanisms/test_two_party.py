@@ -54,9 +54,9 @@ def test_the_other_party_views_the_first():
 
 
 def test_the_viewers_own_records_are_no_secret_from_it():
-    with pytest.raises(Breach, match="party 1, who sees them"):
+    with pytest.raises(Breach, match="party 1, the viewer"):
         FIRST.pair(SHARED, SHARED.add((1, "ill")))
-    with pytest.raises(Breach, match="party 1, who sees them"):
+    with pytest.raises(Breach, match="party 1, the viewer"):
         FIRST.pair(SHARED, SHARED.replace((2, "ill"), (1, "ill")), REPLACE_ONE)
 
 

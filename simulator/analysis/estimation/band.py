@@ -1,12 +1,12 @@
 """A confidence band for exceedance probabilities that holds at all thresholds at once.
 
-Let p(t) = Pr[L > t], and S(t) the number of n independent losses above t. Going down from the top,
-p is a clock that runs from 0 to 1, and for a fixed factor c the likelihood ratio of "c times as
-many exceedances" against the truth,
+Let p(t) = Pr[L > t], and S(t) the number of n independent losses above t. As t falls p grows from 0
+to 1; take p as the time. For a fixed factor c the likelihood ratio of "c times as many exceedances"
+against the truth,
 
     R_c(p) = c^S ((1 - c p)/(1 - p))^(n - S),
 
-is a nonnegative martingale in that clock that starts at 1 (up to p = 1/c when c > 1). So is any
+is a nonnegative martingale in that time that starts at 1 (up to p = 1/c when c > 1). So is any
 average of R_c over a grid of factors fixed in advance, and by Ville's inequality the average
 reaches 1/α anywhere with probability at most α. Averages over c > 1 decrease in p and give the
 lower limit, averages over c < 1 increase and give the upper one, α/2 each. Nothing is assumed of
@@ -18,7 +18,7 @@ Dvoretzky-Kiefer-Wolfowitz band, which is constant in width. Where p is near 1 i
 as in the middle.
 
 Source: Ville (1939) for the inequality; that R_c is a martingale follows in one line from S being
-binomial given its past in that clock.
+binomial given its past in that time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ METHOD = "simultaneous, likelihood-ratio martingale"
 _STEPS = 64
 """Bisections, which reach the spacing of floats."""
 _LARGEST_POWER = 6
-"""Factors above 1 + 2^6 would only matter for tails of one or two hits."""
+"""Factors above 1 + 2^6 have an effect on tails of one or two hits only."""
 
 
 def exceedance_limits(

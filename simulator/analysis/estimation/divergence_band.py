@@ -1,9 +1,9 @@
 """δ(ε) along ε, with a band that holds at every ε at once.
 
 With G(t) = Pr[L > t], δ(ε) = E[(1 - e^{ε-L})₊] is the integral of e^{ε-t} G(t) over t >= ε, by
-parts. So whatever bounds the tail at all thresholds at once bounds δ at all ε at once, with the
-same confidence: the band of ``band`` is integrated. Between two thresholds of a ladder G lies
-between its values there, which moves each end outward by at most the step.
+parts. So a band of the tail at all thresholds gives one of δ at all ε, with the same confidence:
+that of ``band`` is integrated. Between two neighbouring thresholds of the ladder G lies between its
+values there, which moves each end outward by at most the step.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def delta_band(
         raise InvalidInput("epsilons must be a list of finite numbers")
     tails = tail_band(signed, ladder(signed), 0, confidence, rounds=rounds)
     lower, upper = limits_of_delta(tails, points)
-    # what rounding adds to a loss, and what the tail's rule for ties takes from it
+    # once for the rounding of a loss, once for the rule of ties of the tail
     slack = 2.0 * tolerance(points, rounds)
     value = np.array([signed.excess(float(point)).centre.mean() for point in points])
     return DeltaBand(

@@ -113,12 +113,14 @@ def at_points(
     estimate: Callable[[float], Estimate],
     ends: tuple[float, float],
     confidence: float,
-) -> Estimates:
-    """The estimates at every point; a refused point has ``ends`` and the reason.
+) -> Any:
+    """The estimate at one point, or the Estimates at several.
 
-    Raises InvalidInput unless the points are numbers of shape (points,), and Refusal if all of
-    them are refused.
+    A refused point among several has ``ends`` and the reason. Raises InvalidInput unless the points
+    are numbers of shape (points,), and Refusal if all of them are refused.
     """
+    if _is_scalar(points):
+        return estimate(points)  # type: ignore[arg-type]
     try:
         array = np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -138,8 +140,7 @@ def at_points(
     return Estimates(name, array, found)
 
 
-def is_scalar(points: Any) -> bool:
-    """Whether it is one point, not an array of points."""
+def _is_scalar(points: Any) -> bool:
     try:
         return isinstance(points, str | bytes) or np.ndim(points) == 0
     except ValueError:  # rows of several lengths

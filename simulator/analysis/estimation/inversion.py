@@ -3,7 +3,7 @@
 The limits invert a test. For every ε the betting martingale tests "δ(ε) equals the target"; the
 bets of an epoch come from past epochs and do not depend on the ε under test, so wealth is
 monotone in ε, the ε that survive form an interval, and the true one survives with the stated
-probability. No correction for testing many ε is needed: only the test at the true ε can err.
+probability. Testing many ε needs no correction, as only the test at the true ε can err.
 """
 
 from __future__ import annotations

@@ -11,13 +11,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from simulator.engine.outcomes.samples import error_level
+from simulator.engine.outcomes.samples import Floats, error_level
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.frames import Tabular
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -181,8 +181,8 @@ def _betting_limits(
 ) -> tuple[RoundedLimit, RoundedLimit]:
     """Limits valid at every sample size, scaled at a floor that a pilot chose.
 
-    The lower limit needs no bound on the weights, as wealth that bets on a larger mean cannot be
-    ruined by a large value; the upper one needs it at every ε from the floor on, and is infinite
+    The lower limit needs no bound on the weights, as the wealth of bets on a larger mean cannot
+    become negative; the upper one needs it at every ε from the floor on, and is infinite
     without.
     """
     nothing = RoundedLimit(math.inf, math.inf)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,10 +53,6 @@ class Event:
         sort = "at least" if self.side == ">=" else "less than"
         return f"the lowest bit of {subject} that is set is worth {sort} 2^{self.threshold:.0f}"
 
-    def with_counts(self, hits_0: int, hits_1: int, draws: int) -> Event:
-        """The same event with other counts."""
-        return replace(self, hits_0=hits_0, hits_1=hits_1, draws=draws)
-
     def hits_by(self, b: int) -> int:
         """How many answers on input ``b`` fell into it."""
         return (self.hits_0, self.hits_1)[b]
@@ -85,7 +81,7 @@ class Event:
         return self.inside(self.score.of(self.reader, answers))
 
     def inside(self, scores: np.ndarray) -> np.ndarray:
-        """The same for answers with these scores."""
+        """For each of some scores whether it falls into it, shape (n,)."""
         return scores >= self.threshold if self.side == ">=" else scores < self.threshold
 
 
@@ -114,7 +110,7 @@ class Candidates:
         self, learned: tuple[Answers, Answers], held_out: tuple[Answers, Answers]
     ) -> Candidates:
         """Take thresholds from learned answers, count the held-out ones, and return itself."""
-        columns: list[list[np.ndarray]] = [[], [], [], [], [], [], []]
+        parts = []
         for i, score in enumerate(self.scores):
             most = self._rows(score)
             pooled = np.concatenate([score.of(self.reader, each[:most]) for each in learned])
@@ -129,24 +125,15 @@ class Candidates:
             usable = [v[: np.searchsorted(v, np.inf, side="right")] for v in values]
             below = np.stack([np.searchsorted(v, thresholds, side="left") for v in usable], axis=1)
             total = np.array([len(v) for v in usable])
+            derived = isinstance(score, Column) and score.column in self.reader.digits
+            cost = score.cost + (1.5 if derived else 0.0)
             for side, hits in ((0, below), (1, total - below)):
-                columns[0].append(np.full(len(thresholds), i))
-                columns[1].append(np.full(len(thresholds), side))
-                columns[2].append(thresholds)
-                columns[3].append(hits)
-                columns[4].append(np.full(len(thresholds), self._cost(score)))
-                columns[5].append(np.full(len(thresholds), len(values[0])))
-                columns[6].append(np.full(len(thresholds), score.handicap))
-        self.score, self.side = (np.concatenate(part) for part in columns[:2])
-        self.threshold = np.concatenate(columns[2])
-        self.hits = np.concatenate(columns[3]).astype(np.int64)
-        self.cost, self.handicap = np.concatenate(columns[4]), np.concatenate(columns[6])
-        self.draws = np.concatenate(columns[5]).astype(np.int64)
+                same = (i, side, cost, score.handicap, len(values[0]))
+                parts.append((thresholds, hits, *(np.full(len(thresholds), x) for x in same)))
+        arrays = (np.concatenate(part) for part in zip(*parts))
+        self.threshold, hits, self.score, self.side, self.cost, self.handicap, draws = arrays
+        self.hits, self.draws = hits.astype(np.int64), draws.astype(np.int64)
         return self
-
-    def _cost(self, score: Score) -> float:
-        derived = isinstance(score, Column) and score.column in self.reader.digits
-        return score.cost + (1.5 if derived else 0.0)
 
     def _rows(self, score: Score) -> int | None:
         """Answers per input on which a score is evaluated to choose among its events."""
@@ -166,7 +153,7 @@ class Candidates:
         return np.flatnonzero(np.isin(self.score, some))
 
     def rough(self) -> np.ndarray:
-        """The numbers of the other events."""
+        """The numbers of the events that do."""
         return np.setdiff1d(np.arange(len(self.score)), self.smooth())
 
     def beside(self, chosen: np.ndarray) -> np.ndarray:

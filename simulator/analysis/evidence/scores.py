@@ -18,8 +18,7 @@ BINS = 64
 REPEATS = 5
 """The least count of an answer that repeats."""
 MOST_EXAMPLES = 4096
-
-
+"""The largest number of repeated answers that a score can name."""
 SLOW_ROWS = 65_536
 """Rows per input on which the slowest scores are evaluated to choose among their events."""
 DIGITS_READ = 262_144
@@ -209,7 +208,7 @@ class Kinds:
 
     @classmethod
     def learn(cls, reader: AnswerReader, answers_0: Answers, answers_1: Answers) -> Kinds | None:
-        """From answers on both inputs; None where hardly any repeat."""
+        """From answers on both inputs; None where none is among them REPEATS times."""
         keys_0, keys_1 = reader.keys(answers_0), reader.keys(answers_1)
         keys, first, counts = np.unique(
             np.concatenate([keys_0, keys_1]), return_index=True, return_counts=True
@@ -299,12 +298,12 @@ def table_of(reader: AnswerReader, answers: Answers) -> np.ndarray:
 
 
 def digit_rows(reader: AnswerReader) -> int:
-    """Answers per input of which the digits are looked at."""
+    """The number of answers per input whose digits are read."""
     return max(DIGITS_READ // max(reader.width, 4), 1024)
 
 
 def _difference(score: Binned, x_0: np.ndarray, x_1: np.ndarray) -> float:
-    """How far a column alone tells the inputs apart: a sum of squared, studentised differences."""
+    """How well a column alone separates the inputs: a sum of squared studentised differences."""
     counts = [bin_counts(x[:, score.column], score.edges).astype(float) for x in (x_0, x_1)]
     rate = counts[0].sum() / max(counts[1].sum(), 1.0)
     gap = counts[0] - rate * counts[1]

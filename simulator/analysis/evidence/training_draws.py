@@ -18,7 +18,7 @@ Learn = Callable[[AnswerReader, Answers, Answers], list[Score]]
 
 
 class Pool:
-    """The draws of one pair that events are learned from: halves to learn from, and to hold out.
+    """The draws of one pair that events are learned from: one half to learn from, one held out.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Pool:
         self.size = 0
 
     def add(self, answers: tuple[Answers, Answers]) -> None:
-        """Take the draws of one batch, the same number of both inputs."""
+        """Add the draws of one batch, the same number of both inputs."""
         for b in (0, 1):
             half = len(answers[b]) // 2
             self.learned[b].append(answers[b][:half])
@@ -55,7 +55,7 @@ class Pool:
         return (joined(first[0]), joined(first[1])), (joined(second[0]), joined(second[1]))
 
     def candidates(self) -> Candidates:
-        """Learn events from the one half, and count them on the other."""
+        """Events learned from one half of the draws and counted on the other."""
         learned, held_out = self.halves()
         reader = self.reader_of(*learned)
         return Candidates(reader, self.learn(reader, *learned)).measure(learned, held_out)

@@ -12,7 +12,7 @@ that the mean over Q is 1. If D_alpha <= epsilon(alpha), then with C = e^{theta 
     E_P[e^{(alpha - 1) g}] - C (theta E_Q[e^{alpha g}] + 1 - theta) <= 0,
 
 and E_P[g] - epsilon(1) - E_Q[e^g] + 1 <= 0 for alpha = 1. A draw from each has a bounded gain of
-mean at most 0, and a gambler who bets a share of his wealth on it holds a nonnegative
+mean at most 0, and the wealth of bets of a share of it on that gain is a nonnegative
 supermartingale (Ville 1939). The function g is a score learned from earlier draws; so are the
 order, the direction and the share.
 
@@ -39,7 +39,7 @@ LARGEST_BET = 0.5
 MOST_LOST = 1e6
 """Statistics that can lose more on one pair of draws are not used."""
 SHRINKAGE = 1.0
-"""Standard errors subtracted from a mean gain, because it is the largest of several."""
+"""Standard errors subtracted from a mean gain, as it is the largest of several."""
 FAR = 1e-3
 """The share of the scores that is clipped at either end."""
 
@@ -100,7 +100,7 @@ class Statistic:
         return math.exp(theta * self.bound) * (theta * math.exp(self.order * high) + 1.0 - theta)
 
     def take(self, gains: np.ndarray) -> None:
-        """Add gains up."""
+        """Add the gains of new draws, shape (n,), to the sums."""
         self.draws += len(gains)
         self.total += float(gains.sum())
         self.squares += float(gains @ gains)
@@ -112,7 +112,7 @@ class Statistic:
         return (self.total + errors * math.sqrt(self.squares)) / self.draws
 
     def growth(self, errors: float) -> float:
-        """About what a bet gains per pair of draws, in nats."""
+        """The approximate growth of a bet per pair of draws, in nats."""
         mean = max(self.mean(errors), 0.0)
         return 0.5 * mean**2 * self.draws / max(self.squares, 1e-300)
 

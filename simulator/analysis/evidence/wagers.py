@@ -1,8 +1,8 @@
 """Running evidence against nulls, from bets on events before their draws are seen.
 
 For each null, the pair (epsilon, delta), several wagers run side by side: on events of different
-probabilities, and more or less boldly. Their mean is a wager as well, so nothing is paid for the
-choice among them but the logarithm of a share.
+probabilities, and of different sizes. Their weighted mean is a wager as well, so the choice among
+them costs the logarithm of a weight.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Nulls:
         both = np.concatenate([some, some])
         favours = np.repeat([0, 1], len(some))
         rate = rough_growth(first[:, None], second[:, None], self.epsilon[None], self.delta[None])
-        # what is not worth its cost now may be so with more draws: a rate per draw, with a penalty
+        # the rate less the cost per draw: an event that is too costly now may be chosen later
         share = 1.0 - np.tile(candidates.handicap[some], 2)[:, None]
         worth = share * rate - np.tile(candidates.cost[some] / n, 2)[:, None]
         upper = np.concatenate([[1.1], LEAST[:-1]])

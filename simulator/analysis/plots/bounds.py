@@ -1,4 +1,4 @@
-"""Every bound's ε(δ) beside the exact one, over decades of δ."""
+"""Plot of every bound's ε(δ) over decades of δ, with the exact one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the privacy loss grows by the round."""
+"""Plot of the privacy loss along the rounds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How likely the privacy loss is to pass a threshold, and what a threshold costs in δ.
+"""Plots of the tail of the privacy loss and of its hockey-stick divergence, with bounds.
 
-A tail Pr[L > t] and a divergence δ(ε) are two curves, and one may not stand for the other: δ(ε) is
-at most Pr[L > ε], so a tail may well lie above an exact δ(ε). Each has a function and a type here.
+A tail Pr[L > t] and a divergence δ(ε) are different curves and are not interchangeable: δ(ε) is at
+most Pr[L > ε], so a tail may well lie above an exact δ(ε). Each has a function and a type here.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _draw_falling(
     for index, (name, curve) in enumerate(bounds.items()):
         x, y = curves(name, *curve)
         look = promised(index if dashes is None else dashes[name])
-        # A bound of 0 has no place on the axis: it falls off below the floor.
+        # a logarithmic axis has no 0: the curve leaves it below the floor
         axes.plot(x, np.maximum(y, floor * 1e-3), label=name, **look)
     for index, (name, band) in enumerate(bands.items()):
         _draw_measured(axes, name, at, band, floor=floor, index=index)
@@ -149,5 +149,5 @@ def _floor(bands: Mapping[str, BandLike]) -> float:
     values = np.concatenate([np.asarray(band.value, dtype=np.float64) for band in bands.values()])
     positive = values[values > 0]
     if positive.size == 0:
-        raise InvalidInput("no curve has a single hit: nothing to draw; name a floor, or fewer ε")
+        raise InvalidInput("no curve has a hit above 0: give a floor, or smaller points")
     return float(positive.min()) / np.sqrt(10.0)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 DASHES = ("solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 LEAST_GAP = 0.064
-"""Of the panel's height, between two names."""
+"""The least distance of two names, as a share of the panel's height."""
 
 
 def plot_named(
@@ -63,7 +63,7 @@ def _panel_height(axes: Axes, x: float, y: float) -> float:
 
 
 def _apart(ends: Mapping[str, float]) -> dict[str, tuple[float, float]]:
-    """For each name where its curve ends and where the name goes, none on top of another.
+    """For each name the height of its curve's end and that of the name; no two names overlap.
 
     Names of curves that end close together form a block that is centred on its ends.
     """

@@ -37,7 +37,6 @@ _DASHES = (
     (0, (10, 3)),
 )
 MARKS_PER_CURVE = 7
-"""How many markers a curve has."""
 
 
 class BandLike(Protocol):

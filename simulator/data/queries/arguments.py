@@ -13,8 +13,10 @@ Column = str | Callable[[Any], Any]
 """A column of a table by its name, or any function of a record."""
 
 
-def reader(column: Column) -> Callable[[Any], Any]:
-    """Return the function that reads ``column`` from a record."""
+def reader(column: Column | None) -> Callable[[Any], Any]:
+    """Return the function that reads ``column`` from a record; None is the record itself."""
+    if column is None:
+        return lambda record: record
     return itemgetter(column) if isinstance(column, str) else column
 
 

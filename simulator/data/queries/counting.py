@@ -81,9 +81,9 @@ class HistogramQuery:
     def __call__(self, database: Database) -> NDArray[np.int64]:
         """Return the counts, shape (len(bins),)."""
         counts = dict.fromkeys(self.bins, 0)
-        key = reader(self.by) if self.by is not None else None
+        key = reader(self.by)
         for record, n in database.records():
-            bin_ = record if key is None else key(record)
+            bin_ = key(record)
             if bin_ in counts:
                 counts[bin_] += n
         return np.fromiter(counts.values(), dtype=np.int64, count=len(counts))

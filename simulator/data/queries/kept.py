@@ -1,4 +1,4 @@
-"""A query's values on a pair of databases, computed and checked once where they cannot change."""
+"""A query's values on a pair of databases, checked, and cached where they cannot change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def checked_values(
 ) -> tuple[Answer, Answer]:
     """Return the query's values; raises Breach when they differ by more than its sensitivity.
 
-    They are kept for the fixed queries and the databases that were met last.
+    Values of immutable queries on the last pairs of databases are cached.
     """
     hashable: Any = query
     try:
@@ -28,9 +28,7 @@ def checked_values(
     return (_kept if fixed else _kept.__wrapped__)(hashable, database_0, database_1, relation)
 
 
-@lru_cache(maxsize=256)
-def _is_fixed_query(query: Query) -> bool:
-    return is_fixed(query)
+_is_fixed_query = lru_cache(maxsize=256)(is_fixed)
 
 
 @lru_cache(maxsize=64)

@@ -102,7 +102,7 @@ class ScoreQuery:
 
     def l2_sensitivity(self, relation: Relation) -> float:
         """Scores are for selection: raises :class:`NotApplicable`."""
-        raise NotApplicable(f"{self.name} holds scores to select by; ask a vector query for noise")
+        raise NotApplicable(f"{self.name} holds scores to select by; use a vector query for noise")
 
 
 def score_query(

@@ -7,7 +7,7 @@ error level is for two tests at the end only, which do not have this cost.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -115,7 +115,7 @@ class FinalTest:
     def event(self) -> Event:
         """The event with the counts of the test."""
         event = self.candidates.event(self.which, self.favours)
-        return event.with_counts(self.hits[0], self.hits[1], self.pairs)
+        return replace(event, hits_0=self.hits[0], hits_1=self.hits[1], draws=self.pairs)
 
 
 def bound_of(

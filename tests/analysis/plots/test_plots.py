@@ -187,7 +187,7 @@ def test_delta_is_written_as_a_power_of_ten():
     ("draw", "message"),
     [
         (lambda axes: plot_tails(axes, X[:3], {"a": band(X)}), "'a' needs arrays of one shape"),
-        (lambda axes: plot_tails(axes, X, {"a": band(0 * X)}), "no curve has a single hit"),
+        (lambda axes: plot_tails(axes, X, {"a": band(0 * X)}), "no curve has a hit"),
         (lambda axes: plot_drift(axes, X, X[1:], {}), "'mean' needs"),
         (lambda axes: plot_epsilon_against_rounds(axes, X, {"b": X[1:]}), "'b' needs"),
         (lambda axes: plot_trade_off(axes, {}, {"c": ([], [])}), "'c' needs"),
