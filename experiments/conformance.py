@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from experiments.stages import RESULTS
+from experiments.stages import RESULTS, write_texts
 from simulator.foundations.errors import DpcomposeError, InvalidInput
-from simulator.foundations.files import check_writable, write_text
+from simulator.foundations.files import check_writable
 from simulator.runner.store.provenance import provenance
 from simulator.trials import conformance
 from simulator.trials.conformance.processes import end_all, interruptible
@@ -57,9 +57,7 @@ def write(
         "conformance.md": conformance.to_markdown(reports, made, cases, limit),
         "conformance.json": conformance.to_json(reports, made, cases),
     }
-    for name, text in texts.items():
-        write_text(folder / name, text)
-    return [folder / name for name in texts]
+    return write_texts(texts, folder)
 
 
 def interpreters(items: Sequence[str]) -> dict[str, str]:

@@ -9,17 +9,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from experiments.stages import RESULTS
+from experiments.stages import RESULTS, write_texts
 from simulator import claims
 
 
 def write(results: list[claims.ClaimResult], folder: Path = RESULTS) -> list[Path]:
     """Write claims.md and claims.json; return their paths."""
     texts = {"claims.md": claims.to_markdown(results), "claims.json": claims.to_json(results)}
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in texts]
+    return write_texts(texts, folder)
 
 
 def main() -> int:

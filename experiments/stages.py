@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +20,7 @@ from matplotlib.figure import Figure
 
 from simulator.analysis.plots import save
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.files import write_json
+from simulator.foundations.files import write_json, write_text
 from simulator.runner.store.provenance import provenance
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -100,6 +101,21 @@ def draw(name: str, results: Path = RESULTS) -> tuple[Path, Path]:
         raise InvalidInput(f"no data in {path}; run: python -m experiments simulate {name}")
     data = json.loads(path.read_text(encoding="utf-8"))["data"]
     return save(figure.draw(data), results / "figures" / name)
+
+
+def write_texts(texts: Mapping[str, str], folder: Path = RESULTS) -> list[Path]:
+    """Write each text into the file of its name, in one step each; return the paths."""
+    for name, text in texts.items():
+        write_text(folder / name, text)
+    return [folder / name for name in texts]
+
+
+def write_report(name: str, whole: Mapping[str, Any], page: str, folder: Path = RESULTS) -> None:
+    """Write NAME.json, with what made it, and the page NAME.md."""
+    content = {**whole, "provenance": provenance()}
+    text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False, default=float)
+    path, _ = write_texts({f"{name}.json": text + "\n", f"{name}.md": page}, folder)
+    print(f"written     {path}", file=sys.stderr)
 
 
 def rounded(value: Any) -> Any:

@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from experiments.stages import RESULTS, data_path
+from experiments.stages import RESULTS, data_path, write_texts
 
 FOLDER = "worst"
 OTHER_MENU = {"unit": 0.007, "broken": 0.0549, "sound": 0.0545, "delta": 1.0302e-6}
@@ -188,10 +188,7 @@ _PARTS = (_exponential, _filters, _natural, _policy)
 
 def write(results: Path = RESULTS) -> Path:
     """Write ``worst/README.md`` below the results, and return its path."""
-    target = results / FOLDER / "README.md"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text(results), encoding="utf-8")
-    return target
+    return write_texts({"README.md": text(results)}, results / FOLDER)[0]
 
 
 if __name__ == "__main__":

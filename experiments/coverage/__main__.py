@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import sys
@@ -24,8 +23,7 @@ from experiments.coverage.table import (
     missed_claim,
     rows,
 )
-from experiments.stages import RESULTS
-from simulator.runner.store.provenance import provenance
+from experiments.stages import RESULTS, write_report
 
 SEED = 20_260_101
 MINUTES = 30.0
@@ -53,13 +51,9 @@ def write(
         "spenders": [width.as_dict() for width in widths],
         "missed_claims": [as_json(o) for o in outcomes if missed_claim(o)][:KEPT],
         "failures": [as_json(o) for o in outcomes if o.status == "failed"][:KEPT],
-        "provenance": provenance(),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(whole, indent=1, allow_nan=False, default=float) + "\n"
-    (folder / "coverage.json").write_text(text, encoding="utf-8")
     tables = markdown(found, call_rows(outcomes)) + "\n" + spenders.markdown(widths)
-    (folder / "coverage.md").write_text(tables, encoding="utf-8")
+    write_report("coverage", whole, tables, folder)
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
@@ -111,7 +105,6 @@ def main(arguments: list[str] | None = None) -> int:
     print(markdown(found, call_rows(outcomes)))
     print(spenders.markdown(widths))
     write(found, outcomes, widths, made, options.folder)
-    print(f"written     {options.folder / 'coverage.json'}", file=sys.stderr)
     return int(any(row.verdict == "broken" or row.failed for row in found))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -13,8 +12,7 @@ from pathlib import Path
 from experiments.faults import damage, kills, places
 from experiments.faults.cases import Tally
 from experiments.faults.table import markdown
-from experiments.stages import RESULTS
-from simulator.runner.store.provenance import provenance
+from experiments.stages import RESULTS, write_report
 
 PARTS = ("damage", "places", "kills")
 SEED = 20_261_122
@@ -54,13 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
         "seed": options.seed,
         "seconds": round(seconds, 1),
         "rows": [asdict(tally) for tally in found],
-        "provenance": provenance(),
     }
-    options.folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-    (options.folder / "faults.json").write_text(text, encoding="utf-8")
-    (options.folder / "faults.md").write_text(markdown(found, seconds), encoding="utf-8")
-    print(f"written     {options.folder / 'faults.json'}", file=sys.stderr)
+    write_report("faults", whole, markdown(found, seconds), options.folder)
     return int(any(tally.wrong for tally in found))
 
 

@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
 from pathlib import Path
 
-from experiments.stages import RESULTS
+from experiments.stages import RESULTS, write_report
 from experiments.suite.published import table as published_table
-from experiments.suite.running import CONFIDENCE, VERDICT, Row, Task, budget, measure
+from experiments.suite.running import CONFIDENCE, VERDICT, Task, budget, measure
 from experiments.suite.table import markdown
-from simulator.runner.store.provenance import provenance
 from simulator.trials.suite import STANDARD
 
 SEED = 20_210_523
-
-
-def write(rows: list[Row], seconds: float, folder: Path) -> None:
-    """Write suite.json, with what made it, and suite.md."""
-    whole = {
-        "confidence": CONFIDENCE,
-        "verdict_confidence": VERDICT,
-        "seconds": round(seconds, 1),
-        "published": published_table()["source"],
-        "rows": [row.as_dict() for row in rows],
-        "provenance": provenance(),
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-    (folder / "suite.json").write_text(text, encoding="utf-8")
-    (folder / "suite.md").write_text(markdown(rows, seconds), encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -52,9 +34,15 @@ def main(arguments: list[str] | None = None) -> int:
     tasks = [Task(name, options.draws or budget(name), options.seed) for name in names]
     rows = measure(tasks, options.workers)
     seconds = time.perf_counter() - start
-    write(rows, seconds, options.folder)
+    whole = {
+        "confidence": CONFIDENCE,
+        "verdict_confidence": VERDICT,
+        "seconds": round(seconds, 1),
+        "published": published_table()["source"],
+        "rows": [row.as_dict() for row in rows],
+    }
     print(markdown(rows, seconds))
-    print(f"written     {options.folder / 'suite.json'}", file=sys.stderr)
+    write_report("suite", whole, markdown(rows, seconds), options.folder)
     return int(any(not row.right for row in rows))
 
 
