@@ -42,8 +42,7 @@ _OPENING = """# Worst-case adaptive adversaries: what the search has found
 
 Every number here is an end of a certified bracket of the largest δ(ε) of any adaptive adversary,
 found by `simulator.worst` (its docstrings have the two recursions, and why each end is certain).
-The
-lower end is the value of a policy that can be played. Where one number is given the two ends
+The lower end is the value of a policy that can be played. Where one number is given the two ends
 agree to the digits shown. `make worst` writes this text from the data of the figures; the commands
 below remake the data."""
 
@@ -69,10 +68,10 @@ Dong, Durfee and Rogers (2020) show that an adversary who picks the inner parame
 exponential mechanism round by round beats every choice fixed in advance, for two rounds. By how
 much for many rounds? At the ε where the best fixed choice has a given δ, the best adaptive one
 has at most {gap:.1f}% more in the range that was searched (ε₀ = {width:g} a round,
-{best["rounds"]}
-rounds, δ = {delta:g}). With {longest} rounds the gaps lie between {gaps[0]:.1f}% and
-{gaps[-1]:.1f}%. The family's dominating pair, composed, is above the truth by a factor of up to
-{pairs:.3g}: most of the loss comes from one pair that stands for all of them, not from adaptivity.
+{best["rounds"]} rounds, δ = {delta:g}). With {longest} rounds the gaps lie between
+{gaps[0]:.1f}% and {gaps[-1]:.1f}%. The family's dominating pair, composed, is above the truth by a
+factor of up to {pairs:.3g}: most of the loss comes from one pair that stands for all of them, not
+from adaptivity.
 
 Not shown: whether the gap stays bounded for more rounds, and mechanisms of several ranges.
 
@@ -113,9 +112,9 @@ adversary gets {OTHER_MENU["delta"]:.4e} at B = {OTHER_MENU["broken"]:g}, and
 B = {OTHER_MENU["sound"]:g} is sound. Whitehouse et al. stop at {six["whitehouse"]:.4f}, zCDP at
 {six["zcdp"]:.4f} (for small ε); both are proved for every menu. The Gaussian curve allows
 {six["gaussian"]:.4f}: a filter for pure mechanisms that trusts it is unsound, for the worst
-adversary
-of the first menu gets {over["ratio"]:.2f} times the promised δ at δ = 1e{over["log10_delta"]}. The
-gap closes as δ falls, and at 1e-9 this menu does not pass the promise.
+adversary of the first menu gets {over["ratio"]:.2f} times the promised δ at
+δ = 1e{over["log10_delta"]}. The gap closes as δ falls, and at 1e-9 this menu does not pass
+the promise.
 
 Not shown: parameters that are really free (the search brackets them less tightly), and δ in the
 rounds.
@@ -152,14 +151,11 @@ The natural filter admits a mechanism while the exact δ of everything admitted,
 had been fixed in advance, stays within the budget. It is not free (arXiv 2602.15815, 2602.06756).
 At {promise} the worst adversary of the best menu of randomized responses that was found gets
 these multiples of the promised δ: {best}. All pairs of multiples of {unit:g} up to {unit * top:g}
-were
-tried; larger menus were grown from the best smaller one by coordinate ascent, so their multiples
-are
-lower bounds.
+were tried; larger menus were grown from the best smaller one by coordinate ascent, so their
+multiples are lower bounds.
 
 Is the overshoot bounded? It saturates as the small mechanism gets smaller (beside {partner:g}:
-{finer}). The best
-pair's overshoot depends little on δ below 1e-4 ({deltas}). Each further
+{finer}). The best pair's overshoot depends little on δ below 1e-4 ({deltas}). Each further
 mechanism adds less. No bound is known to us, and no menu found so far exceeds six.
 
     python -m experiments simulate worst_natural

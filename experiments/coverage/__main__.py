@@ -47,7 +47,7 @@ def write(
         "false_alarm": FALSE_ALARM,
         **made,
         "rows": [row.as_dict() for row in found],
-        "calls": [call.as_dict() for call in call_rows(outcomes)],
+        "calls": [asdict(call) for call in call_rows(outcomes)],
         "spenders": [width.as_dict() for width in widths],
         "missed_claims": [as_json(o) for o in outcomes if missed_claim(o)][:KEPT],
         "failures": [as_json(o) for o in outcomes if o.status == "failed"][:KEPT],

@@ -17,7 +17,7 @@ AUTO_SHARE = 0.84
 """Of the cases; the other methods share the rest."""
 FEWEST, MANY, MOST = 5, 10_000, 100_000
 MANY_SHARE = 0.4
-"""Of the cases have MANY trials at least: few trials are mostly refused, many are believed."""
+"""Of the cases have MANY trials at least: with few trials most calls are refused."""
 GENERATOR_ROUNDS = 300_000
 """Rounds of the final sample of a generator, which plays interpreted: some seconds."""
 DEEPEST = 12.0

@@ -52,7 +52,7 @@ class Subject:
 
     @cached_property
     def player(self) -> Callable[..., Any]:
-        """What is handed to ``estimate_rare``."""
+        """The adversary that ``estimate_rare`` plays."""
         if self.generator is not None:
             return self.generator
         return Rule(self.step, tuple(e.challenge for e in self.entries), self.state, self.name)

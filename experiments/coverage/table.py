@@ -155,10 +155,6 @@ class CallRow:
     guessed: int
     guesses_missed: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain JSON."""
-        return dict(vars(self))
-
 
 def call_rows(outcomes: Iterable[Outcome]) -> list[CallRow]:
     """Calls by who chose the method, those of adversaries made to hide by themselves."""

@@ -150,11 +150,10 @@ def _typed(
         return cells
     for number, cell, line in zip(numbers, cells, lines):
         if number is None:
-            mend = (
-                "mend it" if must_be_numeric else f"mend it, or read the column as text=[{name!r}]"
-            )
+            or_text = "" if must_be_numeric else f", or read the column as text=[{name!r}]"
             raise InvalidInput(
-                f"{path}, line {line}, column {name!r}: {cell!r} is not a finite number; {mend}"
+                f"{path}, line {line}, column {name!r}: {cell!r} is not a finite number; correct "
+                f"it{or_text}"
             )
     return [number for number in numbers if number is not None]
 

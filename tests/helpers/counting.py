@@ -15,7 +15,7 @@ def parts_of(trials, head):
 
 
 def counted(losses, head):
-    """Losses, counted but for the first ``head``."""
+    """Losses, counted except for the first ``head``."""
     parts = [LossBins.of(losses[a:b]) for a, b in parts_of(losses.size, head)]
     return LossSample.counted(losses[:head], parts)
 

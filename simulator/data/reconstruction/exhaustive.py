@@ -9,13 +9,13 @@ of such rows, and both are within ``error`` of the same answer.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.validation import finite, nonnegative
 
 Bits = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -88,8 +88,7 @@ def _checked(answers: ArrayLike, error: float) -> tuple[Floats, int]:
     if given.ndim != 1 or given.size != 1 << max(n, 0) or not np.isfinite(given).all():
         raise InvalidInput("the answers must be 2^n finite numbers, one for each subset")
     _check_rows(n)
-    if not (math.isfinite(error) and error >= 0.0):
-        raise InvalidInput(f"error must be a finite number of rows >= 0, not {error!r}")
+    nonnegative("error", finite("error", error))
     return given, n
 
 

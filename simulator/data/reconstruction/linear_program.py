@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable
+from simulator.foundations.validation import finite, nonnegative
 
 
 def random_subsets(rows: int, queries: int, coins: np.random.Generator) -> NDArray[np.int64]:
@@ -46,8 +45,7 @@ def reconstruct_by_linear_program(
         )
     if not (np.isfinite(rows).all() and np.isfinite(given).all()):
         raise InvalidInput("subsets and answers must be finite numbers")
-    if not (math.isfinite(error) and error >= 0.0):
-        raise InvalidInput(f"error must be a finite number of rows >= 0, not {error!r}")
+    nonnegative("error", finite("error", error))
     solved = scipy.optimize.linprog(
         np.zeros(rows.shape[1]),
         A_ub=np.vstack([rows, -rows]),
