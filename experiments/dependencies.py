@@ -32,7 +32,7 @@ def used() -> list[str]:
 
 
 def record(name: str, folder: Path = FOLDER) -> None:
-    """Write the make rule of a figure's data. Files without a rule of their own may vanish."""
+    """Write the make rule of a figure's data. Source files may vanish without an error."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = used()
     rule = f"results/data/{name}.json: " + " \\\n  ".join(paths)

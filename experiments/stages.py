@@ -1,7 +1,7 @@
 """The two stages of a figure: simulate writes small data, draw makes pictures of the data alone.
 
 Pictures are a function of the data, without time, machine or revision, so the same data give the
-same bytes. What made the data stands beside them in the same file.
+same bytes. The same file has their provenance.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from simulator.runner.store.provenance import provenance
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
 DIGITS = 10
-"""Significant digits kept: more differ between machines and mean nothing."""
+"""Significant digits kept: further ones differ between machines."""
 
 
 class Script(Protocol):
@@ -62,7 +62,7 @@ def script(name: str) -> Script:
 
 
 def data_path(name: str, results: Path = RESULTS) -> Path:
-    """Where a figure's data lie."""
+    """The path of a figure's data."""
     return results / "data" / f"{name}.json"
 
 

@@ -42,7 +42,7 @@ class Line:
 
 
 def seconds(work: Callable[[], Any], clock: Clock = time.process_time) -> float:
-    """Time one call."""
+    """The time of one call, by default of the processor."""
     start = clock()
     work()
     return clock() - start

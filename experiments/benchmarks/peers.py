@@ -24,7 +24,7 @@ TRUTH = 94.23586539
 
 
 def versions() -> dict[str, str | None]:
-    """Which peers are installed."""
+    """The version of each peer, or None where it is not installed."""
     return {name: version(name) if find_spec(package) else None for package, name in PEERS.items()}
 
 

@@ -58,7 +58,7 @@ class Width:
         return self.lower > high * (1.0 + ROUNDING) or self.upper < low * (1.0 - ROUNDING)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """The fields, the ratio and whether the truth is missed, as plain JSON."""
         return asdict(self) | {"ratio": self.ratio, "missed": self.missed}
 
 

@@ -86,7 +86,7 @@ def lasting(printed: dict[str, Any]) -> dict[str, Any]:
 
 
 def stored(folder: Path) -> dict[tuple[int, int], bytes]:
-    """Every stored block's bytes."""
+    """The bytes of every stored block, by experiment and block."""
     found = {}
     store = RunStore.load(folder)
     try:

@@ -42,10 +42,10 @@ suppress_warnings = ["ref.python"]
 
 
 def setup(app):  # type: ignore[no-untyped-def]
-    """Have docstrings read as this project writes them."""
+    """Register the conversion of docstrings."""
     app.connect("autodoc-process-docstring", rewrite)
 
 
 def rewrite(app, what, name, obj, options, lines):  # type: ignore[no-untyped-def]
-    """Replace a docstring's lines."""
+    """Convert the lines of a docstring in place."""
     lines[:] = as_restructured_text(lines)

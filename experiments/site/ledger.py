@@ -36,14 +36,14 @@ def write(source: Path, sweeps: Mapping[str, Sequence[Sweep]], pictures: Path) -
 
 
 def badge(result: Mapping[str, Any]) -> str:
-    """A verdict, coloured."""
+    """A verdict as HTML, in its colour."""
     kind = fault(result)
     words = result["verdict"] + (f" ({kind})" if kind not in ("", "substance") else "")
     return f'<span class="verdict {look(result["verdict"])}">{words}</span>'
 
 
 def fault(result: Mapping[str, Any]) -> str:
-    """What kind of complaint it is, where the ledger says so."""
+    """The kind of complaint, or "" where the ledger has none."""
     return result.get("fault") or ""
 
 
@@ -87,7 +87,7 @@ def page(claim: Claim, result: Mapping[str, Any], turned: Sequence[Sweep]) -> st
 
 
 def measured(result: Mapping[str, Any]) -> str:
-    """What was found, in words; an estimate with its interval."""
+    """The measured quantity as text; an estimate with its interval."""
     found = result["measured"]
     if isinstance(found, str):
         return found
@@ -98,13 +98,13 @@ def measured(result: Mapping[str, Any]) -> str:
 
 
 def slack(result: Mapping[str, Any]) -> str:
-    """What is claimed over what is attained."""
+    """The claimed over the attained quantity, as text."""
     found = result["slack"]
     return "" if found is None else f"{found:.4g} (claimed over attained; 1 is tight)"
 
 
 def how(result: Mapping[str, Any]) -> str:
-    """By what means, and how often a true claim would be blamed."""
+    """The method of the check and its false-alarm probability, as text."""
     words = {"exact": "computed", "simulation": "simulated", "both": "computed and simulated"}
     alarm = result["false_alarm"]
     chance = "" if alarm is None else f"; blames a true claim with probability {alarm:.1g} at most"
@@ -222,8 +222,8 @@ each: the statement, the verdict, how it was checked, a picture, and knobs that 
 {verdicts}
 
 *Slack* is what is claimed over what is attained: 1 is tight. A *slip* is wrong to the letter only:
-a reader sees what is meant, and that is true. *As transcribed*: a slip that the transcription may
-owe. *In one reading*: the print leaves several open, and this one is false.
+the intended statement is clear, and true. *As transcribed*: a slip that may be one of the
+transcription. *In one reading*: the print leaves several open, and this one is false.
 
 ```{{toctree}}
 :maxdepth: 1

@@ -21,7 +21,7 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Collect."""
+        """Add the addresses and places of one tag."""
         for name, value in attrs:
             if value and name in ("id", "name"):
                 self.places.add(value)

@@ -90,7 +90,7 @@ class Row:
         return theirs is None or self.found.epsilon >= theirs
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON; infinite numbers as text."""
+        """The row of suite.json; infinite numbers as text."""
         entry, found, theirs = self.entry, self.found, self.published
         return {
             "mechanism": entry.name,

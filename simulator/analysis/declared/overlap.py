@@ -10,7 +10,7 @@ import numpy as np
 from simulator.analysis.evidence.answers import Answers, as_records, settled_one
 from simulator.analysis.evidence.columns import AnswerReader, read
 from simulator.analysis.evidence.float_features import FeaturesAt
-from simulator.analysis.evidence.numeric import Numbers, as_numbers
+from simulator.analysis.evidence.numeric import NumericReader, as_numbers
 
 ROUNDING = 1e-9
 """Losses that differ by less, absolutely and relatively, are equal up to rounding."""
@@ -123,7 +123,7 @@ class OverlapReader:
             if known is kept:
                 return answers
         answers = _answers(kept)
-        if isinstance(self.inner, Numbers) and not self.inner.keys_of_dicts:
+        if isinstance(self.inner, NumericReader) and not self.inner.keys_of_dicts:
             numbers = as_numbers(answers)
             answers = answers if numbers is None else numbers
         self._known = [*self._known[1 - _REMEMBERED :], (kept, answers)]

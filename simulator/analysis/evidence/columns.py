@@ -9,8 +9,8 @@ import numpy as np
 
 from simulator.analysis.evidence.answers import Answers
 from simulator.analysis.evidence.float_features import FeaturesAt, bit_features
-from simulator.analysis.evidence.irregular import AnyAnswers
-from simulator.analysis.evidence.numeric import Look, Numbers, as_numbers, paths_of
+from simulator.analysis.evidence.irregular import IrregularReader
+from simulator.analysis.evidence.numeric import DigitFeatures, NumericReader, as_numbers, keys_of
 
 WIDEST = 1024
 """The largest length of a vector whose coordinates are columns."""
@@ -65,9 +65,9 @@ def read(
     if alike and numbers_0 is not None and numbers_1 is not None:
         width = numbers_0.shape[1]
         if width == numbers_1.shape[1] and width <= WIDEST:
-            look = Look.at(np.vstack([numbers_0, numbers_1]), features)
-            return Numbers(width, look, paths_of(answers_0))
-    return AnyAnswers.of(answers_0, answers_1, features)
+            digit_features = DigitFeatures.at(np.vstack([numbers_0, numbers_1]), features)
+            return NumericReader(width, digit_features, keys_of(answers_0))
+    return IrregularReader.of(answers_0, answers_1, features)
 
 
 def kind_of(answers: Answers) -> str:

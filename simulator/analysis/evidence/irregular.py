@@ -12,7 +12,7 @@ import numpy as np
 
 from simulator.analysis.evidence.answers import Answers, category, leaves, places
 from simulator.analysis.evidence.float_features import ROUGH, FeaturesAt
-from simulator.analysis.evidence.numeric import WITH_BITS, Plain, as_float
+from simulator.analysis.evidence.numeric import WITH_BITS, PlainReader, as_float
 from simulator.foundations.digits import typical
 
 MOST_COLUMNS = 64
@@ -49,7 +49,7 @@ class _Batch:
         self.columns: dict[int, np.ndarray] = {}
 
 
-class AnyAnswers(Plain):
+class IrregularReader(PlainReader):
     """Reads anything: the whole answer as a category, its length, and each leaf by place.
 
     Parameters
@@ -91,7 +91,7 @@ class AnyAnswers(Plain):
         self._known: list[_Batch] = []
 
     @classmethod
-    def of(cls, answers_0: Answers, answers_1: Answers, features: FeaturesAt) -> AnyAnswers:
+    def of(cls, answers_0: Answers, answers_1: Answers, features: FeaturesAt) -> IrregularReader:
         """A reader with the categories of these answers."""
         answers = [*answers_0, *answers_1]
         batch = _Batch(answers)

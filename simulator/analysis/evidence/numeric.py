@@ -24,12 +24,12 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
-class Look:
-    """Which features of digits a reader has.
+class DigitFeatures:
+    """The features of the digits or bits of numbers that a reader has.
 
     Attributes
     ----------
-    digits : whether it has any: not for few distinct whole numbers.
+    digits : whether there are any: not for few distinct whole numbers.
     whole : whether all numbers are whole.
     magnitude : of a typical number.
     fraction : the features of fractions, given the magnitude.
@@ -41,7 +41,7 @@ class Look:
     fraction: FeaturesAt
 
     @classmethod
-    def at(cls, numbers: np.ndarray, fraction: FeaturesAt) -> Look:
+    def at(cls, numbers: np.ndarray, fraction: FeaturesAt) -> DigitFeatures:
         """The features for such numbers."""
         finite = numbers[np.isfinite(numbers)]
         whole = not np.any(finite % 1.0 != 0.0)
@@ -122,8 +122,8 @@ _POOLED: dict[str, Any] = {
 }
 
 
-class Plain:
-    """The common part of readers of plain answers."""
+class PlainReader:
+    """The common part of readers whose columns are not learned."""
 
     learned: frozenset[int] = frozenset()
 
@@ -132,12 +132,14 @@ class Plain:
         return shown(answer, 30)
 
 
-class Numbers(Plain):
+class NumericReader(PlainReader):
     """Reads numbers, vectors of one length, and dicts of numbers under the same ``keys``."""
 
-    def __init__(self, width: int, look: Look, keys: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, width: int, digit_features: DigitFeatures, keys: tuple[str, ...] = ()
+    ) -> None:
         self.width = width
-        self.look = look
+        self.digit_features = digit_features
         self.keys_of_dicts = keys
         self.labels: dict[int, list[str]] = {}
         parts = ["the answer"] if width == 1 else [f"answer[{i}]" for i in range(width)]
@@ -151,8 +153,8 @@ class Numbers(Plain):
         if width > 1:
             plan += [(f"the {name}", (name, None)) for name in _JOINT]
         smooth = len(plan)
-        if look.digits:
-            features = look.features()
+        if digit_features.digits:
+            features = digit_features.features()
             for i, part in enumerate(parts if width <= WITH_BITS else []):
                 plan += [(name.format(part), ("digits", (i, name))) for name in features]
             if width > WITH_BITS:
@@ -172,7 +174,7 @@ class Numbers(Plain):
         numbers = self._numbers(answers)
         wanted = range(len(self.names)) if only is None else only
         digits: dict[str, np.ndarray] = {}
-        features = self.look.features()
+        features = self.digit_features.features()
         table = np.empty((len(numbers), len(wanted)))
         for place, column in enumerate(wanted):
             kind, i = self.plan[column]
@@ -203,7 +205,7 @@ class Numbers(Plain):
         return keys
 
     def _numbers(self, answers: Answers) -> np.ndarray:
-        numbers = as_numbers(answers) if self.keys_of_dicts == paths_of(answers) else None
+        numbers = as_numbers(answers) if self.keys_of_dicts == keys_of(answers) else None
         if numbers is not None and numbers.shape[1] == self.width:
             return numbers
         table = np.full((len(answers), self.width), np.nan)
@@ -216,7 +218,7 @@ class Numbers(Plain):
         return table
 
 
-def paths_of(answers: Answers) -> tuple[str, ...]:
+def keys_of(answers: Answers) -> tuple[str, ...]:
     """The keys of answers that are an array with a field per key; empty for others."""
     return (answers.dtype.names or ()) if isinstance(answers, np.ndarray) else ()
 
