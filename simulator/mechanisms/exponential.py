@@ -28,21 +28,21 @@ def _prepare(row: Any, epsilon: float, params: Any) -> None:
     log_total_0 = 0.0
     best_0 = row[1]
     for b in range(2):
-        scores, cumulated = 1 + b * n, 1 + b * n
-        best = row[scores]
+        start = 1 + b * n  # of the scores in the row, and of the cumulated probabilities
+        best = row[start]
         for i in range(1, n):
-            best = max(best, row[scores + i])
+            best = max(best, row[start + i])
         total = 0.0
         for i in range(n):
-            total += math.exp(weight * (row[scores + i] - best))
+            total += math.exp(weight * (row[start + i] - best))
         running = 0.0
         for i in range(n):
-            p = math.exp(weight * (row[scores + i] - best)) / total
+            p = math.exp(weight * (row[start + i] - best)) / total
             running += p
-            params[cumulated + i] = running
+            params[start + i] = running
             if b == 0:
                 params[1 + 3 * n + i] = p
-        params[cumulated + n - 1] = 1.0
+        params[start + n - 1] = 1.0
         log_total = math.log(total)
         if b == 0:
             log_total_0 = log_total

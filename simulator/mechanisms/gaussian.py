@@ -60,6 +60,8 @@ LEAST_DIVIDED = 1e-2
 
 
 NARROW = 1e-5
+"""The width of a part, times its distance from the mean where that is above 1, below which its mass
+is its width times the density in its middle."""
 _LOG_ROOT = 0.5 * math.log(2.0 * math.pi)
 
 

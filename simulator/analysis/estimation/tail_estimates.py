@@ -48,9 +48,9 @@ def tail(
 
     ``losses`` has shape (trials,), drawn in that experiment, always ln Pr[V0=v]/Pr[V1=v]; infinite
     ones are allowed. A loss that equals the threshold but for the rounding of a sum of ``rounds``
-    rounds is not above it, see ``ties``; without ``rounds`` those of 10,000 are
-    allowed for, 4e-10 near 0. Clopper-Pearson interval for this one threshold; for several see
-    :func:`tail_band`. Raises InvalidInput.
+    rounds is not above it, see ``ties``; without ``rounds`` those of 10,000 are allowed for, 4e-10
+    near 0. Clopper-Pearson interval for this one threshold; for several see :func:`tail_band`.
+    Raises InvalidInput.
     """
     signed = signed_sample(losses, experiment)
     least = np.array([beyond(point("threshold", threshold), whole("rounds", rounds))])

@@ -74,9 +74,9 @@ def empirical_trade_off(
     experiment 0 and in experiment 1. The test that rejects experiment 0 when L <= t errs with
     Pr0[L <= t] (type I) and Pr1[L > t] (type II). Without ``thresholds`` at most 400 quantiles of
     both samples are used; the band may be read at thresholds chosen from the data. A loss that
-    equals a threshold but for rounding is not above it, ``rounds`` as in
-    ``tail``. Half the error goes to each sample. Source: Dong, Roth and Su
-    (JRSS B, 2022), Definition 2.1. Raises InvalidInput.
+    equals a threshold but for rounding is not above it, ``rounds`` as in ``tail``. Half the error
+    goes to each sample. Source: Dong, Roth and Su (JRSS B, 2022), Definition 2.1. Raises
+    InvalidInput.
     """
     first, second = signed_sample(losses_0, 0), signed_sample(losses_1, 0)
     points = _quantiles(first, second) if thresholds is None else _sorted(thresholds)

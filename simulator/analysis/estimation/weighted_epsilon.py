@@ -64,7 +64,7 @@ def weighted_epsilon(
     ``lambda e: delta_log_bound(theta, psi_bar, e)``), and is at most ``ceiling``, an ε known to be
     at or above the truth. Without a useful bound there is a guess: the ε whose asymptotic interval
     for δ(ε) contains ``delta``, left out with fewer than ``minimum_hits`` at the value itself or a
-    weight beyond ``largest_share``. Raises InvalidInput; NotApplicable when no finite ε will do;
+    weight beyond ``largest_share``. Raises InvalidInput; NotApplicable when no ε is finite;
     Refusal without a hit.
     """
     sample = weighted_sample(losses, log_weights, experiment)

@@ -49,7 +49,7 @@ def plot_sweep(
         axes.axvline(flip, color="0.35", linewidth=0.6, zorder=1)
     known = np.isfinite(y)
     if known.any():
-        marks = spaced_marks(x[known], 0)  # evenly: many points are near a change
+        marks = spaced_marks(x[known], 0)  # evenly, as many points are near a change
         axes.plot(x[known], y[known], label="measured", markevery=marks, **measured(0))
     if np.isfinite(bound).any():
         axes.plot(x, bound, label="claimed", **promised(0))

@@ -29,8 +29,8 @@ def plot_trade_off(
     measured_curves : by name, (type I errors, type II errors with their band), shape (n,) each.
     references : by name, (type I errors, type II errors) that a guarantee allows.
 
-    The diagonal is a coin toss: no information. Raises :class:`InvalidInput` for shapes that do
-    not go together.
+    The diagonal is that of a view without information. Raises :class:`InvalidInput` for shapes that
+    do not go together.
     """
     axes.plot([0, 1], [1, 0], color="0.65", linewidth=0.7, zorder=0)
     axes.text(
