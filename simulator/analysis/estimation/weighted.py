@@ -64,8 +64,8 @@ def weighted_tail(
     adds, see :func:`simulator.analysis.estimation.tail`. ``log_bound`` is ln B with
     W·1{L > threshold} <= B known in advance, see :func:`tail_log_bound`; ``ceiling`` a number that
     the truth does not exceed. Without a useful bound there is no guess with fewer than
-    ``minimum_hits`` or a weight beyond ``largest_share`` of the sum. Raises InvalidInput, and Refusal
-    without a hit.
+    ``minimum_hits`` or a weight beyond ``largest_share`` of the sum. Raises InvalidInput, and
+    Refusal without a hit.
     """
     least = beyond(finite("threshold", threshold), whole("rounds", rounds))
     return log_sample_estimate(
