@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from simulator.analysis.evidence.answers import Answers
 from simulator.analysis.evidence.float_features import bit_features, digit_features
 from simulator.analysis.evidence.training_draws import ReaderOf
 from simulator.analysis.result import Result
@@ -116,8 +116,4 @@ def audit_views(
 def views_reader(challenges: ChallengeNumbers, bits: bool) -> ReaderOf:
     """A function that makes readers of played views, with every bit of a float or digits alone."""
     features = bit_features if bits else digit_features
-
-    def reader_of(views_0: Answers, views_1: Answers) -> ViewReader:
-        return ViewReader(views_0, views_1, challenges=challenges.words, features=features)
-
-    return reader_of
+    return partial(ViewReader, challenges=challenges.words, features=features)

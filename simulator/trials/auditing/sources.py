@@ -363,19 +363,11 @@ def shape_of(sample: Callable[..., Any]) -> tuple[bool, bool]:
         parameters = inspect.signature(sample).parameters.values()
     except (TypeError, ValueError):  # built-in functions have no signature
         return False, False
-    positional = [
-        p
-        for p in parameters
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
-    ]
-    optional = [
-        p
-        for p in parameters
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is not p.empty
-    ]
-    names = [p.name for p in positional]
+    plain = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    names = [p.name for p in plain if p.default is p.empty]
+    optional = [p.name for p in plain if p.default is not p.empty]
     if len(names) == 2 and names[1] in _COUNTS and optional:
-        return True, optional[0].name in _GENERATORS
+        return True, optional[0] in _GENERATORS
     if not names and any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return False, False
     if len(names) == 1 or (not names and optional):

@@ -162,7 +162,7 @@ def _subsampled(coins: np.random.Generator) -> Iterator[Case]:
 
 
 def _awkward(coins: np.random.Generator) -> Iterator[Case]:
-    for kind in (*_KINDS[:4],):
+    for kind in _KINDS[:4]:
         for i, (parameter, count) in enumerate(
             ((1e-6, 1), (1e-4, 10_000), (1e-3, 100), (8.0, 10), (20.0, 1), (0.3, 10_000))
         ):

@@ -88,12 +88,10 @@ def listed(events: Iterable[PrivacyEvent]) -> list[list[Any]]:
 
 def read(items: Iterable[Iterable[Any]]) -> Events:
     """Inverse of :func:`listed`."""
-    events = []
-    for kind, parameter, count, delta, rate in items:
-        events.append(
-            PrivacyEvent(kind, float(parameter), int(count), float(delta), rate=float(rate))
-        )
-    return tuple(events)
+    return tuple(
+        PrivacyEvent(kind, float(parameter), int(count), float(delta), rate=float(rate))
+        for kind, parameter, count, delta, rate in items
+    )
 
 
 def merged(events: Iterable[PrivacyEvent]) -> Events:

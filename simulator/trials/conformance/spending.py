@@ -77,15 +77,6 @@ def events_of(spends: Sequence[Spend]) -> Events:
     return merged(found)
 
 
-def _keep_asking(spend: Spend, times: int) -> Player:
-    def play(ask: Callable[[Spend], bool], promise: Reading) -> None:
-        for _ in range(times):
-            if not ask(spend):
-                return
-
-    return play
-
-
 def _halves(ask: Callable[[Spend], bool], promise: Reading) -> None:
     """Half of the rest, 60 times; then more than the rest."""
     left = promise.epsilon
@@ -122,16 +113,15 @@ def _after_refusal(ask: Callable[[Spend], bool], promise: Reading) -> None:
         ask(Spend(promise.epsilon / 8.0, 2.0 * promise.delta))
 
 
-def _small_then_large(ask: Callable[[Spend], bool], promise: Reading) -> None:
-    for size in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5):
-        for _ in range(5):
-            ask(Spend(promise.epsilon * size))
+def _in_order(*sizes: float) -> Player:
+    """Each of these shares of the budget five times."""
 
+    def play(ask: Callable[[Spend], bool], promise: Reading) -> None:
+        for size in sizes:
+            for _ in range(5):
+                ask(Spend(promise.epsilon * size))
 
-def _large_then_small(ask: Callable[[Spend], bool], promise: Reading) -> None:
-    for size in (0.5, 0.2, 0.1, 0.05, 0.02, 0.01):
-        for _ in range(5):
-            ask(Spend(promise.epsilon * size))
+    return play
 
 
 def _absurd(first: Spend) -> Player:
@@ -146,8 +136,12 @@ def _absurd(first: Spend) -> Player:
 
 
 def _shares(share: float, leak: float, times: int) -> Player:
+    """The same shares of epsilon and delta, until one is refused."""
+
     def play(ask: Callable[[Spend], bool], promise: Reading) -> None:
-        _keep_asking(Spend(share * promise.epsilon, leak * promise.delta), times)(ask, promise)
+        for _ in range(times):
+            if not ask(Spend(share * promise.epsilon, leak * promise.delta)):
+                return
 
     return play
 
@@ -161,9 +155,9 @@ FILTER_PLAYERS: dict[str, Player] = {
     "dust": _dust,
     "dust of delta": _dust_of_delta,
     "after a refusal": _after_refusal,
-    "small, then large": _small_then_large,
-    "large, then small": _large_then_small,
-    "nothing": _keep_asking(Spend(0.0, 0.0), 5),
+    "small, then large": _in_order(0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
+    "large, then small": _in_order(0.5, 0.2, 0.1, 0.05, 0.02, 0.01),
+    "nothing": _shares(0.0, 0.0, 5),
     "negative": _absurd(Spend(-20.0)),
     "negative delta": _absurd(Spend(0.0, -0.5)),
     "NaN": _absurd(Spend(math.nan)),

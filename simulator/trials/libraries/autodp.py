@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from simulator.foundations.errors import NotApplicable
@@ -71,23 +72,16 @@ class ComposedMechanism:
         return found
 
 
-def _snippet(kind: str) -> Callable[[Sequence[PrivacyEvent], Question, float], str]:
-    def snippet(events: Sequence[PrivacyEvent], question: Question, at: float) -> str:
-        parts = ", ".join(_written(event, kind == "fourier") for event in events)
-        method = "get_approxDP" if question == "epsilon" else "get_approx_delta"
-        return (
-            "from autodp.mechanism_zoo import *\n"
-            f"from autodp.transformer_zoo import {_COMPOSERS[kind]}\n"
-            f"mechanisms = [{parts}]\n"
-            f"counts = {[event.count for event in events]!r}\n"
-            f"print({_COMPOSERS[kind]}()(mechanisms, counts).{method}({at!r}))\n"
-        )
-
-    return snippet
-
-
-def _make(kind: str) -> Callable[[], ComposedMechanism]:
-    return lambda: ComposedMechanism(kind)
+def _snippet(kind: str, events: Sequence[PrivacyEvent], question: Question, at: float) -> str:
+    parts = ", ".join(_written(event, kind == "fourier") for event in events)
+    method = "get_approxDP" if question == "epsilon" else "get_approx_delta"
+    return (
+        "from autodp.mechanism_zoo import *\n"
+        f"from autodp.transformer_zoo import {_COMPOSERS[kind]}\n"
+        f"mechanisms = [{parts}]\n"
+        f"counts = {[event.count for event in events]!r}\n"
+        f"print({_COMPOSERS[kind]}()(mechanisms, counts).{method}({at!r}))\n"
+    )
 
 
 def load() -> list[Subject]:
@@ -98,15 +92,15 @@ def load() -> list[Subject]:
         Subject(
             name="Composition",
             role="accountant",
-            make=_make("renyi"),
+            make=partial(ComposedMechanism, "renyi"),
             claims="approximate DP implied by the composed Renyi divergence (class documentation)",
             kinds=(GAUSSIAN, LAPLACE, RANDOMIZED_RESPONSE, PURE),
-            snippet=_snippet("renyi"),
+            snippet=partial(_snippet, "renyi"),
         ),
         Subject(
             name="ComposeAFA",
             role="accountant",
-            make=_make("fourier"),
+            make=partial(ComposedMechanism, "fourier"),
             claims="the analytical Fourier accountant, arXiv 2106.08567 (class documentation)",
             kinds=(GAUSSIAN, LAPLACE, RANDOMIZED_RESPONSE),
             documented='converter.phi_to_cdf inverts by a quadrature that it calls "usually very '
@@ -114,7 +108,7 @@ def load() -> list[Subject]:
             remark="converter.numerical_inverse searches e^epsilon with bounds=[0, 1] and "
             "bracket=[1, 2]; today's SciPy then keeps to the bounds, and no epsilon is above 0. "
             "Without the bounds it finds epsilon to its tolerance of 1e-2",
-            snippet=_snippet("fourier"),
+            snippet=partial(_snippet, "fourier"),
         ),
     ]
 

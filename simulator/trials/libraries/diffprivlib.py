@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 from simulator.foundations.errors import NotApplicable
 from simulator.trials.conformance.events import (
@@ -104,22 +104,19 @@ def _snippet(events: Sequence[PrivacyEvent], question: Question, at: float) -> s
     )
 
 
-def _play(slack_share: float) -> Any:
-    def play(spends: Sequence[Spend], opened: tuple[float, ...]) -> str:
-        slack = slack_share * opened[1]
-        return (
-            "from diffprivlib import BudgetAccountant\n"
-            "from math import inf, nan\n"
-            f"accountant = BudgetAccountant({opened[0]!r}, {opened[1]!r}, {slack!r})\n"
-            f"for epsilon, delta in {[tuple(spend) for spend in spends]!r}:\n"
-            "    try:\n"
-            "        accountant.spend(epsilon, delta)\n"
-            "        print('admitted', epsilon, delta, accountant.total())\n"
-            "    except ValueError as refusal:\n"
-            "        print('refused', epsilon, delta, refusal)\n"
-        )
-
-    return play
+def _play(slack_share: float, spends: Sequence[Spend], opened: tuple[float, ...]) -> str:
+    slack = slack_share * opened[1]
+    return (
+        "from diffprivlib import BudgetAccountant\n"
+        "from math import inf, nan\n"
+        f"accountant = BudgetAccountant({opened[0]!r}, {opened[1]!r}, {slack!r})\n"
+        f"for epsilon, delta in {[tuple(spend) for spend in spends]!r}:\n"
+        "    try:\n"
+        "        accountant.spend(epsilon, delta)\n"
+        "        print('admitted', epsilon, delta, accountant.total())\n"
+        "    except ValueError as refusal:\n"
+        "        print('refused', epsilon, delta, refusal)\n"
+    )
 
 
 def _play_odometer(spends: Sequence[Spend], opened: tuple[float, ...]) -> str:
@@ -152,7 +149,7 @@ def load() -> list[Subject]:
             make=BudgetFilter,
             claims="raises an error when the ceiling is exceeded, by basic composition",
             kinds=_KINDS[:2],
-            play=_play(0.0),
+            play=partial(_play, 0.0),
         ),
         Subject(
             name="budget-with-slack",
@@ -160,7 +157,7 @@ def load() -> list[Subject]:
             make=lambda epsilon, delta: BudgetFilter(epsilon, delta, delta / 2.0),
             claims=f"raises an error when the ceiling is exceeded ({_SOURCE})",
             kinds=_KINDS[:2],
-            play=_play(0.5),
+            play=partial(_play, 0.5),
         ),
         Subject(
             name="running-total",

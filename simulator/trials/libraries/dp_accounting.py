@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from simulator.foundations.errors import NotApplicable
@@ -39,8 +40,8 @@ def _relation(events: Sequence[PrivacyEvent]) -> str:
 def noise_parameter(epsilon: float) -> float:
     """Of two buckets: the chance p that the answer is drawn at random, ln((2 - p) / p) = epsilon.
 
-    In decimal digits this is 2 / (1 + e^epsilon); rounded down, so that the mechanism which is
-    given to the library is no more private than the one it is held to.
+    In decimal digits this is 2 / (1 + e^epsilon); rounded down, so that the mechanism that
+    the library accounts for is no more private than the one of the question.
     """
     p = 2.0 / (1.0 + math.exp(epsilon))
     while math.log1p(1.0 - p) - math.log(p) < epsilon:
@@ -65,12 +66,12 @@ def _written(event: PrivacyEvent) -> str:
 
 
 def _program(
-    module: str, name: str, events: Sequence[PrivacyEvent], question: Question, at: float
+    kind: str, name: str, events: Sequence[PrivacyEvent], question: Question, at: float
 ) -> str:
     return (
         "from dp_accounting.dp_event import *\n"
         "from dp_accounting.privacy_accountant import NeighboringRelation\n"
-        f"from {module} import {name}\n"
+        f"from dp_accounting.{kind}.{kind}_privacy_accountant import {name}\n"
         f"accountant = {name}(neighboring_relation=NeighboringRelation.{_relation(events)})\n"
         f"for event in [{', '.join(map(_written, events))}]:\n"
         "    accountant.compose(event)\n"
@@ -140,7 +141,7 @@ class AdvancedComposition:
     """``pld.accountant.advanced_composition``."""
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
-        """See Accountant. None is how the library says that no epsilon is enough."""
+        """See Accountant. The library returns None for an infinite epsilon."""
         from dp_accounting.pld import accountant, common
 
         if len(events) != 1:
@@ -152,18 +153,6 @@ class AdvancedComposition:
     def delta(self, events: Sequence[PrivacyEvent], epsilon: float) -> float:
         """Not offered."""
         raise NotApplicable("the helper gives an epsilon alone")
-
-
-def _pld_snippet(events: Sequence[PrivacyEvent], question: Question, at: float) -> str:
-    return _program(
-        "dp_accounting.pld.pld_privacy_accountant", "PLDAccountant", events, question, at
-    )
-
-
-def _rdp_snippet(events: Sequence[PrivacyEvent], question: Question, at: float) -> str:
-    return _program(
-        "dp_accounting.rdp.rdp_privacy_accountant", "RdpAccountant", events, question, at
-    )
 
 
 def _parameters_snippet(events: Sequence[PrivacyEvent], question: Question, at: float) -> str:
@@ -196,7 +185,7 @@ def load() -> list[Subject]:
         Subject(
             name="PLDAccountant",
             role="accountant",
-            make=lambda: ByEvents("pld"),
+            make=partial(ByEvents, "pld"),
             claims='"an epsilon for which the mechanism is (epsilon, delta)-differentially private"'
             " where rounding is pessimistic, as it is by default"
             " (PrivacyLossDistribution.get_epsilon_for_delta)",
@@ -205,15 +194,15 @@ def load() -> list[Subject]:
             "whatever the count; the branches of the other events apply self_compose(count). "
             "Losses are rounded up, but convolved by Fourier transform in doubles, whose error in "
             "delta is not allowed for: some 1e-13 after ten thousand rounds, of either sign",
-            snippet=_pld_snippet,
+            snippet=partial(_program, "pld", "PLDAccountant"),
         ),
         Subject(
             name="RdpAccountant",
             role="accountant",
-            make=lambda: ByEvents("rdp"),
+            make=partial(ByEvents, "rdp"),
             claims="an upper bound by Proposition 12 of Canonne, Kamath and Steinke 2020",
             kinds=_EVENTS,
-            snippet=_rdp_snippet,
+            snippet=partial(_program, "rdp", "RdpAccountant"),
         ),
         Subject(
             name="from_privacy_parameters",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 from simulator.foundations.errors import DpcomposeError
 from simulator.theory import (
@@ -76,7 +77,7 @@ class OwnRunningFilter:
         return True
 
     def charged(self) -> None:
-        """A filter of ours shows its state only, in units of its own."""
+        """None: the state of a filter here is in its own units."""
 
     def runs(self) -> int:
         """See FilterUnderTest."""
@@ -98,14 +99,6 @@ class OwnMixture:
         return Reading(self.running.epsilon, self.running.delta)
 
 
-def _filter(kind: str) -> Callable[[float, float], OwnRunningFilter]:
-    return lambda epsilon, delta: OwnRunningFilter(kind, epsilon, delta)
-
-
-def _by(name: str) -> Callable[[], ByBound]:
-    return lambda: ByBound(name)
-
-
 def load() -> list[Subject]:
     """List what is tried."""
     found = [
@@ -123,7 +116,7 @@ def load() -> list[Subject]:
             Subject(
                 name=name,
                 role="accountant",
-                make=_by(name),
+                make=partial(ByBound, name),
                 claims="a certified upper end (bound)",
                 kinds=(*_RESPONSES[:3], *gaussian),
             )
@@ -133,7 +126,7 @@ def load() -> list[Subject]:
             Subject(
                 name=kind,
                 role="filter",
-                make=_filter(kind),
+                make=partial(OwnRunningFilter, kind),
                 claims="keeps the promise against every adaptive adversary",
                 kinds=(PURE, APPROX),
             )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from simulator.foundations.errors import NotApplicable
@@ -46,23 +47,16 @@ class BySteps:
         raise NotApplicable("the accountants give an epsilon alone")
 
 
-def _written(kind: str) -> Callable[[Sequence[PrivacyEvent], Question, float], str]:
-    def snippet(events: Sequence[PrivacyEvent], question: Question, at: float) -> str:
-        steps = [(1.0 / e.parameter, e.rate, e.count) for e in events]
-        return (
-            f"from opacus.accountants import {_NAMES[kind]}\n"
-            f"accountant = {_NAMES[kind]}()\n"
-            f"for noise_multiplier, sample_rate, steps in {steps!r}:\n"
-            "    for _ in range(steps):\n"
-            "        accountant.step(noise_multiplier=noise_multiplier, sample_rate=sample_rate)\n"
-            f"print(accountant.get_epsilon({at!r}))\n"
-        )
-
-    return snippet
-
-
-def _make(kind: str) -> Callable[[], BySteps]:
-    return lambda: BySteps(kind)
+def _snippet(kind: str, events: Sequence[PrivacyEvent], question: Question, at: float) -> str:
+    steps = [(1.0 / e.parameter, e.rate, e.count) for e in events]
+    return (
+        f"from opacus.accountants import {_NAMES[kind]}\n"
+        f"accountant = {_NAMES[kind]}()\n"
+        f"for noise_multiplier, sample_rate, steps in {steps!r}:\n"
+        "    for _ in range(steps):\n"
+        "        accountant.step(noise_multiplier=noise_multiplier, sample_rate=sample_rate)\n"
+        f"print(accountant.get_epsilon({at!r}))\n"
+    )
 
 
 def load() -> list[Subject]:
@@ -78,12 +72,12 @@ def load() -> list[Subject]:
         Subject(
             name=_NAMES[kind],
             role="accountant",
-            make=_make(kind),
+            make=partial(BySteps, kind),
             claims=claims[kind],
             kinds=(GAUSSIAN, SUBSAMPLED_GAUSSIAN),
             documented=_EXPERIMENTAL if kind == "gdp" else "",
             declines=("Floating point errors will dominate",) if kind == "prv" else (),
-            snippet=_written(kind),
+            snippet=partial(_snippet, kind),
         )
         for kind in _NAMES
     ]

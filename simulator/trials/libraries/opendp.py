@@ -96,15 +96,17 @@ class ByZCDP:
         return float(self._profile(events).delta(epsilon))
 
 
+def _odometer(dp: Any) -> Any:
+    return dp.c.make_fully_adaptive_composition(
+        dp.atom_domain(T=bool), dp.discrete_distance(), dp.approximate(dp.max_divergence())
+    )
+
+
 class FullyAdaptive:
     """``make_fully_adaptive_composition`` over approximate max-divergence: an odometer."""
 
     def __init__(self, delta: float) -> None:
-        dp = _opendp()
-        odometer = dp.c.make_fully_adaptive_composition(
-            dp.atom_domain(T=bool), dp.discrete_distance(), dp.approximate(dp.max_divergence())
-        )
-        self.queryable = odometer(True)
+        self.queryable = _odometer(_opendp())(True)
         self.ran: list[int] = []
 
     def spend(self, spend: Spend) -> None:
@@ -121,14 +123,11 @@ class PrivacyFilter:
 
     def __init__(self, epsilon: float, delta: float) -> None:
         dp = _opendp()
-        odometer = dp.c.make_fully_adaptive_composition(
-            dp.atom_domain(T=bool), dp.discrete_distance(), dp.approximate(dp.max_divergence())
-        )
-        self.queryable = dp.c.make_privacy_filter(odometer, 1, (epsilon, delta))(True)
+        self.queryable = dp.c.make_privacy_filter(_odometer(dp), 1, (epsilon, delta))(True)
         self.ran: list[int] = []
 
     def ask(self, spend: Spend) -> bool:
-        """See FilterUnderTest. An exception of the library is how it refuses."""
+        """See FilterUnderTest. The library refuses by an exception."""
         from opendp.mod import OpenDPException
 
         try:
@@ -140,7 +139,7 @@ class PrivacyFilter:
         return True
 
     def charged(self) -> None:
-        """The filter does not say."""
+        """None: the filter does not report it."""
 
     def runs(self) -> int | None:
         """See FilterUnderTest; None, as an answer may be computed and never released."""

@@ -1,4 +1,4 @@
-"""Mechanisms with finitely many answers, given by one table of probabilities per input."""
+"""Laws of finitely many answers, by a table of probabilities for each input."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from simulator.trials.suite.entry import AnswerLaw
 class DiscreteLaw(AnswerLaw):
     """The law of finitely many answers.
 
-    probabilities: (input) -> the probability of each answer, shape (m,).
-    place: (answers) -> the place of each of n answers in that table, integers of shape (n,).
+    Attributes
+    ----------
+    probabilities : input to the probability of each answer, shape (m,).
+    place : answers, n of them, to their places in that table, integers of shape (n,).
     """
 
     probabilities: Callable[[Input], np.ndarray]

@@ -1,4 +1,4 @@
-"""One mechanism of the standard suite: how it draws, what it claims, and what is true of it."""
+"""A mechanism of the standard suite: its sampler, its claim and its exact law."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Sampler: TypeAlias = Callable[[Input, int, np.random.Generator], np.ndarray]
 
 
 class AnswerLaw(ABC):
-    """The exact law of a mechanism's answers, as far as a pair of inputs is concerned."""
+    """The exact law of a mechanism's answers on a pair of inputs."""
 
     @abstractmethod
     def supremum(self, input_0: Input, input_1: Input) -> float:
@@ -34,18 +34,20 @@ class AnswerLaw(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class StandardMechanism:
-    """One row of the suite.
+    """One mechanism of the suite.
 
-    name: how reports call it.
-    sample: draws n answers on an input.
-    claimed: what its authors promise on ``pairs``.
-    epsilon: the exact supremum over all neighbouring inputs of this length, infinite where there
-        is none; ``reason`` says why in a line.
-    length: of the inputs.
-    relation: whether one coordinate or all of them may move, by at most 1.
-    answer: "scalar", or "vector" where an answer is a row.
-    law: the exact law of the answers.
-    source: where the mechanism is described.
+    Attributes
+    ----------
+    name : its name in reports.
+    sample : draws n answers on an input.
+    claimed : the guarantee that its authors claim on ``pairs``.
+    epsilon : the exact supremum over all neighbouring inputs of this length; may be infinite.
+    reason : why it is that number, in a line.
+    length : of the inputs.
+    relation : whether one coordinate or all of them may differ, by at most 1.
+    answer : "scalar", or "vector" if an answer is a row.
+    law : the exact law of the answers.
+    source : where the mechanism is described.
     """
 
     name: str
@@ -61,7 +63,7 @@ class StandardMechanism:
 
     @property
     def private(self) -> bool:
-        """Whether it keeps what is claimed, on every pair of neighbouring inputs."""
+        """Whether the claim holds on every pair of neighbouring inputs."""
         return self.epsilon <= self.claimed.epsilon * (1.0 + 1e-12)
 
     @property

@@ -1,4 +1,4 @@
-"""Laplace noise: on one number, on one number many times over, and as plain floats give it."""
+"""Laplace noise on one number: on a grid, several times, and in plain floats."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ COPIES = 20
 class NoisyVectorLaw(AnswerLaw):
     """Each coordinate of the input plus Laplace noise of its own, possibly recoded one to one.
 
-    scale: of the noise.
-    noisy: (answers) -> the noisy coordinates, shape (n, length); or one copy of a single one each.
-    copies: how often each coordinate is answered.
+    Attributes
+    ----------
+    scale : of the noise.
+    noisy : answers to the noisy coordinates, shape (n, length); or to copies of a single one.
+    copies : the number of answers for each coordinate.
     """
 
     scale: float
@@ -43,7 +45,7 @@ class NoisyVectorLaw(AnswerLaw):
 
 @dataclass(frozen=True)
 class LeakyFloats(AnswerLaw):
-    """A sum of floats: some have bits that only one input gives, so no epsilon is enough.
+    """A sum of floats: some are possible on one input only, so epsilon is infinite.
 
     The loss is that of real numbers, which an observer of the low bits exceeds.
     """
@@ -69,7 +71,7 @@ def laplace(scale: float, copies: int = 0) -> Sampler:
 
 
 def floats(input: Input, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Laplace noise of scale 10 as numpy adds it, all 53 bits of the sum; shape (n,)."""
+    """Laplace noise of scale 10 with all 53 bits of the sum; shape (n,)."""
     return rng.laplace(input[0], 10.0, n)
 
 

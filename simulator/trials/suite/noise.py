@@ -17,9 +17,9 @@ TAIL = 60.0
 def on_grid(values: np.ndarray) -> np.ndarray:
     """The middle of the cell of width 2^-20 in which each value lies; ``values`` is overwritten.
 
-    The low bits of a sum of floats tell which input was added (Mironov 2012). Cut off at 2^-20,
-    far above them, an answer has the law that real numbers would give, up to 2^-30 or so. Whole
-    inputs are borders of cells, so thresholds there are kept; no answer is 0 or a code.
+    The low bits of a sum of floats reveal the input (Mironov 2012). On the grid an answer has the
+    law of real numbers, up to about 2^-30. Whole numbers are borders of cells, so comparisons
+    with them are exact, and no answer is 0 or a code.
     """
     values *= CELLS_PER_UNIT
     np.floor(values, out=values)
@@ -44,8 +44,8 @@ def quadrature(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights for integrals against noise of ``scale``, analytic but at ``kinks``.
 
-    Gauss and Legendre's rule with 16 nodes on pieces of at most the ``narrowest`` scale of all
-    that is in the integrand, to 60 scales of the noise beyond the outermost kinks: exact to some
+    Gauss and Legendre's rule with 16 nodes on pieces no wider than ``narrowest``, the smallest
+    scale in the integrand, to 60 scales of the noise beyond the outermost kinks. The error is about
     1e-15 for products of Laplace laws.
     """
     kinks = sorted(set(kinks))

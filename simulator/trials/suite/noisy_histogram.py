@@ -21,7 +21,7 @@ def histogram(scale: float) -> Sampler:
 
 
 def entry(name: str, scale: float, reason: str, source: str) -> StandardMechanism:
-    """One of the two."""
+    """A histogram of five counts with noise of that scale."""
     return StandardMechanism(
         name=name,
         sample=histogram(scale),

@@ -1,4 +1,4 @@
-"""Report noisy max, by Laplace and by exponential noise: where it is, and how large it is."""
+"""Report noisy max with Laplace or exponential noise: the place, or the value, of the maximum."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def largest(noise: Noise) -> Sampler:
 
 
 def noisy(input: Input, n: int, rng: np.random.Generator, noise: Noise) -> np.ndarray:
-    """Every coordinate with noise of its own, shape (n, length)."""
+    """Every coordinate with independent noise, shape (n, length)."""
     draw: Callable[..., np.ndarray] = rng.laplace
     if noise == "laplace":
         return draw(input, SCALE, (n, len(input)))
@@ -99,7 +99,7 @@ class MaximumLaw(AnswerLaw):
     noise: Noise
 
     def supremum(self, input_0: Input, input_1: Input) -> float:
-        """The largest ratio over a grid of 2^-6 that holds every coordinate, and below them all."""
+        """The largest ratio on a grid of step 2^-6; below all coordinates it is constant."""
         (top_0, at_0), (top_1, at_1) = ((max(x), x.count(max(x))) for x in (input_0, input_1))
         # beside the top t, Pr[max < x] falls as (x - t)^(coordinates at t)
         if self.noise == "exponential" and (top_0, at_0) < (top_1, at_1):
@@ -122,7 +122,7 @@ class MaximumLaw(AnswerLaw):
 def entry(
     number: int, sample: Sampler, law: AnswerLaw, epsilon: float, reason: str
 ) -> StandardMechanism:
-    """One of the four."""
+    """The mechanism of Ding et al. of that number, from 1 to 4."""
     return StandardMechanism(
         name=f"report-noisy-max-{number}",
         sample=sample,

@@ -49,11 +49,13 @@ def bloom(value: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class BitFlips(AnswerLaw):
-    """Every bit is answered truthfully with one probability, above one half.
+    """Every bit is answered truthfully with the same probability, above one half.
 
-    share: f, the share of bits replaced by a fair coin, once for all.
-    one, zero: q and p, the probability of answering 1 for a bit that is then 1, or 0; 1 and 0
-        where the first answer is given as it is.
+    Attributes
+    ----------
+    share : f, the share of bits that are replaced by a fair coin, permanently.
+    one, zero : q and p, the probabilities of the answer 1 for a bit that is then 1, or 0; by
+        default there is no second randomization.
     """
 
     share: float
@@ -73,12 +75,12 @@ class BitFlips(AnswerLaw):
 
     def sample(self, input: Input, n: int, rng: np.random.Generator) -> np.ndarray:
         """Bits, int8 of shape (n, BITS)."""
-        # two rounds of randomized response are one, whose probability is compared at once
+        # two rounds of randomized response have the law of one
         chance = np.where(bloom(int(input[0])), self.kept, 1.0 - self.kept)
         return (rng.random((n, BITS)) < chance).astype(np.int8)
 
     def supremum(self, input_0: Input, input_1: Input) -> float:
-        """The loss of one bit for every bit in which the filters differ."""
+        """The loss of one bit times the number of bits in which the filters differ."""
         return self.per_bit * int(np.sum(bloom(int(input_0[0])) != bloom(int(input_1[0]))))
 
     def loss(self, input_0: Input, input_1: Input, answers: np.ndarray) -> np.ndarray:
@@ -88,7 +90,7 @@ class BitFlips(AnswerLaw):
 
 
 def entry(name: str, law: BitFlips, source: str) -> StandardMechanism:
-    """One of the two."""
+    """The mechanism with that law."""
     return StandardMechanism(
         name=name,
         sample=law.sample,

@@ -1,4 +1,4 @@
-"""The snapping mechanism: Laplace noise whose floats leak nothing (Mironov 2012, section 5)."""
+"""The snapping mechanism: Laplace noise in floats without a leak (Mironov 2012, section 5)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ STEPS = math.floor(BOUND / STEP)
 
 
 def uniform(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Numbers of (0, 1) at full precision: every float is drawn with the width of its cell.
+    """Numbers of (0, 1) at full precision: each float has the probability of its cell.
 
-    A leading one, 52 random bits and a geometric exponent; a quotient of integers would leave
-    most floats near 0 out, and that is where the noise is large.
+    A leading one, 52 random bits and a geometric exponent. A quotient of integers would omit most
+    floats near 0, where the noise is large.
     """
     mantissa = rng.integers(1 << 52, 1 << 53, n).astype(float)
     return np.ldexp(mantissa, -52 - rng.geometric(0.5, n))
@@ -34,7 +34,7 @@ def uniform(n: int, rng: np.random.Generator) -> np.ndarray:
 def sample(input: Input, n: int, rng: np.random.Generator) -> np.ndarray:
     """Clamp, add signed noise, round to a multiple of STEP, clamp; shape (n,).
 
-    The theorem asks for a logarithm that is rounded correctly. numpy's is within one unit in the
+    The theorem needs a correctly rounded logarithm. numpy's is within one unit in the
     last place, which moves the border of a rounding cell by 2^-50 or so of its width.
     """
     noise = np.log(uniform(n, rng))

@@ -20,7 +20,7 @@ MARKS = Marks(1.0, 40.0, 4 / 0.3, 2)
 
 @dataclass(frozen=True)
 class SideBySide(AnswerLaw):
-    """Two mechanisms with coins of their own on the same input: losses add, and so do suprema."""
+    """Two independent mechanisms on the same input: losses and suprema add up."""
 
     left: AnswerLaw
     right: AnswerLaw

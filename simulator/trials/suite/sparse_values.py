@@ -21,10 +21,10 @@ from simulator.trials.suite.thresholds import (
 )
 
 BELOW_CODE, STOPPED_CODE = -1000.0, -2000.0
-"""What stands for an answer below, and for none; far outside the noise."""
+"""The codes of an answer below and of no answer, far outside the noise."""
 STEP = 2.0**-3
 REACH = 400.0
-"""How far the table of thresholds goes beyond the inputs, in units of the answer: e^-20 of it."""
+"""How far the table of thresholds extends above the inputs; the mass beyond is e^-20."""
 
 
 def value_losses(input_0: Input, input_1: Input, values: np.ndarray, scale: float) -> np.ndarray:
@@ -54,11 +54,10 @@ def log_mass_up_to(marks: Marks, input: Input, borders: tuple[float, float]) -> 
 
 @dataclass(frozen=True)
 class ValuesLaw(AnswerLaw):
-    """The third variant: an answer above is the very value that was compared.
+    """The third variant: an answer above is the value that was compared.
 
-    So the least value printed is an upper bound of the threshold, and the comparisons below must
-    be paid in full: with m that least value, a row has the density of its values times
-    Pr[the others are below, threshold <= m].
+    So the least value m is an upper bound of the threshold. A row has the density of its values
+    times Pr[the others are below, threshold <= m].
     """
 
     marks: Marks
@@ -101,9 +100,8 @@ class ValuesLaw(AnswerLaw):
     def supremum(self, input_0: Input, input_1: Input) -> float:
         """The largest loss over rows and values.
 
-        Of the values one is least; the others go where their own loss is largest, which is there
-        or at infinity. The least value is scanned in steps of 1/8, kinks included; below them
-        nothing changes.
+        The least value is scanned in steps of 1/8, kinks included; below them the loss is constant.
+        Each other value has its own largest loss, at the least value or at infinity.
         """
         grid, ratio = self.tables(input_0, input_1)
         above = all_marks(len(input_0), self.marks.most) == ABOVE

@@ -65,7 +65,7 @@ class FreshThreshold:
 
 @dataclass(frozen=True)
 class NoQueryNoise:
-    """The fifth variant: the threshold alone has noise, and nothing ever stops."""
+    """The fifth variant: the threshold alone has noise, and it never stops."""
 
     threshold: float
     threshold_scale: float
@@ -76,7 +76,7 @@ class NoQueryNoise:
         return as_marks(np.asarray(input) >= bar, None)
 
     def probabilities(self, input: Input) -> np.ndarray:
-        """The chance that the threshold lies above all that are below and below all others."""
+        """The probability of each row of marks: that the threshold is between its inputs."""
         marks = all_marks(len(input), None)
         values = np.asarray(input) - self.threshold
         low = np.where(marks == BELOW, values, -np.inf).max(axis=1)
@@ -97,7 +97,7 @@ SIXTH = Marks(1.0, 1 / E1, 1 / E2, None)
 def entry(
     number: int, sample: Sampler, law: AnswerLaw, epsilon: float, reason: str
 ) -> StandardMechanism:
-    """One of the six."""
+    """The variant of that number, from 1 to 6."""
     return StandardMechanism(
         name=f"sparse-vector-{number}",
         sample=sample,

@@ -1,4 +1,4 @@
-"""Above and below a noisy threshold: samplers and laws that all sparse vectors share.
+"""Comparisons with a noisy threshold: the sampler and the law of all sparse vectors.
 
 A query is above when its value plus noise is at least the threshold plus noise. Given the
 threshold's noise the queries are independent, so each probability is one integral over it.
@@ -62,10 +62,12 @@ def place_of(marks: np.ndarray, most: int | None) -> np.ndarray:
 class Marks:
     """Which queries are above one noisy threshold.
 
-    threshold: what queries are compared with.
-    threshold_scale: of its Laplace noise, drawn once.
-    query_scale: of the Laplace noise of each query.
-    most: answers above after which it stops; None for never.
+    Attributes
+    ----------
+    threshold : what queries are compared with.
+    threshold_scale : of its Laplace noise, drawn once.
+    query_scale : of the Laplace noise of each query.
+    most : the number of answers above after which it stops; None for never.
     """
 
     threshold: float

@@ -1,7 +1,7 @@
-"""Assertions on privacy for a test suite: they fail when a claim is broken, and say how it shows.
+"""Assertions on privacy for a test suite: they fail if a claim is violated, with the evidence.
 
 The fixture ``dp`` of the pytest plugin has methods of the same names, which divide one false-alarm
-budget; these functions are for other test runners, and state their own.
+budget. These functions are for other test runners; each has its own false-alarm probability.
 """
 
 from simulator.trials.testing.assertions import (

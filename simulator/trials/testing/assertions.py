@@ -19,7 +19,7 @@ from simulator.trials.testing.replay import command
 
 
 class PrivacyViolation(AssertionError):
-    """A claim is broken; ``result`` is what shows it: an AuditResult, or a certified Bracket."""
+    """A claim is violated; ``result`` is the evidence: an AuditResult, a Bracket or an error."""
 
     def __init__(self, message: str, result: Any) -> None:
         super().__init__(message)
@@ -53,12 +53,12 @@ def assert_private(
     replay : commands that replay a failure, for its message.
     options : the other options of :func:`simulator.audit`, as ``time_limit``.
 
-    Returns the audit's result, which says in ``detectable`` what it would have seen.
+    Returns the audit's result, whose ``detectable`` is its power.
 
     Raises
     ------
     PrivacyViolation : the claim is broken.
-    InvalidInput : a claim that is none, or another argument that makes no sense.
+    InvalidInput : an invalid claim or argument.
     """
     __tracebackhide__ = True
     result = auditing.audit(
@@ -87,13 +87,12 @@ def assert_composition(
     replay: Sequence[str] = (),
     **options: Any,
 ) -> auditing.AuditResult:
-    """Audit the views of an adaptive interaction; raise PrivacyViolation when they break the claim.
+    """Audit the views of an adaptive interaction; raise PrivacyViolation if they violate the claim.
 
     ``claimed`` is about all rounds together: the sum of what the rounds promise, what an accountant
     reports, or what a filter keeps. ``samples`` is the most trials per experiment; ``options`` are
     the others of :func:`simulator.trials.audit_composition`, and everything else is as for
-    :func:`assert_private`. A mechanism whose declared loss passes the pure epsilon that it promises
-    fails as well.
+    :func:`assert_private`. It fails too if a declared loss exceeds the promised pure epsilon.
     """
     __tracebackhide__ = True
     try:
@@ -118,7 +117,7 @@ def assert_composition(
 def assert_accountant(
     claimed_epsilon: float, composition: Rounds, delta: float, *, loose: float | None = None
 ) -> Bracket:
-    """Hold an accountant's epsilon against the certified one; nothing is drawn.
+    """Compare an accountant's epsilon with the certified one; nothing is drawn.
 
     Parameters
     ----------
@@ -134,8 +133,8 @@ def assert_accountant(
     ------
     PrivacyViolation : the claim is certainly below the truth, or looser than allowed, or is NaN or
         negative.
-    InvalidInput : a composition, delta or factor that makes no sense; a claim that is no number.
-    NotApplicable : where nothing is known of the truth from below.
+    InvalidInput : an invalid composition, delta or factor; a claim that is not a number.
+    NotApplicable : there is no lower bound on the truth.
     """
     __tracebackhide__ = True
     if loose is not None and finite("loose", loose) < 1.0:

@@ -1,4 +1,4 @@
-"""What a failed assertion prints."""
+"""The messages of failed assertions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.trials.auditing import AuditResult
 
 
 def name_of(tested: Callable[..., Any]) -> str:
-    """What to call the function, method or object under test."""
+    """The name of the function, method or object under test."""
     name = getattr(tested, "__name__", None)
     owner = getattr(tested, "__self__", None)
     if name is not None and owner is not None and not inspect.ismodule(owner):
@@ -19,7 +19,7 @@ def name_of(tested: Callable[..., Any]) -> str:
 
 
 class Wording(NamedTuple):
-    """What to call the places where draws come from, and one draw."""
+    """The words for the inputs or experiments, for one of them, and for one draw."""
 
     where: str
     place: str
@@ -60,7 +60,7 @@ def explained(result: AuditResult, name: str, wording: Wording, replay: Sequence
 
 
 def with_replay(message: str, replay: Sequence[str]) -> str:
-    """A message of one line, and how to see it again."""
+    """A message of one line, and the commands that replay it."""
     return _listed(message, _under("replay", replay))
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from simulator.trials.auditing import AuditResult
 
-#: Options of the audit that the command has, and how it writes them.
 _FLAGS: dict[str, Callable[[Any], list[str]]] = {
     "bits": lambda value: [] if value else ["--no-bits"],
     "stop_early": lambda value: [] if value else ["--whole-budget"],
@@ -21,6 +20,7 @@ _FLAGS: dict[str, Callable[[Any], list[str]]] = {
     "time_limit": lambda value: ["--time-limit", repr(float(value))],
     "seconds": lambda value: ["--seconds", repr(float(value))],
 }
+"""The options of the audit that the command has, each as its words."""
 
 
 def command(
@@ -31,7 +31,7 @@ def command(
     length: int | None,
     options: Mapping[str, Any],
 ) -> list[str]:
-    """``dpcompose audit FILE:FUNCTION ...``, or nothing where no command line has the same meaning.
+    """``dpcompose audit FILE:FUNCTION ...``, or nothing if no command does the same.
 
     That needs a function of the top level of a file, and inputs that are literals of Python.
 
