@@ -188,7 +188,7 @@ class Claim:
         return vars(self) | {name: dict(getattr(self, name)) for name in _MAPPINGS}
 
     def __setstate__(self, fields: Mapping[str, Any]) -> None:
-        """Set the fields, and close the dicts."""
+        """Set the fields, with read-only dicts."""
         for name, value in fields.items():
             value = MappingProxyType(dict(value)) if name in _MAPPINGS else value
             object.__setattr__(self, name, value)

@@ -68,7 +68,7 @@ def _source_of(id: str) -> Source:
 
 @cache
 def _load() -> None:
-    """Import every module of the ledger once: a new module of claims needs no list."""
+    """Import every module of the ledger once; there is no list of them."""
     ledger = importlib.import_module(LEDGER)
     for module in pkgutil.walk_packages(ledger.__path__, f"{ledger.__name__}."):
         importlib.import_module(module.name)

@@ -63,8 +63,8 @@ def run(
     jobs : worker processes; -1 for every core. Each takes a second or two to start, and can
         check the ledger's claims only.
 
-    Raises InvalidInput for ``jobs`` below 1, or for a claim out of the ledger when there are
-    several, and DpcomposeError when a worker dies.
+    Raises InvalidInput for ``jobs`` below 1, or for several jobs and a claim that is not in the
+    ledger; DpcomposeError if a worker dies.
     """
     listed = list(claims)
     workers = min((os.cpu_count() or 1) if jobs == -1 else whole("jobs", jobs), len(listed))

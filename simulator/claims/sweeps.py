@@ -15,7 +15,7 @@ from simulator.foundations.errors import InvalidInput
 
 @dataclass(frozen=True)
 class Stretch:
-    """Neighbouring values of a knob that come to one verdict, with the finding at the first.
+    """A range of a knob with one verdict, and the finding at its first value.
 
     ``tried`` has every value that was checked in it, in ascending order, with its finding.
     """
@@ -73,9 +73,10 @@ def sweep(claim: Claim, name: str, low: float, high: float, points: int = 17) ->
 
 
 def own_sweep(claim: Claim) -> tuple[str, float, float] | None:
-    """A knob that the altered variant turns, from there to a third of the way beyond the claim.
+    """A number that the altered variant changes, with a range around its value in the claim.
 
-    None where it turns no number.
+    The range is from the altered value to a third of the distance beyond the claim. None if the
+    variant changes no number.
     """
     for name, altered in claim.wrong.items():
         knob = claim.knob(name)

@@ -1,4 +1,4 @@
-"""The loop of an audit: draw, bet on learned events, learn more, stop when it is clear."""
+"""The loop of an audit: draw, bet on learned events, learn more, stop if the verdict is clear."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SHARE_AT_END = 0.8
 """The share of the error level for the tests at the end, if the audit may stop early."""
 SHARE_OF_WHOLE = 0.9
 AMONG_PAIRS = 2.5
-"""Standard errors by which an event is distrusted in the search among pairs, on few draws."""
+"""Standard errors that are subtracted in the search among pairs, which has few draws."""
 SEARCH = 4
 """At most one in this many draws goes to the search among pairs, and to learning."""
 
@@ -54,19 +54,19 @@ Stopped = Literal["violated", "futile", "budget", "time"]
 
 
 class Search:
-    """One audit under way.
+    """One running audit.
 
     Parameters
     ----------
-    source : where answers come from.
+    source : of the answers.
     claimed : the claim.
-    samples : the most draws per input, over all pairs.
+    samples : at most so many draws per input, over all pairs.
     confidence : with which a verdict "violated" and each bound hold.
     delta : at which epsilon is bounded.
     epsilon : at which delta is bounded.
     seconds : after which no more is drawn.
     reader_of : makes a reader of the answers to learn from.
-    stop_early : whether to stop where the verdict is clear; the bounds grow with every draw.
+    stop_early : whether to stop when the verdict is clear; the bounds grow with the draws.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Search:
         self.aim = (self.level + SPARE) / samples
 
     def run(self, seed: int) -> AuditResult:
-        """Draw until it is clear or the budget is spent."""
+        """Draw until the verdict is clear or the budget or the time is spent."""
         with stage("choosing the inputs") as self.advance:
             pair, pool = self._pair()
         self.source.require_answers()
@@ -314,7 +314,7 @@ class Search:
 
     @property
     def on_the_claim(self) -> bool:
-        """Whether the claim says that epsilon, at the delta of the bounds, is the one of them."""
+        """Whether the point (epsilon, delta) of the bounds is on the curve that is claimed."""
         return self.claimed.hockey_stick(self.epsilon) <= self.delta
 
     def _event(self) -> Event | None:

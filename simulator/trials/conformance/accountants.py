@@ -1,4 +1,4 @@
-"""Tests of accountants: every composition, both questions, each call with a time limit."""
+"""Tests of accountants: both questions on every composition, each call with a time limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distinct defects, each with a second computation and a program that shows it."""
+"""Distinct defects, each with a second computation of the truth."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.wording import count_of
+from simulator.theory import Bracket
 from simulator.trials.conformance.accountants import LibraryTrial
 from simulator.trials.conformance.client import TOO_LATE
 from simulator.trials.conformance.events import APPROX, NOTHING, PURE, described
@@ -185,11 +186,16 @@ def shortfall(judged: Judged) -> str:
     return f"{judged.factor:.6g} of the truth"
 
 
+def certified(what: str, truth: Bracket) -> str:
+    """The certified ends as text."""
+    return f"{what} in [{truth.lower:.9g}, {truth.upper:.9g}] (certified ends)"
+
+
 def witnessed(judged: Judged) -> tuple[tuple[str, ...], bool]:
     """The truth by both computations as text, and whether both are above the claim."""
     truth = judged.truth
     assert truth is not None
-    first = f"{judged.question} in [{truth.lower:.9g}, {truth.upper:.9g}] (certified ends)"
+    first = certified(judged.question, truth)
     epsilon = judged.claimed if judged.question == "epsilon" else judged.at
     limit = judged.at if judged.question == "epsilon" else judged.claimed
     try:
@@ -212,12 +218,7 @@ def _failures(found: LibraryTrial) -> list[Defect]:
     for group in groups.values():
         example = min(group, key=lambda j: (len(j.events), sum(e.count for e in j.events)))
         answer = example.why if math.isnan(example.claimed) else f"{example.claimed!r}"
-        truths: tuple[str, ...] = ()
-        if example.truth is not None:
-            truths = (
-                f"{example.question} in [{example.truth.lower:.9g}, {example.truth.upper:.9g}] "
-                "(certified ends)",
-            )
+        truths = () if example.truth is None else (certified(example.question, example.truth),)
         defects.append(
             Defect(
                 library=found.name,
@@ -266,10 +267,7 @@ def _of_plays(found: LibraryTrial, group: Sequence[SpendingPlay]) -> Defect:
     truths: tuple[str, ...] = ()
     confirmed = None
     if example.verdict == Ruling.UNSOUND and example.truth is not None:
-        first = (
-            f"delta at epsilon = {example.promise.epsilon:.9g} is in "
-            f"[{example.truth.lower:.9g}, {example.truth.upper:.9g}] (certified ends)"
-        )
+        first = certified(f"delta at epsilon = {example.promise.epsilon:.9g} is", example.truth)
         if example.events:
             second = delta_at(example.events, example.promise.epsilon)
             truths = (first, f"it is {second.value:.9g} ({second.method})")

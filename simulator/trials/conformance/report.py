@@ -20,6 +20,9 @@ from simulator.trials.conformance.verdicts import LOOSE, ORDER, ROUNDING, Judged
 DISAGREE = 1.01
 """Answers to one question that differ by more than this factor disagree."""
 
+_COLUMNS = ("role", "calls", "unsound", "fails", "late", "declines", "loose", "infinite", "sound")
+"""The columns of a subject's row that are printed as they are."""
+
 
 @dataclass
 class LibraryReport:
@@ -76,7 +79,7 @@ def disagreeing(judged: Sequence[Judged]) -> int:
 
 
 def to_json(reports: Sequence[LibraryReport], provenance: dict[str, Any], cases: int) -> str:
-    """Everything, with a final newline; infinities and NaN as text."""
+    """The reports as JSON text with a final newline; infinities and NaN as text."""
     libraries = [
         {
             "library": report.found.name,
@@ -171,7 +174,7 @@ certified ends of the truth. `make conform` writes this page and `conformance.js
 def to_markdown(
     reports: Sequence[LibraryReport], provenance: dict[str, Any], cases: int, seconds: float
 ) -> str:
-    """The page."""
+    """The report as one page; ``seconds`` is the time limit of a call."""
     sections = [
         _PREAMBLE.format(
             cases=cases,
@@ -224,15 +227,7 @@ def _section(report: LibraryReport) -> str:
     for row in rows(report):
         factor = "" if row["median_factor"] is None else f"{row['median_factor']:.3g}"
         name = f"`{row['subject']}`"
-        cells = [name, row["role"], row["calls"], row["unsound"], row["fails"], row["late"]]
-        cells += [
-            row["declines"],
-            row["loose"],
-            row["infinite"],
-            row["sound"],
-            factor,
-            row["disagreeing"],
-        ]
+        cells = [name, *(row[column] for column in _COLUMNS), factor, row["disagreeing"]]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
         skipped = count_of(row["skipped"], "call was", "calls were")
         left = f" {skipped} not made for want of time." if row["skipped"] else ""

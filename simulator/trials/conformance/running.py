@@ -33,7 +33,7 @@ _PLAYS = {
 _SNIPPET_SECONDS = 60.0
 ENDED = "(ended by signal"
 ERROR = re.compile(r"[\w.]*(Error|Exception|Interrupt)\b")
-"""The last line of a program that raised."""
+"""The beginning of the last line of a program that raised."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,8 @@ def show(defect: Defect, worker: Worker, python: str) -> None:
     example = defect.example
     request: dict[str, object] = {"do": "snippet", "subject": defect.subject}
     if isinstance(example, Judged):
-        request |= {
-            "events": listed(example.events),
-            "question": example.question,
-            "at": example.at,
-        }
+        request |= {"events": listed(example.events)}
+        request |= {"question": example.question, "at": example.at}
     else:
         request |= {"spends": [list(spend) for spend in example.spends]}
         request |= {"opened": list(example.opened)}

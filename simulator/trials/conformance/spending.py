@@ -255,8 +255,8 @@ def play_filter(
 def held(table: SpendingTable, promise: Reading) -> tuple[Ruling, Bracket | None, str]:
     """The verdict on a filter: whether what it admitted keeps its promise.
 
-    A filter must refuse invalid spends: admitting one is a failure, but not unsound, because the
-    caller broke the rules.
+    A filter must refuse invalid spends. Admitting one is a failure, but not unsound, because the
+    caller gave no guarantee.
     """
     admitted = [s for s, yes in zip(table.spends, table.admitted) if yes]
     absurd = [spend for spend in admitted if not sensible(spend) and spend != (0.0, 0.0)]
