@@ -9,11 +9,14 @@ an order fixed in advance.
 
 Two choices make it fast and sharp for rare events:
 
-* bets change only at the starts of *epochs* that grow geometrically, so that one evaluation of
-  the wealth is a few vector operations, zeros being counted rather than visited;
-* the size of a bet maximises the growth at the candidate where the wealth would just reach 1/α,
-  for jumps of the size seen so far (a Poisson approximation; the Gaussian one is its limit for
-  many hits). The choice affects only the width: any predictable bet is valid.
+* bets change only at the starts of *epochs*, whose lengths grow geometrically from either end, so
+  that one evaluation of the wealth is a few vector operations, zeros being counted rather than
+  visited;
+* the size of a bet maximises the probability that the wealth against the limit reaches 1/α by the
+  last trial (Kulldorff 1993; Browne 1999), for jumps of the size seen so far (a Poisson
+  approximation; the Gaussian one is its limit for many hits). The choice affects only the width:
+  any predictable bet is valid. With many hits the limit is some 5% further from the mean than the
+  normal quantile.
 
 λ does not depend on m but for the cap that keeps wealth positive, so wealth is monotone in m and
 the surviving candidates form an interval.
@@ -42,7 +45,7 @@ BELOW = -1
 """Bets that the mean is below the candidate, for the upper limit."""
 
 _GROWTH = 1.1
-"""The ratio of the lengths of two successive epochs."""
+"""The ratio of the distances of two successive starts of epochs from an end."""
 _CAP = 0.99
 """The largest share of the wealth in one bet."""
 _PRIOR = 0.25
@@ -66,19 +69,34 @@ class Bets:
         return self.above if side == ABOVE else self.below
 
 
-def bet_sizes(seen: Floats, moments: Floats, trials: int, alpha: float) -> tuple[Floats, Floats]:
+def bet_sizes(
+    seen: Floats, moments: Floats, trials: int, alpha: float, left: Floats
+) -> tuple[Floats, Floats]:
     """Sizes (above, below) after ``seen`` observations with raw power sums ``moments``, (3, E).
 
-    With variance v and jump size s, the exponent of the rejection threshold per expected hit is
-    y = ln(1/α) s²/(n v); the best bet solves ln(1+λ) - λ/(1+λ) = y upward and
-    ln(1-λ) + λ/(1-λ) = y downward, in units of 1/s.
+    ``left`` is the share of the ``trials`` that is left, in (0, 1]. With variance v and jump size
+    s, the exponent to reach per expected hit is y = g s²/(n v), see :func:`aimed_growth`; the best
+    bet solves ln(1+λ) - λ/(1+λ) = y upward and ln(1-λ) + λ/(1-λ) = y downward, in units of 1/s.
     """
     first, second, third = moments
     centred = np.maximum(second - first**2 / np.maximum(seen, 1.0), 0.0)
     variance = (_PRIOR + centred) / (seen + 1.0)
     jump = (_PRIOR + third) / (_PRIOR + second)
-    exponent = np.minimum(math.log(1.0 / alpha) * jump**2 / (trials * variance), _LARGEST_EXPONENT)
+    growth = aimed_growth(alpha, left)
+    exponent = np.minimum(growth * jump**2 / (trials * variance), _LARGEST_EXPONENT)
     return _upward(exponent) / jump, _downward(exponent) / jump
+
+
+def aimed_growth(alpha: float, left: Floats) -> Floats:
+    """The growth g to aim at with a share ``left`` of the trials left, per all trials; in nats.
+
+    Against the candidate at which a normal sum just passes its quantile z at the end, the optimal
+    bet for reaching 1/α by then is φ(y)/(Φ(y) sqrt(left n v)) at y = -z sqrt(left), the hedge of a
+    digital option (Browne 1999, Theorem 3.1): its square is 2 g/(n v).
+    """
+    y = scipy.special.ndtri(alpha) * np.sqrt(left)
+    log_ratio = -0.5 * y**2 - 0.5 * math.log(2.0 * math.pi) - scipy.special.log_ndtr(y)
+    return np.asarray(0.5 * np.exp(2.0 * log_ratio) / left)
 
 
 def plug_in_bets(sample: Points, alpha: float) -> Bets:
@@ -88,7 +106,8 @@ def plug_in_bets(sample: Points, alpha: float) -> Bets:
     powers = (sample.times(sample.values**power) for power in (1, 2, 3))
     sums = np.array([np.add.reduceat(power, first) for power in powers])
     past = np.cumsum(sums, axis=1) - sums
-    above, below = bet_sizes(starts[:-1].astype(np.float64), past, sample.trials, alpha)
+    seen = starts[:-1].astype(np.float64)
+    above, below = bet_sizes(seen, past, sample.trials, alpha, 1.0 - seen / sample.trials)
     return Bets(starts, above, below)
 
 

@@ -260,7 +260,9 @@ class Inversion:
         starts = np.unique(np.append(starts, self.start))
         moments = np.array([self._moments(int(end)) for end in starts[:-1]]).T
         seen = starts[:-1].astype(np.float64)
-        above, below = bet_sizes(seen, moments, max(trials - self.start, 1), self.alpha)
+        length = max(trials - self.start, 1)
+        left = np.minimum((trials - seen) / length, 1.0)
+        above, below = bet_sizes(seen, moments, length, self.alpha, left)
         open_ = starts[:-1] >= self.start
         return Bets(starts, np.where(open_, above, 0.0), np.where(open_, below, 0.0))
 

@@ -77,12 +77,14 @@ class Points:
 
 
 def epoch_starts(sample: Points, growth: float) -> NDArray[np.intp]:
-    """First trial of every epoch, then the number of trials; epochs grow by ``growth``.
+    """First trial of every epoch, then the number of trials.
 
+    The distances of successive starts from the first trial, and from the last, grow by ``growth``.
     After the trials that are known one by one there is one epoch from cut to cut.
     """
-    starts = [0]
-    while starts[-1] < sample.head:
-        starts.append(min(sample.head, max(starts[-1] + 1, int(starts[-1] * growth))))
-    starts.extend(trials for trials, _ in sample.cuts[1:])
-    return np.array(starts, dtype=np.intp)
+    distances = [0]
+    while distances[-1] < sample.head:
+        distances.append(min(sample.head, max(distances[-1] + 1, int(distances[-1] * growth))))
+    from_end = [] if sample.cuts else [sample.head - distance for distance in distances]
+    later = [trials for trials, _ in sample.cuts[1:]]
+    return np.unique(np.array([*distances, *from_end, *later], dtype=np.intp))

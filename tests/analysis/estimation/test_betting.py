@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 from simulator.analysis.estimation import (
     betting_interval,
@@ -15,7 +17,14 @@ from simulator.analysis.estimation import (
     proportion_lower,
     proportion_upper,
 )
-from simulator.analysis.estimation.betting import ABOVE, BELOW, Wealth, bet_sizes, plug_in_bets
+from simulator.analysis.estimation.betting import (
+    ABOVE,
+    BELOW,
+    Wealth,
+    aimed_growth,
+    bet_sizes,
+    plug_in_bets,
+)
 from simulator.engine.outcomes.points import Points, epoch_starts
 from simulator.foundations.errors import InvalidInput
 from tests.helpers.exploring import examples
@@ -100,9 +109,10 @@ def test_the_limits_are_where_wealth_reaches_the_threshold(sample):
 def test_bet_sizes_maximise_growth_at_the_limit():
     """Poisson hits of size s at the candidate that is just struck out: no better bet exists."""
     seen, trials, alpha = 1e9, 1e9, 1e-8
+    whole = brentq(lambda left: aimed_growth(alpha, left) - math.log(1 / alpha), 1e-3, 1.0)
     for jump, expected in ((1.0, 20.0), (1.0, 100.0), (0.3, 300.0)):
         moments = np.array([[expected * jump**power] for power in (1, 2, 3)])
-        above, _ = bet_sizes(np.array([seen]), moments, int(trials), alpha)
+        above, _ = bet_sizes(np.array([seen]), moments, int(trials), alpha, np.array([whole]))
 
         def log_wealth(bet, rate, expected=expected, jump=jump):
             return expected * math.log1p(bet * jump) - bet * jump * rate
@@ -111,6 +121,29 @@ def test_bet_sizes_maximise_growth_at_the_limit():
         struck_out = (expected * math.log1p(bet * jump) - math.log(1 / alpha)) / (bet * jump)
         others = np.linspace(0.5, 2.0, 41) * bet
         assert max(log_wealth(b, struck_out) for b in others) <= math.log(1 / alpha) * 1.03
+
+
+@pytest.mark.parametrize("alpha", [0.025, 1e-8, 1e-200])
+def test_the_growth_aimed_at_hedges_the_event_of_passing_the_quantile(alpha):
+    """ln Pr[a normal sum passes its quantile at the end], differentiated by finite differences."""
+    for left in (1.0, 0.3, 1e-3):
+        here, step = norm.isf(alpha) * -left, 1e-5 * left
+
+        def log_chance(total, left=left):
+            return norm.logcdf(total / math.sqrt(left))
+
+        bet = (log_chance(here + step) - log_chance(here - step)) / (2 * step)
+        assert aimed_growth(alpha, np.array(left)) == pytest.approx(bet**2 / 2, rel=1e-3)
+
+
+def test_close_to_the_normal_interval_where_hits_are_many():
+    rng = np.random.default_rng(5)
+    ratios = []
+    for _ in range(20):
+        sample = rng.random(4000) * (rng.random(4000) < 0.5)
+        interval = betting_interval(sample)
+        ratios.append((interval.upper - interval.lower) / (3.92 * sample.std() / math.sqrt(4000)))
+    assert 1.0 < np.mean(ratios) < 1.2
 
 
 def test_narrower_than_empirical_bernstein_where_both_apply():
