@@ -215,18 +215,20 @@ def parse_sampling(text: str) -> Sampling:
         raise InvalidInput(f"no sampling measure can be read from {text!r}") from None
 
 
-def rounded(parameters: ArrayLike) -> np.ndarray:
-    """The parameters of a measure to BITS significant bits, in their shape.
+TABLE_BITS, THETA_BITS = 20, 10
+"""Significant bits of computed tables, and of a theta that a search finds: near a flat minimum a
+search ends elsewhere, by as much as its own tolerance, if its objective differs in the last bit."""
+
+
+def rounded(parameters: ArrayLike, bits: int) -> np.ndarray:
+    """The parameters of a measure to so many significant bits, in their shape.
 
     Any measure is valid; these have the same parameters on every processor, unless a computed one
-    lies within its rounding errors of the middle between two of them.
+    lies within its own error of the middle between two of them.
     """
     mantissa, exponent = np.frexp(np.asarray(parameters, dtype=np.float64))
-    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, BITS)), exponent - BITS))
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits))
 
-
-BITS = 20
-"""Significant bits of a computed parameter."""
 
 LARGEST_PSI = 1e6
 """Largest psi(theta) of one round; beyond, a weight e^{psi - theta loss} has no correct digits."""

@@ -55,7 +55,7 @@ def test_kinds_of_measures_have_draws_of_their_own():
 
 def test_rounded_numbers_have_twenty_bits_and_are_near():
     numbers = np.array([0.0, -0.1, 1e-300, 3.0, np.pi * 1e9, 2.0**20 + 0.49])
-    kept = rounded(numbers)
+    kept = rounded(numbers, 20)
     mantissas = np.ldexp(np.frexp(kept)[0], 20)
     assert (mantissas == np.round(mantissas)).all()
     assert (np.abs(kept - numbers) <= 2.0**-20 * np.abs(numbers)).all()
@@ -76,13 +76,20 @@ def test_computed_measures_do_not_move_with_the_last_bits_of_their_search(method
 
     before = found()
 
-    def nudged_first(parameters):
-        return rounded(np.nextafter(parameters, np.inf))
+    def nudged_first(parameters, bits):
+        return rounded(np.nextafter(parameters, np.inf), bits)
 
     for module in (selection, steering, pilot, covering):
         monkeypatch.setattr(module, "rounded", nudged_first)
     assert found() == before
+    # nor with the last bits of what the search minimises
+    for module in (selection, pilot, covering):
+        bound = module.delta_log_bound
+        monkeypatch.setattr(
+            module, "delta_log_bound", lambda *at, bound=bound: bound(*at) * (1.0 + 2.0**-52)
+        )
+    assert found() == before
     # without the rounding the measure moves
     for module in (selection, steering, pilot, covering):
-        monkeypatch.setattr(module, "rounded", lambda parameters: np.nextafter(parameters, np.inf))
+        monkeypatch.setattr(module, "rounded", lambda number, bits: np.nextafter(number, np.inf))
     assert found() != before

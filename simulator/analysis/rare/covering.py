@@ -15,7 +15,7 @@ import scipy
 from simulator.analysis.estimation import delta_log_bound
 from simulator.engine.block import covering_engine
 from simulator.engine.enumerated.moments import Moments
-from simulator.engine.sampling import Covering, rounded
+from simulator.engine.sampling import THETA_BITS, Covering, rounded
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import NotApplicable
 
@@ -73,4 +73,4 @@ def _least(objective: Callable[[float], float], epsilon: float, moments: Moments
         objective, bounds=(0.5 * low, high), method="bounded", options={"xatol": 0.01 * high}
     )
     least = found.x if found.fun <= min(here, ahead) else (low if here <= ahead else high)
-    return float(rounded(least))
+    return float(rounded(least, THETA_BITS))

@@ -19,7 +19,7 @@ from simulator.analysis.estimation.weighted import log_excess
 from simulator.analysis.rare.rehearsal import STEP, Psi, Rehearsal, plain
 from simulator.analysis.rare.rehearsals import Rehearsals
 from simulator.engine.outcomes.log_mean import LogMean
-from simulator.engine.sampling import Tilted, rounded
+from simulator.engine.sampling import THETA_BITS, Tilted, rounded
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput, Refusal
 from simulator.foundations.stages import in_stages
@@ -48,7 +48,7 @@ def pilot_tilt(
     laws = laws_of_elite(rehearsals.plain())
     theta = 0.0
     for _ in in_stages(range(STEPS), "finding a tilt, at most"):
-        theta = float(rounded(max(typical_theta(laws, epsilon), 1.25 * theta)))
+        theta = float(rounded(max(typical_theta(laws, epsilon), 1.25 * theta), THETA_BITS))
         try:
             played = rehearsals.play(Tilted(theta))
         except InvalidInput:  # the weights would have no digits left

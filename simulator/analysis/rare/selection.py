@@ -23,7 +23,15 @@ from simulator.analysis.rare.rehearsal import plain
 from simulator.analysis.rare.rehearsals import Rehearsals
 from simulator.analysis.rare.steering import aim, steer
 from simulator.engine.outcomes.log_mean import MINIMUM_HITS
-from simulator.engine.sampling import Covering, Guarded, RoundByRound, Sampling, Tilted, rounded
+from simulator.engine.sampling import (
+    THETA_BITS,
+    Covering,
+    Guarded,
+    RoundByRound,
+    Sampling,
+    Tilted,
+    rounded,
+)
 from simulator.engine.specification import Specification
 from simulator.engine.weight_bounds import psi_bound_at, total_psi_bound
 from simulator.foundations.errors import NotApplicable, Refusal
@@ -166,7 +174,7 @@ def guarded(s: Specification, b: int, epsilon: float, beside: RoundByRound) -> S
     while log_bound(2.0 * high) < log_bound(high) and high < 1e5:
         high *= 2.0
     found = scipy.optimize.minimize_scalar(log_bound, bounds=(0.0, 2.0 * high), method="bounded")
-    return Guarded(beside, float(rounded(found.x)), GUARD)
+    return Guarded(beside, float(rounded(found.x, THETA_BITS)), GUARD)
 
 
 def bounded_in_advance(rehearsals: Rehearsals, tilted: Tilted, epsilon: float) -> bool:

@@ -26,7 +26,15 @@ from simulator.analysis.rare.pilot import (
 from simulator.analysis.rare.rehearsal import Rehearsal, plain
 from simulator.analysis.rare.rehearsals import Rehearsals
 from simulator.engine.outcomes.loss_sample import excess
-from simulator.engine.sampling import RoundByRound, Steered, Tilted, phase_of, rounded
+from simulator.engine.sampling import (
+    TABLE_BITS,
+    THETA_BITS,
+    RoundByRound,
+    Steered,
+    Tilted,
+    phase_of,
+    rounded,
+)
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Refusal
 from simulator.foundations.stages import in_stages
@@ -115,7 +123,7 @@ def aim(
             laws = laws_of_elite(played)
             with contextlib.suppress(Refusal):
                 theta = typical_theta(laws, found) if step else theta_of_delta(laws, delta)
-                sampling = Tilted(float(rounded(theta)))
+                sampling = Tilted(float(rounded(theta, THETA_BITS)))
                 played = rehearsals.play(sampling)
                 continue
         if found <= level:
@@ -184,7 +192,7 @@ def quantised(thetas: np.ndarray, span: tuple[float, float]) -> Steered:
 
     Cells that differ by rounding errors alone then have the same level.
     """
-    thetas, (low, high) = rounded(thetas), rounded(span).tolist()
-    levels = np.unique(rounded(np.quantile(thetas, np.linspace(0.0, 1.0, LEVELS))))
+    thetas, (low, high) = rounded(thetas, TABLE_BITS), rounded(span, TABLE_BITS).tolist()
+    levels = np.unique(rounded(np.quantile(thetas, np.linspace(0.0, 1.0, LEVELS)), TABLE_BITS))
     edges = 0.5 * (levels[1:] + levels[:-1])
     return Steered(levels, np.searchsorted(edges, thetas).astype(np.int64), (low, high))
