@@ -1,5 +1,7 @@
 """What an audit says beside its verdict: on bits of floats, on samplers, on parts of dicts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,18 @@ def test_bits_of_floats_are_named_with_what_to_do_and_what_lies_beyond():
     assert found.as_dict()["beyond_bits"] == "not violated"
     with pytest.raises(PrivacyViolation, match="Mironov 2012"):
         assert_private(laplace, 0.0, 1.0, claimed=CLAIM, samples=20_000)
+
+
+def test_bits_that_are_found_in_bins_are_named_too():
+    found = audit(laplace, 0.0, 1.0, claimed=CLAIM)
+    assert "[-56, -53)" in found.event.words
+    assert "the lowest bit of the answer that is set is worth 2^n with n in [-56, -53)" in str(found)
+
+
+def test_a_divergence_that_is_not_proved_is_printed_as_such():
+    found = audit_answers([0, 1] * 50, [1, 0] * 50, claimed=CLAIM)
+    said = str(replace(found, divergence="above what is claimed"))
+    assert "divergence: above what is claimed, which these draws do not prove" in said
 
 
 def test_what_is_violated_beyond_the_bits_is_said_at_once():
