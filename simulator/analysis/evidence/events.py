@@ -113,11 +113,16 @@ class Candidates:
     ) -> Candidates:
         """Take thresholds from learned answers, count the held-out ones, and return itself."""
         parts = []
+        # one list for each number of rows: a reader caches what it has read of a list
+        first = {
+            most: [each if most is None else each[:most] for each in (*learned, *held_out)]
+            for most in map(self._rows, self.scores)
+        }
         for i, score in enumerate(self.scores):
-            most = self._rows(score)
-            pooled = np.concatenate([score.of(self.reader, each[:most]) for each in learned])
+            rows = first[self._rows(score)]
+            pooled = np.concatenate([score.of(self.reader, each) for each in rows[:2]])
             thresholds = _thresholds(pooled)
-            values = [np.sort(score.of(self.reader, each[:most])) for each in held_out]
+            values = [np.sort(score.of(self.reader, each)) for each in rows[2:]]
             if isinstance(score, Column) and score.column not in self.reader.learned:
                 # nothing but its thresholds was learned
                 values = [
