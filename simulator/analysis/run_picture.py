@@ -24,7 +24,7 @@ from simulator.analysis.plots import (
 from simulator.analysis.plots.style import BandLike
 from simulator.analysis.result import Result
 from simulator.foundations.errors import Refusal
-from simulator.foundations.wording import count_of
+from simulator.foundations.wording import count_of, printable
 from simulator.theory import BoundOnComposition, Composition, bounds_for, tail_bounds
 
 DRAWN = (
@@ -62,10 +62,12 @@ def picture(result: Result, name: str, confidence: float = 0.95) -> Figure:
         if result.traces:
             _draw_along(panels[2], result)
         figure.suptitle(
-            f"{name} in {s.family}, {count_of(s.rounds, 'round')}, {count_of(s.trials, 'trial')}"
+            f"{printable(name)} in {s.family}, {count_of(s.rounds, 'round')}, "
+            f"{count_of(s.trials, 'trial')}"
             + (f", filter {s.filter}" if s.filter is not None else "")
             + (f" from {s.sampling}, intervals point by point" if result.weights else ""),
             fontsize="medium",
+            parse_math=False,  # the name may hold any character
         )
         legend(figure, columns=3)
     return figure

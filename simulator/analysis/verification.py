@@ -103,7 +103,7 @@ def named_bounds(composition: Composition, names: Iterable[str]) -> list[BoundOn
 
 
 def verify(
-    adversaries: Mapping[str, Callable[..., Any] | str],
+    adversaries: Mapping[str, Callable[..., Any] | str] | str,
     family: Guarantee | str,
     rounds: int,
     trials: int,
@@ -123,7 +123,8 @@ def verify(
 
     Parameters
     ----------
-    adversaries : by name; each must keep to ``family``. Either may be a text, as for ``simulate``.
+    adversaries : by name, or the text of one; each must keep to ``family``. Either may be a text,
+        as for ``simulate``.
     false_alarm : the largest probability that any true bound is reported as violated, and the
         largest probability that any correct likelihood fails.
     bounds : to test; by default :func:`usual_bounds`.
@@ -133,6 +134,8 @@ def verify(
     it declares, and the errors of :func:`simulate` with the adversary's name.
     """
     open_probability("false_alarm", false_alarm)
+    if isinstance(adversaries, str):
+        adversaries = {adversaries: adversaries}
     if isinstance(family, str):
         family = parse_guarantee(family)
     if bounds is None:

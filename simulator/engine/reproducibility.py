@@ -66,10 +66,13 @@ def doubt(specification: Specification, outcome: Outcome) -> str:
     if not differ.size:
         return answers_differ(s, outcome, again)
     trial = int(differ[0])
+    losses = float(outcome.losses[trial]), float(again.losses[trial])
+    before, after = (f"{loss:.6g}" for loss in losses)
+    if before == after:  # the same losses in another order
+        before, after = map(repr, losses)
     return (
         f"{s.name} is not reproducible: trial {trial} of experiment {outcome.experiment} has a "
-        f"loss of {float(outcome.losses[trial]):.6g} and, played again, of "
-        f"{float(again.losses[trial]):.6g}; {likely_cause(s)}"
+        f"loss of {before} and, played again, of {after}; {likely_cause(s)}"
     )
 
 

@@ -14,7 +14,7 @@ from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import finite, nonnegative, positive
 from simulator.theory.bracket import Bracket
-from simulator.theory.filters.families import Filter
+from simulator.theory.filters.families import Filter, parse_filter
 from simulator.theory.laws.base import Floats
 from simulator.worst.game import Game
 from simulator.worst.grid_pass import GridPass, first_level, policy_of, run_pass
@@ -160,7 +160,7 @@ def worst_case(
     *,
     epsilon: float,
     rounds: int | None = None,
-    filter: Filter | OwnFilter | None = None,
+    filter: Filter | OwnFilter | str | None = None,
     experiment: int = 0,
     relation: Relation = ADD_REMOVE,
     tolerance: float = 1e-3,
@@ -174,7 +174,8 @@ def worst_case(
         mechanisms, challenges, finite laws or entries.
     epsilon : >= 0 and finite.
     rounds : how many mechanisms may run; None where a filter ends the game.
-    filter : a filter of this package or a user's (:class:`~simulator.worst.own_filter.OwnFilter`).
+    filter : a filter of this package, its text such as ``"sum:0.3"``, or a user's
+        (:class:`~simulator.worst.own_filter.OwnFilter`).
     experiment : 0 or 1: which experiment's hockey-stick divergence.
     tolerance : stop where the ends are within this of each other, relative to the upper end.
     seconds : after which no finer grid is begun.
@@ -187,6 +188,8 @@ def worst_case(
     """
     epsilon = nonnegative("epsilon", finite("epsilon", epsilon))
     tolerance, seconds = positive("tolerance", tolerance), positive("seconds", seconds)
+    if isinstance(filter, str):
+        filter = parse_filter(filter)
     game = Game(entries(menu, relation), rounds, filter, experiment, relation)
     promise_of(filter)  # raises InvalidInput for an invalid promise before the search
     found = refined(

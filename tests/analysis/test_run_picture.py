@@ -38,6 +38,13 @@ def test_the_panels_hold_what_was_measured_and_what_is_promised():
     assert styles["advanced-tight-mean"] == shared["advanced-tight-mean"]
 
 
+def test_a_title_is_the_name_as_it_is(tmp_path):
+    """Neither read as a formula nor able to move a terminal's cursor."""
+    figure = picture(run_of(PureDP(0.2)), "$\\frac{ \x1b[2J")
+    figure.savefig(tmp_path / "run.png")
+    assert figure.get_suptitle().startswith("$\\frac{ \\x1b[2J in pure:0.2")
+
+
 @pytest.mark.nightly
 def test_without_a_trace_there_are_two_panels_and_of_one_experiment_one_curve():
     result = run_of(GaussianDP(0.3), "fixed-worst-case", experiments=(1,))

@@ -2,11 +2,12 @@
 
 import pytest
 
-from simulator import estimate_rare, simulate, verify
+from simulator import Composition, audit, estimate_rare, simulate, verify, worst_case
 from simulator.adversaries import make
 from simulator.analysis.verification import Check
 from simulator.errors import InvalidInput
 from simulator.theory import PureDP, parse_filter
+from simulator.trials import audit_composition
 
 FAMILY = PureDP(0.2)
 
@@ -39,6 +40,21 @@ def test_rare_events_and_checks_take_texts():
     assert event.delta == made.delta
     (*checks,) = verify({"mine": "press-when-ahead"}, "pure:0.2", 3, 50, jobs=1)
     assert all(isinstance(check, Check) for check in checks)
+
+
+def test_searches_audits_and_compositions_take_texts():
+    menu = "randomized-response:0.1"
+    found = worst_case(menu, filter="sum:0.3", epsilon=0.1)
+    assert found.delta == worst_case(menu, filter=parse_filter("sum:0.3"), epsilon=0.1).delta
+    assert verify("press-when-ahead", "pure:0.2", 3, 50, jobs=1)[0].adversary == "press-when-ahead"
+    assert audit(lambda bit: bit, 0, 1, claimed="pure:0.1", samples=500).claimed == PureDP(0.1)
+    played = audit_composition(
+        "press-when-ahead", "pure:0.2", 3, claimed="pure:0.6", samples=500, filter="sum:0.6"
+    )
+    assert played.verdict == "not violated"
+    assert Composition.repeat("pure:0.1", 3) == Composition.of((PureDP(0.1), 3))
+    with pytest.raises(InvalidInput, match="a round has a guarantee, as"):
+        Composition.repeat(0.1, 3)
 
 
 def test_a_text_that_names_nothing_is_refused():

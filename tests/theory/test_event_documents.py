@@ -213,6 +213,8 @@ def test_a_sample_drawn_with_replacement_keeps_what_its_theorem_says():
     assert part.guarantees[0].delta == pytest.approx(promise.delta, rel=1e-12)
     assert not account.exact
     assert account.epsilon(0.01).lower == 0.0 < account.epsilon(0.01).upper
+    with pytest.raises(NotApplicable, match=r"no finite epsilon holds at delta 1e-05: the loss is"):
+        account.epsilon(1e-5)
     with pytest.raises(NotApplicable, match="under replace-one only, not under add-remove"):
         assert events.from_dp_accounting(drawn).rounds
     gaussian = dp("SampledWithReplacementDpEvent", source_dataset_size=100, sample_size=7,

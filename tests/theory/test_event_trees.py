@@ -25,6 +25,7 @@ from simulator.theory import (
     events,
 )
 from simulator.theory.bounds.composition import Composition
+from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account
 from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 
@@ -98,11 +99,13 @@ def test_promises_compose_as_the_worst_of_their_family():
 
 def test_a_promise_without_a_law_leaves_the_bounds():
     account = Account(events.compose(TRAINING, events.promise("renyi:2.0,0.01,16.0,0.1")))
+    rows = {row.name: row for row in account.compare(delta=1e-6)}
+    assert account.epsilon(1e-6) == Bracket(0.0, min(row.answer.upper for row in rows.values()))
+    assert Account().then("zcdp:0.1").delta(2.0).upper <= math.exp(-(1.9**2) / 0.4)
     with pytest.raises(
         NotApplicable, match=r"event.events\[1\] \(promise\): no law is known, only"
     ):
-        account.epsilon(1e-6)
-    rows = {row.name: row for row in account.compare(delta=1e-6)}
+        account.directions()
     assert "privacy-loss-distribution" not in rows
     assert rows["rdp-canonne-kamath-steinke"].answer.upper < 10
     with pytest.raises(NotApplicable, match="no law is known"):

@@ -46,12 +46,14 @@ class Event:
     def bit(self) -> str:
         """The event as text; for the lowest bit of a float, which bit that is."""
         start = "log2 of the lowest bit of "
-        text = self.words
-        if not text.startswith(start) or not isinstance(self.score, Column):
+        score, text = self.score, self.words
+        if not text.startswith(start) or not isinstance(score, Column | Binned):
             return text
-        subject = self.score.text.removeprefix(start)
+        bit = f"the lowest bit of {score.text.removeprefix(start)} that is set is worth"
+        if isinstance(score, Binned):
+            return f"{bit} 2^n with n{text.removeprefix(score.text)}"
         sort = "at least" if self.side == ">=" else "less than"
-        return f"the lowest bit of {subject} that is set is worth {sort} 2^{self.threshold:.0f}"
+        return f"{bit} {sort} 2^{self.threshold:.0f}"
 
     def hits_by(self, b: int) -> int:
         """How many answers on input ``b`` fell into it."""
@@ -111,11 +113,16 @@ class Candidates:
     ) -> Candidates:
         """Take thresholds from learned answers, count the held-out ones, and return itself."""
         parts = []
+        # one list for each number of rows: a reader caches what it has read of a list
+        first = {
+            most: [each if most is None else each[:most] for each in (*learned, *held_out)]
+            for most in map(self._rows, self.scores)
+        }
         for i, score in enumerate(self.scores):
-            most = self._rows(score)
-            pooled = np.concatenate([score.of(self.reader, each[:most]) for each in learned])
+            rows = first[self._rows(score)]
+            pooled = np.concatenate([score.of(self.reader, each) for each in rows[:2]])
             thresholds = _thresholds(pooled)
-            values = [np.sort(score.of(self.reader, each[:most])) for each in held_out]
+            values = [np.sort(score.of(self.reader, each)) for each in rows[2:]]
             if isinstance(score, Column) and score.column not in self.reader.learned:
                 # nothing but its thresholds was learned
                 values = [

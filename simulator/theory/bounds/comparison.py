@@ -79,12 +79,8 @@ class EpsilonAt:
             found = Bracket(largest, math.inf if _infinite_mass(rounds) else largest)
         else:
             found = compose_laws(rounds, tolerance).epsilon(self.delta)
-        if math.isinf(found.upper) and self.delta > 0.0 and _infinite_mass(rounds) < self.delta:
-            raise NotApplicable(f"{TRUTH}: the loss cannot be composed numerically that far out")
         if math.isinf(found.upper):
-            lost = _infinite_mass(rounds)
-            why = f"is infinite with probability {lost:.3g}" if lost else "has no largest value"
-            raise NotApplicable(f"no finite epsilon holds at delta {self.delta!r}: the loss {why}")
+            raise no_finite_epsilon(rounds, self.delta)
         return found
 
 
@@ -117,6 +113,15 @@ def _tolerance(rounds: Laws) -> float:
 def _infinite_mass(rounds: Laws) -> float:
     """The probability that the loss of some round is infinite."""
     return -math.expm1(math.fsum(n * math.log1p(-law.infinite_mass) for law, n in rounds))
+
+
+def no_finite_epsilon(rounds: Laws, delta: float) -> NotApplicable:
+    """The reason why the composed loss has no finite epsilon at ``delta``."""
+    lost = _infinite_mass(rounds)
+    if lost < delta:
+        return NotApplicable(f"{TRUTH}: the loss cannot be composed numerically that far out")
+    why = f"is infinite with probability {lost:.3g}" if lost else "has no largest value"
+    return NotApplicable(f"no finite epsilon holds at delta {delta!r}: the loss {why}")
 
 
 def question_of(delta: float | None, epsilon: float | None) -> Question:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from simulator.foundations.errors import InvalidInput
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 from simulator.theory.parameters import count
 
 
@@ -22,17 +22,21 @@ class Composition:
     parts: tuple[tuple[Guarantee, int], ...]
 
     @classmethod
-    def of(cls, *parts: tuple[Guarantee, int]) -> Composition:
-        """``Composition.of((PureDP(0.1), 500), (PureDP(0.2), 300))``; raises InvalidInput."""
+    def of(cls, *parts: tuple[Guarantee | str, int]) -> Composition:
+        """``Composition.of((PureDP(0.1), 500), ("pure:0.2", 300))``; raises InvalidInput."""
         counts: Counter[Guarantee] = Counter()
         for guarantee, rounds in parts:
+            if isinstance(guarantee, str):
+                guarantee = parse_guarantee(guarantee)
+            if not isinstance(guarantee, Guarantee):
+                raise InvalidInput(f"a round has a guarantee, as PureDP(0.1), not {guarantee!r}")
             counts[guarantee] += count("rounds", rounds)
         if not counts:
             raise InvalidInput("a composition needs at least one round")
         return cls(tuple(sorted(counts.items(), key=lambda part: str(part[0]))))
 
     @classmethod
-    def repeat(cls, guarantee: Guarantee, rounds: int) -> Composition:
+    def repeat(cls, guarantee: Guarantee | str, rounds: int) -> Composition:
         """The same guarantee in every one of ``rounds`` rounds."""
         return cls.of((guarantee, rounds))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from simulator.theory.bounds.comparison import (
     Question,
     Row,
     check_reach,
+    no_finite_epsilon,
     question_of,
     table,
     theorem_row,
@@ -125,12 +127,31 @@ class Account:
         return (one,) if symmetric else (one, one.reversed())
 
     def epsilon(self, delta: float, tolerance: float = _TOLERANCE) -> Bracket:
-        """Certified ends of the least epsilon at ``delta`` in [1e-300, 1)."""
-        return self._worse([pld.epsilon(delta) for pld in self.directions(tolerance)])
+        """Certified ends of the least epsilon at ``delta`` in [1e-300, 1).
+
+        Where a promise has no law, such as ``zcdp:0.1``, the upper end is the tightest bound of
+        :meth:`compare`. Raises NotApplicable where the promises leave epsilon without an upper end.
+        """
+        if not self._has_laws:
+            return self._tightest(delta=delta)
+        found = self._worse([pld.epsilon(delta) for pld in self.directions(tolerance)])
+        if found.lower == 0.0 and math.isinf(found.upper):
+            raise no_finite_epsilon(self.laws, delta)
+        return found
 
     def delta(self, epsilon: float, tolerance: float = _TOLERANCE) -> Bracket:
-        """Certified ends of delta at a finite ``epsilon``."""
+        """Certified ends of delta at a finite ``epsilon``, by the bounds where there is no law."""
+        if not self._has_laws:
+            return self._tightest(epsilon=epsilon)
         return self._worse([pld.delta(epsilon) for pld in self.directions(tolerance)])
+
+    @property
+    def _has_laws(self) -> bool:
+        return all(part.law is not None for part in self.rounds)
+
+    def _tightest(self, **point: float) -> Bracket:
+        """The bracket of the tightest upper end among the bounds; nothing is certain below it."""
+        return Bracket(0.0, min(row.answer.upper for row in self.compare(**point)))
 
     def _worse(self, found: list[Bracket]) -> Bracket:
         largest = Bracket.largest(found)

@@ -23,7 +23,7 @@ from simulator.foundations.validation import (
     probability_below_one,
     whole,
 )
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 from simulator.trials.auditing.defaults import CONFIDENCE, SAMPLES
 from simulator.trials.auditing.patterns import Neighbours, patterns
 from simulator.trials.auditing.result import AuditResult
@@ -46,7 +46,7 @@ def audit(
     input_0: Any = None,
     input_1: Any = None,
     *,
-    claimed: Guarantee,
+    claimed: Guarantee | str,
     samples: int = SAMPLES,
     confidence: float = CONFIDENCE,
     seed: int = 0,
@@ -71,7 +71,7 @@ def audit(
     sample : ``sample(input, n, rng)`` returns n answers, ``sample(input, rng)`` or
         ``sample(input)`` one. An answer may be any object; an exception is an answer.
     input_0, input_1 : neighbouring inputs of ``sample``.
-    claimed : the guarantee, in both directions.
+    claimed : the guarantee, in both directions, or its text such as "pure:0.1".
     samples : at most so many draws per input, over all pairs.
     confidence : a verdict "violated" is false with probability at most 1 - confidence, and each
         bound holds with probability confidence, whenever the audit stops.
@@ -121,7 +121,7 @@ def audit_answers(
     answers_0: Answers,
     answers_1: Answers,
     *,
-    claimed: Guarantee,
+    claimed: Guarantee | str,
     confidence: float = CONFIDENCE,
     delta: float | None = None,
     epsilon: float | None = None,
@@ -162,7 +162,7 @@ def reader_for(bits: bool) -> ReaderOf:
 
 def prepared(
     source: AnswerSource,
-    claimed: Guarantee,
+    claimed: Guarantee | str,
     *,
     samples: int,
     confidence: float,
@@ -173,6 +173,8 @@ def prepared(
     stop_early: bool,
 ) -> Search:
     """The search with all its parameters checked."""
+    if isinstance(claimed, str):
+        claimed = parse_guarantee(claimed)
     if not isinstance(claimed, Guarantee):
         raise InvalidInput(f"claimed must be a guarantee such as PureDP(0.1), not {claimed!r}")
     confidence = open_probability("confidence", confidence)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from simulator.adversaries.loading import game_of
 from simulator.analysis.evidence.float_features import bit_features, digit_features
 from simulator.analysis.evidence.training_draws import ReaderOf
 from simulator.analysis.result import Result
@@ -15,7 +16,7 @@ from simulator.engine.specification import Specification
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
 from simulator.runner.play import checked_jobs
-from simulator.theory.filters.families import Filter
+from simulator.theory.filters.families import Filter, parse_filter
 from simulator.theory.guarantees.families import Guarantee
 from simulator.trials.auditing.audit import audit_answers, prepared
 from simulator.trials.auditing.defaults import CONFIDENCE
@@ -28,16 +29,16 @@ SAMPLES = 100_000
 
 
 def audit_composition(
-    adversary: Callable[..., Any],
-    family: Guarantee,
+    adversary: Callable[..., Any] | str,
+    family: Guarantee | str,
     rounds: int,
     *,
-    claimed: Guarantee,
+    claimed: Guarantee | str,
     samples: int = SAMPLES,
     confidence: float = CONFIDENCE,
     seed: int = 0,
     relation: Relation = ADD_REMOVE,
-    filter: Filter | None = None,
+    filter: Filter | str | None = None,
     jobs: int | None = None,
     delta: float | None = None,
     epsilon: float | None = None,
@@ -63,9 +64,10 @@ def audit_composition(
     InvalidInput, Breach : as ``simulate``; also if every answer is an exception.
     """
     checked_jobs(jobs)
-    specification = Specification(
-        adversary, family, rounds, samples, seed, relation=relation, filter=filter
-    )
+    if isinstance(filter, str):
+        filter = parse_filter(filter)
+    game = game_of(adversary, family, rounds)
+    specification = Specification(*game, rounds, samples, seed, relation=relation, filter=filter)
     source = PlayedViews(specification, jobs)
     search = prepared(
         source,
@@ -84,7 +86,7 @@ def audit_composition(
 def audit_views(
     result: Result,
     *,
-    claimed: Guarantee,
+    claimed: Guarantee | str,
     confidence: float = CONFIDENCE,
     delta: float | None = None,
     epsilon: float | None = None,

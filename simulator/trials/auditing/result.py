@@ -156,7 +156,9 @@ class AuditResult:
                 f"  {event.hits_0} of {event.draws} on input 0, {event.hits_1} of {event.draws} "
                 f"on input 1 ({event.probability_0:.4g} and {event.probability_1:.4g})"
             )
-        lines += [f"divergence: {self.divergence}"] if self.divergence else []
+        if self.divergence:
+            unproved = "" if self.violated else ", which these draws do not prove"
+            lines.append(f"divergence: {self.divergence}{unproved}")
         lines += self.advice()
         lines.append(
             f"epsilon >= {self.epsilon:.4g} at delta {self.at_delta:g}; "

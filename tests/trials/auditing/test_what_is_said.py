@@ -1,8 +1,12 @@
 """What an audit says beside its verdict: on bits of floats, on samplers, on parts of dicts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from simulator.analysis.evidence import irregular
+from simulator.analysis.evidence.irregular import _Batch as Batch
 from simulator.theory import PureDP
 from simulator.trials import audit, audit_answers
 from simulator.trials.auditing.fixed_size_tests import Power
@@ -38,6 +42,18 @@ def test_bits_of_floats_are_named_with_what_to_do_and_what_lies_beyond():
         assert_private(laplace, 0.0, 1.0, claimed=CLAIM, samples=20_000)
 
 
+def test_bits_that_are_found_in_bins_are_named_too():
+    found = audit(laplace, 0.0, 1.0, claimed=CLAIM)
+    assert "[-56, -53)" in found.event.words
+    assert "lowest bit of the answer that is set is worth 2^n with n in [-56, -53)" in str(found)
+
+
+def test_a_divergence_that_is_not_proved_is_printed_as_such():
+    found = audit_answers([0, 1] * 50, [1, 0] * 50, claimed=CLAIM)
+    said = str(replace(found, divergence="above what is claimed"))
+    assert "divergence: above what is claimed, which these draws do not prove" in said
+
+
 def test_what_is_violated_beyond_the_bits_is_said_at_once():
     def twice_the_claim(value, n, rng):
         return value + rng.laplace(0.0, 2.0, n)
@@ -64,6 +80,17 @@ def test_other_violations_say_nothing_of_bits():
 def test_bits_are_not_looked_at_inside_dicts_where_that_is_said():
     assert not audit(in_a_dict, 0, 1, claimed=CLAIM, samples=20_000, bits=False).violated
     assert audit(in_a_dict, 0, 1, claimed=CLAIM, samples=20_000).by_bits
+
+
+def test_irregular_answers_are_taken_apart_once_for_all_columns(monkeypatch):
+    made = []
+    monkeypatch.setattr(irregular, "_Batch", lambda answers: made.append(0) or Batch(answers))
+
+    def sample(value, rng):
+        return {"who": [value + rng.laplace(0.0, 10.0), "some"]}
+
+    audit(sample, 0, 1, claimed=CLAIM, samples=3000, bits=False)
+    assert 0 < len(made) <= 24
 
 
 @pytest.mark.nightly
