@@ -100,7 +100,7 @@ def caution(strong, weak):
     """The weak challenge while the last three answers, kept in a list, are for Alice."""
 
     def adversary(coins):
-        heard: list[float] = []
+        heard = []
         while True:
             careful = len(heard) >= 3 and min(heard[-3:]) > 0.5
             heard.append((yield weak if careful else strong))

@@ -149,9 +149,10 @@ class Account:
     def _has_laws(self) -> bool:
         return all(part.law is not None for part in self.rounds)
 
-    def _tightest(self, **point: float) -> Bracket:
+    def _tightest(self, *, delta: float | None = None, epsilon: float | None = None) -> Bracket:
         """The bracket of the tightest upper end among the bounds; nothing is certain below it."""
-        return Bracket(0.0, min(row.answer.upper for row in self.compare(**point)))
+        rows = self.compare(delta=delta, epsilon=epsilon)
+        return Bracket(0.0, min(row.answer.upper for row in rows))
 
     def _worse(self, found: list[Bracket]) -> Bracket:
         largest = Bracket.largest(found)
