@@ -92,7 +92,7 @@ def aimed_growth(alpha: float, left: Floats) -> Floats:
 
     Against the candidate at which a normal sum just passes its quantile z at the end, the optimal
     bet for reaching 1/α by then is φ(y)/(Φ(y) sqrt(left n v)) at y = -z sqrt(left), the hedge of a
-    digital option (Browne 1999, Theorem 3.1): its square is 2 g/(n v).
+    digital option (Kulldorff 1993; Browne 1999): its square is 2 g/(n v).
     """
     y = scipy.special.ndtri(alpha) * np.sqrt(left)
     log_ratio = -0.5 * y**2 - 0.5 * math.log(2.0 * math.pi) - scipy.special.log_ndtr(y)
