@@ -119,7 +119,7 @@ def steady(coins):
         for line in dpcompose(*asked, "--keep", "summary").out.splitlines()
         if line.startswith("The losses were counted")
     ]
-    found = re.fullmatch(r".* by (\S+) at most, of delta\(epsilon\) by (\S+)", line)
+    found = re.fullmatch(r".* by (\S+) at most, and of delta\(epsilon\) by (\S+)", line)
     for printed, known in zip(map(float, found.groups()), most):
         assert known <= printed <= 1.1 * known  # two digits, rounded up
     plain = dpcompose(*asked)
