@@ -14,6 +14,7 @@ from simulator.adversaries.people import ALICE
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import numeral, positive
+from simulator.foundations.wording import did_you_mean
 from simulator.mechanisms import (
     Free,
     Gaussian,
@@ -80,9 +81,10 @@ def parse_entry(text: str) -> Entry:
     """
     word, colon, values = text.strip().partition(":")
     if word not in NAMES or not colon:
+        near = "" if word in NAMES else did_you_mean(word, NAMES)
         raise InvalidInput(
-            f"unknown menu entry {text!r}; write one of {', '.join(NAMES)} with its parameter, as "
-            "laplace:0.1"
+            f"unknown menu entry {text!r}{near}; write one of {', '.join(NAMES)} with its "
+            "parameter, as laplace:0.1"
         )
     if word == "approx":
         numbers = _numbers(values, text)

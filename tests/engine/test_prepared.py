@@ -277,6 +277,25 @@ def ever_new(kind, low, high):
     return adversary
 
 
+class Threefold(Database):
+    """It equals a plain database, and counts every record three times."""
+
+    def count_of(self, record):
+        return 3 * super().count_of(record)
+
+
+def test_a_database_of_a_users_class_is_no_plain_one_that_it_equals():
+    threefold = Threefold({"alice": 1, "others": 3}), Threefold({"others": 3})
+
+    def adversary(coins):
+        yield WITHOUT, EVERYONE, Laplace(ALICE, 0.2)
+        yield *threefold[::-1], Laplace(ALICE, 0.2)
+
+    assert threefold[0] == EVERYONE
+    with pytest.raises(Breach, match=r"round 2, trial 0: .* this pair moves it by 3"):
+        play(adversary, rounds=2)
+
+
 def test_a_subclass_of_a_user_is_played_by_its_own_pair_and_row():
     def doubled(query, epsilon):
         return Laplace(query, 2.0 * epsilon)

@@ -119,7 +119,7 @@ def test_a_picture_is_written(dpcompose, tmp_path):
     [
         ((), "--menu or --family"),
         (("--menu", "laplace:0.1", "--family", "pure:0.1"), "--menu or --family"),
-        (("--menu", "laplac:0.1"), "unknown menu entry 'laplac:0.1'"),
+        (("--menu", "laplac:0.1"), "unknown menu entry 'laplac:0.1'; did you mean laplace?"),
         (("--menu", "laplace:-1"), "must be above 0"),
         (("--menu", "laplace:nan"), "must be finite"),
         (("--menu", "randomized-response:0.2..0.1"), "low <= high"),

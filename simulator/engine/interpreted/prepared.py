@@ -211,14 +211,15 @@ class Prepared:
         admitted = self.by_objects.get(key)
         if admitted is not None:
             return admitted
-        value = kind, query, database_0, database_1
+        # databases of a user's class may equal plain ones, and answer otherwise
+        value = kind, type(database_0), type(database_1), query, database_0, database_1
         try:
             admitted = self.by_value.get(value)
         except TypeError:  # not hashable
             return None
         if admitted is not None:
             del self.by_objects[admitted.key]
-        elif is_fixed(value[1:]):
+        elif is_fixed(value[3:]):
             self.make_room()
             admitted = self.by_value[value] = Admitted()
         else:
