@@ -6,13 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from simulator import simulate
 from simulator.adversaries import make
 from simulator.analysis.rare import covering, pilot, selection, steering
 from simulator.analysis.rare.rehearsals import Rehearsals
 from simulator.analysis.rare.selection import Question, chosen
+from simulator.engine import specification
 from simulator.engine.block import play_block
 from simulator.engine.sampling import Covering, Guarded, Steered, Tilted, rounded
 from simulator.engine.specification import Specification
+from simulator.foundations.errors import InvalidInput
 from simulator.theory import PureDP
 
 FAMILY = PureDP(0.2)
@@ -93,3 +96,20 @@ def test_computed_measures_do_not_move_with_the_last_bits_of_their_search(method
     for module in (selection, steering, pilot, covering):
         monkeypatch.setattr(module, "rounded", lambda number, bits: np.nextafter(number, np.inf))
     assert found() != before
+
+
+def test_a_stored_run_with_draws_of_another_kind_is_refused(tmp_path, monkeypatch):
+    def stored(name, sampling):
+        adversary = make("press-when-ahead", FAMILY, 5)
+        simulate(
+            adversary, FAMILY, 5, 20, seed=1, sampling=sampling, jobs=1, progress=False,
+            out=tmp_path / name,
+        )  # fmt: skip
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr(specification, "DRAWS", "seeded otherwise")
+        stored("tilted", Tilted(1.0))
+        stored("plain", None)
+    stored("plain", None)  # plain draws are the same
+    with pytest.raises(InvalidInput, match='draws: "seeded otherwise" there'):
+        stored("tilted", Tilted(1.0))

@@ -15,8 +15,7 @@ Two choices make it fast and sharp for rare events:
 * the size of a bet maximises the probability that the wealth against the limit reaches 1/α by the
   last trial (Kulldorff 1993; Browne 1999), for jumps of the size seen so far (a Poisson
   approximation; the Gaussian one is its limit for many hits). The choice affects only the width:
-  any predictable bet is valid. With many hits the limit is some 5% further from the mean than the
-  normal quantile.
+  any predictable bet is valid.
 
 λ does not depend on m but for the cap that keeps wealth positive, so wealth is monotone in m and
 the surviving candidates form an interval.
