@@ -83,7 +83,7 @@ def run(
                     "trust=True, or name another folder"
                 )
         missing = gathered.missing()
-        with resumable(store, missing):
+        with resumable(store, missing, s.block_size):
             compile_seconds = compiled(s, bar) if missing else 0.0
         left = sum(s.trials_in(block) for _, block in missing) * s.rounds
         if line := crowded(s, jobs, len(missing)):
@@ -145,7 +145,10 @@ def played(
     """Play blocks; yield each one when it is stored, and print doubts at the end."""
     s = specification
     doubts: dict[str, str] = {}
-    with resumable(store, missing), contextlib.closing(outcomes(s, missing, jobs)) as finished:
+    with (
+        resumable(store, missing, s.block_size),
+        contextlib.closing(outcomes(s, missing, jobs)) as finished,
+    ):
         for outcome in finished:
             if outcome.doubt:
                 doubts.setdefault(outcome.doubt.partition(":")[0], outcome.doubt)
@@ -166,14 +169,18 @@ def played(
         bar.notice(line)
 
 
-def stored_line(store: RunStore | None, missing: Sequence[Key]) -> str:
+def stored_line(store: RunStore | None, missing: Sequence[Key], block_size: int) -> str:
     """A line on what an interrupted play has stored, and how to resume it."""
     if store is None:
         return "nothing is stored: name a folder (--out, or out=) to resume from next time"
-    total = store.count() + sum(not store.holds(*key) for key in missing)
-    return (
-        f"{store.count()} of {total} blocks are stored in {store.folder}; the same command resumes "
-        "from there"
+    found = store.count()
+    total = found + sum(not store.holds(*key) for key in missing)
+    line = f"{found} of {total} blocks are stored in {store.folder}; "
+    if found or block_size == 1:
+        return line + "the same command resumes from there"
+    return line + (
+        f"a block has up to {block_size} trials: --block-size, or block_size=, makes smaller ones, "
+        "which are stored sooner (with other draws)"
     )
 
 
@@ -200,10 +207,10 @@ def noting(line: Callable[[], str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def resumable(store: RunStore | None, missing: Sequence[Key]) -> Iterator[None]:
+def resumable(store: RunStore | None, missing: Sequence[Key], block_size: int) -> Iterator[None]:
     """Add to an interruption, or to the loss of a cluster, what is stored and how to resume."""
     try:
-        with noting(partial(stored_line, store, missing)):
+        with noting(partial(stored_line, store, missing, block_size)):
             yield
     except ClusterLost as lost:
         if store is None:

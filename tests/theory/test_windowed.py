@@ -377,7 +377,7 @@ def test_a_row_that_misses_its_tolerance_says_by_how_much(monkeypatch):
     rounds = [(subsampled_gaussian(1.0, 0.1), 5)]
     row = comparison.true_row(comparison.EpsilonAt(1e-5), rounds, both=True)
     assert "apart" not in row.source
-    monkeypatch.setattr(comparison, "GRID_TOLERANCE", 1e-12)
+    monkeypatch.setattr(comparison, "grid_tolerance", lambda laws: 1e-12)
     row = comparison.true_row(comparison.EpsilonAt(1e-5), rounds, both=True)
     relative = row.answer.width / row.answer.upper
     assert row.source.endswith(f"the ends are {relative:.2g} apart, relatively")

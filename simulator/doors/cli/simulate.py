@@ -45,6 +45,13 @@ if TYPE_CHECKING:
     default=0,
     help="Print so many trials of each experiment, round by round.",
 )
+@click.option(
+    "--block-size",
+    type=int,
+    default=0,
+    help="Trials that are drawn and stored together; a smaller block is stored sooner. Another "
+    "size gives other draws.  [default: by the number of rounds]",
+)
 @click.option("--trace", is_flag=True, help="Record the loss along the rounds, for the picture.")
 @options.plot
 @options.table
@@ -74,6 +81,7 @@ def simulate(
     filter_text: str | None,
     out: str | None,
     keep_views: int,
+    block_size: int,
     trace: bool,
     plot: Path | None,
     table: Path | None,
@@ -123,7 +131,7 @@ def simulate(
     played: dict[str, Any] = {
         "seed": seed, "relation": options.relation_of(relation), "jobs": jobs, "keep": keep,
         "filter": None if filter_text is None else parse_filter(filter_text),
-        "keep_views": keep_views, "trace": trace,
+        "keep_views": keep_views, "trace": trace, "block_size": block_size,
     }  # fmt: skip
     if part is not None and (trials is None or seconds is not None):
         raise InvalidInput(

@@ -18,7 +18,7 @@ from simulator.engine.compiled.menu import Menu, no_filter
 from simulator.engine.enumerated.automaton import Automaton, Leaves, Out, leaves_of, same
 from simulator.engine.enumerated.decisions import RoundMatters
 from simulator.engine.enumerated.state_count import INSTEAD, Census
-from simulator.engine.enumerated.tracing import Way, ways, with_signs
+from simulator.engine.enumerated.tracing import Way, key_of_state, ways
 from simulator.engine.reproducibility import comparable, global_states
 from simulator.foundations.errors import Breach, NotApplicable
 from simulator.foundations.stages import in_stages
@@ -90,7 +90,7 @@ class _Enumeration:
 
         def arrive(way: Way, spent: Any, i: int) -> int:
             key = way.state, self._entry(way.move, way.parameter), spent
-            node = numbers.setdefault(with_signs(key), len(numbers))
+            node = numbers.setdefault(key_of_state(key), len(numbers))
             self.census.count(i, node == len(first_round))
             if node == len(first_round):
                 first_round.append(self.rounds)
@@ -142,7 +142,7 @@ class _Enumeration:
 
         def arrive(way: Way, spent: Any, i: int) -> int:
             key = way.state, self._entry(way.move, way.parameter), spent
-            signed = with_signs(key)
+            signed = key_of_state(key)
             self.census.count(i, signed not in here)
             here.setdefault(signed, (len(here), key))
             return here[signed][0]

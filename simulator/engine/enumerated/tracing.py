@@ -204,7 +204,7 @@ def compare_with_numbers(
                 if is_nan(went[0]):
                     continue
                 if not any(
-                    with_signs(went) == with_signs((other.state, other.move))
+                    key_of_state(went) == key_of_state((other.state, other.move))
                     and (parameter == other.parameter or other.parameter != other.parameter)
                     and other.first <= i <= other.last
                     and (not isinstance(answer, tuple) or other.low <= value <= other.high)
@@ -216,11 +216,11 @@ def compare_with_numbers(
                     )
 
 
-def with_signs(state: Any) -> Any:
-    """The state as a key that distinguishes 0.0 from -0.0, as ``copysign`` and division do."""
+def key_of_state(state: Any) -> Any:
+    """A key that differs where a step can tell: for 0.0 and -0.0, and for 1, 1.0 and True."""
     if isinstance(state, tuple):
-        return tuple(map(with_signs, state))
-    return "-0.0" if state == 0 and math.copysign(1.0, state) < 0.0 else state
+        return tuple(map(key_of_state, state))
+    return type(state), "-0.0" if state == 0 and math.copysign(1.0, state) < 0.0 else state
 
 
 def is_nan(state: Any) -> bool:

@@ -22,13 +22,10 @@ from simulator.theory.bracket import Bracket, Kind
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.subsampled import SampledLaw
 from simulator.theory.parameters import delta_of_question
-from simulator.theory.pld.distribution import compose_laws
+from simulator.theory.pld.distribution import compose_laws, grid_tolerance
 
 TOLERANCE = 1e-8
-"""Relative width that the exact rows aim at; takes some seconds at most."""
-
-GRID_TOLERANCE = 1e-6
-"""The same where the loss must be put on a grid."""
+"""Relative width that the exact rows aim at where no grid is needed."""
 
 Laws = Sequence[tuple[PrivacyLossLaw, int]]
 
@@ -107,7 +104,7 @@ Question = EpsilonAt | DeltaAt
 
 def _tolerance(rounds: Laws) -> float:
     exact = all(law.simplest.has_exact_transform for law, _ in rounds)
-    return TOLERANCE if exact else GRID_TOLERANCE
+    return TOLERANCE if exact else grid_tolerance(law for law, _ in rounds)
 
 
 def _infinite_mass(rounds: Laws) -> float:

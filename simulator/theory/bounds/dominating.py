@@ -16,9 +16,8 @@ from simulator.theory.bracket import Bracket, Kind
 from simulator.theory.guarantees.dominated import DominatedFamily, SubsampledGaussianDP
 from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
-from simulator.theory.pld.distribution import PLD, compose_laws
+from simulator.theory.pld.distribution import PLD, compose_laws, grid_tolerance
 
-_TOLERANCE = 1e-6
 _SOURCE = "Zhu, Dong and Wang 2022, Theorem 10"
 
 
@@ -98,8 +97,7 @@ class OneDirection(DominatingPairs):
         return BothDirections()._why_not(core)
 
     def _composed(self, core: Composition) -> tuple[PLD, ...]:
-        one = _composition(core, _attained)
-        return one, one.reversed()
+        return _composition(core, _attained), _composition(core, _attained_reversed)
 
 
 class AnyDirection(Bound):
@@ -154,6 +152,11 @@ def _attained(guarantee: Guarantee) -> PrivacyLossLaw | None:
     return guarantee.worst_law
 
 
+def _attained_reversed(guarantee: Guarantee) -> PrivacyLossLaw | None:
+    law = _attained(guarantee)
+    return None if law is None else law.reversed()
+
+
 @lru_cache(maxsize=16)
 def _composition(core: Composition, law_of: Callable[[Guarantee], PrivacyLossLaw | None]) -> PLD:
     laws = []
@@ -161,4 +164,4 @@ def _composition(core: Composition, law_of: Callable[[Guarantee], PrivacyLossLaw
         law = law_of(guarantee)
         assert law is not None  # the condition was checked
         laws.append((law, count))
-    return compose_laws(laws, _TOLERANCE)
+    return compose_laws(laws, grid_tolerance(law for law, _ in laws))

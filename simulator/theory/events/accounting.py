@@ -39,13 +39,12 @@ from simulator.theory.events.tree import (
 )
 from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
-from simulator.theory.pld.distribution import PLD, compose_laws
+from simulator.theory.pld.distribution import PLD, compose_laws, grid_tolerance
 from simulator.theory.stored import members_of, written
 
 LARGEST_PARAMETER = 1e4
 """Largest epsilon, mu or rho; beyond it exponentials overflow."""
 
-_TOLERANCE = 1e-6
 _NOTHING = NothingEvent()
 
 
@@ -120,13 +119,15 @@ class Account:
         place = -1 if curves else 0
         return Composition.of(*((part.guarantees[place], part.count) for part in self.rounds))
 
-    def directions(self, tolerance: float = _TOLERANCE) -> tuple[PLD, ...]:
+    def directions(self, tolerance: float | None = None) -> tuple[PLD, ...]:
         """The composed losses: one where both directions have one law, otherwise two."""
+        if tolerance is None:
+            tolerance = grid_tolerance(law for law, _ in self.laws)
         one = compose_laws(self.laws, tolerance)
-        symmetric = all(law.reversed() == law for law, _ in self.laws)
-        return (one,) if symmetric else (one, one.reversed())
+        exchanged = [(law.reversed(), count) for law, count in self.laws]
+        return (one,) if exchanged == self.laws else (one, compose_laws(exchanged, tolerance))
 
-    def epsilon(self, delta: float, tolerance: float = _TOLERANCE) -> Bracket:
+    def epsilon(self, delta: float, tolerance: float | None = None) -> Bracket:
         """Certified ends of the least epsilon at ``delta`` in [1e-300, 1).
 
         Where a promise has no law, such as ``zcdp:0.1``, the upper end is the tightest bound of
@@ -139,7 +140,7 @@ class Account:
             raise no_finite_epsilon(self.laws, delta)
         return found
 
-    def delta(self, epsilon: float, tolerance: float = _TOLERANCE) -> Bracket:
+    def delta(self, epsilon: float, tolerance: float | None = None) -> Bracket:
         """Certified ends of delta at a finite ``epsilon``, by the bounds where there is no law."""
         if not self._has_laws:
             return self._tightest(epsilon=epsilon)
@@ -188,7 +189,8 @@ class Account:
         delta, epsilon : exactly one: the result is the epsilon at that delta, or the delta at it.
         names : of bounds, or ``privacy-loss-distribution``; by default all that apply.
         tolerance : the largest relative width of the exact row, in [1e-12, 1]; by default it aims
-            at 1e-8, or 1e-6 where the loss is put on a grid, and may be wider.
+            at 1e-8, or where the loss is put on a grid at 1e-6, or 1e-4 for more than 32 distinct
+            laws, and may be wider.
         exact_only : whether to leave out the composed loss where it is only an upper end.
         """
         if tolerance is not None:

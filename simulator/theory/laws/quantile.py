@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from simulator.theory.laws.base import PrivacyLossLaw
 
+_LEAST = 1e-9
+
 
 def loss_range(law: PrivacyLossLaw, tail_mass: float) -> tuple[float, float]:
     """The range of losses with at most ``tail_mass`` of P0 on either side, infinity excluded."""
@@ -20,7 +22,9 @@ def loss_range(law: PrivacyLossLaw, tail_mass: float) -> tuple[float, float]:
 
 def tail_quantile(tail: Callable[[float], float], tail_mass: float) -> float:
     """A positive x with tail(x) <= tail_mass, at most a percent above the least."""
-    high = 1e-9
+    high = _LEAST * 2.0**30
+    while high > _LEAST and tail(high / 2) <= tail_mass:
+        high /= 2
     while tail(high) > tail_mass:
         high *= 2
     low = high / 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.outward import sum_bracket
 from simulator.theory.pld.laplace_batch import LaplaceBatch
 
+REPRESENTATIVES = 64
 _LOOKED_AT = 32
 """Most laws that the estimate of work counts."""
 
@@ -97,6 +99,21 @@ class CountedLaws:
             return self
         laplaces = ((LaplaceLaw(float(e)), int(n)) for e, n in zip(few.epsilons, few.counts))
         return CountedLaws((*laplaces, *self.others))
+
+    @cached_property
+    def representatives(self) -> CountedLaws:
+        """At most REPRESENTATIVES laws: of each run of similar ones the middle, with all rounds.
+
+        Neighbours are similar in the canonical order. For estimates: the transform is nearly that
+        of all laws.
+        """
+        if len(self.items) <= REPRESENTATIVES:
+            return self
+        ends = np.linspace(0, len(self.items), REPRESENTATIVES + 1).astype(int).tolist()
+        runs = [self.items[a:b] for a, b in itertools.pairwise(ends)]
+        return CountedLaws(
+            tuple((run[len(run) // 2][0], sum(count for _, count in run)) for run in runs)
+        )
 
     def log_mgf(self, z: RealOrComplex) -> RealOrComplex:
         """Sum of count * psi(z); shape of z."""

@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 
 from simulator.foundations.errors import NotApplicable
+from simulator.foundations.stages import in_stages
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.base import Floats, PrivacyLossLaw
 from simulator.theory.laws.quantile import loss_range
@@ -216,7 +217,8 @@ class WindowedQuery:
         offset = math.fsum(n * fitted_offset(law, step) for law, n in self.parts.items)
         sums = [WindowedSum(plan.theta, plan.window, step, offset) for _ in range(2)]
         theta = 2.0 ** math.ceil(math.log2(max(plan.theta, 1.0)))  # anchors have it in common
-        for law, count in self.parts.items:
+        items = self.parts.items
+        for law, count in in_stages(items, "composing") if len(items) > _FEW_LAWS else items:
             for total, grid_law in zip(sums, self._grid_laws(law, step, reaches[law], theta)):
                 total.add(grid_law, count)
         below, above = (total.tail(plan.centre) for total in sums)
@@ -287,7 +289,7 @@ class WindowedQuery:
         )
 
     def _psi(self, theta: Floats) -> Floats:
-        return np.asarray(self.parts.log_mgf(theta).real)
+        return np.asarray(self.parts.representatives.log_mgf(theta).real)
 
     def _refine(self, wanted: Callable[[Saddles], float]) -> Saddles:
         """A table refined around the epsilon ``wanted``, as the transform may increase abruptly."""
@@ -296,9 +298,9 @@ class WindowedQuery:
             at = int(np.searchsorted(saddles.theta, saddles.theta_at(wanted(saddles))))
             low, high = max(at - 2, 0), min(at + 1, saddles.theta.size - 1)
             finer = np.geomspace(saddles.theta[low], saddles.theta[high], 61)
-            saddles = Saddles.of(self.parts, thetas=finer)
+            saddles = Saddles.of(self.parts.representatives, thetas=finer)
         return saddles
 
     @cached_property
     def _saddles(self) -> Saddles:
-        return Saddles.of(self.parts, thetas=_THETAS)
+        return Saddles.of(self.parts.representatives, thetas=_THETAS)

@@ -61,3 +61,26 @@ def test_ctrl_c_before_anything_is_played_is_as_quiet():
     code, out, err, seconds = call.interrupt()
     assert (code, out, err.strip()) == (130, "", "interrupted")
     assert seconds < A_MOMENT
+
+
+def test_a_slow_adversary_is_stored_early_in_small_blocks(adversary_file, tmp_path):
+    slow = adversary_file(
+        "\n\ndef slow(coins):\n"
+        "    import time\n"
+        "    for _ in range(3):\n"
+        "        time.sleep(0.02)\n"
+        "        yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1)\n",
+        function="slow",
+    )
+    run = ("simulate", slow, "--family", "pure:0.2", "--rounds", 3, "--trials", 5000, "--jobs", 1)
+    call = Call(*run, "--out", tmp_path / "large")
+    wait_for_blocks(tmp_path / "large", -1)
+    time.sleep(1.5)  # the first block is being played
+    code, _, err, _ = call.interrupt()
+    assert code == 130
+    assert "a block has up to 43690 trials: --block-size, or block_size=, makes smaller ones" in err
+    call = Call(*run, "--out", tmp_path / "small", "--block-size", 4)
+    wait_for_blocks(tmp_path / "small", 500)
+    code, _, err, _ = call.interrupt()
+    assert code == 130
+    assert re.search(r"[1-9]\d* of 2500 blocks are stored", err)
