@@ -45,7 +45,7 @@ class Script(Protocol):
         """Play or compute what the figure shows, summarised to a small plain value."""
 
     def draw(self, data: Mapping[str, Any]) -> Figure:
-        """Draw the data, and nothing else."""
+        """Draw the data, and nothing else; ``data["specification"]`` has the parameters."""
 
 
 def names() -> list[str]:
@@ -66,16 +66,18 @@ def data_path(name: str, results: Path = RESULTS) -> Path:
     return results / "data" / f"{name}.json"
 
 
-def simulate(name: str, results: Path = RESULTS) -> bool:
+def simulate(name: str, results: Path = RESULTS, changed: Mapping[str, Any] | None = None) -> bool:
     """Make a figure's data; return whether they differ from those that were there.
 
-    Data that come out the same keep the provenance of their first making.
+    Data that come out the same keep the provenance of their first making. ``changed`` replaces
+    entries of the specification.
     """
     figure, path = script(name), data_path(name, results)
+    specification = figure.SPECIFICATION | dict(changed or {})
     start = time.perf_counter()
-    data = rounded(figure.simulate(figure.SPECIFICATION))
+    data = rounded(figure.simulate(specification))
     seconds = time.perf_counter() - start
-    request = {"figure": name, "title": figure.TITLE, "specification": figure.SPECIFICATION}
+    request = {"figure": name, "title": figure.TITLE, "specification": specification}
     made = json.loads(json.dumps(request | {"data": data}, allow_nan=False))
     if path.exists() and _without_provenance(path) == made:
         path.touch()
@@ -98,9 +100,15 @@ def draw(name: str, results: Path = RESULTS) -> tuple[Path, Path]:
     """Draw a figure from its data; return the paths of its SVG and PNG."""
     figure, path = script(name), data_path(name, results)
     if not path.exists():
-        raise InvalidInput(f"no data in {path}; run: python -m experiments simulate {name}")
-    data = json.loads(path.read_text(encoding="utf-8"))["data"]
-    return save(figure.draw(data), results / "figures" / name)
+        out = "" if results == RESULTS else f" --out {results}"
+        raise InvalidInput(f"no data in {path}; run: python -m experiments simulate {name}{out}")
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    return save(figure.draw(drawable(stored)), results / "figures" / name)
+
+
+def drawable(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """What a figure is drawn from: its stored data, with their specification."""
+    return {**stored["data"], "specification": stored["specification"]}
 
 
 def write_texts(texts: Mapping[str, str], folder: Path = RESULTS) -> list[Path]:

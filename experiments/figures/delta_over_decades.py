@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.drawing.names import label
+from experiments.drawing.titles import each_of
 from simulator import PureDP
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.named import plot_named
+from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import promised
 from simulator.theory import Composition, LaplaceLaw, bounds_for, compose_laws
 
@@ -60,7 +61,11 @@ def draw(data: Mapping[str, Any]) -> Figure:
         }
         slack.set(xscale="log", xlim=(0.1, deltas[-1]), ylim=(0.9, 1.8))
         slack.axhline(1.0, color="0.6", linewidth=0.6, zorder=0)
-        plot_named(slack, deltas, ratios, emphasised=[label("laplace")])
+        order = dict.fromkeys((*SHOWN, *curves))  # a bound has one look in both panels
+        places = {label(name): place for place, name in enumerate(order)}
+        plot_named(slack, deltas, ratios, [label("laplace")], places)
+        game = data["specification"]
+        figure.suptitle(each_of(game["epsilon"], game["rounds"]), fontsize="medium")
         slack.set_xlabel(r"$\delta$")
         slack.set_ylabel(r"$\varepsilon$ over the exact $\varepsilon$ for the family")
         legend(figure, columns=3)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from experiments.drawing.titles import game_with_bands
 from experiments.play import columns, label_of, played
 from simulator.analysis.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
 from simulator.theory import Composition, bound, parse_guarantee
@@ -27,23 +28,23 @@ SPECIFICATION: dict[str, Any] = {
         "database-changer": 200_000,
     },
     "confidence": 0.95,
-    "largest": 21.0,
-    "step": 0.5,
     "bounds": ["basic", "advanced", "advanced-tight-mean", "kairouz-oh-viswanath-3.3"],
 }
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     """Play the adversaries and estimate delta(epsilon) at each epsilon."""
-    epsilons = np.arange(0.0, specification["largest"], specification["step"])
+    family = parse_guarantee(specification["family"])
+    largest = 1.05 * specification["rounds"] * family.pure_epsilon
+    epsilons = np.arange(0.0, largest, largest / 42)
     measured: dict[str, Any] = {}
     for name, result in played(specification):
         measured[name] = {}
         for b in (0, 1):
             estimates = (result.delta(e, b, specification["confidence"]) for e in epsilons)
             measured[name][str(b)] = columns(estimates)
-    fine = np.linspace(0.0, specification["largest"], 421)
-    rounds = Composition.repeat(parse_guarantee(specification["family"]), specification["rounds"])
+    fine = np.linspace(0.0, largest, 421)
+    rounds = Composition.repeat(family, specification["rounds"])
     promised = {
         name: [bound(name).on(rounds).delta(float(e)).value for e in fine]
         for name in specification["bounds"]
@@ -74,5 +75,6 @@ def draw(data: Mapping[str, Any]) -> Figure:
             plot_divergence(axes, data["epsilons"], bands, curves, floor=1e-7)
         panels[0].set_title("views of experiment 0 from those of 1")
         panels[1].set_title("views of experiment 1 from those of 0")
+        figure.suptitle(game_with_bands(data["specification"], "pointwise"), fontsize="medium")
         legend(figure, columns=3)
     return figure

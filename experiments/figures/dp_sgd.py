@@ -124,5 +124,11 @@ def draw(data: Mapping[str, Any]) -> Figure:
                     axes.plot(*zip(*points), **look, markersize=4.5, label=label)
         panels[0].set_title("views without her from those with her")
         panels[1].set_title("views with her from those without her")
+        game = data["specification"]
+        figure.suptitle(
+            rf"{game['rounds']} steps, $\sigma = {game['sigma']:g}$, "
+            rf"$q = {game['rate']:g}$; shaded: pointwise {100 * game['confidence']:g}% intervals",
+            fontsize="medium",
+        )
         legend(figure, columns=2)
     return figure

@@ -9,10 +9,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
-from experiments.drawing.names import label
 from simulator import PureDP
 from simulator.analysis.plots import legend, paper_figure, plot_epsilon_against_rounds
 from simulator.analysis.plots.named import plot_named
+from simulator.analysis.plots.names import label
+from simulator.analysis.plots.style import promised
 from simulator.theory import Composition, LaplaceLaw, bound, bounds_for, compose_laws
 
 TITLE = "epsilon(delta) against the number of rounds, from 1 to 10,000"
@@ -76,8 +77,14 @@ def draw(data: Mapping[str, Any]) -> Figure:
         slack.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         slack.yaxis.set_minor_locator(NullLocator())
         slack.axhline(1.0, color="0.6", linewidth=0.6, zorder=0)
-        plot_named(slack, rounds, ratios, emphasised=[label("laplace")])
-        slack.plot(rounds, np.array(curves["basic"]) / exact, color="black")
+        order = dict.fromkeys((*SHOWN, *curves))  # a bound has one look in both panels
+        places = {label(name): place for place, name in enumerate(order)}
+        plot_named(slack, rounds, ratios, [label("laplace")], places)
+        slack.plot(rounds, np.array(curves["basic"]) / exact, **promised(0))
+        figure.suptitle(
+            rf"rounds of $\varepsilon_0 = {data['specification']['epsilon']:g}$ each",
+            fontsize="medium",
+        )
         slack.text(90, 1.93, "basic", fontsize=7)
         slack.set_xlabel(r"rounds $k$")
         slack.set_ylabel(r"$\varepsilon$ over the exact $\varepsilon$ for the family")

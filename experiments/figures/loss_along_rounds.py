@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from experiments.drawing.titles import game_with_bands
 from experiments.play import label_of, played
 from simulator.analysis.plots import legend, paper_figure, plot_drift
 from simulator.analysis.plots.style import curves, draw_band, measured, promised, spaced_marks
@@ -94,7 +95,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
                 "mean ± 2 standard deviations": (mean - 2 * spread, mean + 2 * spread),
                 "mean ± 1 standard deviation": (mean - spread, mean + spread),
             },
-            {f"Azuma, {name}": curve for name, curve in data["envelopes"].items()},
+            {f"Azuma, {name} (left)": curve for name, curve in data["envelopes"].items()},
             paths=data["paths"],
         )
         total.set(title=label_of(data["followed"]), ylabel="accumulated privacy loss, experiment 0")
@@ -104,14 +105,20 @@ def draw(data: Mapping[str, Any]) -> Figure:
             transform=total.transAxes, fontsize="small",
         )  # fmt: skip
         _draw_drift(drift, data)
+        figure.suptitle(
+            game_with_bands(data["specification"], "simultaneous", "right"), fontsize="medium"
+        )
         legend(figure, columns=3)
     return figure
 
 
 def _draw_drift(axes: Any, data: Mapping[str, Any]) -> None:
     rounds = data["rounds"]
-    for index, value in enumerate(data["largest_drifts"].values()):
-        axes.plot(rounds, np.full(len(rounds), value), **promised(index))
+    for index, (name, value) in enumerate(data["largest_drifts"].items(), 2):
+        label = f"largest drift, {name} (right)"
+        axes.plot(
+            rounds, np.full(len(rounds), value), label=label, **promised(index) | {"zorder": 4}
+        )
     for index, (name, moments) in enumerate(data["moments"].items()):
         x, y = curves(name, rounds, moments["drift"])
         look, half = measured(index), moments["drift_half_width"]

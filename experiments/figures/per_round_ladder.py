@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from scipy.optimize import brentq
 
-from experiments.drawing.names import label
 from simulator.analysis.plots import paper_figure
+from simulator.analysis.plots.names import label
 from simulator.theory import LaplaceLaw, calibrate, compose_laws
 
 TITLE = "the epsilon that each of Bob's 10,000 databases may spend, under every bound"

@@ -133,7 +133,9 @@ def _draw_odds(axes: Any, data: Mapping[str, Any]) -> None:
                   label=f"play {index + 1}, with her data")  # fmt: skip
         axes.plot(data["rounds"], np.exp(data["without"][index]), color=look["color"],
                   linestyle=(0, (2, 1.5)), linewidth=0.9,
-                  label="the same plays, without" if index == 0 else None)  # fmt: skip
+                  )  # fmt: skip
+    axes.plot([], [], color="0.35", linestyle=(0, (2, 1.5)), linewidth=0.9,
+              label="the same plays, without")  # fmt: skip
     known = {"odds before": (data["prior_odds"], (0, (1, 2))), "once the rate is known": (
         data["known_odds"], "solid")}  # fmt: skip
     for name, (value, dashes) in known.items():
@@ -148,8 +150,8 @@ def _draw_ratio(axes: Any, data: Mapping[str, Any]) -> None:
     for index, (name, bound) in enumerate(bounds.items()):
         for sign, label in ((1.0, name), (-1.0, None)):
             axes.plot(rounds, sign * bound, label=label, **promised(index) | {"zorder": 4})
-    for index, extremes in enumerate(zip(data["largest"], data["least"])):
-        for place, path in enumerate(extremes):
-            label = "largest and least ratio" if index == place == 0 else None
-            axes.plot(rounds, path, color="#56B4E9", linewidth=0.5, label=label)
+    paths = np.array([*data["largest"], *data["least"]])
+    name = f"largest and least ratio, {len(data['largest'])} plays"
+    names = [name] + [None] * (len(paths) - 1)
+    axes.plot(rounds, paths.T, color="#56B4E9", linewidth=0.5, label=names)
     axes.set(title="what her own data add", ylabel=r"$\ln$ (posterior with / without her data)")

@@ -105,7 +105,8 @@ def draw(data: Mapping[str, Any]) -> Figure:
             axes.plot([at] * len(surveys), surveys, label=None if index else label, **look)
         axes.axhline(data["frequency"], color="black", linewidth=1.0, label="true frequency")
         for end in (0.0, 1.0):
-            axes.axhline(end, color="0.3", linewidth=0.6, linestyle=(0, (1, 2)), zorder=1)
+            axes.axhline(end, color="0.3", linewidth=0.6, linestyle=(0, (1, 2)), zorder=1,
+                         label=None if end else "least and largest frequency")  # fmt: skip
         axes.set_xscale("log")
         axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
         axes.xaxis.set_minor_locator(NullLocator())

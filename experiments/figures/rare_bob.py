@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.drawing.names import label
+from experiments.drawing.titles import each_of
 from simulator import PureDP
 from simulator.adversaries import make
 from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import measured, promised
 from simulator.analysis.rare import estimate_rare
 from simulator.theory import Composition, bounds_for
@@ -76,5 +77,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
         )  # fmt: skip
         axes.set(yscale="log", ylim=(10.0 ** -SPECIFICATION["decades"], 1.0), xlim=(0.0, 1.4))
         axes.set(xlabel=r"$\varepsilon$", ylabel=r"$\delta(\varepsilon)$")
+        game = data["specification"]
+        figure.suptitle(each_of(game["per_round"], game["databases"]), fontsize="medium")
         legend(figure, columns=2)
     return figure

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from experiments.drawing.titles import each_of
 from experiments.play import label_of
 from simulator.adversaries import make
 from simulator.analysis.plots import legend, paper_figure
@@ -126,9 +127,12 @@ def draw(data: Mapping[str, Any]) -> Figure:
             axes.set_ylim(BOTTOM / 2, TOP * 2)
             axes.axhline(TOP / 2.2, color="0.7", linewidth=0.6)
             axes.set(title=label_of(name), xlabel=r"$\delta$")
-        panels[0].set_ylabel("relative error, 20,000 trials")
+        panels[0].set_ylabel(f"relative error, {data['specification']['trials']:,} trials")
         panels[0].text(0.02, TOP * 1.25, "refused:", transform=panels[0].get_yaxis_transform(),
                        fontsize="small", va="center")  # fmt: skip
+        game = data["specification"]
+        epsilon = parse_guarantee(game["family"]).pure_epsilon
+        figure.suptitle(each_of(epsilon, game["rounds"]), fontsize="medium")
         legend(figure, columns=5)
     return figure
 

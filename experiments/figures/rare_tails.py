@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from experiments.drawing.titles import each_of
 from experiments.play import columns, label_of
 from simulator.adversaries import make
 from simulator.analysis.plots import legend, paper_figure
@@ -108,5 +109,9 @@ def draw(data: Mapping[str, Any]) -> Figure:
                   transform=axes.get_yaxis_transform(), fontsize="small", color="0.4")  # fmt: skip
         axes.set(yscale="log", ylim=(1e-16, 1.0), xlim=(0.0, 20.0), xlabel=r"threshold $t$")
         axes.set_ylabel(r"$\Pr[L > t]$, experiment 0")
+        game = data["specification"]
+        epsilon = parse_guarantee(game["family"]).pure_epsilon
+        title = f"{each_of(epsilon, game['rounds'])}; bars: pointwise 95% intervals"
+        figure.suptitle(title, fontsize="medium")
         legend(figure, columns=2)
     return figure

@@ -109,6 +109,8 @@ def draw(data: Mapping[str, Any]) -> Figure:
             axes.text(0.02, 0.5, "guessing", color="0.35", fontsize="small", va="bottom",
                       transform=axes.get_yaxis_transform())  # fmt: skip
             axes.set(ylim=(0.0, 1.03), ylabel="fraction of rows recovered")
+        share = f"{100 * data['specification']['confidence']:g}%"
+        figure.suptitle(f"shaded: {share} intervals", fontsize="medium")
         legend(figure, columns=3)
     return figure
 

@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.drawing.names import label
 from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import measured, promised, spaced_marks
 from simulator.foundations.errors import NotApplicable
 from simulator.theory import Composition, ShuffledDP, bound, shuffled_law
@@ -102,6 +102,9 @@ def _draw_many(axes: Axes, data: Mapping[str, Any]) -> None:
     marks = spaced_marks(reports, 0, logarithmic=True)
     axes.plot(reports, values, label=named(2), markevery=marks, **measured(0))
     axes.axhline(data["epsilon"], color="0.6", linewidth=0.6, zorder=0)
+    own = rf"$\varepsilon_0 = {data['epsilon']:g}$ of a report"
+    axes.text(reports[-1], 0.94 * data["epsilon"], own,
+              ha="right", va="top", fontsize="small", color="0.35")  # fmt: skip
     axes.set(xscale="log", yscale="log", xlim=(reports[0], reports[-1]))
     axes.set_xlabel(r"shuffled reports $n$")
     power = round(math.log10(data["delta"]))

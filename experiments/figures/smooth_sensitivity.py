@@ -72,7 +72,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
     local |= {"linestyle": (0, (3, 1)), "linewidth": 0.9}
     with paper_figure(2, height=3.1) as (figure, (path, noise)):
         path.plot(data["ones"], np.full(len(data["ones"]), data["top"]), label="global",
-                  **promised(1))  # fmt: skip
+                  **promised(0))  # fmt: skip
         path.plot(data["ones"], data["smooth"], label="smooth", **smooth)
         path.plot(data["ones"], data["local"], label="local (leaks)", drawstyle="steps-mid",
                   **local)  # fmt: skip
@@ -80,7 +80,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
         path.set_xlabel(rf"values at $\Lambda = {data['top']:g}$, the others at 0")
         path.set_ylabel("sensitivity of the median")
         path.set_title(rf"{data['ones'][-1]} values, $\beta = {data['beta']:.3f}$")
-        noise.plot(data["epsilons"], data["noise"]["global"], **promised(1))
+        noise.plot(data["epsilons"], data["noise"]["global"], **promised(0))
         noise.plot(data["epsilons"], data["noise"]["smooth"], **smooth)
         noise.plot(data["epsilons"], data["noise"]["local"], **local)
         noise.set(xscale="log", yscale="log")

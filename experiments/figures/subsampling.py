@@ -12,8 +12,8 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from experiments.drawing.names import label
 from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import measured, promised, spaced_marks
 from simulator.theory import (
     Composition,
@@ -87,6 +87,9 @@ def draw(data: Mapping[str, Any]) -> Figure:
         right.yaxis.set_major_locator(FixedLocator([0.2, 0.5, 1.0, 2.0, 5.0]))
         right.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         right.yaxis.set_minor_locator(NullLocator())
+        epsilon = data["specification"]["epsilon"]
+        left.set_title(rf"one round of $\varepsilon_0 = {epsilon:g}$ on a sample")
+        right.set_title(rf"{many['rounds']} rounds of $\varepsilon_0 = {epsilon:g}$ on samples")
         right.set_ylabel(
             rf"$\varepsilon$ of {many['rounds']} rounds over that of {RESPONSE}", fontsize=8
         )

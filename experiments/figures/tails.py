@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from experiments.drawing.titles import game_with_bands
 from experiments.play import label_of, played
 from simulator.analysis.plots import Band, TailCurve, legend, paper_figure, plot_tails
 from simulator.foundations.ties import beyond
@@ -30,16 +31,14 @@ SPECIFICATION: dict[str, Any] = {
         "patient-hunter": 10_000,
     },
     "confidence": 0.95,
-    "largest": 21.0,
-    "step": 0.1,
 }
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     """Play the adversaries; count how many losses pass each threshold."""
-    # Halfway between the multiples of the step, where the atoms of most of these adversaries lie.
-    thresholds = np.arange(0.5, specification["largest"] / specification["step"])
-    thresholds *= specification["step"]
+    # halfway between the multiples of half an epsilon, where most atoms lie
+    step = parse_guarantee(specification["family"]).pure_epsilon / 2.0
+    thresholds = np.arange(0.5, 2.1 * specification["rounds"]) * step
     tails: dict[str, Any] = {}
     for name, result in played(specification):
         bands = [result.tail_band(thresholds, b, specification["confidence"]) for b in (0, 1)]
@@ -88,5 +87,6 @@ def draw(data: Mapping[str, Any]) -> Figure:
         panels[1].set_ylabel(r"$\Pr[-L > t]$")
         for axes in panels:
             axes.set_xlim(left=0.0)
+        figure.suptitle(game_with_bands(data["specification"], "simultaneous"), fontsize="medium")
         legend(figure, columns=3)
     return figure

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import norm
 
+from experiments.drawing.titles import game_with_bands
 from experiments.play import label_of, played
 from simulator.analysis.plots import Band, legend, paper_figure, plot_trade_off
 from simulator.theory import BoundOnComposition, Composition, bound, parse_guarantee
@@ -77,5 +78,6 @@ def draw(data: Mapping[str, Any]) -> Figure:
     tests = {label_of(name): (errors, Band(**found)) for name, found in data["measured"].items()}
     with paper_figure(height=4.15) as (figure, axes):
         plot_trade_off(axes, tests, allowed)
+        figure.suptitle(game_with_bands(data["specification"], "simultaneous"), fontsize="medium")
         legend(figure, columns=2)
     return figure

@@ -84,6 +84,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
             axes.xaxis.set_minor_locator(NullLocator())
             axes.set_xlabel("rounds $k$")
             axes.set_title(rf"where the best fixed choice has $\delta = 10^{{{_power(delta)}}}$")
+        figure.suptitle("shaded: certified ends", fontsize="medium")
         panels[0].set_ylabel(r"adaptive $\delta$ above it, in %")
         panels[0].legend(loc="upper left", title="each round")
     return figure

@@ -134,15 +134,18 @@ NAMES = {
 def draw(data: Mapping[str, Any]) -> Figure:
     """Slack on the left, budgets on the right."""
     with paper_figure(2, height=3.2) as (figure, (left, right)):
-        for place, name in enumerate(NAMES):
+        looks = {name: measured(place) for place, name in enumerate(NAMES)}
+        for name, look in looks.items():
             rows = [row for row in data["slack"] if row["filter"] == name and row["upper"] > 1e-14]
             x = [10.0 ** row["log10_delta"] for row in rows]
             middle = [row["upper"] for row in rows]
-            left.plot(x, middle, label=NAMES[name], **measured(place))
+            left.plot(x, middle, label=NAMES[name], **look)
             left.fill_between(
-                x, [row["lower"] for row in rows], middle, color=measured(place)["color"], alpha=0.3
+                x, [row["lower"] for row in rows], middle, color=look["color"], alpha=0.3
             )
         left.axhline(1.0, color="0.55", linewidth=0.7, linestyle=(0, (4, 2)))
+        left.text(0.02, 1.2, "what is promised", fontsize="small", color="0.35", va="bottom",
+                  transform=left.get_yaxis_transform())  # fmt: skip
         left.set(xscale="log", yscale="log", ylim=(1e-12, 5.0))
         left.set_xlabel(r"promised $\delta$, with $\varepsilon = 2$")
         left.set_ylabel(r"largest true $\delta$ over the promised one")
@@ -150,11 +153,12 @@ def draw(data: Mapping[str, Any]) -> Figure:
         rows = [row for row in data["budgets"]["rows"] if row["sound"] is not None]
         x = [10.0 ** row["log10_delta"] for row in rows]
         right.plot(x, [row["gaussian"] for row in rows], label="Gaussian curve (unsound)",
-                   **promised(2))  # fmt: skip
+                   **promised(1))  # fmt: skip
         right.plot(x, [row["sound"] for row in rows], label="largest sound for this menu",
-                   **measured(0))  # fmt: skip
-        right.plot(x, [row["zcdp"] for row in rows], label="zCDP", **promised(1))
-        right.plot(x, [row["whitehouse"] for row in rows], label="Whitehouse et al.", **promised(0))
+                   **promised(0))  # fmt: skip
+        right.plot(x, [row["zcdp"] for row in rows], label="zCDP", **looks["zcdp"])
+        right.plot(x, [row["whitehouse"] for row in rows], label=NAMES["whitehouse"],
+                   **looks["whitehouse"])  # fmt: skip
         right.set(xscale="log", yscale="log", xlabel=r"$\delta$ at $\varepsilon = 1$")
         right.set_ylabel(r"budget for $\sum \varepsilon_i^2$")
         right.legend(fontsize=7)

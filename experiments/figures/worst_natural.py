@@ -124,6 +124,8 @@ def draw(data: Mapping[str, Any]) -> Figure:
                 ha="right", fontsize=6.5,
             )  # fmt: skip
         right.axhline(1.0, color="0.55", linewidth=0.7, linestyle=(0, (4, 2)))
+        right.text(max(sizes) + 0.25, 0.95, "what is promised", fontsize="small", color="0.35",
+                   ha="right", va="top")  # fmt: skip
         right.set_xlim(min(sizes) - 1.0, max(sizes) + 0.3)
         right.set_ylim(0.0, 1.15 * max(menu["ratio"] for menu in data["menus"]))
         right.set_xticks(sizes)

@@ -1,8 +1,12 @@
-"""Load an adversary from its text: a library name, or ``path/to/file.py:function``."""
+"""Load an adversary from its text: a library name, or ``path/to/file.py:function``.
+
+A file with one adversary needs no ``:function``.
+"""
 
 from __future__ import annotations
 
 import difflib
+import inspect
 import runpy
 import sys
 from collections.abc import Callable
@@ -24,6 +28,8 @@ def find_adversary(text: str, family: Guarantee, rounds: int) -> Callable[..., A
     Raises InvalidInput when the name, the file or the function is not there, or when the file
     raises.
     """
+    if text.endswith(".py"):
+        return _only_adversary(text)
     path, colon, function = text.rpartition(":")
     if not colon or not path.endswith(".py"):
         return make(text, family, rounds)
@@ -46,20 +52,7 @@ def from_file(path: str, function: str, what: str) -> Callable[..., Any]:
     The file is run as a module of its own, not as ``__main__``, and may import what lies beside it.
     Raises InvalidInput when the file or the function is not there, or when the file raises.
     """
-    if not Path(path).is_file():
-        raise InvalidInput(f"no file {path!r} to read the {what} {function!r} from")
-    folder = str(Path(path).resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)  # as for a script, and to stay: worker processes need it too
-    _run.add(path)
-    try:
-        names = runpy.run_path(path, run_name=_MODULE)
-    except DpcomposeError as error:
-        raise type(error)(f"{path}: {error}") from error
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # code of a user
-        raise InvalidInput(f"{path} raised {type(error).__name__}: {error}") from error
+    names = _names_in(path, f"the {what} {function!r}")
     found = names.get(function)
     if not callable(found):
         choices = [name for name, value in names.items() if name[0] != "_" and _is_playable(value)]
@@ -67,6 +60,41 @@ def from_file(path: str, function: str, what: str) -> Callable[..., Any]:
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise InvalidInput(f"{path} has no {what} {function!r}{hint}")
     return cast(Callable[..., Any], found)
+
+
+def _only_adversary(path: str) -> Callable[..., Any]:
+    """Return the only generator function or rule that a file defines; raises InvalidInput."""
+    names = _names_in(path, "an adversary")
+    defined = {name: value for name, value in names.items() if name[0] != "_"}
+    found = {name: value for name, value in defined.items() if _is_adversary(value)}
+    if len(found) == 1:
+        return cast(Callable[..., Any], next(iter(found.values())))
+    if found:
+        raise InvalidInput(
+            f"{path} has {len(found)} adversaries: {', '.join(found)}; name one, as "
+            f"{path}:{next(iter(found))}"
+        )
+    playable = [name for name, value in defined.items() if _is_playable(value)]
+    hint = f"; its functions are {', '.join(playable)}" if playable else ""
+    raise InvalidInput(f"{path} has no adversary, which is a generator function or a Rule{hint}")
+
+
+def _names_in(path: str, wanted: str) -> dict[str, Any]:
+    """Run a user's file and return what it defines; ``wanted`` is for the error without a file."""
+    if not Path(path).is_file():
+        raise InvalidInput(f"no file {path!r} to read {wanted} from")
+    folder = str(Path(path).resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as for a script, and to stay: worker processes need it too
+    _run.add(path)
+    try:
+        return runpy.run_path(path, run_name=_MODULE)
+    except DpcomposeError as error:
+        raise type(error)(f"{path}: {error}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # code of a user
+        raise InvalidInput(f"{path} raised {type(error).__name__}: {error}") from error
 
 
 def any_file_was_run() -> bool:
@@ -81,3 +109,9 @@ def _is_playable(value: Any) -> bool:
     written = value.step if isinstance(value, Rule) else value
     owner = written if hasattr(written, "__qualname__") else type(written)
     return callable(value) and getattr(owner, "__module__", None) == _MODULE
+
+
+def _is_adversary(value: Any) -> bool:
+    """Whether a file defines this as a rule or a generator function."""
+    called = value if inspect.isroutine(value) else getattr(value, "__call__", None)  # noqa: B004
+    return _is_playable(value) and (isinstance(value, Rule) or inspect.isgeneratorfunction(called))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from os import PathLike
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from simulator.analysis import estimation
 from simulator.analysis.ceilings import delta_ceiling, epsilon_ceiling, tail_ceiling
@@ -37,13 +37,12 @@ from simulator.engine.outcomes.log_mean import MINIMUM_HITS
 from simulator.engine.outcomes.weighted_sample import WeightedSample
 from simulator.engine.sampling import Covering
 from simulator.engine.weight_bounds import total_psi_bound, weight_exponent
+from simulator.foundations.curves import Several
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.ties import require_distinguishable
 from simulator.foundations.validation import experiment_number, finite, open_probability, point
 from simulator.runner.measured import Measured
 
-Several = Sequence[float] | NDArray[np.float64]
-"""Points of estimates, as a list or an array of shape (points,)."""
 _PROBABILITY = (0.0, 1.0)
 
 
@@ -101,7 +100,7 @@ class Result(Measured):
         """
         return at_points(
             "threshold", threshold, lambda at: self._tail(at, experiment, confidence),
-            _PROBABILITY, confidence,
+            _PROBABILITY, confidence=confidence, of="tail",
         )  # fmt: skip
 
     def _tail(self, threshold: float, experiment: int, confidence: float) -> Estimate:
@@ -153,7 +152,7 @@ class Result(Measured):
         """
         return at_points(
             "epsilon", epsilon, lambda at: self._delta(at, experiment, confidence),
-            _PROBABILITY, confidence,
+            _PROBABILITY, confidence=confidence, of="delta of epsilon",
         )  # fmt: skip
 
     def _delta(self, epsilon: float, experiment: int, confidence: float) -> Estimate:
@@ -203,7 +202,7 @@ class Result(Measured):
         """
         return at_points(
             "delta", delta, lambda at: self._epsilon(at, experiment, confidence),
-            (0.0, math.inf), confidence,
+            (0.0, math.inf), confidence=confidence, of="epsilon of delta",
         )  # fmt: skip
 
     def _epsilon(self, delta: float, experiment: int, confidence: float) -> Estimate:
@@ -265,7 +264,9 @@ class Result(Measured):
             found = (run._delta(at, experiment, each) for run in (self, other))
             return replace(estimation.difference(*found), confidence=float(confidence))
 
-        return at_points("epsilon", epsilon, at_one, (-1.0, 1.0), confidence)
+        return at_points(
+            "epsilon", epsilon, at_one, (-1.0, 1.0), confidence=confidence, of="difference of delta"
+        )
 
     def with_leaks(self, found: Estimate, experiment: int) -> Estimate:
         """A weighted estimate with the infinite losses that its sample does not have.
@@ -309,6 +310,22 @@ class Result(Measured):
         theta, offset = exponent
         psi = total_psi_bound(self.specification, experiment)
         return of(theta, psi + offset, point) if np.isfinite(psi) else None
+
+    def plot(self, of: str = "delta", ax: Any = None, *, confidence: float = 0.95) -> Any:
+        """Draw the result with the bounds on it; return the matplotlib axes.
+
+        Parameters
+        ----------
+        of : "tail", "delta", or "loss", along the rounds (with ``trace=True``).
+        ax : matplotlib axes; by default those of a new figure with a legend.
+        confidence : of the bands.
+
+        A band such as ``result.delta_band`` draws itself alone, under any ``label``.
+        """
+        # imports matplotlib, which most results do not need
+        from simulator.analysis.run_picture import panel
+
+        return panel(self, of, ax, confidence)
 
     def trade_off(self, confidence: float = 0.95) -> EmpiricalTradeOff:
         """Type I against type II error of the optimal tests, from both experiments.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,9 +21,11 @@ from simulator.analysis.plots import (
     plot_drift,
     plot_tails,
 )
+from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import BandLike
 from simulator.analysis.result import Result
-from simulator.foundations.errors import Refusal
+from simulator.foundations.curves import new_axes
+from simulator.foundations.errors import InvalidInput, Refusal
 from simulator.foundations.wording import count_of, printable
 from simulator.theory import BoundOnComposition, Composition, bounds_for, tail_bounds
 
@@ -39,48 +41,76 @@ DRAWN = (
 """The bounds on the divergence that are drawn if they apply."""
 TAILS = ("bounded-range-azuma", "advanced-tight-mean", "zcdp-bun-steinke")
 """The bound on the tail that is drawn: the first that applies."""
-DASHES = {name: index for index, name in enumerate(dict.fromkeys((*DRAWN, *TAILS)))}
+DASHES = {label(name): index for index, name in enumerate(dict.fromkeys((*DRAWN, *TAILS)))}
 POINTS, FEW, FINE = 160, 40, 320
 PASSED = 1e-3
 """The probability that the loss exceeds the envelope after a round, at most."""
 PATHS = 8
 
 
-def picture(result: Result, name: str, confidence: float = 0.95) -> Figure:
-    """Draw a run, with one colour per experiment; ``name`` is its title.
+EXPERIMENTS = ("experiment 0", "experiment 1")
+
+
+def picture(
+    result: Result,
+    name: str,
+    confidence: float = 0.95,
+    *,
+    title: str | None = None,
+    size: tuple[float, float] | None = None,
+    labels: Sequence[str] = EXPERIMENTS,
+) -> Figure:
+    """Draw a run, with one colour per experiment; ``name`` is that of its adversary.
+
+    ``title`` replaces the line with the name and the parameters, ``size`` is the width and height
+    in inches, and ``labels`` are the names of experiments 0 and 1.
 
     The third panel, the loss along the rounds, needs a run with ``trace=True``. Bands hold at all
     points of a panel at once; those of weighted samples point by point, as the title says, and they
     leave out points that the sample cannot estimate. Raises Refusal if losses are unknown.
     """
     s = result.specification
-    rounds = Composition.repeat(s.family, s.rounds)
-    largest = _largest(result)
-    with paper_figure(3 if result.traces else 2, height=3.2) as (figure, panels):
-        _draw_tails(panels[0], result, rounds, largest, confidence)
-        _draw_divergence(panels[1], result, rounds, largest, confidence)
-        if result.traces:
-            _draw_along(panels[2], result)
-        figure.suptitle(
+    width, height = size or (None, 3.2)
+    panels_drawn = 3 if result.traces else 2
+    with paper_figure(panels_drawn, width=width, height=height) as (figure, panels):
+        for of, axes in zip(PANELS, panels):
+            PANELS[of](axes, result, confidence, labels)
+        usual = (
             f"{printable(name)} in {s.family}, {count_of(s.rounds, 'round')}, "
             f"{count_of(s.trials, 'trial')}"
             + (f", filter {s.filter}" if s.filter is not None else "")
-            + (f" from {s.sampling}, intervals point by point" if result.weights else ""),
-            fontsize="medium",
-            parse_math=False,  # the name may hold any character
+            + (f" from {s.sampling}, intervals point by point" if result.weights else "")
         )
-        legend(figure, columns=3)
+        if shown := usual if title is None else printable(title):
+            # the name may hold any character
+            figure.suptitle(shown, fontsize="medium", parse_math=False)
+        legend(figure, columns=3 if size is None else int(size[0] / 2.4))
     return figure
+
+
+def panel(result: Result, of: str, ax: Axes | None, confidence: float) -> Axes:
+    """Draw one of PANELS on axes, by default those of a new figure with a legend; return them."""
+    if of not in PANELS:
+        raise InvalidInput(f"draw one of {', '.join(PANELS)}, not {of!r:.80}")
+    if of == "loss" and not result.traces:
+        raise InvalidInput("the loss along the rounds was not recorded: play with trace=True")
+    if ax is not None and not isinstance(ax, Axes):
+        raise InvalidInput(f"ax must be matplotlib axes to draw on, not {ax!r:.80}")
+    axes = new_axes() if ax is None else ax
+    PANELS[of](axes, result, confidence, EXPERIMENTS)
+    if ax is None:
+        axes.legend(fontsize="small")
+    return axes
+
+
+def _composition(result: Result) -> Composition:
+    return Composition.repeat(result.specification.family, result.specification.rounds)
 
 
 def _tail_bound(rounds: Composition) -> list[BoundOnComposition]:
     """The first of TAILS that applies, or none."""
     ready = {bound.name: bound for bound in tail_bounds(rounds)}
     return [ready[name] for name in TAILS if name in ready][:1]
-
-
-def _label(experiment: int) -> str:
-    return f"experiment {experiment}"
 
 
 def _largest(result: Result) -> float:
@@ -98,19 +128,18 @@ def _largest(result: Result) -> float:
     return 1.04 * reach if math.isfinite(reach) else 1.0
 
 
-def _draw_tails(
-    axes: Axes, result: Result, rounds: Composition, largest: float, confidence: float
-) -> None:
+def _draw_tails(axes: Axes, result: Result, confidence: float, labels: Sequence[str]) -> None:
+    largest = _largest(result)
     # between the multiples of a step, where atoms often lie
     points = FEW if result.weights else POINTS
     thresholds = (np.arange(points) + 0.5) * (largest / points)
     fine = np.linspace(0.0, largest, FINE)
     promised = {
-        bound.name: TailCurve(fine, [bound.delta(float(t)).upper for t in fine])
-        for bound in _tail_bound(rounds)
+        label(bound.name): TailCurve(fine, [bound.delta(float(t)).upper for t in fine])
+        for bound in _tail_bound(_composition(result))
     }
     bands = {
-        _label(b): _point_by_point(result.tail, thresholds, b, confidence)
+        labels[b]: _point_by_point(result.tail, thresholds, b, confidence)
         if result.weights
         else result.tail_band(thresholds, b, confidence)
         for b in result.sample
@@ -120,18 +149,17 @@ def _draw_tails(
     axes.set_ylabel(r"$\Pr[\pm L > t]$")
 
 
-def _draw_divergence(
-    axes: Axes, result: Result, rounds: Composition, largest: float, confidence: float
-) -> None:
+def _draw_divergence(axes: Axes, result: Result, confidence: float, labels: Sequence[str]) -> None:
+    largest = _largest(result)
     epsilons = np.linspace(0.0, largest, FEW if result.weights else POINTS)
     fine = np.linspace(0.0, largest, FINE)
     promised = {
-        bound.name: DivergenceCurve(fine, [bound.delta(float(e)).upper for e in fine])
-        for bound in bounds_for(rounds)
+        label(bound.name): DivergenceCurve(fine, [bound.delta(float(e)).upper for e in fine])
+        for bound in bounds_for(_composition(result))
         if bound.name in DRAWN
     }
     bands = {
-        _label(b): _point_by_point(result.delta, epsilons, b, confidence)
+        labels[b]: _point_by_point(result.delta, epsilons, b, confidence)
         if result.weights
         else result.delta_band(epsilons, b, confidence)
         for b in result.sample
@@ -164,7 +192,7 @@ def _floor(result: Result, bands: Mapping[str, BandLike]) -> float:
     return 0.3 / result.specification.trials
 
 
-def _draw_along(axes: Axes, result: Result) -> None:
+def _draw_along(axes: Axes, result: Result, confidence: float, labels: Sequence[str]) -> None:
     """The loss of the first experiment that was played, after each round."""
     s = result.specification
     experiment = min(result.traces)
@@ -186,7 +214,8 @@ def _draw_along(axes: Axes, result: Result) -> None:
         },
         _envelope(result),
         paths=[np.where(np.isfinite(path), path, np.nan) for path in paths[:PATHS]],
-        ylabel=f"{'-' if experiment else ''}loss so far, experiment {experiment}{_finite(result)}",
+        first=len(DASHES),
+        ylabel=f"{'-' if experiment else ''}loss so far, {labels[experiment]}{_finite(result)}",
     )  # fmt: skip
 
 
@@ -207,5 +236,9 @@ def _envelope(result: Result) -> dict[str, np.ndarray]:
             bound.bound.on(Composition.repeat(s.family, int(k))).epsilon(PASSED).upper
             for k in places
         ]
-        curves[f"{bound.name}, passed by 1 in 1000"] = np.interp(along, places, ends)
+        curves[f"{label(bound.name)}, passed by 1 in 1000"] = np.interp(along, places, ends)
     return curves
+
+
+PANELS = {"tail": _draw_tails, "delta": _draw_divergence, "loss": _draw_along}
+"""The panels of a picture, by what they show; the loss along the rounds needs a trace."""

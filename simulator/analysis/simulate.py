@@ -47,7 +47,8 @@ def simulate(
     ----------
     adversary : a generator function ``answer = yield database_0, database_1, mechanism`` that
         receives its coins, or a :class:`~simulator.adversaries.contract.Rule`; or a name of the
-        library, as ``"press-when-ahead"``, or ``"path/to/file.py:function"``.
+        library, as ``"press-when-ahead"``, or ``"path/to/file.py:function"``; of a file with one
+        adversary ``"path/to/file.py"``.
     family : the class that the mechanisms must belong to, as ``PureDP(0.2)`` or ``"pure:0.2"``.
     rounds, trials : k, and how often each experiment is played.
     seconds : play as many trials as fit into this time, without compilation and the start of

@@ -24,7 +24,7 @@ from simulator.theory.bounds.concentration import (
     hoeffding_tail,
 )
 from simulator.theory.bounds.registry import all_bounds, bound, bounds_for, tail_bounds
-from simulator.theory.bracket import Bracket
+from simulator.theory.bracket import Bracket, Brackets
 from simulator.theory.filters.families import (
     FILTERS,
     Filter,
@@ -93,6 +93,7 @@ __all__ = [
     "BoundOnComposition",
     "BoundedRange",
     "Bracket",
+    "Brackets",
     "Calibrated",
     "Composition",
     "DiscreteGaussianDP",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from simulator.foundations.curves import Series
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.stored import members_of, plain, written
 
@@ -96,3 +97,9 @@ class Bracket:
         """Inverse of :meth:`to_json`; raises InvalidInput with the path of what is wrong."""
         ends = members_of(text, "bracket", ("lower", "upper"))
         return cls(ends["lower"].number(), ends["upper"].number())
+
+
+class Brackets(Series[Bracket]):
+    """One bracket for each of several points: ``value``, ``lower`` and ``upper`` are arrays."""
+
+    _noun = "bracket"

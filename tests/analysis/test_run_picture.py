@@ -6,8 +6,10 @@ import pytest
 from simulator import Database, Laplace, PureDP, counting_query, simulate
 from simulator.adversaries import make
 from simulator.analysis import Tilted
+from simulator.analysis.plots import paper_figure
 from simulator.analysis.run_picture import picture
-from simulator.foundations.errors import Refusal
+from simulator.foundations.curves import UPPER_END
+from simulator.foundations.errors import InvalidInput, Refusal
 from simulator.mechanisms import BlackBox, LeakyRandomizedResponse
 from simulator.theory import GaussianDP, parse_filter, parse_guarantee
 
@@ -26,16 +28,16 @@ def test_the_panels_hold_what_was_measured_and_what_is_promised():
     figure = picture(result, "press when ahead")
     tails, divergence, along = figure.axes
     measured = ["experiment 0", "experiment 1"]
-    assert names_in(tails) == ["advanced-tight-mean", *measured]
-    assert names_in(divergence)[-2:] == measured
-    assert {"basic", "kairouz-oh-viswanath-3.3"} < set(names_in(divergence))
-    assert names_in(along) == ["mean", "advanced-tight-mean, passed by 1 in 1000"]
+    assert names_in(tails) == ["advanced, tight mean", measured[0], UPPER_END, measured[1]]
+    assert names_in(divergence)[-3:] == [measured[0], UPPER_END, measured[1]]
+    assert {"basic", "exact, randomized response"} < set(names_in(divergence))
+    assert names_in(along) == ["single trials", "mean", "advanced, tight mean, passed by 1 in 1000"]
     curve = next(line for line in divergence.lines if line.get_label() == "experiment 0")
     epsilon, delta = curve.get_xdata()[5], curve.get_ydata()[5]
     assert delta == pytest.approx(result.delta(float(epsilon)).value, rel=1e-12)
     styles = {line.get_label(): line.get_linestyle() for line in tails.lines}
     shared = {line.get_label(): line.get_linestyle() for line in divergence.lines}
-    assert styles["advanced-tight-mean"] == shared["advanced-tight-mean"]
+    assert styles["advanced, tight mean"] == shared["advanced, tight mean"]
 
 
 def test_a_title_is_the_name_as_it_is(tmp_path):
@@ -49,15 +51,15 @@ def test_a_title_is_the_name_as_it_is(tmp_path):
 def test_without_a_trace_there_are_two_panels_and_of_one_experiment_one_curve():
     result = run_of(GaussianDP(0.3), "fixed-worst-case", experiments=(1,))
     tails, divergence = picture(result, "one").axes
-    assert names_in(tails) == ["zcdp-bun-steinke", "experiment 1"]
-    assert "analytic-gaussian" in names_in(divergence)
+    assert names_in(tails) == ["zCDP, Bun–Steinke", "experiment 1"]
+    assert "exact, Gaussian" in names_in(divergence)
 
 
 def test_a_tail_that_leaks_has_no_bound_and_its_divergence_has():
     result = run_of(parse_guarantee("approx:0.2,0.01"), "fixed-worst-case", trace=True)
     tails, divergence, along = picture(result, "leaky").axes
     assert names_in(tails) == ["experiment 0", "experiment 1"]
-    assert "kairouz-oh-viswanath-3.3" in names_in(divergence)
+    assert "exact, randomized response" in names_in(divergence)
     assert names_in(along) == ["mean"]
 
 
@@ -145,3 +147,29 @@ def test_the_title_names_the_filter():
     title = picture(run_of(PureDP(0.2), filter=parse_filter("sum:0.5")), "ahead").get_suptitle()
     assert title == "ahead in pure:0.2, 20 rounds, 500 trials, filter sum:0.5,0.0,0.0"
     assert "filter" not in picture(run_of(PureDP(0.2)), "ahead").get_suptitle()
+
+
+def test_a_result_draws_one_panel_on_the_axes_that_are_given():
+    result = run_of(PureDP(0.2), trace=True)
+    with paper_figure(2) as (_, (left, right)):
+        assert result.plot(ax=left) is left
+        assert result.plot("tail", right) is right
+    whole = picture(result, "one").axes
+    for mine, panel in ((left, whole[1]), (right, whole[0])):
+        assert names_in(mine) == names_in(panel)
+        for one, other in zip(mine.lines, panel.lines, strict=True):
+            np.testing.assert_array_equal(one.get_ydata(), other.get_ydata())
+    for of, ax, line in (("x", None, "one of tail, delta, loss"), ("delta", 3, "axes to draw on")):
+        with pytest.raises(InvalidInput, match=line):
+            result.plot(of, ax)
+    with pytest.raises(InvalidInput, match="trace=True"):
+        run_of(PureDP(0.2)).plot("loss", left)
+
+
+def test_a_picture_has_the_title_the_size_and_the_names_that_are_given():
+    names = ("without Alice", "with Alice")
+    figure = picture(run_of(PureDP(0.2)), "one", title="mine", size=(5.0, 3.0), labels=names)
+    assert figure.get_suptitle() == "mine"
+    assert figure.get_size_inches().tolist() == [5.0, 3.0]
+    assert set(names) < set(names_in(figure.axes[0]))
+    assert not picture(run_of(PureDP(0.2)), "one", title="").get_suptitle()

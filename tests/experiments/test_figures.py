@@ -29,7 +29,7 @@ from simulator.theory import (
 
 # Figures that take long to simulate whole have an entry here, or a test of their own.
 SMALLER = {
-    "tails": {"rounds": 10, "trials": {"fixed-worst-case": 500}, "step": 0.5},
+    "tails": {"rounds": 10, "trials": {"fixed-worst-case": 500}},
     "divergence": {"rounds": 10, "trials": {"fixed-worst-case": 500}},
     "loss_along_rounds": {
         "rounds": 10,
@@ -87,8 +87,10 @@ def committed(name):
 @pytest.mark.parametrize("name", SMALLER)
 def test_a_small_one_is_played_and_drawn(name):
     script = stages.script(name)
-    data = stages.rounded(script.simulate(script.SPECIFICATION | SMALLER[name]))
-    figure = script.draw(json.loads(json.dumps(data, allow_nan=False)))
+    specification = script.SPECIFICATION | SMALLER[name]
+    data = stages.rounded(script.simulate(specification))
+    stored = json.dumps({"data": data, "specification": specification}, allow_nan=False)
+    figure = script.draw(stages.drawable(json.loads(stored)))
     drawn = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
     assert all(axes.get_xlabel() and axes.has_data() for axes in drawn)
 
@@ -98,7 +100,7 @@ def test_committed_data_are_of_the_present_specification_and_can_be_drawn(name):
     script = stages.script(name)
     stored = json.loads(stages.data_path(name).read_text(encoding="utf-8"))
     assert stored["specification"] == json.loads(json.dumps(script.SPECIFICATION))
-    assert script.draw(stored["data"]).axes
+    assert script.draw(stages.drawable(stored)).axes
 
 
 def test_measured_tails_hold_the_binomial_and_stay_below_azuma():

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from experiments import dependencies, stages
-from experiments.__main__ import main
+from experiments.__main__ import changed, main, parsed
+from experiments.figures import tails
 from simulator.analysis.plots import paper_figure
 from simulator.foundations.errors import InvalidInput
 
@@ -88,8 +89,55 @@ def test_the_command_tells_an_unknown_figure_in_one_line(monkeypatch, capsys):
     assert printed.count("\n") == 1
 
 
+def command(monkeypatch, *words):
+    monkeypatch.setattr("sys.argv", ["experiments", *map(str, words)])
+    return main()
+
+
+def test_a_figure_takes_its_parameters_from_the_command(monkeypatch, tmp_path):
+    words = ("--rounds", 6, "--epsilon=0.5", "--points", 4, "--decades", 3, "--out", tmp_path)
+    assert command(monkeypatch, "simulate", "delta_over_decades", *words) == 0
+    stored = json.loads(stages.data_path("delta_over_decades", tmp_path).read_text())
+    assert stored["specification"] == {"epsilon": 0.5, "rounds": 6, "decades": 3, "points": 4}
+    assert stored["data"]["epsilons"]["basic"] == [3.0] * 3
+    picture = tmp_path / "figures" / "delta_over_decades.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert command(monkeypatch, "draw", "delta_over_decades", "--out", tmp_path) == 0
+
+
+def test_a_family_and_all_trials_are_one_parameter_each():
+    words = ("simulate", "tails", "--rounds=6", "--epsilon", ".5", "--trials", "20", "--out", "x")
+    found = changed(parsed(words))
+    trials = dict.fromkeys(tails.SPECIFICATION["trials"], 20)
+    assert found == {"rounds": 6, "family": "pure:0.5", "trials": trials}
+    assert changed(parsed(("simulate", "tails"))) == {}
+    several = parsed(("simulate", "worst_exponential", "--deltas", "1e-2,1e-3", "--out", "x"))
+    assert changed(several) == {"deltas": [1e-2, 1e-3]}
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("simulate", "tails", "--rounds", "x", "--out", "y"), "'x' is not a whole number"),
+        (("simulate", "tails", "--round", "5", "--out", "y"), "unrecognized arguments: --round 5"),
+        (("draw", "tails", "--rounds", "5"), "unrecognized arguments: --rounds 5"),
+    ],
+)
+def test_a_parameter_that_makes_no_sense(monkeypatch, capsys, words, line):
+    with pytest.raises(SystemExit, match="2"):
+        command(monkeypatch, *words)
+    printed = capsys.readouterr().err
+    assert line in printed
+    assert printed.count("\n") == 1
+
+
+def test_other_parameters_do_not_go_into_the_results(monkeypatch, capsys):
+    assert command(monkeypatch, "simulate", "tails", "--rounds", 5) == 2
+    assert "give --out DIR" in capsys.readouterr().err
+
+
 def test_the_command_leaves_on_an_interruption(monkeypatch, capsys):
-    def interrupted(name):
+    def interrupted(name, results):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(stages, "draw", interrupted)

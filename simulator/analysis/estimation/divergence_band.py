@@ -17,8 +17,8 @@ from simulator.analysis.estimation import band
 from simulator.analysis.estimation.tail_estimates import TailBand, band_limits, tail_band
 from simulator.engine.outcomes.loss_sample import LossSample, signed_sample
 from simulator.engine.outcomes.samples import Floats, error_level, numbers
+from simulator.foundations.curves import DrawnTable
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.frames import Tabular
 from simulator.foundations.ties import ROUNDS, beyond, tolerance
 
 METHOD = f"{band.METHOD}, integrated"
@@ -32,7 +32,7 @@ BEYOND = 1e300
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DeltaBand(Tabular):
+class DeltaBand(DrawnTable):
     """Hockey-stick divergences with limits that hold at every ε at once.
 
     The four arrays have one entry per ε, in the order given; ``confidence`` is that of the whole
@@ -47,6 +47,10 @@ class DeltaBand(Tabular):
     trials: int
     method: str = METHOD
     widened: Floats | float = 0.0
+
+    def drawn(self) -> tuple[str, str, tuple[Floats, Floats, Floats, Floats]]:
+        """See DrawnTable."""
+        return "epsilon", "delta of epsilon", (self.epsilons, self.value, self.lower, self.upper)
 
 
 def delta_band(

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simulator.engine.outcomes.samples import Floats, error_level
+from simulator.foundations.curves import DrawnTable
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.frames import Tabular
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MomentBand(Tabular):
+class MomentBand(DrawnTable):
     """Moments of the finite losses after each round, all arrays of shape (rounds,).
 
     Attributes
@@ -36,6 +36,15 @@ class MomentBand(Tabular):
     deviation_lower: Floats
     deviation_upper: Floats
     confidence: float
+
+    def drawn(self) -> tuple[str, str, tuple[Floats, Floats, Floats, Floats]]:
+        """See DrawnTable."""
+        rounds = np.arange(1.0, len(self.mean) + 1.0)
+        return (
+            "rounds played",
+            "mean privacy loss",
+            (rounds, self.mean, self.mean_lower, self.mean_upper),
+        )
 
 
 def moment_band(moments: ArrayLike, reach: ArrayLike, confidence: float = 0.95) -> MomentBand:

@@ -12,14 +12,14 @@ from simulator.analysis.estimation.estimate import Estimate
 from simulator.analysis.estimation.intervals import clopper_pearson
 from simulator.engine.outcomes.loss_sample import LossSample, signed_sample
 from simulator.engine.outcomes.samples import Floats, error_level, numbers
+from simulator.foundations.curves import DrawnTable
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.frames import Tabular
 from simulator.foundations.ties import ROUNDS, beyond
 from simulator.foundations.validation import point, whole
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TailBand(Tabular):
+class TailBand(DrawnTable):
     """Tail probabilities with limits that hold at every threshold at once.
 
     The arrays have one entry per threshold, in the order given; ``confidence`` is that of the
@@ -34,6 +34,10 @@ class TailBand(Tabular):
     trials: int
     method: str = band.METHOD
     widened: Floats | float = 0.0
+
+    def drawn(self) -> tuple[str, str, tuple[Floats, Floats, Floats, Floats]]:
+        """See DrawnTable."""
+        return "threshold", "tail", (self.thresholds, self.value, self.lower, self.upper)
 
 
 def tail(

@@ -11,14 +11,14 @@ from simulator.analysis.estimation import band
 from simulator.analysis.estimation.tail_estimates import band_limits
 from simulator.engine.outcomes.loss_sample import LossSample, signed_sample
 from simulator.engine.outcomes.samples import Floats, error_level, numbers
+from simulator.foundations.curves import DrawnTable
 from simulator.foundations.errors import InvalidInput
-from simulator.foundations.frames import Tabular
 from simulator.foundations.ties import ROUNDS, beyond
 from simulator.foundations.validation import whole
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class EmpiricalTradeOff(Tabular):
+class EmpiricalTradeOff(DrawnTable):
     """Errors of the tests "reject experiment 0 when L <= t", with a simultaneous band.
 
     All arrays have one entry per threshold, in ascending order, so that type I errors ascend and
@@ -36,6 +36,11 @@ class EmpiricalTradeOff(Tabular):
     confidence: float
     method: str = band.METHOD
     widened: float = 0.0
+
+    def drawn(self) -> tuple[str, str, tuple[Floats, Floats, Floats, Floats]]:
+        """See DrawnTable."""
+        ends = self.type_two_lower, self.type_two_upper
+        return "type I error", "type II error", (self.type_one, self.type_two, *ends)
 
     def lower(self, type_one: ArrayLike) -> Floats:
         """Lower band of the trade-off function at the given type I errors in [0, 1].

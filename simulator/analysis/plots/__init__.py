@@ -1,6 +1,6 @@
 """Figures fit for a paper, from plain data.
 
-Measured series have a colour, a marker and a band; bounds of theorems are black with different
+Measured series have a colour, a marker and a band; bounds of theorems are dark with different
 dashes. Both can be distinguished in grey, too.
 
     with paper_figure() as (figure, axes):

@@ -19,6 +19,7 @@ def plot_drift(
     envelope: Mapping[str, ArrayLike] | None = None,
     *,
     paths: Sequence[ArrayLike] = (),
+    first: int = 0,
     ylabel: str = "accumulated privacy loss",
 ) -> None:
     """Draw the loss along the rounds: its mean, its spread, and an upper envelope.
@@ -29,7 +30,8 @@ def plot_drift(
     mean : shape (k,), the mean accumulated loss.
     spreads : by name (as "central 95%"), lower and upper of shape (k,); widest first.
     envelope : by name, curves of shape (k,) that the loss passes with small probability.
-    paths : single trials, each of shape (k,), drawn thin.
+    paths : single trials, each of shape (k,), drawn thin under one name.
+    first : the look of the first envelope, where another panel has bounds.
     ylabel : what is drawn, when it is the loss of each round and not their sum.
 
     Raises :class:`InvalidInput` for shapes that do not go together.
@@ -46,12 +48,13 @@ def plot_drift(
     for shade, (name, (lower, upper)) in zip(shades, spreads.items()):
         x, low, high = curves(name, rounds, lower, upper)
         axes.fill_between(x, low, high, color=look["color"], alpha=shade, linewidth=0, label=name)
-    for path in paths:
+    for index, path in enumerate(paths):
         x, y = curves("a path", rounds, path)
-        axes.plot(x, y, color="0.35", linewidth=0.35, zorder=2)
+        look = {"color": "0.35", "linewidth": 0.35, "zorder": 2}
+        axes.plot(x, y, label=None if index else "single trials", **look)
     x, y = curves("mean", rounds, mean)
     axes.plot(x, y, label="mean", color=look["color"], linewidth=1.4, zorder=3)
-    for index, (name, curve) in enumerate((envelope or {}).items()):
+    for index, (name, curve) in enumerate((envelope or {}).items(), first):
         x, y = curves(name, rounds, curve)
         axes.plot(x, y, label=name, **promised(index))
     axes.set_xlim(*limits(rounds))

@@ -22,6 +22,7 @@ from simulator.analysis.plots.style import (
     promised,
     spaced_marks,
 )
+from simulator.foundations.curves import draw_upper_ends
 from simulator.foundations.errors import InvalidInput
 
 
@@ -54,7 +55,7 @@ def plot_tails(
     ----------
     thresholds : shape (n,), increasing; the t at which the tails were measured.
     tails : by adversary, value, lower and upper of shape (n,). Where no trial passed t there is
-        no estimate to draw: a thin line marks the upper limit alone.
+        no estimate to draw: arrows point down from the upper ends.
     bounds : by name, curves of the tail. Where a bound reaches 0 it drops out.
     floor : the least probability shown; by default half a decade below the least measured one.
     dashes : by a bound's name, which dashes it has, where several panels share a legend.
@@ -142,7 +143,7 @@ def _draw_measured(
     marks = spaced_marks(x[seen], index) if seen.any() else []
     axes.plot(x[seen], value[seen], label=label, markevery=marks, **look)
     draw_band(axes, x[seen], (np.maximum(lower[seen], floor * 1e-3), upper[seen]), look)
-    axes.plot(x, np.where(seen, np.nan, upper), color=look["color"], linewidth=0.5, zorder=1)
+    draw_upper_ends(axes, x, np.where(seen, np.nan, upper), look["color"], index)
 
 
 def _floor(bands: Mapping[str, BandLike]) -> float:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 
 import numpy as np
 from matplotlib.axes import Axes
 
-DASHES = ("solid", (0, (4, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
+from simulator.analysis.plots.style import promised
+
 LEAST_GAP = 0.064
 """The least distance of two names, as a share of the panel's height."""
 
@@ -18,6 +18,7 @@ def plot_named(
     x: Sequence[float],
     curves: Mapping[str, Sequence[float | None]],
     emphasised: Sequence[str] = (),
+    places: Mapping[str, int] | None = None,
 ) -> None:
     """Draw each curve and its name to the right of where it ends, names pushed apart.
 
@@ -26,15 +27,15 @@ def plot_named(
     x : shape (n,), the same for all curves.
     curves : by name, shape (n,); None where there is nothing to draw.
     emphasised : curves drawn thick.
+    places : by name, which of the looks of bounds it has, where another panel has the same bounds.
 
     Call it when the panel's limits and scales are set.
     """
     ends = {}
-    for (name, y), dashes in zip(curves.items(), cycle(DASHES)):
+    looks = {name: promised((places or {}).get(name, i)) for i, name in enumerate(curves)}
+    for name, y in curves.items():
         values = np.array(y, dtype=np.float64)
-        width = 1.8 if name in emphasised else 0.9
-        style = "solid" if name in emphasised else dashes
-        axes.plot(x, values, color="black", linewidth=width, linestyle=style)
+        axes.plot(x, values, linewidth=1.8 if name in emphasised else 0.9, **looks[name])
         ends[name] = _panel_height(axes, x[-1], float(values[-1]))
     for name, (end, place) in _apart(ends).items():
         axes.annotate(
@@ -45,10 +46,11 @@ def plot_named(
             textcoords="axes fraction",
             va="center",
             fontsize=7,
+            color=looks[name]["color"],
             arrowprops={
                 "arrowstyle": "-",
                 "linewidth": 0.4,
-                "color": "0.5",
+                "color": looks[name]["color"],
                 "relpos": (0.0, 0.5),
                 "shrinkA": 1,
                 "shrinkB": 1,

@@ -16,6 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from simulator.foundations.curves import UPPER_END
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.files import write_bytes
 
@@ -25,8 +26,10 @@ _COLUMN_WIDTH = 3.4
 _HEIGHT = 2.9
 
 # Okabe and Ito's palette (2008), which colour-blind readers can distinguish, without its yellow.
-# With seven colours and nine markers no two of sixty-three series look alike.
+# With seven colours and nine markers no two of sixty-three series look alike. Bounds are dark: five
+# colours and six dashes are thirty looks.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666")
+_DARK = ("black", "#9B1C1C", "#4527A0", "#7A5200", "#00696B")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 _DASHES = (
     "solid",
@@ -74,8 +77,9 @@ def measured(index: int) -> dict[str, Any]:
 
 
 def promised(index: int) -> dict[str, Any]:
-    """Return the style of the ``index``-th bound: black, with its dashes."""
-    return {"color": "black", "linestyle": _DASHES[index % len(_DASHES)], "zorder": 2}
+    """Return the style of the ``index``-th bound: a dark colour and dashes, without markers."""
+    dashes = _DASHES[index % len(_DASHES)]
+    return {"color": _DARK[index % len(_DARK)], "linestyle": dashes, "zorder": 2}
 
 
 def curves(name: str, *columns: ArrayLike) -> tuple[NDArray[np.float64], ...]:
@@ -116,6 +120,7 @@ def legend(figure: Figure, columns: int = 2) -> None:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels()):
             named.setdefault(label, handle)
+    named |= {UPPER_END: named.pop(UPPER_END)} if UPPER_END in named else {}  # the last
     columns = max(1, min(columns, len(named)))
     figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns)
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from simulator.doors.cli import options
-from simulator.doors.cli.output import end, number, print_json, print_table
+from simulator.doors.cli.output import end, number, print_json, print_table, say
 from simulator.foundations.validation import numeral
 from simulator.theory.bounds.comparison import Row
 from simulator.theory.events import read_account
@@ -23,7 +25,7 @@ ROUND_DELTA = 1e-10
 PICTURE_DELTAS = tuple(10.0**-exponent for exponent in range(1, 13))
 """The deltas at which a picture has epsilon."""
 
-Evaluate = Callable[..., list[Row]]
+Evaluate = Callable[..., Sequence[Row]]
 """``evaluate(delta=..., epsilon=...)``, of which one is None, returns the rows of the table."""
 
 
@@ -63,6 +65,12 @@ def with_rounds(
     if rounds is None:
         raise click.UsageError(f"give --rounds, or {flag} 0.1x1000")
     return [(schedule[0][0], rounds)]
+
+
+def counted(schedule: list[tuple[float, int | None]]) -> int | None:
+    """The rounds of a schedule, or None where a part has none."""
+    counts = [count for _, count in schedule if count is not None]
+    return sum(counts) if counts and len(counts) == len(schedule) else None
 
 
 def schedule_of(
@@ -120,14 +128,25 @@ def schedule_of(
 )
 @click.option(
     "--rounds",
-    type=int,
+    type=options.Numbers(click.INT),
+    metavar="K[,K...]",
     default=None,
     help="Rounds k, unless --round-epsilon has them; by default 1 for shuffled.",
 )
 @click.option(
-    "--delta", type=float, default=None, help="Print epsilon at this delta.  [default: 1e-6]"
+    "--delta",
+    type=options.Numbers(click.FLOAT),
+    metavar="DELTA[,DELTA...]",
+    default=None,
+    help="Print epsilon at each delta.  [default: 1e-6]",
 )
-@click.option("--epsilon", type=float, default=None, help="Print delta at this epsilon instead.")
+@click.option(
+    "--epsilon",
+    type=options.Numbers(click.FLOAT),
+    metavar="EPSILON[,EPSILON...]",
+    default=None,
+    help="Print delta at each epsilon instead.",
+)
 @click.option(
     "--round-delta",
     type=float,
@@ -148,6 +167,7 @@ def schedule_of(
     help="Largest relative width of the exact row, such as 1e-10.",
 )
 @options.plot
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, with all digits.")
 @options.as_json
 def bounds(
     *,
@@ -157,13 +177,14 @@ def bounds(
     sigma: list[tuple[float, int | None]] | None,
     rate: float | None,
     reports: int | None,
-    rounds: int | None,
-    delta: float | None,
-    epsilon: float | None,
+    rounds: tuple[int, ...] | None,
+    delta: tuple[float, ...] | None,
+    epsilon: tuple[float, ...] | None,
     round_delta: float | None,
     names: tuple[str, ...],
     tolerance: float | None,
     plot: Path | None,
+    as_csv: bool,
     as_json: bool,
 ) -> None:
     r"""Compare the bounds of the literature with the exact answer.
@@ -175,6 +196,7 @@ def bounds(
       dpcompose bounds --mechanism subsampled-gaussian --sigma 1 --rate 0.01 --rounds 1000
       dpcompose bounds --mechanism shuffled --round-epsilon 1 --reports 10000
       dpcompose bounds --event training.json --delta 1e-5
+      dpcompose bounds --round-epsilon 0.1 --rounds 10,100,1000 --delta 1e-5,1e-6 --csv
 
     Prints a table sorted by tightness. An upper bound is never below the truth; an approximation
     may be. Columns lower and upper enclose the bound, rounding included: an exact row is exact to
@@ -182,9 +204,12 @@ def bounds(
     """
     if delta is not None and epsilon is not None:
         raise click.UsageError("give --delta or --epsilon, not both")
-    if delta is None and epsilon is None:
-        delta = 1e-6
-    wanted = "delta" if epsilon is not None else "epsilon"
+    if as_csv and as_json:
+        raise click.UsageError("give --csv or --json, not both")
+    if plot is not None and len(rounds or ()) > 1:
+        raise click.UsageError("--plot draws one composition: give one number to --rounds")
+    how: dict[str, Any] = {"names": names, "tolerance": tolerance}
+    compositions: dict[int | None, Evaluate] = {}
     if event is not None:
         given = (mechanism, round_epsilon, sigma, rate, reports, rounds, round_delta)
         if any(each is not None for each in given):
@@ -194,41 +219,90 @@ def bounds(
         account = read_account(options.text_of(event))
         what = f"{event} under {account.relation}"
         title = f"composition of {what}"
-        evaluate: Evaluate = partial(account.compare, names=names, tolerance=tolerance)
+        compositions[None] = partial(account.compare, **how)
     else:
         what = mechanism or "pure"
         parameters = {"epsilon": round_epsilon, "sigma": sigma, "rate": rate, "reports": reports}
-        title = title_of(what, parameters | {"rounds": rounds})
-        evaluate = bounds_of_mechanism(
-            what, parameters, rounds, round_delta, names=names, tolerance=tolerance
-        )
-    rows = evaluate(delta=delta, epsilon=epsilon)
+        title = title_of(what, parameters | {"rounds": rounds[0] if rounds else None})
+        for count in rounds or (counted(round_epsilon or sigma or []),):
+            compositions[count] = bounds_of_mechanism(what, parameters, count, round_delta, **how)
+    answers = [
+        GridPoint(count, "delta" if epsilon is None else "epsilon", at, list(evaluate(**question)))
+        for count, evaluate in compositions.items()
+        for at, question in questions(delta, epsilon)
+    ]
+    grid = len(answers) > 1
     if plot is not None:
-        draw(evaluate, rows, title, plot)
+        draw(next(iter(compositions.values())), answers[0].rows, title, plot)
     if as_json:
-        print_json(
-            {
-                "bounds": [
-                    {
-                        "name": row.name,
-                        "kind": row.kind,
-                        wanted: row.answer.value,
-                        "lower": row.answer.lower,
-                        "upper": row.answer.upper,
-                        "source": row.source,
-                        "seconds": row.seconds,
-                    }
-                    for row in rows
-                ]
+        print_json({"bounds": [row for each in answers for row in each.as_dicts(full=grid)]})
+    elif as_csv:
+        print_csv(answers)
+    else:
+        for place, each in enumerate(answers):
+            say(end="\n" if place else "")
+            print_answers(
+                each, what if len(compositions) == 1 else f"{what}, {each.rounds} rounds", tolerance
+            )
+
+
+class GridPoint(NamedTuple):
+    """The rows at one point of a grid: a number of rounds, and a delta or an epsilon."""
+
+    rounds: int | None
+    at: str
+    point: float
+    rows: list[Row]
+
+    @property
+    def wanted(self) -> str:
+        """What the rows answer."""
+        return "delta" if self.at == "epsilon" else "epsilon"
+
+    def as_dicts(self, *, full: bool = True) -> list[dict[str, Any]]:
+        """The rows as plain values, in full with the point."""
+        point = {"rounds": self.rounds, self.at: self.point} if full else {}
+        return [
+            point
+            | {
+                "name": row.name,
+                "kind": row.kind,
+                self.wanted: row.answer.value,
+                "lower": row.answer.lower,
+                "upper": row.answer.upper,
+                "source": row.source,
+                "seconds": row.seconds,
             }
-        )
-        return
+            for row in self.rows
+        ]
+
+
+def questions(
+    delta: tuple[float, ...] | None, epsilon: tuple[float, ...] | None
+) -> list[tuple[float, dict[str, float | None]]]:
+    """Every point with the arguments of its evaluation."""
+    if epsilon is None:
+        return [(at, {"delta": at, "epsilon": None}) for at in delta or (1e-6,)]
+    return [(at, {"delta": None, "epsilon": at}) for at in epsilon]
+
+
+def print_csv(answers: Sequence[GridPoint]) -> None:
+    """Print one line for each bound at each point."""
+    table = io.StringIO()
+    columns = ("rounds", "delta", "epsilon", "lower", "upper", "name", "kind", "source")
+    writer = csv.DictWriter(table, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(row for each in answers for row in each.as_dicts())
+    say(table.getvalue(), end="")
+
+
+def print_answers(answers: GridPoint, what: str, tolerance: float | None) -> None:
+    """Print the rows at one point as a table."""
     # enough digits to show the width that --tolerance sets
     digits = 8 if tolerance is None else max(8, 2 + math.ceil(-math.log10(tolerance)))
     print_table(
-        f"{wanted} of {what} at {'delta' if epsilon is None else 'epsilon'} = "
-        f"{number((delta or 0.0) if epsilon is None else epsilon)}",
-        ("bound", "kind", wanted, "lower", "upper", "source"),
+        f"{answers.wanted} of {what} at {answers.at} = {number(answers.point)}",
+        ("bound", "kind", answers.wanted, "lower", "upper", "source"),
         [
             (
                 row.name,
@@ -238,9 +312,9 @@ def bounds(
                 end(row.answer.upper, ROUND_CEILING, digits),
                 row.source,
             )
-            for row in rows
+            for row in answers.rows
         ],
-        right=(wanted, "lower", "upper"),
+        right=(answers.wanted, "lower", "upper"),
     )
 
 

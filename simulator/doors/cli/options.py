@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from simulator.data.databases import ADD_REMOVE, RELATIONS, Relation
+from simulator.doors.cli.numerals import Numeral
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import did_you_mean
 from simulator.theory.guarantees.families import FORMS, Guarantee, PureDP, parse_guarantee
@@ -33,6 +34,23 @@ class Family(click.ParamType):
         if family.implies(PureDP(0.0)):
             self.fail(f"{value} allows no loss at all; its parameter must be above 0", param, ctx)
         return family
+
+
+class Numbers(click.ParamType):
+    """One number or several, as ``10,100,1000``."""
+
+    name = "numbers"
+
+    def __init__(self, each: click.ParamType) -> None:
+        self.each = Numeral(each)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
+        """Return the numbers, or fail with one line."""
+        if isinstance(value, tuple):
+            return value
+        return tuple(self.each.convert(part.strip(), param, ctx) for part in value.split(","))
 
 
 class Duration(click.ParamType):
@@ -78,6 +96,23 @@ class Picture(click.ParamType):
             return drawable(value)
         except InvalidInput as error:
             self.fail(str(error), param, ctx)
+
+
+class Size(click.ParamType):
+    """The size of a picture in inches, as ``7x3``."""
+
+    name = "size"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, float]:
+        """Return the width and the height, or fail with one line."""
+        if isinstance(value, tuple):
+            return value
+        found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,4})?)x(\d{1,2}(?:\.\d{1,4})?)", value)
+        if found is None or min(size := (float(found[1]), float(found[2]))) < 1.0:
+            self.fail(f"{value!r} is not a size; write WIDTHxHEIGHT in inches, as 7x3", param, ctx)
+        return size
 
 
 class Export(click.ParamType):

@@ -9,6 +9,7 @@ import click
 
 from simulator.doors.cli import options
 from simulator.doors.cli.output import say
+from simulator.foundations.errors import InvalidInput
 
 if TYPE_CHECKING:
     from simulator.analysis.result import Result
@@ -27,8 +28,24 @@ if TYPE_CHECKING:
     metavar="FILE:FUNCTION",
     help="The adversary that was played, if it is not in the library; draws single trials.",
 )
+@click.option(
+    "--size", type=options.Size(), metavar="WIDTHxHEIGHT", help="Of the picture, in inches: 7x3."
+)
+@click.option("--title", help="In place of the adversary and the parameters; '' for none.")
+@click.option(
+    "--labels", metavar="A,B", help="Names of experiments 0 and 1, as 'without Alice,with Alice'."
+)
 @options.confidence
-def plot(*, folder: str, out: Path | None, adversary: str | None, confidence: float) -> None:
+def plot(
+    *,
+    folder: str,
+    out: Path | None,
+    adversary: str | None,
+    size: tuple[float, float] | None,
+    title: str | None,
+    labels: str | None,
+    confidence: float,
+) -> None:
     r"""Draw a stored run: tails, divergence, and the loss along the rounds.
 
     \b
@@ -41,11 +58,19 @@ def plot(*, folder: str, out: Path | None, adversary: str | None, confidence: fl
     """
     # slow to import; --help does not need them
     from simulator.analysis.plots.style import drawable, save_as
-    from simulator.analysis.run_picture import picture
+    from simulator.analysis.run_picture import EXPERIMENTS, picture
 
+    names = EXPERIMENTS if labels is None else tuple(part.strip() for part in labels.split(","))
+    if len(set(names)) != 2 or not all(names):
+        raise InvalidInput(
+            f"--labels takes two names, as 'without Alice,with Alice', not {labels!r}"
+        )
     result = load(folder, adversary)
     target = drawable(Path(folder) / "run.png") if out is None else out
-    say(save_as(picture(result, result.specification.name, confidence), target))
+    figure = picture(
+        result, result.specification.name, confidence, title=title, size=size, labels=names
+    )
+    say(save_as(figure, target))
 
 
 def load(folder: str, adversary: str | None) -> Result:

@@ -92,7 +92,8 @@ def simulate(
 ) -> None:
     r"""Play ADVERSARY in both experiments and measure its privacy loss.
 
-    ADVERSARY is a name in the library (see `dpcompose adversaries`) or path/to/file.py:function.
+    ADVERSARY is a name in the library (see `dpcompose adversaries`) or path/to/file.py:function;
+    of a file with one adversary path/to/file.py is enough.
 
     \b
     Example:

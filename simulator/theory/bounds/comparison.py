@@ -12,8 +12,13 @@ import math
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.frames import Tabular
 from simulator.foundations.stages import in_stages
 from simulator.foundations.validation import finite, nonnegative
 from simulator.theory.bounds.base import Bound, BoundOnComposition
@@ -50,6 +55,21 @@ class Row:
     answer: Bracket
     source: str
     seconds: float
+
+
+class Rows(list[Row], Tabular):
+    """The rows of a comparison, with their table."""
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The bound, what it is, its value, the ends, and the source."""
+        return {
+            "bound": np.array([row.name for row in self], dtype=np.str_),
+            "kind": np.array([row.kind for row in self], dtype=np.str_),
+            "value": np.array([row.answer.value for row in self], dtype=np.float64),
+            "lower": np.array([row.answer.lower for row in self], dtype=np.float64),
+            "upper": np.array([row.answer.upper for row in self], dtype=np.float64),
+            "source": np.array([row.source for row in self], dtype=np.str_),
+        }
 
 
 Compute = Callable[[], Row]
@@ -168,7 +188,7 @@ def true_row(question: Question, rounds: Laws, both: bool, tolerance: float | No
     return Row(TRUTH, kind, answer, source, time.perf_counter() - start)
 
 
-def table(theorems: dict[str, Compute], truth: Compute, names: Collection[str] = ()) -> list[Row]:
+def table(theorems: dict[str, Compute], truth: Compute, names: Collection[str] = ()) -> Rows:
     """The rows of these names, or of all bounds that apply, sorted by tightness.
 
     Raises InvalidInput for an unknown name, NotApplicable where a named one, or none, applies.
@@ -188,7 +208,7 @@ def table(theorems: dict[str, Compute], truth: Compute, names: Collection[str] =
             refusals.append(error)
     if not rows:
         raise refusals[-1]  # the truth is the last
-    return sorted(rows, key=lambda row: row.answer.value)
+    return Rows(sorted(rows, key=lambda row: row.answer.value))
 
 
 def check_reach(rounds: Laws) -> None:

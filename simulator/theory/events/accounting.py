@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import overload
 
+from simulator.foundations.curves import Several, several
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.comparison import (
@@ -14,6 +16,7 @@ from simulator.theory.bounds.comparison import (
     Compute,
     Question,
     Row,
+    Rows,
     check_reach,
     no_finite_epsilon,
     question_of,
@@ -23,7 +26,7 @@ from simulator.theory.bounds.comparison import (
 )
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import all_bounds
-from simulator.theory.bracket import Bracket
+from simulator.theory.bracket import Bracket, Brackets
 from simulator.theory.events.leaves import NothingEvent, PromiseEvent
 from simulator.theory.events.stored import EVENTS
 from simulator.theory.events.tree import (
@@ -127,24 +130,47 @@ class Account:
         exchanged = [(law.reversed(), count) for law, count in self.laws]
         return (one,) if exchanged == self.laws else (one, compose_laws(exchanged, tolerance))
 
-    def epsilon(self, delta: float, tolerance: float | None = None) -> Bracket:
-        """Certified ends of the least epsilon at ``delta`` in [1e-300, 1).
+    @overload
+    def epsilon(self, delta: float, tolerance: float | None = None) -> Bracket: ...
+    @overload
+    def epsilon(self, delta: Several, tolerance: float | None = None) -> Brackets: ...
+    def epsilon(self, delta: float | Several, tolerance: float | None = None) -> Bracket | Brackets:
+        """Certified ends of the least epsilon at ``delta`` in [1e-300, 1), or at several.
 
-        Where a promise has no law, such as ``zcdp:0.1``, the upper end is the tightest bound of
-        :meth:`compare`. Raises NotApplicable where the promises leave epsilon without an upper end.
+        A list or an array, whose points are answered by one composition, gives
+        :class:`~simulator.theory.bracket.Brackets`. Where a promise has no law, such as
+        ``zcdp:0.1``, the upper end is the tightest bound of :meth:`compare`. Raises NotApplicable
+        where the promises leave epsilon without an upper end.
         """
-        if not self._has_laws:
-            return self._tightest(delta=delta)
-        found = self._worse([pld.epsilon(delta) for pld in self.directions(tolerance)])
-        if found.lower == 0.0 and math.isinf(found.upper):
-            raise no_finite_epsilon(self.laws, delta)
-        return found
+        composed = self.directions(tolerance) if self._has_laws else ()
 
-    def delta(self, epsilon: float, tolerance: float | None = None) -> Bracket:
-        """Certified ends of delta at a finite ``epsilon``, by the bounds where there is no law."""
-        if not self._has_laws:
-            return self._tightest(epsilon=epsilon)
-        return self._worse([pld.delta(epsilon) for pld in self.directions(tolerance)])
+        def at_one(delta: float) -> Bracket:
+            if not composed:
+                return self._tightest(delta=delta)
+            found = self._worse([pld.epsilon(delta) for pld in composed])
+            if found.lower == 0.0 and math.isinf(found.upper):
+                raise no_finite_epsilon(self.laws, delta)
+            return found
+
+        return _at_points("delta", delta, at_one, "epsilon of delta")
+
+    @overload
+    def delta(self, epsilon: float, tolerance: float | None = None) -> Bracket: ...
+    @overload
+    def delta(self, epsilon: Several, tolerance: float | None = None) -> Brackets: ...
+    def delta(self, epsilon: float | Several, tolerance: float | None = None) -> Bracket | Brackets:
+        """Certified ends of delta at a finite ``epsilon``, by the bounds where there is no law.
+
+        A list or an array gives Brackets, from one composition.
+        """
+        composed = self.directions(tolerance) if self._has_laws else ()
+
+        def at_one(epsilon: float) -> Bracket:
+            if not composed:
+                return self._tightest(epsilon=epsilon)
+            return self._worse([pld.delta(epsilon) for pld in composed])
+
+        return _at_points("epsilon", epsilon, at_one, "delta of epsilon")
 
     @property
     def _has_laws(self) -> bool:
@@ -181,8 +207,10 @@ class Account:
         names: Collection[str] = (),
         tolerance: float | None = None,
         exact_only: bool = False,
-    ) -> list[Row]:
+    ) -> Rows:
         """The rows of every bound and of the composed loss, sorted by tightness.
+
+        The result is a list; ``to_frame()``, ``to_csv(path)`` and ``to_parquet(path)`` write it.
 
         Parameters
         ----------
@@ -235,3 +263,12 @@ class Account:
         answer = Bracket(0.0, row.answer.upper)
         source = "laws that dominate every mechanism of the promises, composed numerically"
         return Row(TRUTH, "upper", answer, source, row.seconds)
+
+
+def _at_points(
+    name: str, points: float | Several, at_one: Callable[[float], Bracket], of: str
+) -> Bracket | Brackets:
+    array = several(name, points)
+    if array is None:
+        return at_one(points)  # type: ignore[arg-type]
+    return Brackets(name, array, [at_one(float(point)) for point in array], of)

@@ -4,7 +4,9 @@ import os
 
 import pytest
 
+from simulator.adversaries.loading import find_adversary
 from simulator.runner.store.log import OPENING_SIZE
+from simulator.theory import PureDP
 
 SETTINGS = {"--family": "pure:0.2", "--rounds": 5, "--trials": 4, "--seed": 1, "--jobs": 1}
 
@@ -68,7 +70,7 @@ def test_an_unknown_adversary_is_answered_with_the_nearest_names(refused):
     assert "no adversary 'pres-when-ahed'; did you mean press-when-ahead" in line
     assert "path/to/file.py:function" in line
     assert "press-when-ahead" in refused("zzz")  # nothing is near: all are listed
-    assert "path/to/file.py:function" in refused("mine.py")
+    assert "no file 'mine.py' to read an adversary from" in refused("mine.py")
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -84,6 +86,21 @@ def test_a_file_without_the_function(refused, adversary_file):
     assert "no adversary 'press_when_ahed'; did you mean press_when_ahead" in line
     assert "has no adversary 'EVERYONE'" in refused(adversary_file(function="EVERYONE"))
     assert "has no adversary ''" in refused(adversary_file(function=""))
+
+
+def test_a_file_alone_names_its_only_adversary(refused, adversary_file, tmp_path):
+    path = adversary_file().rpartition(":")[0]
+    assert find_adversary(path, PureDP(0.2), 5).__name__ == "press_when_ahead"
+    with open(path, "a") as file:
+        file.write("\ndef helper(x):\n    return x\n\ndef _hidden(coins):\n    yield 1\n")
+    assert find_adversary(path, PureDP(0.2), 5).__name__ == "press_when_ahead"
+    with open(path, "a") as file:
+        file.write("\ndef second(coins):\n    yield 1\n")
+    line = refused(path)
+    assert f"has 2 adversaries: press_when_ahead, second; name one, as {path}:press" in line
+    (tmp_path / "mine.py").write_text("def helper(x):\n    return x\n")
+    line = refused(path)
+    assert "has no adversary, which is a generator function or a Rule; its functions are" in line
 
 
 @pytest.mark.parametrize(

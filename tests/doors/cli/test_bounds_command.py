@@ -1,5 +1,7 @@
 """``dpcompose bounds`` and ``dpcompose calibrate``: what they print, and what they refuse."""
 
+import csv
+import io
 import math
 import warnings
 
@@ -291,6 +293,44 @@ def test_the_table_has_every_row_of_the_json(dpcompose):
     lines = table.splitlines()
     assert lines[0] == "epsilon of pure at delta = 1e-06"
     assert [line.split()[0] for line in lines[2:]] == [row["name"] for row in rows]
+
+
+PURE = ("bounds", "--round-epsilon", 0.1, "--bound", "advanced", "--bound", "basic")
+GRID = ("--rounds", "10,200", "--delta", "1e-5,1e-6")
+
+
+def test_a_grid_is_written_as_csv(dpcompose):
+    said = dpcompose(*PURE, *GRID, "--csv")
+    assert (said.code, said.err) == (0, "")
+    lines = list(csv.DictReader(io.StringIO(said.out)))
+    assert len(lines) == 8
+    for line in lines:
+        rounds, delta = int(line["rounds"]), float(line["delta"])
+        (row,) = compare("pure", [(0.1, rounds)], delta=delta, names=[line["name"]])
+        assert float(line["epsilon"]) == row.answer.value
+        assert (float(line["lower"]), float(line["upper"])) == tuple(row.answer)
+    rows = dpcompose(*PURE, *GRID, "--json").json["bounds"]
+    assert [row["rounds"] for row in rows] == [int(line["rounds"]) for line in lines]
+    assert [row["delta"] for row in rows] == [float(line["delta"]) for line in lines]
+    table = dpcompose(*PURE, *GRID).out
+    assert table.count("epsilon of pure, 200 rounds at delta = 1e-0") == 2
+    schedule = dpcompose(*PURE[:2], "0.1x3,0.2x4", "--epsilon", "1,2", "--bound", "basic", "--csv")
+    assert [line[:2] for line in schedule.out.splitlines()[1:]] == ["7,", "7,"]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--rounds", "10,x"), "'x' is not a valid integer"),
+        (("--rounds", "10,"), "'' is not a valid integer"),
+        (("--rounds", "10,0"), "--rounds must be at least 1"),
+        (("--rounds", "10", "--delta", "1e-5,2"), "delta must be 0, or in"),
+        (("--rounds", "10", "--csv", "--json"), "--csv or --json"),
+        (("--rounds", "10,20", "--plot", "x.png"), "--plot draws one composition"),
+    ],
+)
+def test_a_grid_that_makes_no_sense(dpcompose, options, line):
+    assert line in dpcompose(*PURE, *options).complaint
 
 
 # --- calibrate ----------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """``dpcompose plot``, ``dpcompose simulate --table``, and the knobs of ``dpcompose claims``."""
 
 import csv
+import struct
 
 import pytest
 
@@ -46,6 +47,10 @@ def test_an_adversary_of_ones_own(dpcompose, adversary_file, tmp_path):
         (("",), "folder must name a folder, not be empty"),
         (("{folder}", "--out", "x.txt"), "a picture ends in one of"),
         (("{folder}", "--adversary", "nowhere.py:f"), "no file 'nowhere.py'"),
+        (("{folder}", "--size", "7"), "'7' is not a size; write WIDTHxHEIGHT in inches"),
+        (("{folder}", "--size", "0.5x3"), "is not a size"),
+        (("{folder}", "--labels", "a"), "--labels takes two names"),
+        (("{folder}", "--labels", "a,a"), "--labels takes two names"),
         (("{folder}", "--confidence", "2"), "confidence must lie strictly between 0 and 1"),
     ],
 )
@@ -53,6 +58,14 @@ def test_bad_input_gets_one_line(dpcompose, folder, arguments, line):
     asked = [argument.format(folder=folder) for argument in arguments]
     assert line in dpcompose("plot", *asked).complaint
     assert sorted(path.name for path in folder.iterdir()) == ["blocks.log", "specification.json"]
+
+
+def test_a_picture_takes_its_size_title_and_names_from_the_command(dpcompose, folder, tmp_path):
+    path = tmp_path / "mine.png"
+    how = ("--size", "5x2.5", "--title", "mine", "--labels", "without Alice, with Alice")
+    assert dpcompose("plot", folder, "--out", path, *how).out == f"{path}\n"
+    width, height = struct.unpack(">II", path.read_bytes()[16:24])
+    assert (width, height) == (1500, 750)  # 300 dots per inch
 
 
 def test_the_losses_of_a_run_are_written_as_a_table(dpcompose, tmp_path):

@@ -1,4 +1,4 @@
-"""Bounds as they are named in a figure."""
+"""Bounds and games as they are named in a figure."""
 
 from __future__ import annotations
 
@@ -21,6 +21,18 @@ LABELS = {
     "dominating-both-directions": "dominating pair, composed",
     "clones-closed-form": "clones, closed form",
     "clones-numerical": "clones, summed",
+    "shuffled-randomized-response": "exact, shuffled randomized response",
+    "analytic-gaussian": "exact, Gaussian",
+    "gaussian-in-zcdp": "Gaussian in zCDP",
+    "dominating-pairs": "dominating pairs, composed",
+    "any-direction": "dominating pair, any direction",
+    "one-direction": "dominating pair, one direction",
+    "bounded-range-azuma": "bounded range, Azuma",
+    "bounded-range-non-adaptive": "bounded range, not adaptive",
+    "bounded-range-adaptive": "bounded range, adaptive",
+    "murtagh-vadhan": "Murtagh–Vadhan",
+    "murtagh-vadhan-rounded": "Murtagh–Vadhan, rounded",
+    "privacy-loss-distribution": "privacy loss, composed",
 }
 
 
