@@ -11,7 +11,8 @@ from simulator.theory import parse_guarantee
 def each_of(epsilon: float, rounds: int) -> str:
     """So many rounds of a pure family, as ``k = 100 rounds of ε0 = 0.2``."""
     shown = f"{epsilon:g}" if epsilon > 0.01 else f"1/{1.0 / epsilon:g}"
-    return rf"$k =$ {rounds:,} rounds of $\varepsilon_0 = {shown}$"
+    count = f"{rounds:,}".replace(",", "{,}")
+    return rf"$k = {count}$ rounds of $\varepsilon_0 = {shown}$"
 
 
 def game_with_bands(specification: Mapping[str, Any], kind: str, panel: str = "") -> str:

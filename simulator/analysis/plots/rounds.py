@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from simulator.analysis.plots.style import BandLike, curves, measured, promised
+from simulator.foundations.curves import draw_upper_ends
 
 
 def plot_epsilon_against_rounds(
@@ -28,7 +29,8 @@ def plot_epsilon_against_rounds(
     bounds : by name, ε of shape (n,).
     delta : the δ at which they hold, for the axis label.
     crossover : the k from which a √k bound is below the linear one; marked on the axis.
-    points : by name, (rounds, ε with its interval), drawn as points with error bars.
+    points : by name, (rounds, ε with its interval), drawn as points with error bars; of a
+        value of 0 the upper end has an arrow down.
 
     Raises :class:`InvalidInput` for shapes that do not go together.
     """
@@ -37,16 +39,13 @@ def plot_epsilon_against_rounds(
         axes.plot(x, y, label=name, **promised(index))
     for index, (name, (at, band)) in enumerate((points or {}).items()):
         x, value, lower, upper = curves(name, at, band.value, band.lower, band.upper)
+        look, seen = measured(index), value > 0.0
+        bars = np.array([value - lower, upper - value])[:, seen]
         axes.errorbar(
-            x,
-            value,
-            yerr=(value - lower, upper - value),
-            label=name,
-            linestyle="none",
-            elinewidth=0.9,
-            capsize=1.5,
-            **measured(index),
-        )
+            x[seen], value[seen], yerr=bars, label=name,
+            linestyle="none", elinewidth=0.9, capsize=1.5, **look,
+        )  # fmt: skip
+        draw_upper_ends(axes, x, np.where(seen, np.nan, upper), look["color"], index)
     axes.set(xscale="log", yscale="log")
     span = np.asarray(rounds, dtype=np.float64)
     axes.set(xlim=(float(span.min()), float(span.max())), xlabel=r"rounds $k$")

@@ -268,6 +268,8 @@ def test_a_rare_event_is_drawn_with_its_intervals():
         plot_rare(axes, [1.0, 2.0], {"tail": [certain, missed]}, 1.5)
         assert axes.get_yscale() == "log"
         assert axes.get_ylim()[0] == pytest.approx(1e-11)
+        (arrow,) = [line for line in axes.lines if list(line.get_xdata()) == [2.0]]
+        assert arrow.get_ydata().tolist() == [1e-6]
     with paper_figure() as (_, axes):
         plot_rare(axes, [1.0], {"tail": [certain]}, 1.0)
         assert axes.get_ylim()[0] == pytest.approx(5e-10 / 3.0)  # no empty decades below
