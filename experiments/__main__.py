@@ -51,7 +51,7 @@ def parameters(name: str) -> dict[str, Any]:
     for key, value in stages.script(name).SPECIFICATION.items():
         if key == "family" and value.startswith("pure:"):
             found["epsilon"] = float(value.removeprefix("pure:"))
-        elif key == "trials":
+        elif key == "trials" and isinstance(value, dict):
             found[key] = max(value.values())
         elif key == "family" or _numbers(value if isinstance(value, list) else [value]):
             found[key] = value
@@ -59,7 +59,7 @@ def parameters(name: str) -> dict[str, Any]:
 
 
 def _numbers(values: list[Any]) -> bool:
-    return all(isinstance(value, int | float) for value in values)
+    return all(type(value) in (int, float) for value in values)
 
 
 class Parser(argparse.ArgumentParser):
@@ -123,7 +123,7 @@ def changed(arguments: argparse.Namespace) -> dict[str, Any]:
     specification = stages.script(arguments.names[0]).SPECIFICATION if found else {}
     if "epsilon" in found and "epsilon" not in specification:
         found["family"] = f"pure:{found.pop('epsilon'):g}"
-    if "trials" in found:
+    if "trials" in found and isinstance(specification["trials"], dict):
         found["trials"] = dict.fromkeys(specification["trials"], found["trials"])
     return found
 

@@ -67,6 +67,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
     points = data["points"]
     values = np.array([point["value"] for point in points])
     spread = np.abs([[point[end] for point in points] for end in ("lower", "upper")] - values)
+    game = data["specification"]
     with paper_figure(1, width=5.0, height=3.6) as (figure, axes):
         for index, name in enumerate(SHOWN):
             axes.plot(data["bounds"][name], data["deltas"], label=label(name), **promised(index))
@@ -75,9 +76,9 @@ def draw(data: Mapping[str, Any]) -> Figure:
             [point["epsilon"] for point in points], values, spread,
             capsize=2.0, label="tilted play, 95% intervals", **style,
         )  # fmt: skip
-        axes.set(yscale="log", ylim=(10.0 ** -SPECIFICATION["decades"], 1.0), xlim=(0.0, 1.4))
+        axes.set(yscale="log", ylim=(10.0 ** -game["decades"], 1.0))
+        axes.set_xlim(0.0, 1.12 * max(data["bounds"]["advanced"]))
         axes.set(xlabel=r"$\varepsilon$", ylabel=r"$\delta(\varepsilon)$")
-        game = data["specification"]
         figure.suptitle(each_of(game["per_round"], game["databases"]), fontsize="medium")
         legend(figure, columns=2)
     return figure

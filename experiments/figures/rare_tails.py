@@ -56,7 +56,7 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
         for name, aims in specification["adversaries"].items()
     }  # fmt: skip
     epsilon, rounds = family.pure_epsilon, specification["rounds"]
-    thresholds = np.arange(0.5, 20.0 / 0.1) * 0.1
+    thresholds = np.arange(0.5, 2.0 * rounds) * (epsilon / 2.0)
     atoms = repeated_atoms(epsilon, rounds)
     drift = rounds * epsilon * math.tanh(epsilon / 2.0)
     return {
@@ -92,6 +92,8 @@ def mean_loss(moments: Moments, theta: float, step: float = 1e-4) -> float:
 
 def draw(data: Mapping[str, Any]) -> Figure:
     """One panel, sixteen decades."""
+    game = data["specification"]
+    epsilon = parse_guarantee(game["family"]).pure_epsilon
     with paper_figure(1, width=5.4, height=3.8) as (figure, axes):
         axes.plot(data["thresholds"], data["azuma"], label="Azuma, tight drift", **promised(1))
         axes.plot(
@@ -107,10 +109,9 @@ def draw(data: Mapping[str, Any]) -> Figure:
         axes.axhspan(1e-16, 3e-6, color="0.95", zorder=0)
         axes.text(0.99, 1.2e-6, "beyond a million plain trials", ha="right", va="top",
                   transform=axes.get_yaxis_transform(), fontsize="small", color="0.4")  # fmt: skip
-        axes.set(yscale="log", ylim=(1e-16, 1.0), xlim=(0.0, 20.0), xlabel=r"threshold $t$")
+        axes.set(yscale="log", ylim=(1e-16, 1.0), xlabel=r"threshold $t$")
+        axes.set_xlim(0.0, game["rounds"] * epsilon)
         axes.set_ylabel(r"$\Pr[L > t]$, experiment 0")
-        game = data["specification"]
-        epsilon = parse_guarantee(game["family"]).pure_epsilon
         title = f"{each_of(epsilon, game['rounds'])}; bars: pointwise 95% intervals"
         figure.suptitle(title, fontsize="medium")
         legend(figure, columns=2)

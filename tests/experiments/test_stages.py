@@ -111,6 +111,7 @@ def test_a_family_and_all_trials_are_one_parameter_each():
     trials = dict.fromkeys(tails.SPECIFICATION["trials"], 20)
     assert found == {"rounds": 6, "family": "pure:0.5", "trials": trials}
     assert changed(parsed(("simulate", "tails"))) == {}
+    assert all(parsed(("simulate", name, "--out", "x")) for name in stages.names())
     several = parsed(("simulate", "worst_exponential", "--deltas", "1e-2,1e-3", "--out", "x"))
     assert changed(several) == {"deltas": [1e-2, 1e-3]}
 
