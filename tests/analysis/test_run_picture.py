@@ -51,7 +51,7 @@ def test_a_title_is_the_name_as_it_is(tmp_path):
 def test_without_a_trace_there_are_two_panels_and_of_one_experiment_one_curve():
     result = run_of(GaussianDP(0.3), "fixed-worst-case", experiments=(1,))
     tails, divergence = picture(result, "one").axes
-    assert names_in(tails) == ["zCDP, Bun–Steinke", "experiment 1"]
+    assert names_in(tails) == ["zCDP, Bun–Steinke", "experiment 1", UPPER_END]
     assert "exact, Gaussian" in names_in(divergence)
 
 

@@ -95,14 +95,17 @@ def command(monkeypatch, *words):
 
 
 def test_a_figure_takes_its_parameters_from_the_command(monkeypatch, tmp_path):
-    words = ("--rounds", 6, "--epsilon=0.5", "--points", 4, "--decades", 3, "--out", tmp_path)
-    assert command(monkeypatch, "simulate", "delta_over_decades", *words) == 0
-    stored = json.loads(stages.data_path("delta_over_decades", tmp_path).read_text())
-    assert stored["specification"] == {"epsilon": 0.5, "rounds": 6, "decades": 3, "points": 4}
-    assert stored["data"]["epsilons"]["basic"] == [3.0] * 3
-    picture = tmp_path / "figures" / "delta_over_decades.png"
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert command(monkeypatch, "draw", "delta_over_decades", "--out", tmp_path) == 0
+    figure = toy([1.0, 2.0])
+    figure.SPECIFICATION = {"rounds": 100, "family": "pure:0.2", "source": "a page"}
+    figure.simulate = lambda specification: {"numbers": [specification["rounds"], 0]}
+    monkeypatch.setattr(stages, "script", lambda name: figure)
+    words = ("toy", "--rounds", 6, "--epsilon=0.5", "--out", tmp_path)
+    assert command(monkeypatch, "simulate", *words) == 0
+    stored = json.loads(stages.data_path("toy", tmp_path).read_text())
+    changes = {"rounds": 6, "family": "pure:0.5"}
+    assert stored["specification"] == figure.SPECIFICATION | changes
+    assert stored["data"] == {"numbers": [6, 0]}
+    assert (tmp_path / "figures" / "toy.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_family_and_all_trials_are_one_parameter_each():
