@@ -50,8 +50,8 @@ def plot_drift(
         axes.fill_between(x, low, high, color=look["color"], alpha=shade, linewidth=0, label=name)
     for index, path in enumerate(paths):
         x, y = curves("a path", rounds, path)
-        look = {"color": "0.35", "linewidth": 0.35, "zorder": 2}
-        axes.plot(x, y, label=None if index else "single trials", **look)
+        name = "_" if index else "single trials"
+        axes.plot(x, y, color="0.35", linewidth=0.35, zorder=2, label=name)
     x, y = curves("mean", rounds, mean)
     axes.plot(x, y, label="mean", color=look["color"], linewidth=1.4, zorder=3)
     for index, (name, curve) in enumerate((envelope or {}).items(), first):

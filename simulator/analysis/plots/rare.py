@@ -41,7 +41,7 @@ def plot_rare(
             elinewidth=0.9, capsize=1.5, **look,
         )  # fmt: skip
         draw_upper_ends(axes, x, np.where(seen, np.nan, columns[2]), look["color"], index)
-    axes.axvline(point, color="0.55", linewidth=0.6, zorder=0)
+    axes.axvline(point, color="0.55", linewidth=0.6, zorder=0, label="the estimated event")
     axes.set_yscale("log")
     axes.set_ylim(bottom=floor)
     axes.set_xlabel(r"$\varepsilon$")

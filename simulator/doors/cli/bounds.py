@@ -333,16 +333,17 @@ def title_of(mechanism: str, parameters: dict[str, Any]) -> str:
 def draw(evaluate: Evaluate, rows: Sequence[Row], title: str, path: Path) -> None:
     """Draw epsilon against delta for every row, into a file."""
     from simulator.analysis.plots import paper_figure, plot_bounds
+    from simulator.analysis.plots.names import label
     from simulator.analysis.plots.style import save_as
 
     found = [
         {row.name: row.answer.value for row in evaluate(delta=delta, epsilon=None)}
         for delta in PICTURE_DELTAS
     ]
-    curves = {row.name: [each.get(row.name, math.nan) for each in found] for row in rows}
+    curves = {label(row.name): [each.get(row.name, math.nan) for each in found] for row in rows}
     tightest_first = dict(sorted(curves.items(), key=lambda item: item[1][-1]))
     with paper_figure(width=6.2, height=3.6) as (figure, axes):
-        exact = [row.name for row in rows if row.kind == "exact"]
+        exact = [label(row.name) for row in rows if row.kind == "exact"]
         plot_bounds(axes, PICTURE_DELTAS, tightest_first, exact)
         axes.set_title(title)
         save_as(figure, path)

@@ -119,7 +119,8 @@ def estimate_rare(
     else:
         show(event, adversary, experiment)
     if plot is not None:
-        draw(event, f"{adversary}, experiment {experiment}", plot)
+        game = f"{adversary} in {family}, {count_of(rounds, 'round')}, experiment {experiment}"
+        draw(event, game, plot)
 
 
 def draw(event: RareEvent, title: str, path: Path) -> None:
@@ -138,7 +139,7 @@ def draw(event: RareEvent, title: str, path: Path) -> None:
             },
             event.epsilon,
         )
-        axes.set_title(f"{title}, {event.method}")
+        axes.set_title(f"{title}, {event.method}", fontsize="small", parse_math=False)
         legend(figure)
         save_as(figure, path)
 

@@ -209,6 +209,7 @@ def test_the_drift_of_a_single_round_can_be_seen():
         plot_drift(axes, [1], [0.2], {"spread": ([0.1], [0.3])}, {"Azuma": [0.5]}, paths=[[0.4]])
     assert [line.get_ydata().tolist() for line in axes.lines] == [[y, y] for y in (0.4, 0.2, 0.5)]
     assert all(line.get_xdata().tolist() == [0.5, 1.5] for line in axes.lines)
+    assert [line.get_color() for line in axes.lines][:2] == ["0.35", measured(0)["color"]]
     assert axes.get_xlim() == (0.5, 1.5)
     assert axes.get_xticks().tolist() == [1.0]
     with paper_figure() as (_, axes), pytest.raises(InvalidInput, match="'mean' needs"):
