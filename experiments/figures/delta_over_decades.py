@@ -30,7 +30,7 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     deltas = 10.0**-exponents
     rounds = Composition.repeat(PureDP(specification["epsilon"]), specification["rounds"])
     epsilons = {
-        applied.name: [applied.epsilon(float(d)).value for d in deltas]
+        applied.name: applied.epsilon(deltas).value
         for applied in bounds_for(rounds)
         if not applied.bound.costly
     }

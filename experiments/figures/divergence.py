@@ -45,10 +45,7 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
             measured[name][str(b)] = columns(estimates)
     fine = np.linspace(0.0, largest, 421)
     rounds = Composition.repeat(family, specification["rounds"])
-    promised = {
-        name: [bound(name).on(rounds).delta(float(e)).value for e in fine]
-        for name in specification["bounds"]
-    }
+    promised = {name: bound(name).on(rounds).delta(fine).value for name in specification["bounds"]}
     return {"epsilons": epsilons, "measured": measured, "bound_epsilons": fine, "bounds": promised}
 
 

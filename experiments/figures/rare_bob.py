@@ -38,7 +38,7 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     family, rounds = PureDP(specification["per_round"]), specification["databases"]
     deltas = np.logspace(-0.5, -specification["decades"], specification["points"])
     bounds = {
-        bound.name: [bound.epsilon(float(d)).value for d in deltas]
+        bound.name: bound.epsilon(deltas).value
         for bound in bounds_for(Composition.repeat(family, rounds))
         if bound.name in SHOWN
     }

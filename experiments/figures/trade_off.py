@@ -57,7 +57,7 @@ def allowed_by(applied: BoundOnComposition, errors: np.ndarray) -> np.ndarray:
     Propositions 3 and 6.
     """
     epsilons = np.linspace(0.0, applied.epsilon(0.0).value, 401)
-    deltas = np.array([applied.delta(float(e)).value for e in epsilons])
+    deltas = applied.delta(epsilons).value
     first = 1.0 - deltas - np.exp(epsilons) * errors[:, None]
     second = np.exp(-epsilons) * (1.0 - deltas - errors[:, None])
     return np.maximum(np.maximum(first, second).max(axis=1), 0.0)

@@ -135,7 +135,7 @@ def _draw_tails(axes: Axes, result: Result, confidence: float, labels: Sequence[
     thresholds = (np.arange(points) + 0.5) * (largest / points)
     fine = np.linspace(0.0, largest, FINE)
     promised = {
-        label(bound.name): TailCurve(fine, [bound.delta(float(t)).upper for t in fine])
+        label(bound.name): TailCurve(fine, bound.delta(fine).upper)
         for bound in _tail_bound(_composition(result))
     }
     bands = {
@@ -154,7 +154,7 @@ def _draw_divergence(axes: Axes, result: Result, confidence: float, labels: Sequ
     epsilons = np.linspace(0.0, largest, FEW if result.weights else POINTS)
     fine = np.linspace(0.0, largest, FINE)
     promised = {
-        label(bound.name): DivergenceCurve(fine, [bound.delta(float(e)).upper for e in fine])
+        label(bound.name): DivergenceCurve(fine, bound.delta(fine).upper)
         for bound in bounds_for(_composition(result))
         if bound.name in DRAWN
     }

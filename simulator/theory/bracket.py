@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from simulator.foundations.curves import Series
+from simulator.foundations.curves import Series, Several, several
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.stored import members_of, plain, written
 
@@ -103,3 +103,13 @@ class Brackets(Series[Bracket]):
     """One bracket for each of several points: ``value``, ``lower`` and ``upper`` are arrays."""
 
     _noun = "bracket"
+
+
+def brackets_at(
+    name: str, points: float | Several, answer: Callable[[float], Bracket], of: str
+) -> Bracket | Brackets:
+    """The answer at one point, or the Brackets at several; InvalidInput unless they are numbers."""
+    array = several(name, points)
+    if array is None:
+        return answer(points)  # type: ignore[arg-type]
+    return Brackets(name, array, [answer(float(point)) for point in array], of)

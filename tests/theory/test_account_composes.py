@@ -1,13 +1,14 @@
 """``Account.then`` composes what a tree written at once composes."""
 
 import csv
+import math
 
 import numpy as np
 import pytest
 
 from simulator import Account, PureDP
 from simulator.foundations.errors import InvalidInput
-from simulator.theory import events
+from simulator.theory import Composition, bounds_for, events
 
 
 def test_then_composes_as_a_tree_does():
@@ -43,6 +44,17 @@ def test_several_points_have_the_answers_of_single_calls():
         assert list(inverse) == [account.delta(float(epsilon)) for epsilon in epsilons]
         assert found.upper.tolist() == [each.upper for each in found]
         assert (found.at, inverse.at) == ("delta", "epsilon")
+
+
+def test_a_bound_answers_several_points_as_single_calls():
+    for applied in bounds_for(Composition.repeat(PureDP(0.3), 5)):
+        if not applied.bound.costly:
+            assert list(applied.delta([0.5, math.inf])) == [
+                applied.delta(0.5),
+                applied.delta(math.inf),
+            ]
+            found = applied.epsilon(np.array([1e-3, 1e-6]))
+            assert list(found) == [applied.epsilon(1e-3), applied.epsilon(1e-6)]
 
 
 def test_several_points_take_one_composition(monkeypatch):

@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import ClassVar
+from typing import ClassVar, overload
 
+from simulator.foundations.curves import Several
 from simulator.foundations.errors import NotApplicable
 from simulator.foundations.validation import nonnegative
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.round_deltas import ONE_LEAK, LeakRule
-from simulator.theory.bracket import Bracket, Kind
+from simulator.theory.bracket import Bracket, Brackets, Kind, brackets_at
 from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.outward import below, sum_bracket
 from simulator.theory.parameters import SMALLEST_DELTA, delta_of_question
@@ -114,8 +115,18 @@ class BoundOnComposition:
         """Paper and theorem."""
         return self.bound.source
 
-    def delta(self, epsilon: float) -> Bracket:
-        """The delta at an epsilon >= 0 (infinity allowed). Raises InvalidInput otherwise."""
+    @overload
+    def delta(self, epsilon: float) -> Bracket: ...
+    @overload
+    def delta(self, epsilon: Several) -> Brackets: ...
+    def delta(self, epsilon: float | Several) -> Bracket | Brackets:
+        """The delta at an epsilon >= 0 (infinity allowed), or Brackets at several.
+
+        Raises InvalidInput otherwise.
+        """
+        return brackets_at("epsilon", epsilon, self._delta, "delta of epsilon")
+
+    def _delta(self, epsilon: float) -> Bracket:
         epsilon = nonnegative("epsilon", epsilon)
         core = self.bound._delta_answer(self.composition.core, epsilon)
         join = self.bound.leak_rule.join
@@ -127,12 +138,19 @@ class BoundOnComposition:
             lower = 0.0
         return Bracket(min(lower, value), min(1.0, max(upper, value)), value)
 
-    def epsilon(self, delta: float) -> Bracket:
-        """Least epsilon >= 0 at a delta in [0, 1).
+    @overload
+    def epsilon(self, delta: float) -> Bracket: ...
+    @overload
+    def epsilon(self, delta: Several) -> Brackets: ...
+    def epsilon(self, delta: float | Several) -> Bracket | Brackets:
+        """Least epsilon >= 0 at a delta in [0, 1), or Brackets at several.
 
         Raises InvalidInput for any other delta and for one in (0, 1e-300), and NotApplicable where
         no epsilon is enough or where the rounds' own deltas leave less than 1e-300.
         """
+        return brackets_at("delta", delta, self._epsilon, "epsilon of delta")
+
+    def _epsilon(self, delta: float) -> Bracket:
         delta = delta_of_question(delta)
         core, leaks = self.composition.core, self.composition.leaks
         allowed = self.bound.leak_rule.split(self.composition, delta)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import overload
 
-from simulator.foundations.curves import Several, several
+from simulator.foundations.curves import Several
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.bounds.base import Bound
 from simulator.theory.bounds.comparison import (
@@ -26,7 +26,7 @@ from simulator.theory.bounds.comparison import (
 )
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import all_bounds
-from simulator.theory.bracket import Bracket, Brackets
+from simulator.theory.bracket import Bracket, Brackets, brackets_at
 from simulator.theory.events.leaves import NothingEvent, PromiseEvent
 from simulator.theory.events.stored import EVENTS
 from simulator.theory.events.tree import (
@@ -152,7 +152,7 @@ class Account:
                 raise no_finite_epsilon(self.laws, delta)
             return found
 
-        return _at_points("delta", delta, at_one, "epsilon of delta")
+        return brackets_at("delta", delta, at_one, "epsilon of delta")
 
     @overload
     def delta(self, epsilon: float, tolerance: float | None = None) -> Bracket: ...
@@ -170,7 +170,7 @@ class Account:
                 return self._tightest(epsilon=epsilon)
             return self._worse([pld.delta(epsilon) for pld in composed])
 
-        return _at_points("epsilon", epsilon, at_one, "delta of epsilon")
+        return brackets_at("epsilon", epsilon, at_one, "delta of epsilon")
 
     @property
     def _has_laws(self) -> bool:
@@ -263,12 +263,3 @@ class Account:
         answer = Bracket(0.0, row.answer.upper)
         source = "laws that dominate every mechanism of the promises, composed numerically"
         return Row(TRUTH, "upper", answer, source, row.seconds)
-
-
-def _at_points(
-    name: str, points: float | Several, at_one: Callable[[float], Bracket], of: str
-) -> Bracket | Brackets:
-    array = several(name, points)
-    if array is None:
-        return at_one(points)  # type: ignore[arg-type]
-    return Brackets(name, array, [at_one(float(point)) for point in array], of)
