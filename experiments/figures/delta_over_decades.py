@@ -29,7 +29,7 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     exponents = np.linspace(0.0, specification["decades"], specification["points"])[1:]
     deltas = 10.0**-exponents
     rounds = Composition.repeat(PureDP(specification["epsilon"]), specification["rounds"])
-    epsilons = {
+    epsilons: dict[str, Any] = {
         applied.name: applied.epsilon(deltas).value
         for applied in bounds_for(rounds)
         if not applied.bound.costly
