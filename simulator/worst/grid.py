@@ -77,8 +77,10 @@ class Weights:
             span = padded[start : start + points + len(self.weights) - 1]
             return np.correlate(span, self.weights, "valid")
         total = np.zeros(points, dtype=self.weights.dtype)
+        term = np.empty_like(total)
         for place in self.places:
-            total += self.weights[place] * padded[start + place : start + place + points]
+            here = padded[start + place : start + place + points]
+            total += np.multiply(self.weights[place], here, out=term)
         return total
 
 

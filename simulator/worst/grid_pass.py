@@ -12,8 +12,9 @@ from simulator.foundations.errors import NotApplicable
 from simulator.foundations.ties import beyond
 from simulator.theory.bracket import Bracket
 from simulator.theory.laws.base import Floats
+from simulator.worst.between_costs import BetweenCosts
 from simulator.worst.filter_graphs import filter_graphs
-from simulator.worst.free_parameters import budget_unit, cell_options
+from simulator.worst.free_parameters import free_game
 from simulator.worst.game import Game
 from simulator.worst.game_graph import GameGraph
 from simulator.worst.grid import (
@@ -34,6 +35,7 @@ from simulator.worst.recursion import (
     is_exact,
     largest_sums,
     lower_values,
+    payoff,
     upper_values,
 )
 
@@ -209,33 +211,42 @@ def run_pass(
 
 
 FINE_ENOUGH = 2
-"""The finest level of the lower end of a game with free parameters."""
+"""The finest level of the lower end of a game with free parameters, on a grid of its own."""
+MANY_BUDGETS = 1_000
+"""Whole budgets beyond which a lower end on the grid of the upper one is fine enough."""
 
 
 def _free(
     game: Game, epsilon: float, level: int, before: GridPass | None, allowed: float
 ) -> GridPass:
-    """The pass of a game whose filter charges for free parameters: each end has its own grid."""
-    unit = budget_unit(game, level)
+    """The pass of a game whose filter charges for free parameters."""
     least = min(entry.low for entry in game.menu if isinstance(entry, FreeEntry))
     fine = game.dividing_step(min(least / 4.0, game.coarsest) / 2.0 ** ((level + 1) // 2))
-    cells = cell_options(game, fine, unit, level)
-    possible = filter_graphs(game.filter, cells, game.rounds, 0, game.relation, unit=unit).possible
-    layouts = [outward_layout(option.law, fine) for option in cells]
-    grid = _fitting(fine, epsilon, possible, layouts, cells, allowed=allowed)
-    ranges = ranges_of(game, cells, fine)
-    upper = upper_values(possible, grid, layouts, ranges)
-    error, largest = loss_error_of(possible, layouts), _largest(possible, layouts, ranges, fine)
+    free = free_game(game, fine, level)
+    layouts = [outward_layout(option.law, fine) for option in free.options]
+    grid = _fitting(fine, epsilon, free.possible, layouts, free.options, allowed=allowed)
+    ranges = ranges_of(game, free.options, fine)
+    between = BetweenCosts(free.bulges, payoff(grid.z), free.share) if free.bulges else None
+    upper = upper_values(free.possible, grid, layouts, ranges, between=between)
+    error = loss_error_of(free.possible, layouts)
+    largest = _largest(free.possible, layouts, ranges, fine)
     own = min(max(level, 0), FINE_ENOUGH)
-    step = game.step(own)
-    if before is not None and before.step == step and level not in range(1, FINE_ENOUGH + 1):
+    if free.certain is not None:
+        step, options, certain = fine, free.options, free.certain
+        reused = level > 0 and before is not None and before.graph.nodes > MANY_BUDGETS
+    else:
+        step = game.step(own)
+        reused = before is not None and before.step == step
+        reused = reused and level not in range(1, FINE_ENOUGH + 1)
+    if before is not None and reused:
         return replace(before, upper=upper, loss_error=error, largest=largest)
-    options = game.options(step)
+    if free.certain is None:
+        options, size = game.options(step), 256 * 2**own
+        certain = filter_graphs(game.filter, options, game.rounds, size, game.relation).certain
+        layouts = [outward_layout(option.law, step) for option in options]
+        grid = _fitting(step, epsilon, certain, layouts, options, allowed=allowed)
     near = [nearest_layout(option.law, step) for option in options]
-    certain = filter_graphs(game.filter, options, game.rounds, 256 * 2**own, game.relation).certain
-    outward = [outward_layout(option.law, step) for option in options]
-    line = _fitting(step, epsilon, certain, outward, options, allowed=allowed)
-    lower = lower_values(certain, line, near, keep_table=_kept(line, certain))
+    lower = lower_values(certain, grid, near, keep_table=_kept(grid, certain))
     return GridPass(
         step=step,
         options=options,
@@ -244,7 +255,7 @@ def _free(
         lower=lower,
         loss_error=error,
         nearest_layouts=near,
-        outward_layouts=outward,
+        outward_layouts=layouts,
         largest=largest,
     )
 

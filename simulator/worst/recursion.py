@@ -25,6 +25,7 @@ import numpy as np
 from simulator.foundations.stages import in_stages
 from simulator.theory.bounds.range_recursion import best_in_cells
 from simulator.theory.outward import UNIT
+from simulator.worst.between_costs import BetweenCosts
 from simulator.worst.game_graph import CLOSED, GameGraph
 from simulator.worst.grid import Grid, GridArray, Layout, NearestLayout
 
@@ -110,24 +111,32 @@ def upper_values(
     ranges: Sequence[Range] = (),
     *,
     thresholds: GridArray | None = None,
+    between: BetweenCosts | None = None,
     keep_table: bool = False,
 ) -> Values:
     """The start's values by the recursion with outward laws; see the module.
 
     ``thresholds``, shape (nodes,), are the readings with which the loss is compared where the
-    adversary stops in a node, in nats beyond the grid's zero; zero by default.
+    adversary stops in a node, in nats beyond the grid's zero; zero by default. With ``between`` the
+    nodes are budgets in units, and the start lies between the last two.
     """
     table = _empty_table(graph, grid) if keep_table else None
-    sweep = upper_sweep(graph, grid, layouts, ranges, thresholds=thresholds, table=table)
-    value = deque(sweep, maxlen=1).pop()
-    return Values(grid, value, None, upper_rounding(graph, layouts, ranges), table)
+    sweep = upper_sweep(
+        graph, grid, layouts, ranges, thresholds=thresholds, between=between, table=table
+    )
+    *_, below, value = (None, *deque(sweep, maxlen=2))
+    if between is not None and below is not None:
+        value = below + between.share * (value - below)
+    rounding = upper_rounding(graph, layouts, bool(ranges) or between is not None)
+    return Values(grid, value, None, rounding, table)
 
 
-def upper_rounding(
-    graph: GameGraph, layouts: Sequence[Layout], ranges: Sequence[Range] = ()
-) -> float:
-    """The relative error of values after all rounds of the longest play."""
-    terms = max(layout.terms for layout in layouts) + (12 if ranges else 0)
+def upper_rounding(graph: GameGraph, layouts: Sequence[Layout], more: bool = False) -> float:
+    """The relative error of values after all rounds of the longest play.
+
+    ``more`` : whether a value has further terms, of a range or between costs.
+    """
+    terms = max(layout.terms for layout in layouts) + (12 if more else 0)
     each = (terms + 2) * float(np.finfo(layouts[0].weights.dtype).eps)
     each += max(layout.weight_error for layout in layouts)
     return (int(graph.depth[graph.start]) + 1) * each + 16 * UNIT
@@ -140,6 +149,7 @@ def upper_sweep(
     ranges: Sequence[Range] = (),
     *,
     thresholds: GridArray | None = None,
+    between: BetweenCosts | None = None,
     table: np.ndarray | None = None,
 ) -> Iterator[GridArray]:
     """Yield every node's values, the start's last; fill ``table`` with the best options."""
@@ -155,6 +165,8 @@ def upper_sweep(
         for option in np.flatnonzero(graph.follow[node] >= 0).tolist():
             after = int(graph.follow[node, option])
             reached = layouts[option].mean(kept[after], pad + here.start, length)
+            if between is not None:
+                reached = between(option, here, reached)
             if table is None:
                 np.maximum(best[here], reached, out=best[here])
             else:

@@ -225,8 +225,8 @@ def test_cells_that_paid_for_their_upper_end_would_fall_below() -> None:
     """The upper end of a free parameter can fail: priced fairly it is no bound."""
     filter_ = ZCDPFilter(2.0, 1e-2)
     game = Game("randomized-response:0.2..0.6", None, filter_)  # type: ignore[arg-type]
-    unit = budget_unit(game, 0)
-    cells = cell_options(game, 0.05, unit, 0)
+    unit = budget_unit(game, 1.0)
+    cells, _ = cell_options(game, 0.05, unit, 0.25)
     fair = [dataclasses.replace(cell, least=cell.guarantee) for cell in cells]
     ends = []
     for options in (cells, fair):
