@@ -25,6 +25,7 @@ ROOMS = (
     "simulator.worst",
     "simulator.trials",
     "simulator.runner",
+    "simulator.study",
     "simulator.claims",
     "simulator.errors",
 )

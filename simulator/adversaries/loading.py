@@ -52,7 +52,7 @@ def from_file(path: str, function: str, what: str) -> Callable[..., Any]:
     The file is run as a module of its own, not as ``__main__``, and may import what lies beside it.
     Raises InvalidInput when the file or the function is not there, or when the file raises.
     """
-    names = _names_in(path, f"the {what} {function!r}")
+    names = names_in(path, f"the {what} {function!r}")
     found = names.get(function)
     if not callable(found):
         choices = [name for name, value in names.items() if name[0] != "_" and _is_playable(value)]
@@ -64,7 +64,7 @@ def from_file(path: str, function: str, what: str) -> Callable[..., Any]:
 
 def _only_adversary(path: str) -> Callable[..., Any]:
     """Return the only generator function or rule that a file defines; raises InvalidInput."""
-    names = _names_in(path, "an adversary")
+    names = names_in(path, "an adversary")
     defined = {name: value for name, value in names.items() if name[0] != "_"}
     found = {name: value for name, value in defined.items() if _is_adversary(value)}
     if len(found) == 1:
@@ -79,7 +79,7 @@ def _only_adversary(path: str) -> Callable[..., Any]:
     raise InvalidInput(f"{path} has no adversary, which is a generator function or a Rule{hint}")
 
 
-def _names_in(path: str, wanted: str) -> dict[str, Any]:
+def names_in(path: str, wanted: str) -> dict[str, Any]:
     """Run a user's file and return what it defines; ``wanted`` is for the error without a file."""
     if not Path(path).is_file():
         raise InvalidInput(f"no file {path!r} to read {wanted} from")

@@ -10,6 +10,7 @@ NAMESPACES = (
     "simulator.errors",
     "simulator.mechanisms",
     "simulator.runner",
+    "simulator.study",
     "simulator.theory",
     "simulator.theory.events",
     "simulator.trials",

@@ -68,6 +68,11 @@ ROOMS = (
         "`suite/` and `libraries/` are what is tried; assertions for test suites",
     ),
     Room(
+        8,
+        "study",
+        "many games as one: tasks, a stopping rule, a table on disk, comparison of two tables",
+    ),
+    Room(
         8, "claims", "the claims of the sources as checks: `ledger/` has a folder for each source"
     ),
     Room(9, "doors", "the command line and the pytest plugin: they parse, call and print"),

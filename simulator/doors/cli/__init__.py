@@ -33,10 +33,12 @@ COMMANDS = (
     "calibrate",
     "claims",
     "conform",
+    "diff",
     "estimate-rare",
     "merge",
     "plot",
     "simulate",
+    "sweep",
     "verify",
     "worst-case",
 )

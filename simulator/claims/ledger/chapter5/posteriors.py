@@ -113,7 +113,7 @@ def posteriors(*, epsilon: float = 0.4, factor: float = 2.0, seed: int = 0) -> F
 
 
 @dataclass(frozen=True)
-class Study:
+class PosteriorStudy:
     """A noisy count of the patients in whom smoking and disease agree.
 
     Under one hypothesis they agree in half of the patients, under the other in ``agree``; both
@@ -162,7 +162,7 @@ def first_attempt(
     *, patients: int = 100, agree: float = 0.8, epsilon: float = 0.5, least: float = 0.1
 ) -> Finding:
     """The belief about her after the typical answer, computed without her data."""
-    study = Study(patients, agree, epsilon)
+    study = PosteriorStudy(patients, agree, epsilon)
     after = study.belief(study.typical, with_alice=False)
     return statement(
         abs(after - study.prior) >= least,
@@ -184,7 +184,7 @@ def smoking(
     *, patients: int = 100, agree: float = 0.8, epsilon: float = 0.5, tolerance: float = 0.02
 ) -> Finding:
     """Beliefs in both worlds at the typical answer, and their largest ratio over all answers."""
-    study = Study(patients, agree, epsilon)
+    study = PosteriorStudy(patients, agree, epsilon)
     used, unused = (study.belief(study.typical, with_alice) for with_alice in (True, False))
     worst = max(
         abs(math.log(side(study.belief(a, True)) / side(study.belief(a, False))))

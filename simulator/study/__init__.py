@@ -1,0 +1,9 @@
+"""A study: many tasks, a rule for when to stop each, and one table of what was found.
+
+``collect`` plays the tasks and writes one line of a CSV file per task and quantity. The names are
+listed in ``__init__.pyi``, and imported when first used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

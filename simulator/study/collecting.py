@@ -1,0 +1,344 @@
+"""Play the tasks of a study until each quantity is known as well as wanted."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+
+from simulator.engine.block import plays_without_lock
+from simulator.foundations.errors import DpcomposeError, InvalidInput
+from simulator.foundations.files import canonical_json
+from simulator.runner.calls import Kind, calls
+from simulator.runner.play import checked_jobs, opened
+from simulator.runner.pool import workers
+from simulator.runner.store.provenance import fingerprint_of_program
+from simulator.runner.worker import Player
+from simulator.study.answers import Answer, Findings, Look, answered, answers_of, failed
+from simulator.study.points import Point
+from simulator.study.quantities import Quantity
+from simulator.study.stopping import SURE, StoppingRule
+from simulator.study.storing import StudyFile
+from simulator.study.tasks import Task
+
+LARGE_RULE, LARGE_GENERATOR = 1 << 30, 1 << 22
+"""A look with more rounds is played by all workers together, and its blocks are stored."""
+Notice = Callable[[str], None]
+
+
+def program() -> str:
+    """The versions that numbers depend on, in one line."""
+    return " ".join(f"{name}={version}" for name, version in fingerprint_of_program().items())
+
+
+@dataclass
+class UnderWay:
+    """A task that is being played."""
+
+    task: Task
+    rule: StoppingRule
+    program: str
+    _: KW_ONLY
+    look: int = 0
+    points: dict[tuple[str, int], Point] = field(default_factory=dict)
+    seconds: float = 0.0
+    last_seconds: float = 0.0
+
+    def wanted(self) -> tuple[tuple[Quantity, int], ...]:
+        """The quantities that are not done, each with its experiment."""
+        return tuple(
+            (quantity, experiment)
+            for quantity, experiment in self.task.wanted()
+            if not self._is_done(quantity, experiment)
+        )
+
+    def _is_done(self, quantity: Quantity, experiment: int) -> bool:
+        found = self.found(quantity, experiment)
+        return bool(found) and all(point.stopped for point in found)
+
+    def found(self, quantity: Quantity, experiment: int) -> list[Point]:
+        """The points of a quantity: one, or one per bound."""
+        if quantity.source == "bound" and not quantity.bound:
+            place = str(quantity).removeprefix("bound")
+            return [
+                point
+                for (name, _), point in self.points.items()
+                if name.startswith("bound:") and name.endswith(place)
+            ]
+        point = self.points.get((str(quantity), experiment))
+        return [] if point is None else [point]
+
+    def ordered(self) -> list[Point]:
+        """All points, in the order of the quantities."""
+        return [point for each in self.task.wanted() for point in self.found(*each)]
+
+    @property
+    def rounds(self) -> int:
+        """The rounds of the next look, of all experiments."""
+        return self.rule.trials_at(self.look) * self.task.rounds * len(self.task.experiments)
+
+    def next_look(self) -> Look:
+        """What is to be found out next."""
+        game = replace(self.task.game, trials=self.rule.trials_at(self.look))
+        return Look(
+            Player(game),
+            self.wanted(),
+            error=self.rule.error_at(self.look, 1.0 - self.rule.confidence),
+            sure=self.rule.error_at(self.look, SURE),
+        )
+
+    def take(self, answers: Findings) -> list[Point]:
+        """The points of a look's answers; the next look is due."""
+        self.seconds += answers.seconds
+        self.last_seconds = answers.seconds
+        given = answers.found
+        if answers.failed:
+            given = tuple(failed(quantity, b, answers.failed) for quantity, b in self.wanted())
+        found = [self._point(answer) for answer in given]
+        self.points |= {(point.quantity, point.experiment): point for point in found}
+        self.look += 1
+        return found
+
+    def _point(self, answer: Answer) -> Point:
+        task, rule, certified = self.task, self.rule, answer.certified
+        lower, upper = answer.ends
+        stopped = rule.reason(self.look, lower, upper, answer.hits)
+        if answer.failed or certified:
+            stopped = "failed" if answer.failed else "certified"
+        s = task.game
+        return Point(
+            task=task.id,
+            adversary=task.label,
+            family=str(s.family),
+            rounds=s.rounds,
+            relation=str(s.relation),
+            filter="" if s.filter is None else str(s.filter),
+            seed=s.seed,
+            experiment=answer.experiment,
+            quantity=str(answer.quantity),
+            value=answer.value,
+            lower=lower,
+            upper=upper,
+            confidence=1.0 if certified else rule.confidence,
+            sure_lower=answer.sure[0],
+            sure_upper=answer.sure[1],
+            method=answer.method,
+            trials=0 if certified else rule.trials_at(self.look),
+            hits=answer.hits,
+            looks=self.look + 1,
+            stopped=stopped,
+            seconds=round(self.seconds, 3),
+            program=self.program,
+            metadata=canonical_json(task.metadata, "the metadata of a task"),
+            error=answer.error,
+        )
+
+    def resume(self, stored: dict[tuple[str, str, int], Point]) -> None:
+        """Take over the lines of an earlier call, and go on after its last look."""
+        own = [point for key, point in stored.items() if key[0] == self.task.id]
+        for point in own:
+            if self._is_reusable(point):
+                self.points[point.quantity, point.experiment] = point
+        due = [self._stored_looks(own, *each) for each in self.wanted()]
+        self.look = min(due, default=0)
+
+    def _stored_looks(self, own: list[Point], quantity: Quantity, experiment: int) -> int:
+        """How many looks at a quantity are stored that did not stop it."""
+        for point in own:
+            same = (point.quantity, point.experiment) == (str(quantity), experiment)
+            if same and point.stopped == "" and self._is_of_a_look(point):
+                self.points[point.quantity, point.experiment] = point
+                return point.looks
+        return 0
+
+    def _is_reusable(self, point: Point) -> bool:
+        if point.stopped == "certified":
+            return True
+        look = point.looks - 1
+        reason = self.rule.reason(look, point.lower, point.upper, point.hits)
+        return point.done and self._is_of_a_look(point) and reason == point.stopped
+
+    def _is_of_a_look(self, point: Point) -> bool:
+        """Whether a point is of a look that this call would take."""
+        trials = self.rule.trials_at(point.looks - 1)
+        return (point.confidence, point.trials) == (self.rule.confidence, trials)
+
+
+def collect(
+    tasks: Iterable[Task],
+    out: str | PathLike[str] | None = None,
+    *,
+    trials: int = 100_000,
+    width: float | None = None,
+    hits: int | None = None,
+    confidence: float = 0.95,
+    at_most: float | None = None,
+    jobs: int | None = None,
+    notice: Notice | None = None,
+) -> Generator[Point, None, None]:
+    """Measure the quantities of every task; yields each point at each look.
+
+    Tasks are played in waves: every open task at its next look, the widest intervals first.
+    Small looks share one pool of workers; a large one is played by all workers, and its blocks
+    are stored beside the file until it is done. What is known in ``out`` is not played again.
+
+    Parameters
+    ----------
+    tasks : each identity once.
+    out : a .csv file to which every point is appended; at the end it has one line per quantity,
+        in the order of the tasks. The same call resumes an interrupted one, to the same numbers.
+    trials, width, hits, confidence : see :class:`StoppingRule`.
+    at_most : seconds after which no look is begun; a look that would take longer is left out.
+    jobs : workers; by default one per core. ``joblib.parallel_config`` may name a cluster.
+    notice : called with a line on tasks that were left out.
+
+    Raises
+    ------
+    InvalidInput : a parameter or a task is invalid, or the file is of another program.
+    """
+    rule = StoppingRule(trials, width, hits, confidence)
+    checked_jobs(jobs)
+    version, until = program(), math.inf if at_most is None else time.monotonic() + at_most
+    given: dict[str, UnderWay] = {}
+    for task in tasks:
+        if task.id in given:  # other quantities of one game
+            first = given[task.id].task
+            task = replace(first, quantities=(*first.quantities, *task.quantities))
+        given[task.id] = UnderWay(task, rule, version)
+    if not given:
+        raise InvalidInput("a study needs a task")
+    study = _Study(list(given.values()), out, jobs, until, notice or (lambda line: None))
+    return study.points()
+
+
+class _Study:
+    """The tasks of one call of :func:`collect`, and its file."""
+
+    def __init__(
+        self,
+        tasks: list[UnderWay],
+        out: str | PathLike[str] | None,
+        jobs: int | None,
+        until: float,
+        notice: Notice,
+    ) -> None:
+        self.tasks, self.jobs, self.until, self.notice = tasks, jobs, until, notice
+        self.file = None if out is None else StudyFile(out)
+        if self.file is not None:
+            try:
+                self._resume(self.file)
+            except BaseException:
+                self.file.__exit__(None, None, None)
+                raise
+
+    def _resume(self, file: StudyFile) -> None:
+        if file.torn:
+            self.notice(f"the last line of {file.path} was incomplete, and is left out")
+        now = self.tasks[0].program
+        others = {point.program for point in file.points.values()} - {now}
+        if others:
+            raise InvalidInput(
+                f"{file.path} was made by another program ({min(others)}; this is {now}): name "
+                "another file"
+            )
+        for task in self.tasks:
+            task.resume(file.points)
+
+    def points(self) -> Generator[Point, None, None]:
+        """Play wave by wave; yield points as they come."""
+        try:
+            yield from [point for task in self.tasks for point in task.ordered() if point.done]
+            while wave := self._wave():
+                large = [task for task in wave if is_large(task)]
+                yield from self._together([task for task in wave if not is_large(task)])
+                for task in large:
+                    yield from self._alone(task)
+            self._end()
+        finally:
+            if self.file is not None:
+                self.file.__exit__(None, None, None)
+
+    def _wave(self) -> list[UnderWay]:
+        """The tasks to look at next, the least known first; none after the time."""
+        left = self.until - time.monotonic()
+        due = [task for task in self.tasks if task.wanted()]
+        fitting = [task for task in due if left > 0.0 and expected_seconds(task) < left]
+        if due and not fitting:
+            self.notice(f"the time is over: {len(due)} of {len(self.tasks)} tasks are not done")
+        return sorted(fitting, key=lambda task: -widest(task))
+
+    def _together(self, tasks: list[UnderWay]) -> Generator[Point, None, None]:
+        """Looks that share one pool: of compiled rules in threads, the others in processes."""
+        kinds: dict[Kind, list[UnderWay]] = {"threads": [], "processes": []}
+        for task in tasks:
+            try:
+                compiled = plays_without_lock(task.task.game)
+            except DpcomposeError:
+                compiled = False
+            kinds["threads" if compiled else "processes"].append(task)
+        for kind, chosen in kinds.items():
+            looks = [task.next_look() for task in chosen]
+            jobs = min(workers(self.jobs, sum(task.rounds for task in chosen)), max(len(looks), 1))
+            for place, answers in calls(answers_of, looks, jobs, kind):
+                if not isinstance(answers, Findings):
+                    answers = Findings((), 0.0, str(answers))
+                yield from self._taken(chosen[place], answers)
+
+    def _alone(self, task: UnderWay) -> Generator[Point, None, None]:
+        """A large look, with all workers; its blocks outlast an interruption."""
+        if self.file is None:
+            yield from self._taken(task, answered(task.next_look(), self.jobs, None))
+            return
+        folder = blocks_of(self.file.path, task.task)
+        look = task.next_look()
+        with opened(folder, look.game) as store:
+            answers = answered(look, self.jobs, store)
+        yield from self._taken(task, answers)
+        if not task.wanted():
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _taken(self, task: UnderWay, answers: Findings) -> Sequence[Point]:
+        found = task.take(answers)
+        if self.file is not None:
+            self.file.append(found)
+        return found
+
+    def _end(self) -> None:
+        """Put the file's lines in the order of the tasks, once each."""
+        if self.file is not None:
+            self.file.settle(point.key for task in self.tasks for point in task.ordered())
+            blocks = blocks_folder(self.file.path)
+            if blocks.is_dir() and not any(blocks.iterdir()):
+                blocks.rmdir()
+
+
+def is_large(task: UnderWay) -> bool:
+    """Whether the next look is played by all workers together."""
+    simulated = any(quantity.source == "simulated" for quantity, _ in task.wanted())
+    limit = LARGE_RULE if task.task.game.is_rule else LARGE_GENERATOR
+    return simulated and task.rounds > limit
+
+
+def expected_seconds(task: UnderWay) -> float:
+    """How long the next look takes, from the last one: 0 where there is none."""
+    return 2.0 * task.last_seconds
+
+
+def widest(task: UnderWay) -> float:
+    """The largest relative width of a quantity that is not done; infinite before the first look."""
+    widths = [point.relative_width for point in task.points.values() if not point.done]
+    return max((math.inf if math.isnan(width) else width for width in widths), default=math.inf)
+
+
+def blocks_folder(path: Path) -> Path:
+    """The folder beside a study's file for the blocks of large looks."""
+    return path.with_name(path.name + ".blocks")
+
+
+def blocks_of(path: Path, task: Task) -> Path:
+    """The folder for the blocks of one task."""
+    return blocks_folder(path) / task.id

@@ -1,0 +1,116 @@
+"""One line of a study: a quantity of a task, its interval, and how it was found."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import numeral
+
+STATES = ("width", "hits", "trials", "certified", "failed", "")
+"""Why a quantity is done: narrow enough, hits enough, the most trials, certified ends without a
+sample, an error; empty while it is not done."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A quantity of a task.
+
+    Attributes
+    ----------
+    task : the identity of the game.
+    adversary, family, rounds, relation, filter, seed, experiment : the game.
+    quantity : as :class:`~simulator.study.quantities.Quantity` writes it.
+    value, lower, upper : the estimate and its interval; NaN where there is no estimate.
+    confidence : of the interval, 1 where its ends are certified.
+    sure_lower, sure_upper : wider ends that miss with probability 1e-6 at most.
+    method : how the interval was made.
+    trials, hits : the sample, 0 without one; ``looks`` how often it was looked at.
+    stopped : one of STATES.
+    seconds : the time that its plays took, those of the task's other quantities included.
+    program : the versions that numbers depend on, as a digest.
+    metadata : JSON.
+    error : what went wrong, or why there is no estimate.
+    """
+
+    task: str
+    adversary: str
+    family: str
+    rounds: int
+    relation: str
+    filter: str
+    seed: int
+    experiment: int
+    quantity: str
+    value: float
+    lower: float
+    upper: float
+    confidence: float
+    sure_lower: float
+    sure_upper: float
+    method: str
+    trials: int
+    hits: int
+    looks: int
+    stopped: str
+    seconds: float
+    program: str
+    metadata: str = "{}"
+    error: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What the line is about: of two lines with one key the later one counts."""
+        return self.task, self.quantity, self.experiment
+
+    @property
+    def done(self) -> bool:
+        """Whether the quantity was measured as far as it was wanted."""
+        return self.stopped not in ("", "failed")
+
+    @property
+    def relative_width(self) -> float:
+        """(upper - lower)/upper; NaN without an interval."""
+        if self.upper == self.lower:
+            return 0.0
+        return (self.upper - self.lower) / self.upper if math.isfinite(self.upper) else math.nan
+
+    def same_numbers(self, other: Point) -> bool:
+        """Whether both lines have the same numbers, whatever time they took."""
+        return self.row() | {"seconds": ""} == other.row() | {"seconds": ""}
+
+    def row(self) -> dict[str, str]:
+        """The fields as texts; floats have their shortest exact form."""
+        return {
+            each.name: repr(float(value)) if isinstance(value, float) else str(value)
+            for each in fields(self)
+            for value in [getattr(self, each.name)]
+        }
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, str]) -> Point:
+        """Inverse of :meth:`row`; raises InvalidInput, which names the column."""
+        read: dict[str, Any] = {}
+        for each in fields(cls):
+            text = row.get(each.name)
+            if text is None:
+                raise InvalidInput(f"no column {each.name!r}")
+            try:
+                read[each.name] = _READERS[str(each.type)](text)
+            except ValueError:
+                raise InvalidInput(f"{text!r} is not a {each.type} in {each.name!r}") from None
+        if read["stopped"] not in STATES:
+            raise InvalidInput(f"{read['stopped']!r} is not in {STATES} in 'stopped'")
+        try:
+            json.loads(read["metadata"])
+        except ValueError:
+            raise InvalidInput(f"{read['metadata']!r:.40} is not JSON in 'metadata'") from None
+        return cls(**read)
+
+
+_READERS: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": numeral}
+COLUMNS = tuple(each.name for each in fields(Point))

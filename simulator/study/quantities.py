@@ -1,0 +1,100 @@
+"""A number about an adversary that a task measures, named by a short text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import finite, nonnegative, numeral, open_probability
+from simulator.foundations.wording import did_you_mean
+
+AT = {"tail": "epsilon", "delta": "epsilon", "epsilon": "delta"}
+"""The kinds of quantities, and the name of the number that each is a function of."""
+SOURCES = ("simulated", "rare", "exact", "worst", "bound")
+"""Where a number comes from; ``bound`` has the name of a bound behind a colon, or all bounds."""
+
+_TEXT = re.compile(
+    r"(?:(?P<source>[a-z]+)(?::(?P<name>[a-z0-9.-]+))?\s+)?"
+    r"(?P<kind>[a-z]+)\s*\(\s*(?:(?P<at>[a-z]+)\s*=\s*)?(?P<value>[-+.0-9a-z]+)\s*\)"
+)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number about an adversary, as ``epsilon(delta=1e-6)``.
+
+    Attributes
+    ----------
+    kind : ``tail`` (Pr[L > epsilon]), ``delta`` (the hockey-stick divergence at an epsilon) or
+        ``epsilon`` (the least one at a delta).
+    at : the epsilon or the delta that it is a function of.
+    source : ``simulated`` from plain plays; ``rare`` from plays under a measure that makes large
+        losses frequent (``estimate_rare``); ``exact`` by recursion over the states of a rule;
+        ``worst`` for the worst adversary of the family, by search; ``bound`` by a theorem on the
+        family.
+    bound : the bound's name where the source is ``bound``; empty for each that applies.
+    """
+
+    kind: str
+    at: float
+    source: str = "simulated"
+    bound: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in AT:
+            raise InvalidInput(
+                f"no quantity {self.kind!r}{did_you_mean(self.kind, AT)}; there are "
+                "tail(epsilon=), delta(epsilon=) and epsilon(delta=)"
+            )
+        if self.source not in SOURCES:
+            raise InvalidInput(
+                f"no source {self.source!r}{did_you_mean(self.source, SOURCES)}; there are "
+                f"{', '.join(SOURCES)}"
+            )
+        if self.kind == "epsilon":
+            open_probability("delta", self.at)
+        elif self.source == "simulated":
+            finite("epsilon", self.at)
+        else:
+            nonnegative("epsilon", finite("epsilon", self.at))
+        if self.source in ("worst", "bound") and self.kind == "tail":
+            raise InvalidInput(f"a {self.source} quantity is delta(epsilon=) or epsilon(delta=)")
+
+    @classmethod
+    def parse(cls, text: str) -> Quantity:
+        """The quantity of a text such as ``epsilon(delta=1e-6)`` or ``rare tail(epsilon=2)``.
+
+        Raises InvalidInput for another text.
+        """
+        found = _TEXT.fullmatch(text.strip())
+        if found is None:
+            raise InvalidInput(
+                f"{text!r} is not a quantity; write epsilon(delta=1e-6), delta(epsilon=1) or "
+                f"tail(epsilon=1), with one of {', '.join(SOURCES)} before it"
+            )
+        kind, at = found["kind"], found["at"]
+        wanted = AT.get(kind)
+        if wanted is not None and at not in (None, wanted):
+            raise InvalidInput(f"{text!r}: {kind} is a function of {wanted}, not of {at}")
+        try:
+            value = numeral(found["value"])
+        except ValueError:
+            raise InvalidInput(f"{text!r}: {found['value']!r} is not a number") from None
+        return cls(kind, value, found["source"] or "simulated", found["name"] or "")
+
+    def __str__(self) -> str:
+        place = f"{self.kind}({AT.get(self.kind, 'at')}={self.at!r})"
+        if self.source == "simulated":
+            return place
+        return f"{self.source}{':' + self.bound if self.bound else ''} {place}"
+
+    @property
+    def epsilon(self) -> float | None:
+        """The epsilon that it is a function of, if it is."""
+        return None if self.kind == "epsilon" else self.at
+
+    @property
+    def delta(self) -> float | None:
+        """The delta that it is a function of, if it is."""
+        return self.at if self.kind == "epsilon" else None
