@@ -27,7 +27,7 @@ COARSEST = 4
 """Cost in units of the least free parameter on level 0; it doubles on each next level."""
 RISE = 2.0**0.5
 """Growth of that cost from one level to the next, where cells are of second order: from level 0 on,
-and 4 on level 1."""
+and 4 on level 2."""
 LEAST_BUDGETS = 128
 """Least number of units of the budget on level 0, where cells are of second order."""
 NARROW = 15
@@ -59,9 +59,9 @@ def free_game(game: Game, step: float, level: int) -> FreeGame:
     """The upper end on a level; raises NotApplicable where no budget is known."""
     limits = _limits_of_responses(game) if level >= 0 else None
     if limits is not None:
-        unit = budget_unit(game, RISE ** (level - 1))
+        unit = budget_unit(game, RISE ** (level - 2))
         unit /= math.ceil(LEAST_BUDGETS * RISE**level * unit / limits.possible)
-        cells, bulges = cell_options(game, step, unit, 0.1 / 2.0**level, narrow=True)
+        cells, bulges = cell_options(game, step, unit, 0.2 / 2.0**level, narrow=True)
         cost = cost_function(game)
         least = [math.floor(cost(o.least) / unit * (1.0 + 1e-12) + 1e-9) for o in cells]
         most = [math.ceil(cost(o.guarantee) / unit * (1.0 - 1e-12) - 1e-9) for o in cells]

@@ -212,7 +212,7 @@ def run_pass(
 
 FINE_ENOUGH = 2
 """The finest level of the lower end of a game with free parameters, on a grid of its own."""
-MANY_BUDGETS = 1_000
+MANY_BUDGETS = 900
 """Whole budgets beyond which a lower end on the grid of the upper one is fine enough."""
 
 
