@@ -16,6 +16,7 @@ from experiments.benchmarks import (
     peers,
     plugin,
     rare,
+    studies,
     worst,
 )
 from experiments.benchmarks.measure import Benchmark, Line
@@ -35,7 +36,19 @@ def shown(line: Line) -> str:
     return COLUMNS.format(line.name, figure, line.unit, target, VERDICTS[line.met])
 
 
-MODULES = (engine, memory, accuracy, rare, worst, auditing, plugin, peers, accounting, commands)
+MODULES = (
+    engine,
+    memory,
+    accuracy,
+    rare,
+    worst,
+    auditing,
+    plugin,
+    peers,
+    accounting,
+    commands,
+    studies,
+)
 """Each has BENCHMARKS, in the order in which they are run."""
 
 
