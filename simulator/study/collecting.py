@@ -207,7 +207,11 @@ def collect(
     for task in tasks:
         if task.id in given:  # other quantities of one game
             first = given[task.id].task
-            task = replace(first, quantities=(*first.quantities, *task.quantities))
+            task = replace(
+                first,
+                quantities=(*first.quantities, *task.quantities),
+                experiments=(*first.experiments, *task.experiments),
+            )
         given[task.id] = UnderWay(task, rule, version)
     if not given:
         raise InvalidInput("a study needs a task")

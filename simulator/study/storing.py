@@ -46,6 +46,12 @@ class StudyFile:
             whole = content[: content.rfind(b"\n") + 1]
             self.torn = whole != content
             self.points = {point.key: point for point in read_points(whole, self.path)}
+            header = whole.partition(b"\n")[0].decode().rstrip("\r").replace('"', "")
+            if whole and header != ",".join(COLUMNS):
+                raise InvalidInput(
+                    f"the columns of {self.path} are not in their order: load it with Study.load, "
+                    "write it to another file, and name that"
+                )
             with explained("write", self.path):
                 self._file.truncate(len(whole))
                 if not whole:

@@ -209,6 +209,8 @@ def test_other_quantities_of_one_game_are_one_task():
     tasks = [Task(steady, "pure:0.2", 4, TAIL), Task(steady, "pure:0.2", 4, [TAIL, DELTA])]
     assert tasks[0].id == tasks[1].id
     assert len(collected(tasks, trials=1000)) == 4
+    apart = [Task(steady, "pure:0.2", 4, TAIL, experiments=[b]) for b in (0, 1)]
+    assert [point.experiment for point in collected(apart, trials=1000)] == [0, 1]
 
 
 def test_the_identity_is_that_of_the_game(monkeypatch):

@@ -88,6 +88,20 @@ def test_a_bad_number_is_named_by_line_and_column(tmp_path):
         load_points(tmp_path / "study.csv")
 
 
+def test_columns_in_another_order_are_read_and_not_appended_to(tmp_path):
+    path = tmp_path / "study.csv"
+    names = list(POINT.row())[::-1]
+    plain = dataclasses.replace(POINT, adversary="a", metadata="{}")
+    lines = [",".join(names), ",".join(plain.row()[name] for name in names)]
+    path.write_text("\r\n".join(lines) + "\r\n")
+    assert load_points(path) == [plain]
+    with pytest.raises(InvalidInput, match="not in their order"):
+        StudyFile(path)
+    Study.load(path).write(tmp_path / "again.csv")
+    with StudyFile(tmp_path / "again.csv") as file:
+        assert list(file.points.values()) == [plain]
+
+
 def test_a_file_of_another_program_is_refused(tmp_path):
     write_points(tmp_path / "study.csv", [POINT])
     with pytest.raises(InvalidInput, match="made by another program"):
