@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from math import inf, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,13 +56,11 @@ Draw = Callable[[Ready, Trial, int], Any]
 """``draw(ready, trial, i)`` answers round ``i``."""
 
 
-def plain_draw(b: int, noise: np.random.Generator) -> Draw:
-    """Answer from the mechanism on database ``b``."""
+class Plain(NamedTuple):
+    """Answers from the mechanism on database ``b``: no function, which would be one more call."""
 
-    def draw(ready: Ready, trial: Trial, i: int) -> Any:
-        return ready.sample(ready.terms, b, noise)
-
-    return draw
+    b: int
+    noise: np.random.Generator
 
 
 Observe = Callable[[Pair, int, int, float], None]
@@ -138,7 +136,7 @@ def play_keeping(specification: Specification, b: int, block: int, kept: int) ->
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
     needed = s.sampling is not None or kept < s.trials_in(block)
     prepared = Prepared(s, b, losses_needed=needed)
-    draw = plain_draw(b, noise) if s.sampling is None else tilted_draw(prepared, noise)
+    draw = Plain(b, noise) if s.sampling is None else tilted_draw(prepared, noise)
     losses = np.empty(s.trials_in(block))
     log_weights = np.empty_like(losses) if s.sampling is not None else None
     trace = np.zeros((3, s.rounds)) if s.trace else None
@@ -174,12 +172,14 @@ def add_path(trace: np.ndarray, path: np.ndarray) -> None:
 
 
 def play_trial(
-    prepared: Prepared, number: int, coins: np.random.Generator, draw: Draw, trial: Trial
+    prepared: Prepared, number: int, coins: np.random.Generator, draw: Any, trial: Trial
 ) -> None:
-    """Play Algorithm 1 once; raises Breach, naming the round and the trial."""
+    """Play Algorithm 1 once, by ``Plain`` or a ``Draw``; a Breach names the round and the trial."""
     s = prepared.specification
     prepared.begin_trial()
     spent = None if s.filter is None else s.filter.initial
+    plain = isinstance(draw, Plain)
+    b, noise = draw if plain else (0, draw)  # of a Draw neither is used
     handed, i = None, 0
     try:
         adversary = begin(s, coins)
@@ -198,7 +198,7 @@ def play_trial(
             if not admitted:
                 answer = handed = nan
             else:
-                answer = draw(ready, trial, i)
+                answer = ready.sample(ready.terms, b, noise) if plain else draw(ready, trial, i)
                 loss = ready.loss(ready.terms, answer)
                 if (
                     type(answer) is float
