@@ -1,8 +1,13 @@
-"""Measure everything, print the table and write ``results/benchmarks.json``."""
+"""Measure everything, print the table and write ``results/benchmarks.json``.
+
+Lines are written as each benchmark ends, with the revision and the time, in place of its earlier
+ones: a part may be measured again, and an interrupted bench keeps what it has measured.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from dataclasses import asdict
 
@@ -24,6 +29,7 @@ from experiments.stages import RESULTS, rounded
 from simulator.foundations.files import write_json
 from simulator.runner.store.provenance import provenance
 
+TABLE = RESULTS / "benchmarks.json"
 COLUMNS = "{:<48}{:>12}  {:<34}{:>12}  {}"
 VERDICTS = {True: "met", False: "MISSED", None: ""}
 
@@ -73,26 +79,36 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--only", metavar="NAME", help="measure these alone, and write nothing: memory, say"
     )
-    only = parser.parse_args(arguments).only
+    parser.add_argument("--write", action="store_true", help="with --only: write their lines")
+    given = parser.parse_args(arguments)
+    only = given.only
     try:
         benchmarks = chosen(only)
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(COLUMNS.format("", "measured", "", "target", ""))
-    lines = []
     for benchmark in benchmarks:
+        lines = []
         for line in benchmark():
             lines.append(line)
             print(shown(line), flush=True)
-    if only is not None:
-        return 0
-    table = [asdict(line) | {"met": line.met} for line in lines]
-    path = RESULTS / "benchmarks.json"
-    origin = provenance() | {"peers": peers.versions()}
-    write_json(path, {"provenance": origin, "benchmarks": rounded(table)})
-    print(f"written to {path.relative_to(RESULTS.parent)}", file=sys.stderr)
+        if only is None or given.write:
+            write(benchmark.__name__, lines)
     return 0
+
+
+def write(name: str, lines: list[Line]) -> None:
+    """Write the lines of one benchmark in place of its earlier ones, in the order of the bench."""
+    before = json.loads(TABLE.read_text())["benchmarks"] if TABLE.is_file() else []
+    origin = provenance()
+    made = {"of": name, "revision": origin["revision"], "time": origin["time"]}
+    order = [each.__name__ for each in chosen(None)]
+    kept = [line for line in before if line.get("of") in order and line["of"] != name]
+    table = kept + [asdict(line) | {"met": line.met} | made for line in lines]
+    table.sort(key=lambda line: order.index(line["of"]))
+    origin |= {"peers": peers.versions()}
+    write_json(TABLE, {"provenance": origin, "benchmarks": rounded(table)})
 
 
 if __name__ == "__main__":

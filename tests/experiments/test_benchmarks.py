@@ -42,6 +42,33 @@ def test_some_benchmarks_are_measured_alone_and_nothing_is_written(monkeypatch, 
     assert chosen(None) == [each for module in MODULES for each in module.BENCHMARKS]
 
 
+def test_a_part_that_is_measured_again_replaces_its_own_lines(monkeypatch, tmp_path):
+    figures = {"first": 1.0, "second": 2.0}
+
+    def first():
+        yield Line("one", figures["first"], "x")
+
+    def second():
+        yield Line("two", figures["second"], "x")
+        yield Line("three", figures["second"], "x")
+
+    table = tmp_path / "benchmarks.json"
+    monkeypatch.setattr("experiments.benchmarks.__main__.MODULES", (memory, accuracy))
+    monkeypatch.setattr(memory, "BENCHMARKS", (first,))
+    monkeypatch.setattr(accuracy, "BENCHMARKS", (second,))
+    monkeypatch.setattr("experiments.benchmarks.__main__.TABLE", table)
+    table.write_text('{"benchmarks": [{"name": "of an earlier version"}]}')
+    assert main(["--only", "second", "--write"]) == 0
+    assert main([]) == 0
+    figures["first"] = 5.0
+    assert main(["--only", "memory", "--write"]) == 0
+    lines = json.loads(table.read_text())["benchmarks"]
+    assert [(line["name"], line["figure"], line["of"]) for line in lines] == [
+        ("one", 5.0, "first"), ("two", 2.0, "second"), ("three", 2.0, "second"),
+    ]  # fmt: skip
+    assert all(line["time"] for line in lines)
+
+
 def test_programs_are_timed_in_turn():
     calls = []
     ticks = itertools.count()
