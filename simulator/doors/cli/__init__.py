@@ -26,6 +26,14 @@ from simulator.runner.progress import on_a_terminal
 INTERNAL_ERROR = 70
 """The exit code of an error that is a fault of dpcompose itself."""
 
+CITATION = f"""\
+@software{{dpcompose,
+  author  = {{The dpcompose maintainers}},
+  title   = {{dpcompose: adversarial composition experiments for differential privacy}},
+  version = {{{__version__}}},
+  year    = {{2026}}
+}}"""
+
 COMMANDS = (
     "adversaries",
     "audit",
@@ -100,11 +108,29 @@ def first_sentence(command: str) -> str:
     return click.Command(command, help=text).get_short_help_str(limit=200)
 
 
+def cite(context: click.Context) -> None:
+    """Print the citation and the versions, and end the command."""
+    from simulator.runner.store.provenance import fingerprint_of_program
+
+    versions = ", ".join(f"{name} {version}" for name, version in fingerprint_of_program().items())
+    click.echo(CITATION)
+    click.echo(f"\nNumbers depend on the seed and on: {versions}")
+    context.exit()
+
+
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
 @click.version_option(__version__, prog_name="dpcompose")
+@click.option(
+    "--cite",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda context, _, given: cite(context) if given else None,
+    help="Show how to cite dpcompose, with the versions that numbers depend on, and exit.",
+)
 def group() -> None:
     """Play adversarial composition experiments for differential privacy.
 

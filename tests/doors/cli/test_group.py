@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 
+import simulator
 from simulator.doors.cli import COMMANDS, group
 from simulator.foundations.errors import Refusal
 
@@ -106,3 +108,12 @@ def test_the_list_of_commands_quotes_their_docstrings(dpcompose):
     for name in COMMANDS:
         command = group.get_command(click.Context(group), name)
         assert f"{name} {command.get_short_help_str(limit=200)}" in listed
+
+
+def test_the_citation_names_this_version(dpcompose):
+    said = dpcompose("--cite")
+    assert said.code == 0
+    assert f"version = {{{simulator.__version__}}}" in said.out
+    assert "numpy" in said.out.splitlines()[-1]
+    file = (Path(simulator.__file__).parents[1] / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {simulator.__version__}\n" in file
