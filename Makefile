@@ -5,20 +5,19 @@ BIN     = $(VENV)/bin
 READY  := $(VENV)/.ready
 ALONE  := $(VENV)/.installed
 
-# Libraries on trial have environments of their own: their requirements are no business of ours,
-# and exclude each other.
+# Libraries on trial have environments of their own: their requirements exclude each other.
 CONFORM    := build/conform
 SMARTNOISE := build/conform-smartnoise
-# So have the accountants that we are timed against.
+# So have the accountants that the bench compares with.
 PEERS      := build/peers
-# So have the lowest versions of what we require.
+# So have the lowest versions of the requirements.
 LOWEST     := build/lowest
 # So has the site's generator. The one file that renders formulas comes from npm, once.
 SITE       := build/site/env
 MATHJAX    := build/site/scripts/node_modules/mathjax/es5/tex-svg.js
 
 # A figure is a script in experiments/figures/: its data depend on the code that the simulation
-# used (told by build/depends/, all of it before the first run), its pictures on data and style.
+# used (listed in build/depends/; all of it before the first run), its pictures on data and style.
 SOURCES := $(shell find simulator experiments -name '*.py' -o -name '*.csv' -o -name '*.mplstyle')
 FIGURES := $(filter-out __init__,$(basename $(notdir $(wildcard experiments/figures/*.py))))
 DATA    := $(FIGURES:%=results/data/%.json)
