@@ -3,15 +3,18 @@ from .comparing import Comparison, compare
 from .picture import Growth, growth, picture
 from .points import Point
 from .quantities import Quantity
+from .report import report
 from .stopping import StoppingRule
 from .study import Study
 from .tasks import Task, grid
+from .watching import Snapshot
 
 __all__ = [
     "Comparison",
     "Growth",
     "Point",
     "Quantity",
+    "Snapshot",
     "StoppingRule",
     "Study",
     "Task",
@@ -20,4 +23,5 @@ __all__ = [
     "grid",
     "growth",
     "picture",
+    "report",
 ]

@@ -24,6 +24,7 @@ from simulator.study.quantities import Quantity
 from simulator.study.stopping import SURE, StoppingRule
 from simulator.study.storing import StudyFile
 from simulator.study.tasks import Task
+from simulator.study.watching import Watch, Watched
 
 LARGE_RULE, LARGE_GENERATOR = 1 << 30, 1 << 22
 """A look with more rounds is played by all workers together, and its blocks are stored."""
@@ -179,6 +180,7 @@ def collect(
     at_most: float | None = None,
     jobs: int | None = None,
     notice: Notice | None = None,
+    watch: Watch | None = None,
 ) -> Generator[Point, None, None]:
     """Measure the quantities of every task; yields each point at each look.
 
@@ -195,6 +197,8 @@ def collect(
     at_most : seconds after which no look is begun; a look that would take longer is left out.
     jobs : workers; by default one per core. ``joblib.parallel_config`` may name a cluster.
     notice : called with a line on tasks that were left out.
+    watch : called with a :class:`Snapshot` as each wave begins, at the end, and between these at
+        most four times a second.
 
     Raises
     ------
@@ -215,7 +219,9 @@ def collect(
         given[task.id] = UnderWay(task, rule, version)
     if not given:
         raise InvalidInput("a study needs a task")
-    study = _Study(list(given.values()), out, jobs, until, notice or (lambda line: None))
+    listed = list(given.values())
+    watched = Watched(watch, workers(jobs, sum(task.rounds for task in listed)), until)
+    study = _Study(listed, out, jobs, watched, notice or (lambda line: None))
     return study.points()
 
 
@@ -227,10 +233,11 @@ class _Study:
         tasks: list[UnderWay],
         out: str | PathLike[str] | None,
         jobs: int | None,
-        until: float,
+        watched: Watched,
         notice: Notice,
     ) -> None:
-        self.tasks, self.jobs, self.until, self.notice = tasks, jobs, until, notice
+        self.tasks, self.jobs, self.watched, self.notice = tasks, jobs, watched, notice
+        self.playing = 0
         self.file = None if out is None else StudyFile(out)
         if self.file is not None:
             try:
@@ -257,6 +264,8 @@ class _Study:
         try:
             yield from [point for task in self.tasks for point in task.ordered() if point.done]
             while wave := self._wave():
+                self.playing = len(wave)
+                self.watched.see(self.tasks, self.playing, now=True)
                 large = [task for task in wave if is_large(task)]
                 yield from self._together([task for task in wave if not is_large(task)])
                 for task in large:
@@ -265,10 +274,11 @@ class _Study:
         finally:
             if self.file is not None:
                 self.file.__exit__(None, None, None)
+            self.watched.see(self.tasks, 0, now=True, ended=True)
 
     def _wave(self) -> list[UnderWay]:
         """The tasks to look at next, the least known first; none after the time."""
-        left = self.until - time.monotonic()
+        left = self.watched.until - time.monotonic()
         due = [task for task in self.tasks if task.wanted()]
         fitting = [task for task in due if left > 0.0 and expected_seconds(task) < left]
         if due and not fitting:
@@ -309,6 +319,8 @@ class _Study:
         found = task.take(answers)
         if self.file is not None:
             self.file.append(found)
+        self.playing -= 1
+        self.watched.see(self.tasks, self.playing)
         return found
 
     def _end(self) -> None:

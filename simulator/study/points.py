@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import numeral
+from simulator.study.quantities import AT, Quantity
+from simulator.theory.filters.families import FILTERS
 
 STATES = ("width", "hits", "trials", "certified", "failed", "")
 """Why a quantity is done: narrow enough, hits enough, the most trials, certified ends without a
@@ -79,6 +83,31 @@ class Point:
             return 0.0
         return (self.upper - self.lower) / self.upper if math.isfinite(self.upper) else math.nan
 
+    @property
+    def command(self) -> str:
+        """The shell command that plays it again, to the same value; empty where there is none.
+
+        The adversary has to be a text: a name of the library, or a file. An epsilon(delta=) from
+        plain plays is shown as the delta at that epsilon. Intervals are those of a single look.
+        """
+        quantity = Quantity.parse(self.quantity)
+        own_filter = self.filter and self.filter.partition(":")[0] not in FILTERS
+        if quantity.source not in _REPLAYS or own_filter or not is_loadable(self.adversary):
+            return ""
+        options: dict[str, object] = {
+            "family": self.family, "rounds": self.rounds, "trials": self.trials or "",
+            "seed": self.seed, "relation": self.relation, "filter": self.filter,
+        }  # fmt: skip
+        if quantity.source == "simulated":
+            reached = self.value if math.isfinite(self.value) else self.upper
+            options["epsilon"] = reached if quantity.epsilon is None else quantity.epsilon
+        else:
+            options |= {AT[quantity.kind]: quantity.at, "experiment": self.experiment}
+        given = {name: str(value) for name, value in options.items() if value != ""}
+        parts = [part for name, value in given.items() for part in (f"--{name}", value)]
+        text = shlex.join([*_REPLAYS[quantity.source], self.adversary, *parts])
+        return text if text.isprintable() else ""
+
     def same_numbers(self, other: Point) -> bool:
         """Whether both lines have the same numbers, whatever time they took."""
         return self.row() | {"seconds": ""} == other.row() | {"seconds": ""}
@@ -110,6 +139,24 @@ class Point:
         except ValueError:
             raise InvalidInput(f"{read['metadata']!r:.40} is not JSON in 'metadata'") from None
         return cls(**read)
+
+
+_REPLAYS = {
+    "simulated": ("dpcompose", "simulate"),
+    "rare": ("dpcompose", "estimate-rare"),
+    "exact": ("dpcompose", "estimate-rare", "--method", "doob"),
+}
+"""The beginnings of the commands that play a source of numbers."""
+
+
+@lru_cache(maxsize=256)
+def is_loadable(adversary: str) -> bool:
+    """Whether a shell may take this text of an adversary: a name of the library, or a file."""
+    from simulator.adversaries.registry import entries  # imports the library
+
+    is_file = adversary.endswith(".py") or ".py:" in adversary
+    is_option = adversary.startswith("-")
+    return (is_file and not is_option) or adversary in {entry.name for entry in entries()}
 
 
 _READERS: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": numeral}

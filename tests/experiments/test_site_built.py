@@ -3,9 +3,7 @@
 ``make site-check`` builds it and runs these tests.
 """
 
-import importlib.util
 import re
-import shutil
 
 import pytest
 
@@ -13,37 +11,19 @@ from experiments.site import links
 from experiments.site.__main__ import BUILD
 from experiments.site.committed import numbers_of
 from simulator.claims import all_claims
+from tests.helpers.browser import in_browser, started
 
 HTML = BUILD / "html"
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-SWITCHES = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-)  # fmt: skip
 PHONE, DESK = 390, 1280
 
 pytestmark = pytest.mark.skipif(
     not (HTML / "index.html").exists(), reason="the site is not built: make site"
 )
-in_browser = pytest.mark.skipif(
-    not (BROWSER and DRIVER and importlib.util.find_spec("selenium")),
-    reason="chromium, chromedriver or selenium is not installed",
-)
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for switch in (*SWITCHES, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(switch)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    driver = started(tmp_path_factory.mktemp("profile"))
     driver.set_script_timeout(60)
     yield driver
     driver.quit()

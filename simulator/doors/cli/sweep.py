@@ -16,7 +16,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
 
 if TYPE_CHECKING:
-    from simulator.study import Point, Task
+    from simulator.study import Point, Snapshot, Task
 
 
 class Width(click.ParamType):
@@ -51,6 +51,12 @@ class Width(click.ParamType):
     "  [repeatable]",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The table, a .csv.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.html",
+    help="Write a page too, which shows the table while it grows, and a plot.",
+)
 @click.option("--trials", type=int, help="At most so many of each experiment.  [default: 100000]")
 @click.option("--width", type=Width(), help="Stop where an interval is relatively as narrow: 5%.")
 @click.option("--hits", type=int, help="Stop where so many trials contribute.")
@@ -70,6 +76,7 @@ def sweep(
     rounds: str | None,
     quantity: tuple[str, ...],
     out: Path,
+    report: Path | None,
     trials: int | None,
     width: float | None,
     hits: int | None,
@@ -87,16 +94,30 @@ def sweep(
     Example:
       dpcompose sweep press-when-ahead stop-when-sure --family pure:0.1,pure:0.2 \
           --rounds 10..1000 --quantity 'epsilon(delta=1e-3)' --width 5% --out study.csv
-      dpcompose sweep study.toml --out study.csv --seconds 2h
+      dpcompose sweep study.toml --out study.csv --seconds 2h --report study.html
 
     Every combination of adversaries, families and rounds is a task. A FILE.toml has tables
     [[task]] with the same names as the options; a FILE.py has a list `tasks`.
 
     Work goes on until each interval is as narrow as wanted, or has all trials. Intervals keep
     their confidence however often they are looked at. The same command resumes from the table.
-    A task that fails does not stop the others; the command then ends with 1.
+    A task that fails does not stop the others; the command then ends with 1. A terminal shows
+    how far it is; the page of --report shows it in a browser, without a network or a server.
     """
-    from simulator.study import collect  # slow to import
+    # slow to import
+    from simulator.doors.cli.sweep_display import SweepDisplay
+    from simulator.study import collect
+    from simulator.study.report import ReportFile
+
+    if report is not None and report.suffix != ".html":
+        raise InvalidInput(f"a report is an .html file, not {report}")
+    page = None if report is None else ReportFile(report, out.name)
+    display = SweepDisplay(out.name)
+
+    def watch(snapshot: Snapshot) -> None:
+        display(snapshot)
+        if page is not None:
+            page(snapshot)
 
     given = {"trials": trials, "width": width, "hits": hits, "confidence": confidence}
     chosen = {name: value for name, value in given.items() if value is not None}
@@ -105,12 +126,15 @@ def sweep(
     )
     failures: dict[str, Point] = {}
     points: dict[tuple[str, str, int], Point] = {}
-    with contextlib.closing(
-        collect(tasks, out, at_most=seconds, jobs=jobs, notice=note, **(settings | chosen))
-    ) as found:
+    found = collect(
+        tasks, out, at_most=seconds, jobs=jobs, notice=note, watch=watch, **(settings | chosen)
+    )
+    with display, contextlib.closing(found):
         for point in found:
             points[point.key] = point
-            show(point)
+            if point.done:
+                with display.above():
+                    show(point)
             if point.stopped == "failed":
                 failures.setdefault(point.error, point)
     done = sum(point.done for point in points.values())
@@ -150,8 +174,6 @@ def families_of(text: str) -> list[str]:
 
 def show(point: Point) -> None:
     """Print a quantity that is done."""
-    if not point.done:
-        return
     ends = f"[{number(point.lower)}, {number(point.upper)}]"
     say(
         f"{point.adversary}  {point.family}  k={point.rounds}  b={point.experiment}  "

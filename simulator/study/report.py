@@ -1,0 +1,108 @@
+"""A study as one HTML page: a table and a plot, without a network, a server or a library."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import lru_cache
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from simulator.foundations.files import write_text
+from simulator.foundations.wording import printable
+from simulator.study.points import Point
+from simulator.study.quantities import Quantity
+from simulator.study.watching import Snapshot
+
+RELOAD = 5
+"""Seconds after which the page of a running study loads itself again."""
+REST = 2.0
+"""Seconds between two writes of the page, at least."""
+COST = 0.02
+"""The share of the time that may go into writing the page."""
+
+
+def report(
+    points: Iterable[Point], title: str = "A study", progress: Snapshot | None = None
+) -> str:
+    """An HTML page of these points; opened from disk, it can be sorted, filtered and pointed at.
+
+    While ``progress`` has not ended, the page says how far the study is, and reloads itself.
+    Raises InvalidInput for a point without a known quantity.
+    """
+    running = progress is not None and not progress.ended
+    data = {
+        "written": round(time.time(), 1),
+        "running": running,
+        "progress": None if progress is None else _plain(_counts(progress)),
+        "points": [_plain(_shown(point)) for point in points],
+    }
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII: no U+2028 either
+    for character in "<>&":  # no text of a point ends the script element
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    slots = {
+        "title": html.escape(printable(title)),
+        "reload": f'<meta http-equiv="refresh" content="{RELOAD}">' if running else "",
+        "data": text,
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda slot: slots[slot[1]], _template())
+
+
+class ReportFile:
+    """A page of a running study on disk; called with snapshots, it is written in one step each.
+
+    Raises InvalidInput where it cannot be written.
+    """
+
+    def __init__(self, path: str | PathLike[str], title: str) -> None:
+        self.path, self.title = Path(path), title
+        self.next = 0.0
+
+    def __call__(self, snapshot: Snapshot) -> None:
+        """Write the page, unless that was done a moment ago; the last page always."""
+        start = time.monotonic()
+        if start < self.next and not snapshot.ended:
+            return
+        write_text(self.path, report(snapshot.points, self.title, snapshot))
+        end = time.monotonic()
+        self.next = end + max(REST, (end - start) / COST)
+
+
+@lru_cache(maxsize=1)
+def _template() -> str:
+    return files("simulator.study").joinpath("report.html").read_text(encoding="utf-8")
+
+
+def _counts(snapshot: Snapshot) -> dict[str, Any]:
+    names = ("quantities", "done", "failed", "tasks", "playing", "used", "left", "limit")
+    return {name: getattr(snapshot, name) for name in names}
+
+
+def _shown(point: Point) -> dict[str, Any]:
+    quantity = Quantity.parse(point.quantity)
+    return asdict(point) | {
+        "kind": quantity.kind,
+        "source": quantity.source,
+        "bound": quantity.bound,
+        "place": str(Quantity(quantity.kind, quantity.at)),
+        "width": point.relative_width,
+        "command": point.command,
+    }
+
+
+def _plain(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields in JSON's types: NaN and infinities as texts, no control characters."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, float) and not math.isfinite(value):
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0.0 else "-Infinity"
+        return printable(value) if isinstance(value, str) else value
+
+    return {name: plain(value) for name, value in fields.items()}
