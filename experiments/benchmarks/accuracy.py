@@ -50,16 +50,15 @@ def _error(k: int, epsilon0: Any, epsilon: Any, delta: Any) -> Any:
 
 
 PROGRAM = """
-import json, resource, sys, time
+import json, time
+from experiments.benchmarks.measure import peak_megabytes
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.pld.distribution import compose_laws
 start = time.process_time()
 found = compose_laws({rounds}).epsilon({delta})
 seconds = time.process_time() - start
-unit = 2**20 if sys.platform == "darwin" else 2**10
-megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 print(json.dumps(dict(
-    seconds=seconds, lower=found.lower, upper=found.upper, megabytes=megabytes)))
+    seconds=seconds, lower=found.lower, upper=found.upper, megabytes=peak_megabytes())))
 """
 
 
@@ -76,7 +75,6 @@ def laplace_composition() -> Iterator[Line]:
     yield Line(f"{name}: bracket", max(widths), "relative", 1e-6, at_least=False, detail=found)
     seconds = max(f["seconds"] for f in found.values())
     yield Line(f"{name}: time", seconds, "s", 3.0, at_least=False)
-    # Linux counts what the parent had at the fork, so this is an upper limit.
     megabytes = max(f["megabytes"] for f in found.values())
     yield Line(f"{name}: peak memory", megabytes, "MB", 1000.0, at_least=False)
 

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
 from typing import Any
 
 Benchmark = Callable[[], Iterator["Line"]]
@@ -61,6 +62,19 @@ def alternately(
     pairs = [(seconds(first, clock), seconds(second, clock)) for _ in range(repeats)]
     ratio = statistics.median(b / a for a, b in pairs)
     return ratio, statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
+
+
+def peak_megabytes() -> float:
+    """The most memory that this program has had so far.
+
+    Not ru_maxrss where Linux says better: that counts what the parent had at the fork.
+    """
+    status = Path("/proc/self/status")
+    if status.is_file():
+        (line,) = (each for each in status.read_text().splitlines() if each.startswith("VmHWM:"))
+        return 1024 * int(line.split()[1]) / 1e6
+    unit = 1.0 if sys.platform == "darwin" else 1024.0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def fresh(program: str) -> Any:

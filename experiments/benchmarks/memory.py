@@ -7,7 +7,6 @@ repeated, in growing stretches; gathering, storing and estimating are those of a
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,7 @@ from unittest.mock import patch
 import numpy as np
 
 from experiments.benchmarks import adversaries
-from experiments.benchmarks.measure import Line, fresh
+from experiments.benchmarks.measure import Line, fresh, peak_megabytes
 from simulator import simulate
 from simulator.engine.outcomes.bins import LossBins
 from simulator.engine.outcomes.outcome import Outcome
@@ -104,7 +103,7 @@ def main(trials: int) -> None:
         json.dumps(
             {
                 "trials": result.sample[0].trials,
-                "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
+                "memory": peak_megabytes(),
                 "disk": max(sizes) / 1e6,
                 "log": log / 1e6,
                 "delta": [found.lower, found.value, found.upper, found.widened],

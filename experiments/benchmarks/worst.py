@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from experiments.benchmarks.measure import Line, fresh
 
 _PROGRAM = """
-import json, resource, time
+import json, time
+from experiments.benchmarks.measure import peak_megabytes
 from simulator.worst import worst_case, Game, entries
 from simulator.worst.grid_pass import run_pass
 from simulator.theory.filters.families import parse_filter
@@ -29,7 +30,7 @@ print(json.dumps({{
     "upper": ends.upper,
     "nodes": last.graph.nodes,
     "points": last.upper.grid.points,
-    "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+    "gigabytes": peak_megabytes() / 1e3,
 }}))
 """
 

@@ -53,6 +53,8 @@ def positive(name: str, value: SupportsFloat) -> float:
 
 def nonnegative(name: str, value: SupportsFloat) -> float:
     """Return ``value`` as a float, infinity included; raise InvalidInput unless it is >= 0."""
+    if type(value) is float and value >= 0.0:
+        return value  # a fast path, as guarantees are made in every round
     number = point(name, value)
     if number < 0.0:
         raise InvalidInput(f"{name} must be a number >= 0, not {number!r}", argument=name)

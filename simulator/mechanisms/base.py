@@ -241,18 +241,17 @@ class PlainPair:
 class ScalarPair:
     """A pair played by scalar functions on a prepared tuple of numbers."""
 
-    __slots__ = ("_loss", "_sample", "params", "row", "scalars")
+    __slots__ = ("params", "row", "scalars")
 
     def __init__(self, scalars: Scalars, row: Sequence[float], parameter: float) -> None:
         params = [0.0] * scalars.width(row)  # Python floats, which are faster than numpy's
         scalars.prepare(row, parameter, params)
         self.scalars, self.row = scalars, row
-        self._sample, self._loss = scalars.sample, scalars.loss  # one look-up fewer in each round
         self.params = tuple(map(float, params))
 
     def sample(self, b: int, noise: np.random.Generator) -> float:
         """Draw the mechanism's answer on database ``b``."""
-        answer = self._sample(self.params, b, noise)
+        answer = self.scalars.sample(self.params, b, noise)
         if answer - answer != 0.0:
             raise Breach(
                 f"the {self.scalars.name} mechanism answered {answer}, which is not finite"
@@ -261,7 +260,7 @@ class ScalarPair:
 
     def loss(self, answer: float) -> float:
         """Privacy loss of ``answer``."""
-        return self._loss(self.params, answer)
+        return self.scalars.loss(self.params, answer)
 
     def tilted(self, theta: float) -> tuple[float, ...]:
         """Prepare the tilted law; raise NotApplicable for a mechanism that has none."""

@@ -9,7 +9,7 @@ import pytest
 
 from experiments.benchmarks import accuracy, adversaries, engine, loops, memory, peers
 from experiments.benchmarks.__main__ import MODULES, chosen, main, shown
-from experiments.benchmarks.measure import Line, alternately
+from experiments.benchmarks.measure import Line, alternately, fresh
 from simulator.data import ADD_REMOVE
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.theory import LaplaceLaw, compose_laws
@@ -135,3 +135,9 @@ def test_the_draws_of_a_round_are_counted():
     rule, _ = adversaries.laplace()
     count = 2 * engine.REHEARSED
     assert engine.bare_draws_of(rule) == {"standard_exponential": count, "random": count}
+
+
+def test_the_memory_of_a_program_is_its_own():
+    held = np.ones(20_000_000)  # 160 MB, which a child's ru_maxrss would count on Linux
+    program = "from experiments.benchmarks.measure import peak_megabytes as p; print(p())"
+    assert fresh(program) < 100 < held.nbytes / 1e6

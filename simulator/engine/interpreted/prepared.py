@@ -50,7 +50,6 @@ class LossUnknown(NotApplicable):
     """A play that needs losses uses a mechanism without likelihood."""
 
 
-@dataclass(slots=True, eq=False)
 class Ready:
     """A challenge checked and prepared.
 
@@ -65,21 +64,23 @@ class Ready:
         its loss: the scalar functions and params of a scalar pair, else the pair's own methods.
     """
 
-    database_0: Any
-    database_1: Any
-    mechanism: Any
-    pair: Pair
-    price: Price
-    least: float
-    most: float
-    terms: Any = field(init=False)
-    sample: Callable[[Any, int, np.random.Generator], Any] = field(init=False)
-    loss: Callable[[Any, Any], float] = field(init=False)
+    __slots__ = (
+        "database_0", "database_1", "least", "loss", "mechanism", "most", "pair", "price",
+        "sample", "terms",
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        pair = self.pair
+    def __init__(
+        self, challenge: tuple[Any, Any, Any], pair: Pair, price: Price, range_: tuple[float, float]
+    ) -> None:
+        self.database_0, self.database_1, self.mechanism = challenge
+        self.pair, self.price = pair, price
+        self.least, self.most = range_
+        self.terms: Any
+        self.sample: Callable[[Any, int, np.random.Generator], Any]
+        self.loss: Callable[[Any, Any], float]
         if type(pair) is ScalarPair:
-            self.terms, self.sample, self.loss = pair.params, pair.scalars.sample, pair.scalars.loss
+            scalars = pair.scalars
+            self.terms, self.sample, self.loss = pair.params, scalars.sample, scalars.loss
         else:
             self.terms, self.sample, self.loss = pair, type(pair).sample, type(pair).loss
 
@@ -253,14 +254,14 @@ class Prepared:
         if known is None:
             check_sensitivities(mechanism, database_0, database_1, s.relation)
         if mechanism.has_likelihood:
-            least, most = allowed_losses(guarantee, self.impossible)
+            allowed = allowed_losses(guarantee, self.impossible)
         elif self.losses_needed:
             raise LossUnknown(
                 f"{mechanism!r} has no likelihood, so no loss is known: play it by simulate "
                 "without sampling, and audit the views"
             )
         else:
-            least, most = math.nan, math.nan
+            allowed = math.nan, math.nan
         price = () if s.filter is None else s.filter.price_of(mechanism, s.relation)
         if not s.trust and len(self.met) < MOST_MET:
             challenge = Challenge(database_0, database_1, mechanism)
@@ -272,14 +273,14 @@ class Prepared:
             pair = mechanism.pair(*both, s.relation)
             if admitted is not None and vars(type(mechanism)).get("same_row"):
                 admitted.row = getattr(pair, "row", None)  # a vector's pair has none
-        return Ready(database_0, database_1, mechanism, pair, price, least, most)
+        return Ready((database_0, database_1, mechanism), pair, price, allowed)
 
     def message(self, ask: Ask) -> Ready:
         """A message to an interactive mechanism of this trial, at no cost; raises Breach."""
         pair = (self.conversations or Conversations()).pair(ask)
         filter_ = self.specification.filter
         price = () if filter_ is None else filter_.price(PureDP(0.0))
-        return Ready(None, None, None, pair, price, math.nan, math.nan)
+        return Ready((None, None, None), pair, price, (math.nan, math.nan))
 
     def begin_trial(self) -> None:
         """Drop the interactive mechanisms of the last trial."""
