@@ -39,8 +39,8 @@ def display() -> Display | None:
 
 
 @contextlib.contextmanager
-def shown_by(display: Display) -> Iterator[None]:
-    """Show the stages of the block on ``display``."""
+def shown_by(display: Display | None) -> Iterator[None]:
+    """Show the stages of the block on ``display``; with None they are not shown."""
     before = _display.set(display)
     try:
         yield

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.foundations.files import write_text
-from simulator.foundations.wording import printable
+from simulator.foundations.wording import count_of, printable
 from simulator.study.points import Point
 from simulator.study.quantities import Quantity
 from simulator.study.watching import Snapshot
@@ -37,12 +37,12 @@ def report(
     While ``progress`` has not ended, the page says how far the study is, and reloads itself.
     Raises InvalidInput for a point without a known quantity.
     """
+    listed = list(points)
     running = progress is not None and not progress.ended
     data = {
         "written": round(time.time(), 1),
         "running": running,
-        "progress": None if progress is None else _plain(_counts(progress)),
-        "points": [_plain(_shown(point)) for point in points],
+        "points": [_plain(_shown(point)) for point in listed],
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII: no U+2028 either
     for character in "<>&":  # no text of a point ends the script element
@@ -50,6 +50,7 @@ def report(
     slots = {
         "title": html.escape(printable(title)),
         "reload": f'<meta http-equiv="refresh" content="{RELOAD}">' if running else "",
+        "state": _state(progress, listed),
         "data": text,
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda slot: slots[slot[1]], _template())
@@ -80,9 +81,20 @@ def _template() -> str:
     return files("simulator.study").joinpath("report.html").read_text(encoding="utf-8")
 
 
-def _counts(snapshot: Snapshot) -> dict[str, Any]:
-    names = ("quantities", "done", "failed", "tasks", "playing", "used", "left", "limit")
-    return {name: getattr(snapshot, name) for name in names}
+def _state(progress: Snapshot | None, points: list[Point]) -> str:
+    """How far the study is, as HTML."""
+    written = time.strftime("%Y-%m-%d %H:%M:%S")
+    if progress is None:
+        done = sum(point.done for point in points)
+        return f"<p>{done} of {count_of(len(points), 'quantity', 'quantities')} done.</p>"
+    if progress.ended:
+        return f"<p>{progress.counts}. Written {written}.</p>"
+    return (
+        f'<progress max="{progress.quantities}" value="{progress.done}"></progress>'
+        f"<p>{progress.counts}; {progress.times()}. Written {written}; the page loads itself again."
+        '<span id="stale" hidden> This was more than a minute ago: a look takes long, or the '
+        "command has ended.</span></p>"
+    )
 
 
 def _shown(point: Point) -> dict[str, Any]:

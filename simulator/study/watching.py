@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from simulator.foundations.wording import count_of
 from simulator.study.points import Point
 
 if TYPE_CHECKING:
@@ -21,10 +22,10 @@ class Snapshot:
     Attributes
     ----------
     quantities, done, failed : how many are wanted, done, and failed; all bounds count as one.
-    tasks, playing : how many tasks there are, and how many are in the look that is being played.
+    tasks, running : how many tasks are not done, and how many of them are being played.
     used : seconds since the study began in this call.
-    left : about how many more it needs, NaN before each task was looked at; ``limit``, from now,
-        is when the last look begins, infinite without a limit.
+    left : about how many more it needs, NaN before each task was looked at.
+    limit : seconds from now after which no look begins, infinite without a limit.
     ended : whether no look follows.
     points : what is known, in the order of the tasks.
     """
@@ -33,12 +34,31 @@ class Snapshot:
     done: int
     failed: int
     tasks: int
-    playing: int
+    running: int
     used: float
     left: float
     limit: float
     ended: bool
     points: tuple[Point, ...]
+
+    @property
+    def counts(self) -> str:
+        """What is done, in words."""
+        words = [f"{self.done} of {count_of(self.quantities, 'quantity', 'quantities')} done"]
+        if not self.ended:
+            words.append(f"{self.running} of {self.tasks} open tasks running")
+        elif missing := self.quantities - self.done - self.failed:
+            words.append(f"{missing} not done")
+        return ", ".join([*words, *([f"{self.failed} failed"] if self.failed else [])])
+
+    def times(self, since: float = 0.0) -> str:
+        """The time used and left, in words, so many seconds later."""
+        used = f"{clock(self.used + since)} used"
+        if math.isfinite(self.left):
+            return f"{used}, about {clock(self.left - since)} left"
+        return used + (
+            f", {clock(self.limit - since)} at most left" if self.limit < math.inf else ""
+        )
 
     @property
     def widest(self) -> list[Point]:
@@ -53,6 +73,13 @@ class Snapshot:
 Watch = Callable[[Snapshot], None]
 EVERY = 0.25
 """Seconds between two snapshots within a look."""
+
+
+def clock(seconds: float) -> str:
+    """A time as ``0:42`` or ``1:05:00``; 0 for a negative one."""
+    minutes, second = divmod(int(max(seconds, 0.0)), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02d}:{second:02d}" if hours else f"{minute}:{second:02d}"
 
 
 class Watched:
@@ -77,8 +104,8 @@ class Watched:
                 quantities=len(wanted),
                 done=sum(bool(found) and all(p.done for p in found) for _, found in wanted),
                 failed=sum(any(p.stopped == "failed" for p in found) for _, found in wanted),
-                tasks=len(tasks),
-                playing=playing,
+                tasks=sum(bool(task.wanted()) for task in tasks),
+                running=min(playing, self.jobs),
                 used=moment - self.began,
                 left=min(seconds_left(tasks) / self.jobs, max(self.until - moment, 0.0)),
                 limit=self.until - moment,

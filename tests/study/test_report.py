@@ -33,7 +33,7 @@ def point(**changed):
 
 def moment(*points, **changed):
     fields = {
-        "quantities": 4, "done": 1, "failed": 0, "tasks": 2, "playing": 1, "used": 3.0,
+        "quantities": 4, "done": 1, "failed": 0, "tasks": 2, "running": 1, "used": 3.0,
         "left": math.nan, "limit": math.inf, "ended": False, "points": points,
     }  # fmt: skip
     return Snapshot(**(fields | changed))
@@ -87,9 +87,14 @@ def test_nothing_comes_from_outside():
 def test_a_running_page_reloads_itself_and_the_last_one_does_not():
     running = report([point()], progress=moment(point()))
     assert 'http-equiv="refresh"' in running
-    assert data_of(running)["progress"]["left"] == "NaN"
+    assert "1 of 4 quantities done, 1 of 2 open tasks running; 0:03 used. Written" in running
+    known = moment(left=3725.0, failed=1)
+    assert known.counts == "1 of 4 quantities done, 1 of 2 open tasks running, 1 failed"
+    assert known.times(2.0) == "0:05 used, about 1:02:03 left"
+    assert moment(limit=60.0).times() == "0:03 used, 1:00 at most left"
     ended = report([point()], progress=moment(point(), ended=True))
     assert 'http-equiv="refresh"' not in ended
+    assert "1 of 4 quantities done, 3 not done. Written" in ended
 
 
 def test_the_page_is_replaced_in_one_step_and_not_too_often(tmp_path, monkeypatch):
@@ -120,11 +125,11 @@ def test_snapshots_count_what_is_done_and_end_once():
     study = Study.of(collect(tasks, trials=4000, width=1e-6, jobs=1, watch=seen.append))
     assert [each.ended for each in seen] == [False] * (len(seen) - 1) + [True]
     first, last = seen[0], seen[-1]
-    assert (first.tasks, first.playing, first.quantities) == (3, 3, 6)
-    assert (first.done, last.done, last.failed, last.playing) == (0, 4, 2, 0)
+    assert (first.tasks, first.running, first.quantities) == (3, 1, 6)
+    assert (first.done, last.done, last.failed, last.tasks) == (0, 4, 2, 0)
     assert set(last.points) == set(study)
     assert last.left == 0.0
-    waves = [each for each in seen[1:-1] if each.playing == 2]
+    waves = [each for each in seen[1:-1] if each.tasks == 2]
     assert [each.widest[0].relative_width for each in waves] == [
         max(p.relative_width for p in each.widest) for each in waves
     ]
@@ -246,7 +251,8 @@ def test_points_show_their_numbers_and_their_command(browser, tmp_path):
     )
     assert all(0.0 <= each <= 360.0 for each in heights)
     shown[4].click()
-    assert js("document.querySelectorAll('details[open]').length") == 1
+    assert js("document.querySelectorAll('[aria-expanded=true]').length") == 1
+    assert "dpcompose simulate" in js("document.querySelector('.inside').textContent")
     assert browser.get_log("browser") == []
 
 

@@ -12,6 +12,7 @@ import click
 
 from simulator.doors.cli import options
 from simulator.doors.cli.output import number, say
+from simulator.foundations import stages
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
 
@@ -129,12 +130,11 @@ def sweep(
     found = collect(
         tasks, out, at_most=seconds, jobs=jobs, notice=note, watch=watch, **(settings | chosen)
     )
-    with display, contextlib.closing(found):
+    with stages.shown_by(None), display, contextlib.closing(found):  # one table, no bars
         for point in found:
             points[point.key] = point
             if point.done:
-                with display.above():
-                    show(point)
+                show(point)
             if point.stopped == "failed":
                 failures.setdefault(point.error, point)
     done = sum(point.done for point in points.values())

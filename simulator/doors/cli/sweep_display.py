@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import sys
 import time
-from collections.abc import Iterator
 from typing import Any, Self
 
 from simulator.doors.cli.output import number
-from simulator.foundations.wording import count_of, printable
+from simulator.foundations.wording import printable
 from simulator.study.watching import Snapshot
 
 ROWS = 6
@@ -41,29 +39,19 @@ class SweepDisplay:
         if snapshot.ended or not sys.stderr.isatty():
             self.__exit__()
             return
-        from rich.live import Live  # slow to import
-
         self.drawn = _Drawn(self.title, snapshot)
         if self.live is None:
-            from rich.console import Console
+            from rich.console import Console  # slow to import
+            from rich.live import Live
 
             self.live = Live(
                 console=Console(stderr=True, highlight=False),
                 get_renderable=lambda: self.drawn.table(),
                 transient=True,
                 refresh_per_second=2,
+                redirect_stdout=False,  # standard output has the results
             )
-            self.live.start()
-
-    @contextlib.contextmanager
-    def above(self) -> Iterator[None]:
-        """Remove the table while results are printed on the same terminal."""
-        shown = self.live is not None and sys.__stdout__ is not None and sys.__stdout__.isatty()
-        if shown:
-            self.live.stop()
-        yield
-        if shown:
-            self.live.start()
+            self.live.start(refresh=True)
 
 
 class _Drawn:
@@ -80,16 +68,6 @@ class _Drawn:
         from rich.text import Text
 
         s, since = self.snapshot, time.monotonic() - self.at
-        counts = [
-            f"{s.done} of {count_of(s.quantities, 'quantity', 'quantities')} done",
-            f"{s.playing} of {count_of(s.tasks, 'task')} running",
-            f"{s.failed} failed",
-        ]
-        times = [f"{clock(s.used + since)} used"]
-        if math.isfinite(s.left):
-            times.append(f"about {clock(max(s.left - since, 0.0))} left")
-        if math.isfinite(s.limit):
-            times.append(f"begins nothing after {clock(max(s.limit - since, 0.0))}")
         table = Table(box=None, pad_edge=False)
         for column in ("widest intervals", "quantity", "value", "lower", "upper", "width"):
             is_text = column in ("widest intervals", "quantity")
@@ -101,16 +79,6 @@ class _Drawn:
             width = "" if math.isnan(p.relative_width) else f"{p.relative_width:.1%}"
             cells = (game, p.quantity, number(p.value), number(p.lower), number(p.upper), width)
             table.add_row(*(Text(printable(cell)) for cell in cells))
-        return Group(
-            Text(f"{self.title}: {', '.join(counts)}"),
-            Text(", ".join(times)),
-            ProgressBar(total=s.quantities, completed=s.done),
-            *([table] if s.widest else []),
-        )
-
-
-def clock(seconds: float) -> str:
-    """A time as ``0:42`` or ``1:05:00``."""
-    minutes, second = divmod(int(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours}:{minute:02d}:{second:02d}" if hours else f"{minute}:{second:02d}"
+        line = Table.grid(padding=(0, 2))
+        line.add_row(ProgressBar(total=s.quantities, completed=s.done, width=30), s.times(since))
+        return Group(Text(f"{self.title}: {s.counts}"), line, *([table] if s.widest else []))

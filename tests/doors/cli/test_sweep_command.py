@@ -1,8 +1,13 @@
 """``dpcompose sweep``: options, task files, resumption, failures, bad input."""
 
+import io
+import math
+import re
+
 import pytest
 
-from simulator.study import Study
+from simulator.doors.cli.sweep_display import SweepDisplay
+from simulator.study import Point, Snapshot, Study
 
 SWEEP = ("sweep", "fixed-worst-case", "--family", "pure:0.1,pure:0.2", "--jobs", 1)
 EPSILON = ("--quantity", "epsilon(delta=0.01)")
@@ -22,6 +27,57 @@ def test_a_sweep_writes_one_line_per_quantity_and_resumes(dpcompose, tmp_path):
     content = out.read_bytes()
     assert sorted(dpcompose(*run).out.splitlines()) == sorted(said.out.splitlines())
     assert out.read_bytes() == content
+
+
+def test_a_sweep_writes_a_page_beside_the_table(dpcompose, tmp_path):
+    page = tmp_path / "study.html"
+    run = (*SWEEP, "--rounds", "5", *EPSILON, "--trials", 2000, "--out", tmp_path / "study.csv")
+    said = dpcompose(*run, "--report", page)
+    assert (said.code, said.err) == (0, "")
+    assert "<h1>study.csv</h1>" in page.read_text()
+    assert "4 of 4 quantities done. Written" in page.read_text()
+    refused = dpcompose(*run, "--report", tmp_path / "study.csv")
+    assert refused.complaint.startswith("a report is an .html file")
+
+
+def snapshot(**changed):
+    point = Point(
+        task="0", adversary="\x1b[31mwho[red]", family="pure:0.2", rounds=10, relation="",
+        filter="", seed=0, experiment=1,
+        quantity="tail(epsilon=0.5)", value=0.2, lower=0.1, upper=0.4,
+        confidence=0.95, sure_lower=0.0, sure_upper=1.0, method="", trials=1000, hits=9, looks=1,
+        stopped="", seconds=0.0, program="",
+    )  # fmt: skip
+    fields = {
+        "quantities": 8, "done": 2, "failed": 0, "tasks": 3, "running": 2, "used": 61.0,
+        "left": 600.0, "limit": math.inf, "ended": False, "points": (point,),
+    }  # fmt: skip
+    return Snapshot(**(fields | changed))
+
+
+def test_a_terminal_shows_a_live_table_which_leaves_nothing(monkeypatch):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    for name, value in {"COLUMNS": "100", "LINES": "30", "TERM": "xterm"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stderr", terminal)
+    with SweepDisplay("study.csv") as display:
+        display(snapshot())
+        shown = terminal.getvalue()
+        display(snapshot(ended=True))
+        assert display.live is None
+    assert "study.csv: 2 of 8 quantities done, 2 of 3 open tasks running" in shown
+    assert "1:01 used, about 9:59 left" in shown or "1:01 used, about 10:00 left" in shown
+    assert re.search("\n[^━\n]*widest intervals", shown)  # on a line of its own
+    assert "\\x1b[31mwho[red]  pure:0.2  k=10  b=1" in shown
+    assert "75.0%" in shown
+    assert "\x1b[31m" not in shown
+
+
+def test_no_terminal_shows_no_table(capsys):
+    with SweepDisplay("study.csv") as display:
+        display(snapshot())
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_toml_file_has_the_same_tasks_as_the_options(dpcompose, tmp_path):
