@@ -8,7 +8,6 @@ import math
 import re
 import time
 from collections.abc import Iterable
-from dataclasses import asdict
 from functools import lru_cache
 from importlib.resources import files
 from os import PathLike
@@ -25,7 +24,7 @@ RELOAD = 5
 """Seconds after which the page of a running study loads itself again."""
 REST = 2.0
 """Seconds between two writes of the page, at least."""
-COST = 0.02
+COST = 0.05
 """The share of the time that may go into writing the page."""
 
 
@@ -99,7 +98,7 @@ def _state(progress: Snapshot | None, points: list[Point]) -> str:
 
 def _shown(point: Point) -> dict[str, Any]:
     quantity = Quantity.parse(point.quantity)
-    return asdict(point) | {
+    return vars(point) | {
         "kind": quantity.kind,
         "source": quantity.source,
         "bound": quantity.bound,

@@ -71,8 +71,8 @@ class Snapshot:
 
 
 Watch = Callable[[Snapshot], None]
-EVERY = 0.25
-"""Seconds between two snapshots within a look."""
+EVERY, COST = 0.25, 0.02
+"""Seconds between two snapshots within a look, and the share of the time that they may take."""
 
 
 def clock(seconds: float) -> str:
@@ -97,7 +97,6 @@ class Watched:
         moment = time.monotonic()
         if self.watch is None or (moment < self.next and not now):
             return
-        self.next = moment + EVERY
         wanted = [(task, task.found(*each)) for task in tasks for each in task.task.wanted()]
         self.watch(
             Snapshot(
@@ -113,6 +112,8 @@ class Watched:
                 points=tuple(point for _, found in wanted for point in found),
             )
         )
+        end = time.monotonic()
+        self.next = end + max(EVERY, (end - moment) / COST)
 
 
 def seconds_left(tasks: Iterable[UnderWay]) -> float:

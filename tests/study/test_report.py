@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from simulator.study import Snapshot, Study, Task, collect, grid, report
+from simulator.study import Snapshot, StoppingRule, Study, Task, collect, grid, report
+from simulator.study.collecting import UnderWay
 from simulator.study.points import Point
 from simulator.study.report import ReportFile
+from simulator.study.watching import seconds_left_of
 from tests.helpers.browser import in_browser, started
 from tests.study import games
 from tests.study.games import raising, steady
@@ -136,6 +138,22 @@ def test_snapshots_count_what_is_done_and_end_once():
     assert all(0.0 < each.left < 60.0 for each in waves)
 
 
+def test_the_time_left_is_that_of_the_looks_that_follow():
+    """After 1,000 trials in a second: 2,000 + 4,000 + ... more, until an interval is narrow."""
+
+    def left(point_width, **rule):
+        known = point(lower=1.0 - point_width, upper=1.0, stopped="")
+        task = UnderWay(None, StoppingRule(trials=16_000, **rule), "", look=1, last_seconds=1.0,
+                        points={known.key[1:]: known})  # fmt: skip
+        return seconds_left_of(task)
+
+    assert left(0.4, width=0.1) == pytest.approx(2 + 4 + 8 + 16)  # needs 16 times the trials
+    assert left(0.2, width=0.11) == pytest.approx(2 + 4)
+    assert left(0.12, width=0.1) == pytest.approx(2)
+    assert left(0.9, width=0.01) == pytest.approx(2 + 4 + 8 + 16)  # no more than all trials
+    assert left(0.9, hits=10) == pytest.approx(2 + 4 + 8 + 16)
+
+
 def test_an_interrupted_study_ends_its_page(tmp_path):
     seen = []
     found = collect([Task(steady, "pure:0.2", 4, "tail(0.5)")], trials=1000, jobs=1,
@@ -145,28 +163,40 @@ def test_an_interrupted_study_ends_its_page(tmp_path):
     assert seen[-1].ended
 
 
+def replayed(call, *tasks):
+    """Play the tasks and then every point's command: (point, the command's output as JSON)."""
+    for p in Study.of(collect(tasks, trials=2000, jobs=1)):
+        yield p, call(shlex.split(p.command)[1:])
+
+
+ADAPTIVE = f"{games.__file__}:adaptive"
+
+
 def test_the_command_of_a_point_gives_its_value(dpcompose_json):
-    plain = ["tail(epsilon=0.5)", "delta(epsilon=0.5)", "epsilon(delta=0.01)"]
-    own = f"{games.__file__}:adaptive"
-    tasks = [
-        Task(own, "pure:0.2", 8, plain, seed=4, filter="sum:1.3", relation="add/remove-one"),
-        Task("fixed-worst-case", "pure:0.2", 8, ["rare delta(0.5)", "exact delta(0.5)"],
-             experiments=[1]),
-    ]  # fmt: skip
-    points = Study.of(collect(tasks, trials=2000, jobs=1))
-    assert len(points) == 8
-    for p in points:
-        played = dpcompose_json(shlex.split(p.command)[1:])
-        kind = p.quantity.partition("(")[0].split()[-1]
-        if p.quantity not in plain:
-            assert played[kind]["value"] == p.value
-            continue
+    quantities = ["tail(epsilon=0.5)", "delta(epsilon=0.5)", "epsilon(delta=0.01)"]
+    task = Task(ADAPTIVE, "pure:0.2", 8, quantities, seed=4, filter="sum:1.3")
+    compared = 0
+    for p, played in replayed(dpcompose_json, task):
         (at,) = played["experiments"][str(p.experiment)]["points"]
+        kind = p.quantity.partition("(")[0]
         if kind == "epsilon":  # the least epsilon where delta is 0.01
             assert at["epsilon"] == p.value
             assert at["delta"]["value"] == pytest.approx(0.01, rel=1e-9)
         else:
             assert at[kind]["value"] == p.value
+        compared += 1
+    assert compared == 6
+
+
+@pytest.mark.nightly
+def test_the_command_of_a_rare_or_exact_point_gives_its_value(dpcompose_json):
+    rare = Task(ADAPTIVE, "pure:0.2", 8, "rare tail(0.5)", seed=4, filter="sum:1.3")
+    exact = Task("fixed-worst-case", "pure:0.2", 8, "exact tail(0.5)")
+    found = [
+        (p.value, played["tail"]["value"]) for p, played in replayed(dpcompose_json, rare, exact)
+    ]
+    assert len(found) == 4
+    assert all(value == again > 0.0 for value, again in found)
 
 
 def test_a_function_or_a_bound_has_no_command():

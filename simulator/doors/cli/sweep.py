@@ -128,8 +128,9 @@ def sweep(
     failures: dict[str, Point] = {}
     points: dict[tuple[str, str, int], Point] = {}
     found = collect(
-        tasks, out, at_most=seconds, jobs=jobs, notice=note, watch=watch, **(settings | chosen)
-    )
+        tasks, out, at_most=seconds, jobs=jobs, notice=note,
+        watch=watch if report is not None or sys.stderr.isatty() else None, **(settings | chosen),
+    )  # fmt: skip
     with stages.shown_by(None), display, contextlib.closing(found):  # one table, no bars
         for point in found:
             points[point.key] = point
