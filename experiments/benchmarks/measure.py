@@ -8,6 +8,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
@@ -94,11 +95,14 @@ def command_seconds(words: list[str]) -> float:
 def program_seconds(program: str, statuses: tuple[int, ...] = (0,)) -> float:
     """Processor time of a Python program in a new process, from start to exit, workers included.
 
-    With cached bytecode. Raises RuntimeError where it ends with another exit status.
+    With cached bytecode, in an empty folder: a command may write files, and resume from them.
+    Raises RuntimeError where it ends with another exit status.
     """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=kept)
+    words = [sys.executable, "-c", program]
+    with tempfile.TemporaryDirectory() as empty:
+        run = subprocess.run(words, capture_output=True, text=True, env=kept, cwd=empty)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if run.returncode not in statuses:
         raise RuntimeError(f"the program ended with {run.returncode}: {run.stderr[-500:]}")
