@@ -151,9 +151,9 @@ notebooks: $(SITE)/.ready   ## execute the notebooks of the classes, and keep th
 site: $(SITE)/.ready $(MATHJAX)   ## build the site into build/site/html: classes, how-to, ledger, gallery, reference
 	@$(SITE)/bin/python -m experiments.site
 
-site-check: site   ## try the built site: links, pictures, formulas, search, on a phone; and every number of the notebooks
+site-check: site   ## try the built site: links, pictures, formulas, search, on a phone; the page of a study; and every number of the notebooks
 	$(SITE)/bin/python -m experiments.notebooks --check
-	$(SITE)/bin/python -m pytest -rs tests/experiments/test_site_built.py
+	$(SITE)/bin/python -m pytest -rs tests/experiments/test_site_built.py tests/study/test_report.py
 
 lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff check .
