@@ -271,6 +271,10 @@ class _Study:
                 for task in large:
                     yield from self._alone(task)
             self._end()
+        except KeyboardInterrupt as error:
+            if self.file is not None:  # in place of the notes of a single run
+                error.__notes__ = [f"{self.file.path} has what is done, and the same call goes on"]
+            raise
         finally:
             if self.file is not None:
                 self.file.__exit__(None, None, None)

@@ -154,7 +154,25 @@ def test_the_time_left_is_that_of_the_looks_that_follow():
     assert left(0.9, hits=10) == pytest.approx(2 + 4 + 8 + 16)
 
 
-def test_an_interrupted_study_ends_its_page(tmp_path):
+def interrupted(coins):
+    raise KeyboardInterrupt
+    yield
+
+
+def test_an_interruption_says_what_is_kept(tmp_path):
+    seen, out = [], tmp_path / "study.csv"
+    tasks = [
+        Task(steady, "pure:0.2", 4, "tail(0.5)"),
+        Task(interrupted, "pure:0.2", 4, "tail(0.5)"),
+    ]
+    with pytest.raises(KeyboardInterrupt) as raised:
+        list(collect(tasks, out, trials=1000, jobs=1, watch=seen.append))
+    assert raised.value.__notes__ == [f"{out} has what is done, and the same call goes on"]
+    assert seen[-1].ended
+    assert len(Study.load(out)) == 2
+
+
+def test_a_study_that_is_left_ends_its_page():
     seen = []
     found = collect([Task(steady, "pure:0.2", 4, "tail(0.5)")], trials=1000, jobs=1,
                     watch=seen.append)  # fmt: skip
