@@ -14,7 +14,7 @@ from simulator.analysis.rare import estimate_rare
 from simulator.analysis.result import Result
 from simulator.data.databases import REPLACE_ONE, Relation
 from simulator.engine.specification import Specification
-from simulator.foundations.errors import DpcomposeError, InvalidInput, Refusal
+from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplicable, Refusal
 from simulator.runner.play import run
 from simulator.runner.store import RunStore
 from simulator.runner.worker import Player, Received
@@ -190,6 +190,8 @@ def _bound(look: Look, quantity: Quantity, experiment: int) -> list[Answer]:
     if s.filter is not None:
         raise InvalidInput("the bounds are of a number of rounds, not of a filter")
     rows = _rows(s.family, s.rounds, s.relation, quantity)
+    if not rows:
+        raise NotApplicable(f"no bound applies to {s.rounds} rounds of {s.family}")
     return [
         _certified(replace(quantity, bound=row.name), experiment, row.answer, row.kind)
         for row in rows

@@ -68,7 +68,7 @@ class UnderWay:
             return [
                 point
                 for (name, _), point in self.points.items()
-                if name.startswith("bound:") and name.endswith(place)
+                if name == str(quantity) or (name.startswith("bound:") and name.endswith(place))
             ]
         point = self.points.get((str(quantity), experiment))
         return [] if point is None else [point]

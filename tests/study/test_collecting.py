@@ -186,6 +186,18 @@ def test_a_task_that_fails_does_not_stop_the_others(tmp_path):
     assert [point.stopped for point in retried] == ["failed", "failed"]
 
 
+def test_a_bound_that_does_not_apply_fails_and_ends(monkeypatch):
+    asked = ["bound epsilon(delta=0.01)", "bound:basic epsilon(delta=0.01)", TAIL]
+    task = Task(steady, "pure:0.2", 4, asked, filter="sum:0.5", experiments=[0])
+    study = collected([task], trials=1000)
+    found = {point.quantity: point for point in study}
+    assert [found[each].stopped for each in asked] == ["failed", "failed", "trials"]
+    assert "not of a filter" in found[asked[0]].error
+    monkeypatch.setattr("simulator.study.answers._rows", lambda *_: ())
+    (point,) = collected([Task(steady, "pure:0.2", 4, f"bound {EPSILON}")], trials=1000)
+    assert "no bound applies" in point.error
+
+
 def test_a_worker_that_dies_fails_its_task_alone():
     tasks = [Task(leaving, "pure:0.2", 2, TAIL), Task(steady, "pure:0.2", 2, TAIL)]
     study = Study.of(collect(tasks, trials=1000, jobs=2))
