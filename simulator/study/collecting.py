@@ -110,6 +110,8 @@ class UnderWay:
         stopped = rule.reason(self.look, lower, upper, answer.hits)
         if answer.failed or certified:
             stopped = "failed" if answer.failed else "certified"
+        if certified and answer.method == "approximation":
+            stopped = "approximation"
         s = task.game
         return Point(
             task=task.id,
@@ -124,7 +126,7 @@ class UnderWay:
             value=answer.value,
             lower=lower,
             upper=upper,
-            confidence=1.0 if certified else rule.confidence,
+            confidence=float(stopped == "certified") if certified else rule.confidence,
             sure_lower=answer.sure[0],
             sure_upper=answer.sure[1],
             method=answer.method,
@@ -157,7 +159,7 @@ class UnderWay:
         return 0
 
     def _is_reusable(self, point: Point) -> bool:
-        if point.stopped == "certified":
+        if point.computed:
             return True
         look = point.looks - 1
         reason = self.rule.reason(look, point.lower, point.upper, point.hits)

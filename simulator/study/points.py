@@ -15,9 +15,9 @@ from simulator.foundations.validation import numeral
 from simulator.study.quantities import AT, Quantity
 from simulator.theory.filters.families import FILTERS
 
-STATES = ("width", "hits", "trials", "certified", "failed", "")
+STATES = ("width", "hits", "trials", "certified", "approximation", "failed", "")
 """Why a quantity is done: narrow enough, hits enough, the most trials, certified ends without a
-sample, an error; empty while it is not done."""
+sample, a value without ends, an error; empty while it is not done."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Point:
     adversary, family, rounds, relation, filter, seed, experiment : the game.
     quantity : as :class:`~simulator.study.quantities.Quantity` writes it.
     value, lower, upper : the estimate and its interval; NaN where there is no estimate.
-    confidence : of the interval, 1 where its ends are certified.
+    confidence : of the interval, 1 where its ends are certified, 0 of an approximation.
     sure_lower, sure_upper : wider ends that miss with probability 1e-6 at most.
     method : how the interval was made.
     trials, hits : the sample, 0 without one; ``looks`` how often it was looked at.
@@ -70,6 +70,11 @@ class Point:
     def key(self) -> tuple[str, str, int]:
         """What the line is about: of two lines with one key the later one counts."""
         return self.task, self.quantity, self.experiment
+
+    @property
+    def computed(self) -> bool:
+        """Whether it was computed, without a sample: an equal game has an equal value."""
+        return self.stopped in ("certified", "approximation")
 
     @property
     def done(self) -> bool:

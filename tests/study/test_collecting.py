@@ -109,6 +109,8 @@ def test_sources_agree_on_one_quantity():
     assert found[f"worst {DELTA}"].value == pytest.approx(exact.value, rel=1e-9)
     assert found[f"bound:privacy-loss-distribution {DELTA}"].upper >= exact.value * (1 - 1e-9)
     assert found[f"bound:basic {EPSILON}"].value == pytest.approx(1.6)
+    guessed = found[f"bound:gdp-clt {DELTA}"]
+    assert (guessed.stopped, guessed.confidence) == ("approximation", 0.0)
 
 
 def test_a_resumed_study_is_the_same_and_plays_nothing_twice(tmp_path):

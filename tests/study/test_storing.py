@@ -156,6 +156,19 @@ def test_two_seeds_are_equal_and_another_mechanism_is_not():
     assert (lacking.compared, len(lacking.only_one), len(lacking.only_other)) == (3, 3, 0)
 
 
+def test_a_bound_that_grew_has_moved():
+    bound = dataclasses.replace(
+        POINT, quantity="bound:basic epsilon(delta=0.01)", value=1.0, lower=0.0, upper=1.0,
+        sure_lower=0.0, sure_upper=1.0, stopped="certified", confidence=1.0,
+    )  # fmt: skip
+    rounded = dataclasses.replace(bound, value=1.0 + 1e-7, upper=1.0 + 1e-7)
+    grown = dataclasses.replace(bound, value=1.001, upper=1.001, sure_upper=1.001)
+    assert compare([bound], [rounded]).moved == ()
+    found = compare([bound], [grown])
+    assert len(found.moved) == 1
+    assert found.false_alarm == 0.0
+
+
 def power_law(exponent, k):
     value = 0.1 * k**exponent
     return dataclasses.replace(
