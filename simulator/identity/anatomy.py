@@ -48,6 +48,7 @@ class Anatomy:
     ordered: bool = True
 
 
+_DECIMAL_BITS = 2000
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range)
 _WITHOUT_FORM = (
     weakref.ref, weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet,
@@ -65,6 +66,8 @@ _DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 def plain(value: Any) -> str | None:
     """A number, a text, a path, or a tuple of them in words; None for anything else."""
     kind = type(value)
+    if kind is int and value.bit_length() > _DECIMAL_BITS:
+        return f"int {value:#x}"  # Python refuses to write so many digits
     if kind in _PLAIN:
         return f"{kind.__name__} {value!r}"
     if kind is tuple:

@@ -217,3 +217,10 @@ def test_other_processes_agree(seed):
         check=True,
     )
     assert there.stdout.strip() == here
+
+
+def test_a_whole_number_of_any_length_has_a_digest():
+    """Python writes at most 4,300 digits of a whole number."""
+    huge = 10**5000
+    assert fingerprint(x=huge).digest == fingerprint(x=10**5000).digest
+    assert fingerprint(x=huge).digest != fingerprint(x=huge + 1).digest
