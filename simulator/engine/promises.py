@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,29 +56,31 @@ def _largest_loss(guarantee: Guarantee) -> float:
     return math.inf if guarantee.leak > 0.0 else sys.float_info.max
 
 
-def allowed_losses(guarantee: Guarantee, impossible: float) -> tuple[float, float]:
-    """The least and the largest loss of a round under this guarantee, ``impossible`` excluded.
+def allowed_losses(limit: float, impossible: float) -> tuple[float, float]:
+    """The least and the largest loss of a round within this limit, ``impossible`` excluded.
 
     ``impossible`` is inf or -inf, the loss of an answer of probability 0 in the experiment.
     """
-    limit = finite = _largest_loss(guarantee)
-    if limit == math.inf:
-        finite = sys.float_info.max
+    finite = sys.float_info.max if limit == math.inf else limit
     return (-limit, finite) if impossible > 0.0 else (-finite, limit)
 
 
 def limit_of_entry(mechanism: ScalarMechanism, relation: Relation) -> Limit:
-    """The limit of one round with a menu's mechanism, whose parameter may be free.
-
-    Where the promised epsilon is proportional to a free parameter, so is the limit; otherwise it is
-    the larger limit of the two ends.
-    """
+    """The limit of one round with a menu's mechanism, whose parameter may be free."""
     free = mechanism.parameter
     if not isinstance(free, Free):
         return limit_of(mechanism.guarantee(relation))
     ends = (free.low, free.high)
-    promised = [mechanism.with_parameter(x).guarantee(relation) for x in ends]
-    slopes = [guarantee.pure_epsilon / x for guarantee, x in zip(promised, ends)]
+    return limit_between(ends, [mechanism.with_parameter(x).guarantee(relation) for x in ends])
+
+
+def limit_between(parameters: Sequence[float], promised: Sequence[Guarantee]) -> Limit:
+    """The limit of one round with a parameter between two, from the guarantees at these two.
+
+    Where the promised epsilon is proportional to the parameter, so is the limit; otherwise it is
+    the larger limit of the two.
+    """
+    slopes = [guarantee.pure_epsilon / x for guarantee, x in zip(promised, parameters)]
     if math.isfinite(slopes[0]) and math.isclose(*slopes, rel_tol=1e-12):
         return Limit(ROUNDING, slopes[1] * (1.0 + ROUNDING))
     return max(map(limit_of, promised))

@@ -79,6 +79,8 @@ class Scalars:
     sample_piece : ``(params, pieces, row, noise) -> answer`` draws from the piece in that row of a
         table.
     whole : whether its answers are 1 apart, so that thresholds lie between them.
+    draws : the draws of ``sample``, where they are always the same, in their order: u of
+        ``noise.random``, e of ``standard_exponential``, n of ``standard_normal``.
     """
 
     name: str
@@ -96,6 +98,7 @@ class Scalars:
     piece: Callable[[Numbers, float, float, float, Any], None] | None = None
     sample_piece: Callable[[Numbers, np.ndarray, int, np.random.Generator], float] | None = None
     whole: bool = False
+    draws: str = ""
 
 
 class Pair(Protocol):
@@ -319,7 +322,8 @@ class ScalarMechanism(PairMechanism):
     scalars: ClassVar[Scalars]
     parameter_name: ClassVar[str] = "epsilon"
     same_row: ClassVar[bool] = False
-    """Whether ``pair`` has the same row for every parameter; a subclass states it for itself."""
+    """Whether ``pair`` has the same row for every parameter, and the guarantee is the weaker, or
+    the stronger, the larger the parameter; a subclass states it for itself."""
 
     @property
     def parameter(self) -> float | Free:

@@ -137,6 +137,7 @@ GAUSSIAN = Scalars(
     piece_width=5 + STRIPS,
     piece=_piece,
     sample_piece=_sample_piece,
+    draws="n",
 )
 
 

@@ -177,6 +177,7 @@ GEOMETRIC = Scalars(
     piece=_piece,
     sample_piece=_sample_piece,
     whole=True,
+    draws="ee",
 )
 
 

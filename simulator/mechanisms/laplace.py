@@ -149,6 +149,7 @@ LAPLACE = Scalars(
     piece_width=14,
     piece=_piece,
     sample_piece=_sample_piece,
+    draws="eu",
 )
 
 

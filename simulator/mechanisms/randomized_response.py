@@ -76,6 +76,7 @@ RANDOMIZED_RESPONSE = Scalars(
     sample_tilted=_sample_tilted,
     outcomes=lambda params: (0.0, 1.0),
     mass=_mass,
+    draws="u",
 )
 
 

@@ -43,7 +43,12 @@ def _loss(params: Numbers, answer: float) -> float:
 
 
 SCALED_LAPLACE = Scalars(
-    name="Laplace of two scales", width=lambda row: 5, prepare=_prepare, sample=_sample, loss=_loss
+    name="Laplace of two scales",
+    width=lambda row: 5,
+    prepare=_prepare,
+    sample=_sample,
+    loss=_loss,
+    draws="eu",
 )
 
 

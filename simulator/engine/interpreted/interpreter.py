@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from math import inf, nan
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from simulator.engine.interpreted.ahead import Ahead
 from simulator.engine.interpreted.prepared import MAX_PREPARED, LossUnknown, Prepared, Ready
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.promises import at
@@ -54,13 +55,6 @@ class Trial:
 
 Draw = Callable[[Ready, Trial, int], Any]
 """``draw(ready, trial, i)`` answers round ``i``."""
-
-
-class Plain(NamedTuple):
-    """Answers from the mechanism on database ``b``: no function, which would be one more call."""
-
-    b: int
-    noise: np.random.Generator
 
 
 Observe = Callable[[Pair, int, int, float], None]
@@ -136,7 +130,11 @@ def play_keeping(specification: Specification, b: int, block: int, kept: int) ->
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
     needed = s.sampling is not None or kept < s.trials_in(block)
     prepared = Prepared(s, b, losses_needed=needed)
-    draw = Plain(b, noise) if s.sampling is None else tilted_draw(prepared, noise)
+    draw: Draw | Ahead
+    if s.sampling is None:
+        draw = Ahead(b, noise, s.trials * s.rounds)
+    else:
+        draw = tilted_draw(prepared, noise)
     losses = np.empty(s.trials_in(block))
     log_weights = np.empty_like(losses) if s.sampling is not None else None
     trace = np.zeros((3, s.rounds)) if s.trace else None
@@ -172,14 +170,18 @@ def add_path(trace: np.ndarray, path: np.ndarray) -> None:
 
 
 def play_trial(
-    prepared: Prepared, number: int, coins: np.random.Generator, draw: Any, trial: Trial
+    prepared: Prepared, number: int, coins: np.random.Generator, draw: Draw | Ahead, trial: Trial
 ) -> None:
-    """Play Algorithm 1 once, by ``Plain`` or a ``Draw``; a Breach names the round and the trial."""
+    """Play Algorithm 1 once; a Breach names the round and the trial.
+
+    Answers come from the mechanisms, their draws made :class:`Ahead`, or from a ``Draw``.
+    """
     s = prepared.specification
     prepared.begin_trial()
     spent = None if s.filter is None else s.filter.initial
-    plain = isinstance(draw, Plain)
-    b, noise = draw if plain else (0, draw)  # of a Draw neither is used
+    tilted = None if isinstance(draw, Ahead) else draw
+    ahead = draw if isinstance(draw, Ahead) else Ahead(0, coins, 0)
+    b, left, tape, pattern = ahead.b, ahead.left, ahead.tape, ahead.pattern
     handed, i = None, 0
     try:
         adversary = begin(s, coins)
@@ -198,7 +200,14 @@ def play_trial(
             if not admitted:
                 answer = handed = nan
             else:
-                answer = ready.sample(ready.terms, b, noise) if plain else draw(ready, trial, i)
+                if left and ready.draws == pattern:
+                    answer = ready.sample(ready.terms, b, tape)
+                elif tilted is not None:
+                    answer = tilted(ready, trial, i)
+                elif pattern is None:
+                    answer = ready.sample(ready.terms, b, ahead.noise)
+                else:
+                    answer, pattern = ahead.answer(ready), ahead.pattern
                 loss = ready.loss(ready.terms, answer)
                 if (
                     type(answer) is float

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from simulator.adversaries.contract import (
     no_triple,
 )
 from simulator.data.databases import Database
-from simulator.engine.promises import allowed_losses, fault
+from simulator.engine.promises import Limit, allowed_losses, fault, limit_between, limit_of
 from simulator.engine.sampling import RoundByRound, require_digits
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach, NotApplicable
@@ -35,7 +35,7 @@ from simulator.mechanisms.interactive import Conversation, Conversations
 from simulator.mechanisms.sensitivities import check_sensitivities
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
 from simulator.theory.filters.interface import Price
-from simulator.theory.guarantees.families import PureDP
+from simulator.theory.guarantees.families import Guarantee, PureDP
 
 MAX_PREPARED = 4096
 """Most prepared challenges kept; beyond, all are dropped, which bounds the memory."""
@@ -44,6 +44,9 @@ MOST_MET = 1024
 MOST_PARAMETERS = 128
 """Most parameters kept of one query on two databases; one that is new in every round would fill the
 memory, and slow the collection of garbage."""
+
+
+NO_LOSS = Limit(0.0)
 
 
 class LossUnknown(NotApplicable):
@@ -62,10 +65,11 @@ class Ready:
         no likelihood.
     terms, sample, loss : ``sample(terms, b, noise)`` draws an answer and ``loss(terms, answer)`` is
         its loss: the scalar functions and params of a scalar pair, else the pair's own methods.
+    draws : the draws of ``sample``, see ``Scalars.draws``.
     """
 
     __slots__ = (
-        "database_0", "database_1", "least", "loss", "mechanism", "most", "pair", "price",
+        "database_0", "database_1", "draws", "least", "loss", "mechanism", "most", "pair", "price",
         "sample", "terms",
     )  # fmt: skip
 
@@ -81,8 +85,10 @@ class Ready:
         if type(pair) is ScalarPair:
             scalars = pair.scalars
             self.terms, self.sample, self.loss = pair.params, scalars.sample, scalars.loss
+            self.draws = scalars.draws
         else:
             self.terms, self.sample, self.loss = pair, type(pair).sample, type(pair).loss
+            self.draws = ""
 
     @property
     def challenge(self) -> Challenge:
@@ -90,7 +96,7 @@ class Ready:
         return Challenge(self.database_0, self.database_1, self.mechanism)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class Admitted:
     """Two checked databases and a query, and the prepared challenges of its mechanisms.
 
@@ -100,12 +106,28 @@ class Admitted:
     held : the objects that have these ids.
     by_parameter : the prepared challenges by the privacy parameter of the mechanism.
     row : the row of every parameter, where the mechanism states that it is the same.
+    promised : the least and the largest parameter of a mechanism in the family, and its guarantee
+        there; every parameter between them is in the family too.
+    limit : the limit of a round's loss between the two.
     """
 
     key: tuple[Any, ...] = ()
     held: tuple[Any, ...] = ()
     by_parameter: dict[Any, Ready] = field(default_factory=dict)
     row: Any = None
+    promised: tuple[tuple[float, Guarantee], ...] = ()
+    limit: Limit = NO_LOSS
+
+    def widen(self, parameter: float, guarantee: Guarantee) -> None:
+        """Note a parameter in the family that is beyond the ones before."""
+        known = sorted((*self.promised, (parameter, guarantee)), key=itemgetter(0))
+        self.promised = known[0], known[-1]
+        parameters = [parameter for parameter, _ in self.promised]
+        self.limit = limit_between(parameters, [promised for _, promised in self.promised])
+
+    def covers(self, parameter: float) -> bool:
+        """Whether the parameter is between two that are in the family."""
+        return bool(self.promised) and self.promised[0][0] <= parameter <= self.promised[1][0]
 
 
 @cache
@@ -248,13 +270,20 @@ class Prepared:
         """A checked and prepared challenge; of an admitted one, the parameter. Raises Breach."""
         s = self.specification
         known = admitted if admitted is not None and admitted.by_parameter else None
+        if known is not None and known.row is not None and type(parameter) is float:
+            limit = self.limit_of_another(known, mechanism, parameter)
+            price = () if s.filter is None else s.filter.price_of(mechanism, s.relation)
+            self.meet(database_0, database_1, mechanism)
+            pair = ScalarPair(mechanism.scalars, known.row, parameter)
+            allowed = allowed_losses(limit, self.impossible)
+            return Ready((database_0, database_1, mechanism), pair, price, allowed)
         if known is None:
             check_databases(database_0, database_1, s.relation)
         guarantee = check_mechanism(mechanism, s.family, s.relation)
         if known is None:
             check_sensitivities(mechanism, database_0, database_1, s.relation)
         if mechanism.has_likelihood:
-            allowed = allowed_losses(guarantee, self.impossible)
+            allowed = allowed_losses(limit_of(guarantee).constant, self.impossible)
         elif self.losses_needed:
             raise LossUnknown(
                 f"{mechanism!r} has no likelihood, so no loss is known: play it by simulate "
@@ -263,17 +292,28 @@ class Prepared:
         else:
             allowed = math.nan, math.nan
         price = () if s.filter is None else s.filter.price_of(mechanism, s.relation)
-        if not s.trust and len(self.met) < MOST_MET:
+        self.meet(database_0, database_1, mechanism)
+        both = (database_1, database_0) if self.exchanged else (database_0, database_1)
+        pair = mechanism.pair(*both, s.relation)
+        if admitted is not None and vars(type(mechanism)).get("same_row"):
+            admitted.row = getattr(pair, "row", None)  # a vector's pair has none
+        return Ready((database_0, database_1, mechanism), pair, price, allowed)
+
+    def limit_of_another(self, known: Admitted, mechanism: Any, parameter: float) -> float:
+        """The limit of a round with another parameter of an admitted query; raises Breach.
+
+        A parameter between two that are in the family is in it, and is not checked for itself.
+        """
+        if not known.covers(parameter):
+            s = self.specification
+            known.widen(parameter, check_mechanism(mechanism, s.family, s.relation))
+        return known.limit.constant + known.limit.slope * parameter
+
+    def meet(self, database_0: Any, database_1: Any, mechanism: Any) -> None:
+        """Record a challenge, one of the first MOST_MET."""
+        if not self.specification.trust and len(self.met) < MOST_MET:
             challenge = Challenge(database_0, database_1, mechanism)
             self.met.setdefault(key_of(challenge), challenge)
-        if known is not None and known.row is not None and type(parameter) is float:
-            pair = ScalarPair(mechanism.scalars, known.row, parameter)
-        else:
-            both = (database_1, database_0) if self.exchanged else (database_0, database_1)
-            pair = mechanism.pair(*both, s.relation)
-            if admitted is not None and vars(type(mechanism)).get("same_row"):
-                admitted.row = getattr(pair, "row", None)  # a vector's pair has none
-        return Ready((database_0, database_1, mechanism), pair, price, allowed)
 
     def message(self, ask: Ask) -> Ready:
         """A message to an interactive mechanism of this trial, at no cost; raises Breach."""
