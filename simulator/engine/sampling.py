@@ -248,11 +248,22 @@ def phase_of(rounds: int, phases: int) -> np.ndarray:
     return np.arange(rounds) * phases // rounds
 
 
-def level_at(sampling: RoundByRound, phase: int, loss: float) -> int:
-    """The level that steering uses in a phase at a signed loss."""
-    grid = sampling.grid
+def level_chooser(sampling: RoundByRound, rounds: int) -> Callable[[int, float], int]:
+    """The function ``level(i, loss)``: the level in use in round ``i`` at a signed loss so far."""
+    grid = sampling.grid.tolist()
+    if len(grid) == len(grid[0]) == 1:
+        only = grid[0][0]
+        return lambda i, loss: only
     low, high = sampling.span
-    columns = grid.shape[1]
+    last = len(grid[0]) - 1
     # exactly as the compiled kernel computes it, as a loss may lie on a column's edge
-    place = math.floor((loss - low) * (columns / (high - low))) if math.isfinite(loss) else columns
-    return int(grid[phase, min(max(place, 0), columns - 1)])
+    each = (last + 1) / (high - low)
+    row_of = [grid[phase] for phase in phase_of(rounds, len(grid)).tolist()]
+
+    def level(i: int, loss: float) -> int:
+        if low <= loss < high:
+            place = int((loss - low) * each)
+            return row_of[i][place if place < last else last]
+        return row_of[i][0 if -math.inf < loss < low else last]
+
+    return level

@@ -23,19 +23,21 @@ class TiltedLaw:
     Attributes
     ----------
     psi : ln E0[e^{theta L}], of the finite losses.
+    answers : the answers of which ``sample`` draws an index; None where it draws the answer itself.
     """
 
-    __slots__ = ("answers", "pair", "psi", "tilted")
+    __slots__ = ("answers", "params", "psi", "sample", "tilted")
 
     def __init__(self, pair: ScalarPair, theta: float, answers: Sequence[Any] | None) -> None:
-        self.pair = pair
+        self.params = pair.params
         self.tilted = pair.tilted(theta)
         self.psi = self.tilted[0]
         self.answers = answers
+        self.sample: Any = pair.scalars.sample_tilted
 
     def draw(self, noise: np.random.Generator) -> Any:
         """Draw one answer."""
-        answer = self.pair.sample_tilted(self.tilted, noise)
+        answer = self.sample(self.params, self.tilted, noise)
         return answer if self.answers is None else self.answers[int(answer)]
 
 

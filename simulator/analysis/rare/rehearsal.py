@@ -179,7 +179,6 @@ def _rehearse_generator(
     def slopes(pair: Pair, level: int) -> tuple[float, float]:
         key = id(pair), level
         if key not in derivatives:
-            prepared.law(pair, level)  # keeps a reference to the pair, so that its id is unique
             theta = float(sampling.levels[level])
             low, mid, high = (tilted_law(pair, theta + h).psi for h in (-STEP, 0.0, STEP))
             derivatives[key] = (high - low) / (2 * STEP), (high - 2 * mid + low) / STEP**2

@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 
 from simulator.engine.interpreted.ahead import Ahead
-from simulator.engine.interpreted.prepared import MAX_PREPARED, LossUnknown, Prepared, Ready
+from simulator.engine.interpreted.prepared import LossUnknown, Prepared, Ready
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.promises import at
-from simulator.engine.sampling import Guarded, RoundByRound, level_at, phase_of
+from simulator.engine.sampling import Guarded, RoundByRound, level_chooser
 from simulator.engine.specification import Specification
 from simulator.engine.views.views import View, leave
 from simulator.foundations.errors import Breach, DpcomposeError
 from simulator.foundations.seeds import Stream, generator, record
 from simulator.mechanisms import Pair
 from simulator.mechanisms.copies import own_copy
-from simulator.mechanisms.tilted import TiltedLaw
 
 
 class Trial:
@@ -67,38 +66,25 @@ def tilted_draw(
     """Answer from the tilted law, and keep the weight."""
     sampling = prepared.specification.sampling
     assert isinstance(sampling, RoundByRound)
-    phases = phase_of(prepared.specification.rounds, sampling.grid.shape[0]).tolist()
-    steers = sampling.grid.size > 1
-    only = int(sampling.grid.flat[0])
+    level_of = level_chooser(sampling, prepared.specification.rounds)
     thetas = sampling.levels.tolist()
     guard = len(thetas) - 1 if isinstance(sampling, Guarded) else -1
-    laws: list[dict[int, tuple[Pair, TiltedLaw]]] = [{} for _ in thetas]
-
-    def law_of(pair: Pair, level: int) -> TiltedLaw:
-        if len(laws[level]) >= MAX_PREPARED:
-            laws[level].clear()
-        # the pair is kept, so that its id is not reused
-        laws[level][id(pair)] = pair, prepared.law(pair, level)
-        return laws[level][id(pair)][1]
 
     def draw(ready: Ready, trial: Trial, i: int) -> Any:
-        pair = ready.pair
-        level = level_at(sampling, phases[i], trial.loss) if steers else only
-        known = laws[level].get(id(pair))
-        law = law_of(pair, level) if known is None else known[1]
+        level = level_of(i, trial.loss)
+        law = drawn = ready.laws.get(level) or prepared.law_of(ready, level)
         if guard >= 0:
-            known = laws[guard].get(id(pair))
-            guarding = law_of(pair, guard) if known is None else known[1]
-            answer = (guarding if trial.guards else law).draw(noise)
-        else:
-            answer = law.draw(noise)
-        loss = pair.loss(answer)
+            guarding = ready.laws.get(guard) or prepared.law_of(ready, guard)
+            if trial.guards:
+                drawn = guarding
+        answer = drawn.draw(noise)
+        loss = ready.loss(ready.terms, answer)
         if loss < inf:  # an infinite loss is drawn untilted: no weight
             trial.log_weight += law.psi - thetas[level] * loss
             if guard >= 0:
                 trial.log_guard += guarding.psi - thetas[guard] * loss
         if observe is not None:
-            observe(pair, i, level, loss)
+            observe(ready.pair, i, level, loss)
         return answer
 
     return draw

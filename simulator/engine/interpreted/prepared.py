@@ -66,11 +66,12 @@ class Ready:
     terms, sample, loss : ``sample(terms, b, noise)`` draws an answer and ``loss(terms, answer)`` is
         its loss: the scalar functions and params of a scalar pair, else the pair's own methods.
     draws : the draws of ``sample``, see ``Scalars.draws``.
+    laws : the pair's tilted laws that were met, by the level of the sampling.
     """
 
     __slots__ = (
-        "database_0", "database_1", "draws", "least", "loss", "mechanism", "most", "pair", "price",
-        "sample", "terms",
+        "database_0", "database_1", "draws", "laws", "least", "loss", "mechanism", "most", "pair",
+        "price", "sample", "terms",
     )  # fmt: skip
 
     def __init__(
@@ -79,6 +80,7 @@ class Ready:
         self.database_0, self.database_1, self.mechanism = challenge
         self.pair, self.price = pair, price
         self.least, self.most = range_
+        self.laws: dict[int, TiltedLaw] = {}
         self.terms: Any
         self.sample: Callable[[Any, int, np.random.Generator], Any]
         self.loss: Callable[[Any, Any], float]
@@ -168,7 +170,6 @@ class Prepared:
         self.by_value: dict[tuple[Any, ...], Admitted] = {}
         self.last: tuple[Any, ...] = (None,) * 6
         self.kept = 0
-        self.laws: dict[tuple[int, int], tuple[Pair, TiltedLaw]] = {}
         self.conversations: Conversations | None = None
         self.met: dict[Any, Challenge] = {}
 
@@ -344,15 +345,13 @@ class Prepared:
             raise fault(ready.challenge, s.relation, answer, loss, self.impossible)
         return answer
 
-    def law(self, pair: Pair, level: int) -> TiltedLaw:
-        """The pair's tilted law at a level of the sampling."""
-        key = id(pair), level
-        if key not in self.laws:
-            if len(self.laws) >= MAX_PREPARED:
-                self.laws.clear()
+    def law_of(self, ready: Ready, level: int) -> TiltedLaw:
+        """The tilted law of a challenge's pair at a level of the sampling."""
+        law = ready.laws.get(level)
+        if law is None:
             assert isinstance(self.specification.sampling, RoundByRound)
             theta = float(self.specification.sampling.levels[level])
-            law = tilted_law(pair, theta)
+            law = tilted_law(ready.pair, theta)
             require_digits("this mechanism", theta, law.psi)
-            self.laws[key] = pair, law  # the pair is kept, so that its id is not reused
-        return self.laws[key][1]
+            ready.laws[level] = law
+        return law

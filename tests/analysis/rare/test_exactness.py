@@ -10,7 +10,7 @@ from simulator import simulate
 from simulator.analysis.rare import enumerate_states
 from simulator.data import ADD_REMOVE
 from simulator.engine.interpreted.prepared import Prepared
-from simulator.engine.sampling import Tilted
+from simulator.engine.sampling import Tilted, level_chooser
 from simulator.engine.specification import Specification
 from simulator.errors import NotApplicable
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
@@ -239,11 +239,9 @@ def steered_late(draw_of):
             answer = draw(ready, trial, i)
             loss = ready.pair.loss(answer)
             if loss < math.inf:
-                level = simulator.engine.interpreted.interpreter.level_at(
-                    s.sampling, i * s.sampling.grid.shape[0] // s.rounds, trial.loss + loss
-                )
+                level = level_chooser(s.sampling, s.rounds)(i, trial.loss + loss)
                 theta = float(s.sampling.levels[level])
-                trial.log_weight = before + prepared.law(ready.pair, level).psi - theta * loss
+                trial.log_weight = before + prepared.law_of(ready, level).psi - theta * loss
             return answer
 
         return broken
