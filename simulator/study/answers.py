@@ -24,6 +24,7 @@ from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account
 from simulator.theory.guarantees.families import Guarantee
 from simulator.worst import worst_case
+from simulator.worst.menu_parsing import parse_family
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def _refused(quantity: Quantity, experiment: int, why: Exception) -> Answer:
 
 def _rare(look: Look, quantity: Quantity, experiment: int) -> list[Answer]:
     """A quantity from plays under a measure, or by recursion where that applies."""
-    return [_by_method("auto", look, quantity, experiment)]
+    return [_by_method(quantity.name or "auto", look, quantity, experiment)]
 
 
 def _exact(look: Look, quantity: Quantity, experiment: int) -> list[Answer]:
@@ -178,7 +179,7 @@ def _worst(look: Look, quantity: Quantity, experiment: int) -> list[Answer]:
     if quantity.kind == "epsilon":
         raise InvalidInput("the worst adversary is searched at an epsilon: delta(epsilon=)")
     found = worst_case(
-        str(s.family), epsilon=quantity.at, rounds=s.rounds, filter=s.filter,
+        parse_family(str(s.family)), epsilon=quantity.at, rounds=s.rounds, filter=s.filter,
         experiment=experiment, relation=s.relation,
     )  # fmt: skip
     return [_certified(quantity, experiment, found.delta, "search")]
@@ -193,7 +194,7 @@ def _bound(look: Look, quantity: Quantity, experiment: int) -> list[Answer]:
     if not rows:
         raise NotApplicable(f"no bound applies to {s.rounds} rounds of {s.family}")
     return [
-        _certified(replace(quantity, bound=row.name), experiment, row.answer, row.kind)
+        _certified(replace(quantity, name=row.name), experiment, row.answer, row.kind)
         for row in rows
     ]
 
@@ -204,7 +205,7 @@ def _rows(
 ) -> tuple[Row, ...]:
     account = Account(relation="replace-one" if relation is REPLACE_ONE else "add-remove")
     account = account.then(family, rounds)
-    names = (quantity.bound,) if quantity.bound else ()
+    names = (quantity.name,) if quantity.name else ()
     return tuple(account.compare(epsilon=quantity.epsilon, delta=quantity.delta, names=names))
 
 

@@ -63,7 +63,7 @@ class UnderWay:
 
     def found(self, quantity: Quantity, experiment: int) -> list[Point]:
         """The points of a quantity: one, or one per bound."""
-        if quantity.source == "bound" and not quantity.bound:
+        if quantity.source == "bound" and not quantity.name:
             place = str(quantity).removeprefix("bound")
             return [
                 point

@@ -176,7 +176,7 @@ def draw_bounds(axes: Axes, points: Sequence[Point], x: str) -> None:
         at = {field_of(point, x): point.value for point in series}
         if len(drawn) == MOST_BOUNDS or any(close(at, other) for _, other in drawn):
             continue
-        text = label(Quantity.parse(key[0]).bound)
+        text = label(Quantity.parse(key[0]).name)
         text = ", ".join([text, *(worded(*pair) for pair in zip(names, key[1:]))])
         axes.plot(list(at), list(at.values()), label=text, **promised(len(drawn)))
         drawn.append((key, at))

@@ -108,10 +108,16 @@ class Point:
             options["epsilon"] = reached if quantity.epsilon is None else quantity.epsilon
         else:
             options |= {AT[quantity.kind]: quantity.at, "experiment": self.experiment}
+            options["method"] = quantity.name
         given = {name: str(value) for name, value in options.items() if value != ""}
         parts = [part for name, value in given.items() for part in (f"--{name}", value)]
         text = shlex.join([*_REPLAYS[quantity.source], self.adversary, *parts])
         return text if text.isprintable() else ""
+
+    @property
+    def at(self) -> float:
+        """The epsilon or the delta that the quantity is a function of."""
+        return Quantity.parse(self.quantity).at
 
     def same_numbers(self, other: Point) -> bool:
         """Whether both lines have the same numbers, whatever time they took."""

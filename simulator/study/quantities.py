@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from simulator.analysis.rare.methods import METHODS
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, nonnegative, numeral, open_probability
 from simulator.foundations.wording import did_you_mean
@@ -12,7 +13,7 @@ from simulator.foundations.wording import did_you_mean
 AT = {"tail": "epsilon", "delta": "epsilon", "epsilon": "delta"}
 """The kinds of quantities, and the name of the number that each is a function of."""
 SOURCES = ("simulated", "rare", "exact", "worst", "bound")
-"""Where a number comes from; ``bound`` has the name of a bound behind a colon, or all bounds."""
+"""Where a number comes from. ``bound:NAME`` is one bound, ``rare:METHOD`` one method."""
 
 _TEXT = re.compile(
     r"(?:(?P<source>[a-z]+)(?::(?P<name>[a-z0-9.-]+))?\s+)?"
@@ -33,13 +34,13 @@ class Quantity:
         losses frequent (``estimate_rare``); ``exact`` by recursion over the states of a rule;
         ``worst`` for the worst adversary of the family, by search; ``bound`` by a theorem on the
         family.
-    bound : the bound's name where the source is ``bound``; empty for each that applies.
+    name : of a ``bound``, empty for each that applies; the method of ``rare``, empty for ``auto``.
     """
 
     kind: str
     at: float
     source: str = "simulated"
-    bound: str = ""
+    name: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in AT:
@@ -52,13 +53,19 @@ class Quantity:
                 f"no source {self.source!r}{did_you_mean(self.source, SOURCES)}; there are "
                 f"{', '.join(SOURCES)}"
             )
+        names = {"bound": (self.name,), "rare": ("", *METHODS)}.get(self.source, ("",))
+        if self.name not in names:
+            raise InvalidInput(
+                f"no {self.source}:{self.name}{did_you_mean(self.name, names)}; write "
+                f"bound:NAME, or rare: with one of {', '.join(METHODS)}"
+            )
         if self.kind == "epsilon":
             open_probability("delta", self.at)
         elif self.source == "simulated":
             finite("epsilon", self.at)
         else:
             nonnegative("epsilon", finite("epsilon", self.at))
-        if self.source in ("worst", "bound") and self.kind == "tail":
+        if self.of_family and self.kind == "tail":
             raise InvalidInput(f"a {self.source} quantity is delta(epsilon=) or epsilon(delta=)")
 
     @classmethod
@@ -87,7 +94,12 @@ class Quantity:
         place = f"{self.kind}({AT.get(self.kind, 'at')}={self.at!r})"
         if self.source == "simulated":
             return place
-        return f"{self.source}{':' + self.bound if self.bound else ''} {place}"
+        return f"{self.source}{':' + self.name if self.name else ''} {place}"
+
+    @property
+    def of_family(self) -> bool:
+        """Whether it is about the family alone, not about an adversary."""
+        return self.source in ("worst", "bound")
 
     @property
     def epsilon(self) -> float | None:

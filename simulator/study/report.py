@@ -101,7 +101,7 @@ def _shown(point: Point) -> dict[str, Any]:
     return vars(point) | {
         "kind": quantity.kind,
         "source": quantity.source,
-        "bound": quantity.bound,
+        "bound": quantity.name,
         "place": str(Quantity(quantity.kind, quantity.at)),
         "width": point.relative_width,
         "command": point.command,

@@ -29,7 +29,8 @@ class Task:
 
     Attributes
     ----------
-    adversary : a generator function, a rule, a name of the library, or ``"file.py:function"``.
+    adversary : a generator function, a rule, a name of the library, ``"file.py:function"``, or None
+        where every quantity is about the family alone: a bound, or a worst case.
     family, rounds, seed, relation, filter : as for ``simulate``; texts are read.
     quantities : texts such as ``"epsilon(delta=1e-6)"``, see :class:`Quantity`; at least one.
     experiments : of 0 and 1; a quantity is measured in each of them.
@@ -38,7 +39,7 @@ class Task:
     Raises InvalidInput where one of them is invalid; the adversary is looked up when it is used.
     """
 
-    adversary: Adversary
+    adversary: Adversary | None
     family: Guarantee | str
     rounds: int
     quantities: Sequence[Quantity | str]
@@ -55,6 +56,8 @@ class Task:
         wanted = tuple(Quantity.parse(each) if isinstance(each, str) else each for each in read)
         if not wanted:
             raise InvalidInput("a task needs a quantity, such as epsilon(delta=1e-6)")
+        if self.adversary is None and not all(each.of_family for each in wanted):
+            raise InvalidInput("a task without an adversary has bounds and worst cases alone")
         relation = self.relation
         if isinstance(relation, str):
             if relation not in RELATIONS:
@@ -75,7 +78,7 @@ class Task:
     @cached_property
     def game(self) -> Specification:
         """The game, with one trial; raises InvalidInput for an unknown adversary or family."""
-        adversary, family = game_of(self.adversary, self.family, self.rounds)
+        adversary, family = game_of(self.adversary or nobody, self.family, self.rounds)
         return Specification(
             adversary, family, self.rounds, 1, self.seed,
             relation=self.relation, filter=self.filter,  # type: ignore[arg-type]
@@ -89,7 +92,9 @@ class Task:
 
     @property
     def label(self) -> str:
-        """The adversary's text, or its name."""
+        """The adversary's text, or its name; empty where there is none."""
+        if self.adversary is None:
+            return ""
         return self.adversary if isinstance(self.adversary, str) else self.game.name
 
     def wanted(self) -> Iterator[tuple[Quantity, int]]:
@@ -101,8 +106,13 @@ class Task:
                 yield quantity, experiment
 
 
+def nobody(coins: object) -> Iterator[None]:
+    """The adversary of a task about a family alone: it is never played."""
+    yield None
+
+
 def grid(
-    adversaries: Iterable[Adversary] | str,
+    adversaries: Iterable[Adversary] | str | None,
     families: Iterable[Guarantee | str] | str,
     rounds: Iterable[int] | int,
     quantities: Sequence[Quantity | str] | str,

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from simulator import simulate
+from simulator.analysis.rare import estimate_rare
 from simulator.foundations.errors import InvalidInput
 from simulator.study import Quantity, StoppingRule, Study, Task, collect, grid
 from simulator.study.collecting import blocks_folder
+from simulator.worst import worst_case
 from tests.study.games import adaptive, leaving, raising, steady
 
 TAIL, DELTA, EPSILON = "tail(epsilon=0.5)", "delta(epsilon=0.5)", "epsilon(delta=0.01)"
@@ -113,6 +115,37 @@ def test_sources_agree_on_one_quantity():
     assert (guessed.stopped, guessed.confidence) == ("approximation", 0.0)
 
 
+def test_a_rare_quantity_names_its_method():
+    """The numbers are those of estimate_rare with that method; each method has its own line."""
+    methods = ("tilted", "plain", "doob")
+    quantities = [f"rare:{method} delta(epsilon=0.5)" for method in methods]
+    study = collected([Task("fixed-worst-case", "pure:0.2", 20, quantities)], trials=2000)
+    for method, quantity in zip(methods, quantities):
+        (point,) = study.filter(quantity=quantity, experiment=0)
+        event = estimate_rare(
+            "fixed-worst-case", "pure:0.2", 20, 2000, epsilon=0.5, method=method, jobs=1
+        )
+        assert (point.value, point.lower) == (event.delta.value, event.delta.lower)
+        assert f"--method {method}" in point.command
+    assert len({point.value for point in study.filter(experiment=0)}) == 3
+
+
+def test_a_family_alone_has_bounds_and_a_worst_case():
+    """What an adaptive adversary gains on bounded range is a few per cent (Dong et al. 2020)."""
+    fixed = "bound:bounded-range-non-adaptive delta(epsilon=1.0)"
+    tasks = [Task(None, "range:0.5", 8, [fixed, "worst delta(epsilon=1)"], experiments=[0])]
+    assert {point.adversary for point in collected(tasks)} == {""}
+    (best_fixed, worst) = collected(tasks)
+    assert best_fixed.value < worst.lower <= worst.upper < 1.1 * best_fixed.value
+    (both,) = collected(
+        [Task(None, "subsampled-gaussian:1,0.2", 3, "worst delta(epsilon=1)", experiments=[0])]
+    )
+    alone = worst_case("subsampled-gaussian:1,0.2", rounds=3, epsilon=1.0)
+    assert alone.delta.upper < both.lower  # the adversary may choose who has the record
+    with pytest.raises(InvalidInput, match="without an adversary"):
+        Task(None, "pure:0.1", 3, ["bound delta(epsilon=1)", "delta(epsilon=1)"])
+
+
 def test_a_resumed_study_is_the_same_and_plays_nothing_twice(tmp_path):
     tasks = grid([steady, adaptive], ["pure:0.2"], [4, 8], [TAIL, EPSILON], experiments=[0])
     whole = collected(tasks, tmp_path / "whole.csv", trials=4000, width=0.05)
@@ -134,6 +167,7 @@ def test_a_resumed_study_is_the_same_and_plays_nothing_twice(tmp_path):
 SCRIPT = """
 import sys
 from simulator.study import collect, grid
+from simulator.worst import worst_case
 from tests.study.games import adaptive, steady
 if __name__ == "__main__":
     tasks = grid([steady, adaptive], ["pure:0.2"], [5, 50, 200], ["epsilon(delta=0.01)"])
@@ -256,6 +290,8 @@ def test_quantities_are_read_and_written(text, canonical):
     ("epsilon(epsilon=1)", "epsilon is a function of delta, not of epsilon"),
     ("epsilon(delta=2)", "delta"),
     ("rara tail(epsilon=1)", "did you mean rare"),
+    ("rare:tiltd tail(epsilon=1)", "did you mean tilted"),
+    ("exact:doob tail(epsilon=1)", "no exact:doob"),
     ("worst tail(epsilon=1)", "a worst quantity is"),
     ("tail(epsilon=x)", "'x' is not a number"),
     ("everything", "is not a quantity"),
