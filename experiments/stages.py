@@ -1,7 +1,8 @@
 """The two stages of a figure: simulate writes small data, draw makes pictures of the data alone.
 
 Pictures are a function of the data, without time, machine or revision, so the same data give the
-same bytes. The same file has their provenance.
+same bytes. The same file has their provenance. The points of a study are a table of their own
+beside it, ``results/data/NAME.csv``, which ``dpcompose plot`` draws too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import math
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -19,9 +21,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from simulator.analysis.plots import save
-from simulator.foundations.errors import InvalidInput
+from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.files import write_json, write_text
 from simulator.runner.store.provenance import provenance
+from simulator.study import Point, Study
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
@@ -42,7 +45,10 @@ class Script(Protocol):
     SPECIFICATION: dict[str, Any]
 
     def simulate(self, specification: Mapping[str, Any]) -> dict[str, Any]:
-        """Play or compute what the figure shows, summarised to a small plain value."""
+        """Play or compute what the figure shows, summarised to a small plain value.
+
+        An entry ``study`` is a Study.
+        """
 
     def draw(self, data: Mapping[str, Any]) -> Figure:
         """Draw the data, and nothing else; ``data["specification"]`` has the parameters."""
@@ -66,25 +72,53 @@ def data_path(name: str, results: Path = RESULTS) -> Path:
     return results / "data" / f"{name}.json"
 
 
+def table_path(name: str, results: Path = RESULTS) -> Path:
+    """The path of the table of a figure that is a study."""
+    return data_path(name, results).with_suffix(".csv")
+
+
+def made(
+    name: str, figure: Script, specification: Mapping[str, Any]
+) -> tuple[dict[str, Any], Study | None]:
+    """Simulate a figure; return what is stored, without its provenance, and the study's table."""
+    data = dict(figure.simulate(specification))
+    study: Study | None = data.pop("study", None)
+    request = {"figure": name, "title": figure.TITLE, "specification": specification}
+    stored = json.loads(json.dumps(request | {"data": rounded(data)}, allow_nan=False))
+    return stored, study and Study(tuple(map(rounded_point, study)))
+
+
 def simulate(name: str, results: Path = RESULTS, changed: Mapping[str, Any] | None = None) -> bool:
     """Make a figure's data; return whether they differ from those that were there.
 
     Data that come out the same keep the provenance of their first making. ``changed`` replaces
     entries of the specification.
     """
-    figure, path = script(name), data_path(name, results)
-    specification = figure.SPECIFICATION | dict(changed or {})
+    figure, path, table = script(name), data_path(name, results), table_path(name, results)
     start = time.perf_counter()
-    data = rounded(figure.simulate(specification))
+    stored, study = made(name, figure, figure.SPECIFICATION | dict(changed or {}))
     seconds = time.perf_counter() - start
-    request = {"figure": name, "title": figure.TITLE, "specification": specification}
-    made = json.loads(json.dumps(request | {"data": data}, allow_nan=False))
-    if path.exists() and _without_provenance(path) == made:
+    same = path.exists() and _without_provenance(path) == stored
+    if same and (study is None or _same_numbers(study, table)):
         path.touch()
         return False
     origin = provenance() | {"seconds": round(seconds, 2)}
-    write_json(path, made | {"provenance": origin})
+    if study is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        study.write(table)
+    write_json(path, stored | {"provenance": origin})
     return True
+
+
+def _same_numbers(study: Study, table: Path) -> bool:
+    """Whether a table has the numbers of a study, whatever its time and its versions."""
+    try:
+        stored = Study.load(table)
+    except DpcomposeError:
+        return False
+    return len(stored) == len(study) and all(
+        one.same_numbers(replace(other, program=one.program)) for one, other in zip(study, stored)
+    )
 
 
 def _without_provenance(path: Path) -> dict[str, Any] | None:
@@ -102,13 +136,15 @@ def draw(name: str, results: Path = RESULTS) -> tuple[Path, Path]:
     if not path.exists():
         out = "" if results == RESULTS else f" --out {results}"
         raise InvalidInput(f"no data in {path}; run: python -m experiments simulate {name}{out}")
+    table = table_path(name, results)
     stored = json.loads(path.read_text(encoding="utf-8"))
-    return save(figure.draw(drawable(stored)), results / "figures" / name)
+    study = Study.load(table) if table.exists() else None
+    return save(figure.draw(drawable(stored, study)), results / "figures" / name)
 
 
-def drawable(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """What a figure is drawn from: its stored data, with their specification."""
-    return {**stored["data"], "specification": stored["specification"]}
+def drawable(stored: Mapping[str, Any], study: Study | None = None) -> dict[str, Any]:
+    """What a figure is drawn from: its stored data, with their specification, and its study."""
+    return {**stored["data"], "specification": stored["specification"], "study": study}
 
 
 def write_texts(texts: Mapping[str, str], folder: Path = RESULTS) -> list[Path]:
@@ -124,6 +160,16 @@ def write_report(name: str, whole: Mapping[str, Any], page: str, folder: Path = 
     text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False, default=float)
     path, _ = write_texts({f"{name}.json": text + "\n", f"{name}.md": page}, folder)
     print(f"written     {path}", file=sys.stderr)
+
+
+def rounded_point(point: Point) -> Point:
+    """A point whose floats have DIGITS significant digits."""
+    floats: dict[str, Any] = {
+        name: float(f"{each:.{DIGITS}g}")
+        for name, each in vars(point).items()
+        if isinstance(each, float)
+    }
+    return replace(point, **floats)
 
 
 def rounded(value: Any) -> Any:

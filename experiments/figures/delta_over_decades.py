@@ -8,65 +8,42 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from experiments.drawing.slack import EXACT, draw_slack
 from experiments.drawing.titles import each_of
-from simulator import PureDP
+from experiments.studies import bounds_and_laplace, with_laplace
 from simulator.analysis.plots import legend, paper_figure
-from simulator.analysis.plots.named import plot_named
 from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import promised
-from simulator.theory import Composition, LaplaceLaw, bounds_for, compose_laws
 
 TITLE = "delta(epsilon) over thirty decades, all bounds and the exact curves"
 
 SPECIFICATION: dict[str, Any] = {"epsilon": 0.1, "rounds": 1000, "decades": 30, "points": 61}
 
-EXACT = "kairouz-oh-viswanath-3.3"
 SHOWN = ("advanced", "advanced-tight-mean", "gdp-clt", EXACT, "laplace")
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Compute each bound's epsilon at every delta, evenly over thirty decades."""
+    """Each bound's epsilon at every delta, evenly over thirty decades."""
     exponents = np.linspace(0.0, specification["decades"], specification["points"])[1:]
-    deltas = 10.0**-exponents
-    rounds = Composition.repeat(PureDP(specification["epsilon"]), specification["rounds"])
-    epsilons: dict[str, Any] = {
-        applied.name: applied.epsilon(deltas).value
-        for applied in bounds_for(rounds)
-        if not applied.bound.costly
-    }
-    composed = compose_laws([(LaplaceLaw(specification["epsilon"]), specification["rounds"])])
-    brackets = [composed.epsilon(float(d)) for d in deltas]
-    epsilons["laplace"] = [bracket.upper for bracket in brackets]
-    return {
-        "deltas": deltas,
-        "epsilons": epsilons,
-        "laplace_lower": [bracket.lower for bracket in brackets],
-    }
+    deltas = (10.0**-exponents).tolist()
+    rounds = [specification["rounds"]]
+    return {"study": bounds_and_laplace(specification["epsilon"], rounds, deltas)}
 
 
 def draw(data: Mapping[str, Any]) -> Figure:
     """Left the curves, right each bound's epsilon over the exact one, down the same decades."""
-    deltas, curves = data["deltas"], data["epsilons"]
+    curves = {name: values[::-1] for name, values in with_laplace(data["study"]).items()}
+    deltas = sorted({point.at for point in data["study"]}, reverse=True)
+    game = data["specification"]
     with paper_figure(2, width=7.4, height=3.3) as (figure, (decades, slack)):
         for index, name in enumerate(SHOWN):
             decades.plot(curves[name], deltas, label=label(name), **promised(index))
         decades.set(yscale="log", ylim=(deltas[-1], 1.0))
         decades.set(xlim=(0.0, max(max(curves[name]) for name in SHOWN)), xlabel=r"$\varepsilon$")
         decades.set_ylabel(r"$\delta(\varepsilon)$")
-        exact = np.array(curves[EXACT])
-        ratios = {
-            label(name): (np.array(curves[name]) / exact).tolist()
-            for name in curves
-            if name not in (EXACT, "basic")
-        }
         slack.set(xscale="log", xlim=(0.1, deltas[-1]), ylim=(0.9, 1.8))
-        slack.axhline(1.0, color="0.6", linewidth=0.6, zorder=0)
-        order = dict.fromkeys((*SHOWN, *curves))  # a bound has one look in both panels
-        places = {label(name): place for place, name in enumerate(order)}
-        plot_named(slack, deltas, ratios, [label("laplace")], places)
-        game = data["specification"]
+        draw_slack(slack, deltas, curves, SHOWN)
         figure.suptitle(each_of(game["epsilon"], game["rounds"]), fontsize="medium")
         slack.set_xlabel(r"$\delta$")
-        slack.set_ylabel(r"$\varepsilon$ over the exact $\varepsilon$ for the family")
         legend(figure, columns=3)
     return figure

@@ -20,6 +20,8 @@ def write(source: Path) -> None:
         for kind in KINDS:
             shutil.copy(stages.RESULTS / "figures" / f"{name}.{kind}", folder / f"{name}.{kind}")
         shutil.copy(stages.data_path(name), folder / f"{name}.json")
+        if stages.table_path(name).exists():
+            shutil.copy(stages.table_path(name), folder / f"{name}.csv")
         shutil.copy(code(name), folder / f"{name}.py")
         (folder / f"{name}.md").write_text(page(name), encoding="utf-8")
     (folder / "index.md").write_text(index(), encoding="utf-8")
@@ -29,6 +31,8 @@ def page(name: str) -> str:
     """The page of one figure."""
     script = stages.script(name)
     stored = json.loads(stages.data_path(name).read_text(encoding="utf-8"))
+    table = f", {{download}}`the table of its study <{name}.csv>`"
+    table = table if stages.table_path(name).exists() else ""
     specification = json.dumps(stored["specification"], indent=1, ensure_ascii=False)
     return f"""# {heading(name)}
 
@@ -40,7 +44,7 @@ def page(name: str) -> str:
 ```
 
 {plain(sentence(script.TITLE))} {{download}}`SVG <{name}.svg>`, {{download}}`PNG <{name}.png>`,
-{{download}}`its data and what made them <{name}.json>`.
+{{download}}`its data and what made them <{name}.json>`{table}.
 
 Draw it again from its data, or play it again:
 

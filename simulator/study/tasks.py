@@ -113,7 +113,7 @@ def nobody(coins: object) -> Iterator[None]:
 
 def grid(
     adversaries: Iterable[Adversary] | str | None,
-    families: Iterable[Guarantee | str] | str,
+    families: Iterable[Guarantee | str] | Guarantee | str,
     rounds: Iterable[int] | int,
     quantities: Sequence[Quantity | str] | str,
     **others: Any,

@@ -19,6 +19,7 @@ from experiments.figures import (
 from simulator import PureDP
 from simulator.analysis.plots import paper_figure
 from simulator.analysis.plots.named import plot_named
+from simulator.study import Study
 from simulator.theory import (
     Composition,
     GaussianLaw,
@@ -83,14 +84,18 @@ def committed(name):
     return json.loads(stages.data_path(name).read_text(encoding="utf-8"))["data"]
 
 
+def table(name):
+    """The study of a figure, None where it is none."""
+    path = stages.table_path(name)
+    return Study.load(path) if path.exists() else None
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SMALLER)
 def test_a_small_one_is_played_and_drawn(name):
     script = stages.script(name)
     specification = script.SPECIFICATION | SMALLER[name]
-    data = stages.rounded(script.simulate(specification))
-    stored = json.dumps({"data": data, "specification": specification}, allow_nan=False)
-    figure = script.draw(stages.drawable(json.loads(stored)))
+    figure = script.draw(stages.drawable(*stages.made(name, script, specification)))
     drawn = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
     assert all(axes.get_xlabel() and axes.has_data() for axes in drawn)
 
@@ -100,7 +105,7 @@ def test_committed_data_are_of_the_present_specification_and_can_be_drawn(name):
     script = stages.script(name)
     stored = json.loads(stages.data_path(name).read_text(encoding="utf-8"))
     assert stored["specification"] == json.loads(json.dumps(script.SPECIFICATION))
-    assert script.draw(stages.drawable(stored)).axes
+    assert script.draw(stages.drawable(stored, table(name))).axes
 
 
 def test_measured_tails_hold_the_binomial_and_stay_below_azuma():

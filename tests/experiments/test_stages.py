@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,8 @@ from experiments.__main__ import changed, main, parsed
 from experiments.figures import tails
 from simulator.analysis.plots import paper_figure
 from simulator.foundations.errors import InvalidInput
+from simulator.study import Study, Task, collect
+from simulator.study.storing import write_points
 
 
 def toy(numbers):
@@ -52,6 +55,27 @@ def test_data_that_come_out_the_same_keep_their_bytes(results, monkeypatch):
     monkeypatch.setattr(stages, "script", lambda name: toy([1.0, 3.0]))
     assert stages.simulate("toy", results)
     assert json.loads(path.read_text())["provenance"]["time"] == "later"
+
+
+def test_a_study_is_kept_as_a_table_that_the_picture_is_drawn_from(results, monkeypatch):
+    figure, drawn = toy([1.0]), []
+    task = Task(None, "pure:0.1", 3, ["bound:basic epsilon(delta=1e-6)"])
+    figure.simulate = lambda specification: {"study": Study.of(collect([task], jobs=1)), "one": 1}
+    figure.draw = lambda data: drawn.append(data) or toy([1.0]).draw({"numbers": [1.0]})
+    monkeypatch.setattr(stages, "script", lambda name: figure)
+    assert stages.simulate("toy", results)
+    table = stages.table_path("toy", results)
+    (point,) = Study.load(table)
+    assert (point.value, point.at) == (0.3, 1e-6)
+    assert json.loads(stages.data_path("toy", results).read_text())["data"] == {"one": 1}
+    stages.draw("toy", results)
+    assert [one.value for one in drawn[0]["study"]] == [0.3]
+    before = table.read_bytes()
+    assert not stages.simulate("toy", results)  # it took another time
+    assert table.read_bytes() == before
+    write_points(table, [replace(point, value=0.31)])
+    assert stages.simulate("toy", results)
+    assert Study.load(table)[0].value == 0.3
 
 
 def test_torn_data_are_made_again(results):
