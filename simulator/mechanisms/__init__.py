@@ -22,6 +22,7 @@ from simulator.mechanisms.median import LocalSensitivityMedian, SmoothSensitivit
 from simulator.mechanisms.noisy_max import ReportNoisyMax
 from simulator.mechanisms.post_processed import Cells, PostProcessed, Recoded
 from simulator.mechanisms.published import JustAFew, NameAndShame
+from simulator.mechanisms.random_allocation import RandomAllocation
 from simulator.mechanisms.randomized_response import RandomizedResponse
 from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
 from simulator.mechanisms.sampled import PoissonSubsampled, SampledWithoutReplacement
@@ -54,6 +55,7 @@ __all__ = [
     "PoissonSubsampled",
     "PostProcessed",
     "Raised",
+    "RandomAllocation",
     "RandomizedResponse",
     "Recoded",
     "ReportNoisyMax",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -97,17 +98,27 @@ def _apart(
     database_0: Database, database_1: Database
 ) -> tuple[LabelledRows, LabelledRows | None, int]:
     """The shared rows, the differing row, and the number of the database that holds it."""
+    both, record, holder = differing_record(database_0, database_1)
+    alone = None if record is None else labelled_rows(Database([record]))
+    return labelled_rows(both), alone, holder
+
+
+@lru_cache(maxsize=16)
+def differing_record(database_0: Database, database_1: Database) -> tuple[Database, Any, int]:
+    """The smaller database, the record that it lacks, and the number of the one that holds it.
+
+    The record is None where the databases are equal. Raises Breach where they differ in more.
+    """
     moved = count_changes(database_0, database_1)
     if not moved:
-        return labelled_rows(database_0), None, 1
+        return database_0, None, 1
     if len(moved) > 1 or abs(next(iter(moved.values()))) > 1:
         raise Breach(
             "a gradient step is played on databases that differ in one record: "
             + ADD_REMOVE.difference(database_0, database_1)
         )
     ((record, by),) = moved.items()
-    both = database_0 if by > 0 else database_1
-    return labelled_rows(both), labelled_rows(Database([record])), int(by > 0)
+    return database_0 if by > 0 else database_1, record, int(by > 0)
 
 
 class GradientPair:

@@ -96,8 +96,8 @@ class LogisticGradient:
         """A short name."""
         return f"clipped gradient({len(self.weights)} weights)"
 
-    def terms(self, rows: LabelledRows) -> Floats:
-        """The clipped gradient of each row, shape (n, d)."""
+    def terms(self, rows: LabelledRows, weights: Floats | None = None) -> Floats:
+        """The clipped gradient of each row, shape (n, d); at other weights where they are given."""
         if len(rows.labels) and rows.features.shape[1] != len(self.weights):
             raise InvalidInput(
                 f"{len(self.weights)} weights need records of as many features and a label, and "
@@ -105,7 +105,8 @@ class LogisticGradient:
             )
         if not len(rows.labels):
             return np.zeros((0, len(self.weights)))
-        residuals = scipy.special.expit(rows.features @ np.array(self.weights)) - rows.labels
+        at = np.array(self.weights) if weights is None else weights
+        residuals = scipy.special.expit(rows.features @ at) - rows.labels
         lengths = np.abs(residuals) * rows.norms
         # A row within the clip is divided by 1, which is exact.
         scaled: Floats = residuals / np.maximum(lengths / self.clip, 1.0)
