@@ -7,6 +7,7 @@ from simulator.mechanisms.additive_noise import (
     Staircase,
     TruncatedNoise,
 )
+from simulator.mechanisms.balls_in_bins import BallsInBins
 from simulator.mechanisms.base import Free, Mechanism, Pair, ScalarMechanism, Scalars
 from simulator.mechanisms.black_box import BlackBox, Raised
 from simulator.mechanisms.exponential import Exponential
@@ -33,6 +34,7 @@ __all__ = [
     "AboveThreshold",
     "AdditiveNoise",
     "Ask",
+    "BallsInBins",
     "BlackBox",
     "Cells",
     "DiscreteGaussian",
