@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from simulator.adversaries.contract import Rule
-from simulator.foundations.errors import DpcomposeError, InvalidInput
-from simulator.foundations.uninterrupted import uninterrupted
+from simulator.foundations.errors import InvalidInput
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -123,40 +121,6 @@ def advance(rule: Rule, compile_: Compile) -> Callable[..., tuple]:
         return state, move, math.nan
 
     return compile_(without_parameter)
-
-
-def compiled_or_not(
-    rule: Rule,
-    bind: Callable[[Compile], Callable[..., Any]],
-    try_out: Callable[[Callable[..., Any]], None],
-    compiled: bool = True,
-) -> tuple[Callable[..., Any], float, str]:
-    """The kernel that ``bind`` makes, the seconds that it took, and why it is not compiled or "".
-
-    ``try_out`` calls the kernel on no trials, so that numba compiles it for the types in use.
-    """
-    start = time.perf_counter()
-    if not compiled:
-        return bind(uncompiled), 0.0, ""
-    if not numba_is_installed():
-        return (
-            bind(uncompiled),
-            0.0,
-            (
-                f"{rule.name} runs uncompiled, some hundred times slower: numba is not installed "
-                "(pip install numba)"
-            ),
-        )
-    try:
-        uninterrupted(lambda: importlib.import_module("numba"))
-        kernel = bind(numba_compile)
-        uninterrupted(lambda: try_out(kernel))
-    except DpcomposeError:
-        raise
-    except Exception as error:  # numba raises many kinds of errors
-        complaint = f"{rule.name} runs uncompiled, numba cannot compile it: {why(error)}"
-        return bind(uncompiled), time.perf_counter() - start, complaint
-    return kernel, time.perf_counter() - start, ""
 
 
 def why(error: Exception) -> str:

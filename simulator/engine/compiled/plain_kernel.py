@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,10 @@ from simulator.data.databases import Relation
 from simulator.engine.compiled.compiling import (
     Compile,
     advance,
-    compiled_or_not,
     dispatch,
     unowned,
 )
+from simulator.engine.compiled.kernels import compiled_or_not
 from simulator.engine.compiled.menu import Menu
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.promises import DONE, FAULT, IMPOSSIBLE, OFF_MENU, OUT_OF_RANGE, at, fault
@@ -147,7 +146,7 @@ class Engine:
             rng = np.random.default_rng(0)
             cls(menu, kernel, 0.0).play(0, rng, rng, np.zeros(0), 1)
 
-        return cls(menu, *compiled_or_not(rule, partial(plain_kernel, menu), try_out, compiled))
+        return cls(menu, *compiled_or_not(plain_kernel, menu, try_out, compiled))
 
     def play(
         self,

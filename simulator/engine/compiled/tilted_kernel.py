@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -19,10 +18,10 @@ from simulator.data.databases import Relation
 from simulator.engine.compiled.compiling import (
     Compile,
     advance,
-    compiled_or_not,
     dispatch,
     unowned,
 )
+from simulator.engine.compiled.kernels import compiled_or_not
 from simulator.engine.compiled.menu import Menu, padded
 from simulator.engine.compiled.plain_kernel import play_in_parts, raise_if_ended_early
 from simulator.engine.outcomes.outcome import Outcome
@@ -194,8 +193,7 @@ class TiltedEngine:
             none = np.zeros(0)
             cls(menus, kernel, 0.0).play(0, Tilted(0.0), 1, rng, rng, losses=none, log_weights=none)
 
-        bind = partial(tilted_kernel, menus[0])
-        return cls(menus, *compiled_or_not(rule, bind, try_out, compiled))
+        return cls(menus, *compiled_or_not(tilted_kernel, menus[0], try_out, compiled))
 
     def play(
         self,

@@ -1,0 +1,102 @@
+"""Kernels, compiled once for all menus that differ in numbers alone.
+
+Compiling takes a second or two and some megabytes, which numba does not give back. A kernel reads
+the numbers of its menu from arrays, so the rules of a study, over families and rounds, share one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulator.engine.compiled.compiling import (
+    Compile,
+    numba_compile,
+    numba_is_installed,
+    uncompiled,
+    why,
+)
+from simulator.engine.compiled.menu import Menu
+from simulator.foundations.errors import DpcomposeError
+from simulator.foundations.single_flight import made_once
+from simulator.foundations.uninterrupted import uninterrupted
+from simulator.identity.fingerprint import fingerprint
+
+Make = Callable[[Menu, Compile], Callable[..., Any]]
+"""``make(menu, compile_)`` binds a menu's rule and mechanisms into a kernel."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelKey:
+    """All that is constant in a compiled kernel: the key under which it is kept.
+
+    Attributes
+    ----------
+    make : the function that binds the kernel.
+    parts : the fingerprint of the step and its first state, of the mechanisms' functions, and of
+        the filter.
+    any_free : whether the menu has a free parameter.
+    rule : the rule's id where the fingerprint does not cover it all, otherwise 0.
+    menu : of the rule for which it is compiled first; ``try_out`` calls a kernel on no trials.
+    """
+
+    make: Make
+    parts: tuple[tuple[str, str], ...]
+    any_free: bool
+    rule: int
+    menu: Menu = field(compare=False)
+    try_out: Callable[[Callable[..., Any]], None] = field(compare=False)
+
+    @classmethod
+    def of(cls, make: Make, menu: Menu, try_out: Callable[[Callable[..., Any]], None]) -> KernelKey:
+        """The key of a menu's kernel."""
+        found = fingerprint(
+            step=menu.rule.step,
+            state=menu.rule.state,
+            kinds=menu.kinds,
+            admit=menu.admission.step,
+            unspent=menu.admission.initial,
+        )
+        rule = id(menu.rule) if found.not_covered else 0
+        return cls(
+            make=make, parts=found.parts, any_free=menu.any_free, rule=rule,
+            menu=menu, try_out=try_out,
+        )  # fmt: skip
+
+
+def compiled_or_not(
+    make: Make,
+    menu: Menu,
+    try_out: Callable[[Callable[..., Any]], None],
+    compiled: bool = True,
+) -> tuple[Callable[..., Any], float, str]:
+    """The menu's kernel, the seconds that it took, and why it is not compiled or "".
+
+    ``try_out`` calls the kernel on no trials, so that numba compiles it for the types in use.
+    """
+    start, name = time.perf_counter(), menu.rule.name
+    if not compiled:
+        return make(menu, uncompiled), 0.0, ""
+    if not numba_is_installed():
+        complaint = "some hundred times slower: numba is not installed (pip install numba)"
+        return make(menu, uncompiled), 0.0, f"{name} runs uncompiled, {complaint}"
+    kernel, complaint = _compiled(KernelKey.of(make, menu, try_out))
+    if complaint:
+        complaint = f"{name} runs uncompiled, numba cannot compile it: {complaint}"
+    return kernel, time.perf_counter() - start, complaint
+
+
+@made_once(maxsize=64)
+def _compiled(key: KernelKey) -> tuple[Callable[..., Any], str]:
+    try:
+        uninterrupted(lambda: importlib.import_module("numba"))
+        kernel = key.make(key.menu, numba_compile)
+        uninterrupted(lambda: key.try_out(kernel))
+    except DpcomposeError:
+        raise
+    except Exception as error:  # numba raises many kinds of errors
+        return key.make(key.menu, uncompiled), why(error)
+    return kernel, ""

@@ -1,0 +1,61 @@
+"""A kernel is compiled once for rules that differ in the numbers of their menus alone."""
+
+import numpy as np
+import pytest
+
+from simulator import Laplace, PureDP, RandomizedResponse, simulate
+from simulator.adversaries import Rule
+from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.data import ADD_REMOVE
+from simulator.engine.compiled.plain_kernel import Engine
+from simulator.engine.compiled.tilted_kernel import TiltedEngine
+from simulator.theory.filters.families import SumFilter
+
+
+def rule_of(step, kind, *epsilons, state=0.0):
+    menu = tuple((WITHOUT_ALICE, EVERYONE, kind(ALICE, epsilon)) for epsilon in epsilons)
+    return Rule(step, menu, state=state)
+
+
+def press(state, i, answer, coins):
+    return state, 1 if answer > 0.5 else 0
+
+
+def pressing(above):
+    def step(state, i, answer, coins):
+        return state, 1 if answer > above else 0
+
+    return step
+
+
+def kernel(rule, engine=Engine, filter_=None):
+    return engine.build(rule, PureDP(9.0), ADD_REMOVE, filter_).kernel
+
+
+@pytest.mark.parametrize("engine", [Engine, TiltedEngine])
+def test_other_numbers_have_the_same_kernel(engine):
+    one = kernel(rule_of(press, Laplace, 0.1, 0.2), engine)
+    assert kernel(rule_of(press, Laplace, 0.3, 0.4, 0.5), engine) is one
+    assert kernel(rule_of(pressing(0.5), Laplace, 0.1, 0.2), engine) is not one
+
+
+def test_whatever_is_constant_in_a_kernel_makes_another():
+    one = kernel(rule_of(press, Laplace, 0.1, 0.2))
+    others = [
+        kernel(rule_of(pressing(0.5), Laplace, 0.1, 0.2)),
+        kernel(rule_of(pressing(0.6), Laplace, 0.1, 0.2)),
+        kernel(rule_of(press, RandomizedResponse, 0.1, 0.2)),
+        kernel(rule_of(press, Laplace, 0.1, 0.2, state=1.0)),
+        kernel(rule_of(press, Laplace, 0.1, 0.2, state=1)),
+        kernel(rule_of(press, Laplace, 0.1, 0.2), filter_=SumFilter(1.0)),
+    ]
+    assert len({*map(id, [one, *others])}) == 7
+
+
+def test_a_shared_kernel_plays_the_menu_that_it_is_given():
+    for epsilon in (0.1, 0.2, 0.3):
+        rule = rule_of(press, RandomizedResponse, epsilon, epsilon)
+        played = simulate(rule, PureDP(1.0), 5, 200, seed=3, jobs=1, progress=False)
+        steps = played.losses(0) / epsilon
+        np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
+        assert np.abs(steps).max() == pytest.approx(5.0)
