@@ -29,13 +29,13 @@ class LibraryEntry:
     about : a paragraph on what it does and why.
     make : ``make(family, rounds)`` returns a Rule or a generator function whose mechanisms all
         belong to the family. Raises InvalidInput for a family that it does not play in.
-    families : the only kind of family that it plays in, where there is one.
+    families : the only kinds of family that it plays in; empty where there are no such limits.
     """
 
     name: str
     about: str
     make: Factory
-    families: type[Guarantee] | None = None
+    families: tuple[type[Guarantee], ...] = ()
 
     def plays_in(self, family: Guarantee) -> bool:
         """Whether it can be made for the family: of its kind, with mechanisms that it plays."""
@@ -54,18 +54,19 @@ class LibraryEntry:
 _ENTRIES: dict[str, LibraryEntry] = {}
 
 
-def library(name: str, families: type[Guarantee] | None = None) -> Callable[[Factory], Factory]:
+def library(name: str, *families: type[Guarantee]) -> Callable[[Factory], Factory]:
     """Register a factory under ``name``; its docstring is the paragraph about it.
 
-    ``families`` is the only kind of family that it plays in, where there is one.
+    ``families`` are the only kinds of family that it plays in, where there are some.
     """
 
     def register(make: Factory) -> Factory:
         @functools.wraps(make)
         def checked(family: Guarantee, rounds: int) -> Callable[..., Any]:
-            if families is not None and not isinstance(family, families):
+            if families and not isinstance(family, families):
                 raise InvalidInput(
-                    f"{name} plays in families of the kind {families.kind} alone, not in {family}"
+                    f"{name} plays in families of the kind "
+                    f"{' or '.join(kind.kind for kind in families)} alone, not in {family}"
                 )
             return make(family, rounds)
 

@@ -9,7 +9,7 @@ CCS 2016, Algorithm 1; the canaries after Nasr and others, "Adversary Instantiat
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,14 +19,15 @@ from simulator.adversaries.contract import Challenge
 from simulator.data import datasets
 from simulator.data.databases import Database
 from simulator.data.queries.gradients import Floats, LogisticGradient, labelled_rows
+from simulator.mechanisms.balls_in_bins import BallsInBins
+from simulator.mechanisms.epochs import Epoch, moved
 from simulator.mechanisms.gradient_step import GradientStep
+from simulator.mechanisms.random_allocation import RandomAllocation
 
 Row = tuple[float, ...]
 
 CLIP = 1.0
 LEARNING_RATE = 1.0
-LARGEST_WEIGHT = 100.0
-"""Weights are kept within it, which is post-processing: no noise makes them infinite."""
 
 
 @lru_cache(maxsize=1)
@@ -115,8 +116,7 @@ class Training:
         same in both experiments.
         """
         expected = max(1.0, self.rate * min(self.database_0.size, self.database_1.size))
-        after = np.array(weights) - LEARNING_RATE / expected * answer[1]
-        kept: list[float] = np.clip(after, -LARGEST_WEIGHT, LARGEST_WEIGHT).tolist()
+        kept: list[float] = moved(np.array(weights), LEARNING_RATE / expected, answer[1]).tolist()
         return tuple(kept)
 
     def weights_after(self, answers: Iterable[Floats]) -> Row:
@@ -129,10 +129,86 @@ class Training:
 
 def train_with(canary: Row, noise_multiplier: float, rate: float, name: str = "dp-sgd") -> Training:
     """Training on the tumour table, with ``canary`` in database 1 and not in database 0."""
-    others = tumours()
-    if canary in others:
-        others = others.remove(canary)
+    others = _without(canary)
     return Training(others, others.add(canary), noise_multiplier, rate, name)
+
+
+@dataclass(frozen=True)
+class TrainingByEpochs:
+    """The same training where each round is an epoch of many steps, at the last epoch's weights.
+
+    Parameters
+    ----------
+    database_0, database_1 : neighbours under add/remove-one, one of which holds the canary.
+    epoch : of gradient steps; its first weights are those of the first round.
+    name : for tables.
+    """
+
+    database_0: Database
+    database_1: Database
+    epoch: Epoch
+    name: str = "dp-sgd"
+
+    def __call__(self, coins: np.random.Generator) -> Generator[Challenge, Floats, None]:
+        """Play."""
+        epoch = self.epoch
+        while True:
+            answer = yield Challenge(self.database_0, self.database_1, epoch)
+            epoch = self.after(epoch, answer)
+
+    def after(self, epoch: Any, answer: Floats) -> Epoch:
+        """The epoch that follows an answer."""
+        query = replace(epoch.step.query, weights=epoch.weights_after(answer))
+        following: Epoch = replace(epoch, step=replace(epoch.step, query=query))
+        return following
+
+    def weights_after(self, answers: Iterable[Floats]) -> Row:
+        """The last weights of a view, which a black-box attacker observes."""
+        epoch: Any = self.epoch
+        for answer in answers:
+            epoch = self.after(epoch, answer)
+        weights: Row = epoch.step.query.weights
+        return weights
+
+
+def train_allocated(
+    canary: Row, noise_multiplier: float, steps: int, selected: int = 1, name: str = "dp-sgd"
+) -> TrainingByEpochs:
+    """Training on the tumour table by epochs in which each patient is in ``selected`` steps."""
+    others = _without(canary)
+    size = LEARNING_RATE / max(1.0, others.size * selected / steps)
+    epoch = RandomAllocation(_first_step(others, noise_multiplier), steps, selected, size)
+    return TrainingByEpochs(others, others.add(canary), epoch, name)
+
+
+def train_in_bins(
+    canary: Row,
+    noise_multiplier: float,
+    bins: int,
+    epochs: int,
+    *,
+    coefficients: tuple[float, ...] = (1.0,),
+    name: str = "dp-ftrl",
+) -> TrainingByEpochs:
+    """Training on the tumour table, one bin of every epoch for each patient, all in one round.
+
+    The noise is correlated over the steps by the coefficients; see :class:`BallsInBins`.
+    """
+    others = _without(canary)
+    size = LEARNING_RATE / max(1.0, others.size / bins)
+    step = _first_step(others, noise_multiplier)
+    epoch = BallsInBins(step, bins, epochs, coefficients, size)
+    return TrainingByEpochs(others, others.add(canary), epoch, name)
+
+
+def _first_step(others: Database, noise_multiplier: float) -> GradientStep:
+    many = labelled_rows(others).features.shape[1]
+    return GradientStep(LogisticGradient((0.0,) * many, CLIP), noise_multiplier, 1.0)
+
+
+def _without(canary: Row) -> Database:
+    others = tumours()
+    return others.remove(canary) if canary in others else others
 
 
 def logit(weights: Row, record: Row) -> float:

@@ -25,8 +25,8 @@ class BallsInBins(Epoch):
     """A whole training: each record is dealt into one bin, and takes part in its bin's steps.
 
     Step i is of bin i mod ``bins``. The noise may be correlated over the steps: it is C^{-1} z,
-    with z independent and C lower triangular and banded, C_il = ``coefficients[i - l]``. An adversary
-    that sees the noisy sums of all steps sees their noisy prefix sums too, and the reverse.
+    with z independent and C lower triangular and banded, C_il = ``coefficients[i - l]``. Whoever
+    sees the noisy sums of all steps sees their noisy prefix sums too, and the reverse.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from simulator.mechanisms.epochs import Bits, Epoch, log_mean_exp
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.gradient_step import GradientStep
 from simulator.mechanisms.sampled import PoissonSubsampled, require_relation
-from simulator.theory.guarantees.families import GaussianDP
+from simulator.theory.guarantees.families import RandomAllocationDP
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,10 @@ class RandomAllocation(Epoch):
         """The number of steps."""
         return self.steps
 
-    def guarantee(self, relation: Relation = ADD_REMOVE) -> GaussianDP:
-        """That of ``selected`` steps at public places: secret places are a mixture of these.
-
-        The divergence of a mixture is at most the largest of its parts.
-        """
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> RandomAllocationDP:
+        """The family of this noise and these steps; raises NotApplicable under replace-one."""
         require_relation(relation, PoissonSubsampled)
-        return GaussianDP(math.sqrt(self.selected) / self.noise_multiplier)
+        return RandomAllocationDP(self.noise_multiplier, self.steps, self.selected)
 
     def dealt(self, records: int, noise: np.random.Generator) -> Bits:
         """Draw the steps of each record, shape (records, steps)."""

@@ -16,6 +16,8 @@ from simulator.adversaries.training import (
     mislabelled,
     patient,
     plain_weights,
+    train_allocated,
+    train_in_bins,
     train_with,
     tumours,
 )
@@ -23,8 +25,16 @@ from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database
 from simulator.data.queries import LogisticGradient
 from simulator.mechanisms import GradientStep
-from simulator.theory import GaussianLaw, PoissonSubsampledLaw, SubsampledGaussianDP, compose_laws
+from simulator.theory import (
+    GaussianDP,
+    GaussianLaw,
+    PoissonSubsampledLaw,
+    RandomAllocationDP,
+    SubsampledGaussianDP,
+    compose_laws,
+)
 from simulator.trials import audit_answers
+from tests.helpers.two_steps import missed
 
 FAMILY, ROUNDS, TRIALS = SubsampledGaussianDP(1.0, 0.3), 10, 200
 POINTS = (0.0, 0.4, 0.8, 1.5)
@@ -72,6 +82,38 @@ def clipped_norms(training, view, canary):
 def test_training_without_noise_learns():
     assert accuracy(plain_weights(60), tumours()) > 0.95
     assert accuracy((0.0,) * 31, tumours()) < 0.7
+
+
+def test_training_by_epochs_loses_the_curve_of_an_allocation():
+    """The canary's gradient has the largest length in every step, so it is the curve itself."""
+    training = train_allocated(mislabelled(), 1.0, 2)
+    family = RandomAllocationDP(1.0, 2)
+    result = simulate(training, family, 1, 1000, seed=4, jobs=1, progress=False)
+    assert missed(result) == []
+    quiet = train_allocated(patient(0.5), 1.0, 2)
+    assert len(missed(simulate(quiet, family, 1, 1000, seed=4, jobs=1, progress=False))) > 0
+
+
+def test_training_by_epochs_learns_and_goes_on_from_its_last_weights():
+    training = train_allocated(mislabelled(), 1.0, 10)
+    result = simulate(
+        training, RandomAllocationDP(1.0, 10), 3, 20, seed=1, jobs=1, keep_views=20, progress=False
+    )
+    models = [training.weights_after(view.answers) for view in result.views]
+    assert np.mean([accuracy(weights, tumours()) for weights in models]) > 0.9
+    view = result.views[3]
+    used = [c.mechanism.step.query.weights for c in result.replay(view).challenges]
+    assert used == [training.weights_after(view.answers[:i]) for i in range(3)]
+
+
+def test_training_in_bins_with_correlated_noise_is_one_round():
+    """Two steps of one epoch, with noise that cancels in part in their sum."""
+    training = train_in_bins(mislabelled(), 1.0, 2, 1, coefficients=(1.0, 0.9))
+    result = simulate(training, GaussianDP(2.0), 1, 1000, seed=4, jobs=1, progress=False)
+    gradients = LogisticGradient(training.epoch.step.query.weights, CLIP)(Database([mislabelled()]))
+    assert math.hypot(*gradients) == pytest.approx(CLIP)
+    assert missed(result, means=((1.0, 0.9), (0.0, 1.0))) == []
+    assert len(missed(result)) > 0
 
 
 def test_private_training_learns_as_well():
@@ -171,6 +213,8 @@ def test_the_adversary_of_the_library_is_this_training():
     assert adversary == train_with(mislabelled(), 2.0, 0.05)
     assert isinstance(adversary, Training)
     assert adversary.database_1.remove(mislabelled()) == adversary.database_0 == tumours()
+    by_epochs = make("dp-sgd", RandomAllocationDP(2.0, 20, 3), 7)
+    assert by_epochs == train_allocated(mislabelled(), 2.0, 20, 3)
     real = train_with(patient(0.0), 2.0, 0.05)
     assert real.database_1 == tumours()
 

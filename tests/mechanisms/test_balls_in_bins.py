@@ -16,6 +16,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.mechanisms import BallsInBins, Gaussian, GradientStep, RandomAllocation
 from simulator.mechanisms.balls_in_bins import square_root_coefficients
 from simulator.theory import GaussianDP
+from tests.helpers.two_steps import missed
 
 OTHERS = Database([(1.0, 0.3, 1.0), (1.0, -2.0, 0.0), (1.0, 0.3, 1.0), (0.2, 0.1, 0.0)])
 ALICE = (3.0, 4.0, 0.0)
@@ -64,9 +65,7 @@ def test_the_loss_is_the_ratio_of_densities_step_by_step(bins, epochs, coefficie
 
 def test_the_noise_has_the_covariance_of_the_matrix():
     training = BallsInBins(COUNT, 2, 2, BANDED)
-    pair, noise = training.pair(X, X), np.random.default_rng(2)
-    answers = [pair.sample(0, noise) for _ in range(20_000)]
-    seen = np.array([(a[1] - a[0])[:, 0] for a in answers])
+    seen = training.noises(np.random.default_rng(2).standard_normal((4, 20_000))).T
     c = sum(value * np.eye(4, k=-k) for k, value in enumerate(BANDED))
     white = seen @ c.T  # independent, of variance 1: each mean product is off by 1/sqrt(n)
     assert np.abs(white.T @ white / len(white) - np.eye(4)).max() < 6.0 * math.sqrt(2.0 / 20_000)
@@ -82,31 +81,15 @@ def test_without_correlation_one_epoch_is_a_random_allocation():
         assert pair.loss(answer) == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
-def delta_of_two(epsilon, experiment, coefficient, cells=1000):
-    """Two bins, one epoch: the means of the bins are (1, coefficient) and (0, 1)."""
-    x = np.linspace(-9.0, 10.0, cells + 1)
-    middle = 0.5 * (x[1:] + x[:-1])
-
-    def density(first, second):
-        return np.outer(stats.norm.pdf(middle, first), stats.norm.pdf(middle, second))
-
-    present = 0.5 * (density(1.0, coefficient) + density(0.0, 1.0))
-    both = (present, density(0.0, 0.0))
-    first, second = both if experiment else both[::-1]
-    return float(np.maximum(first - math.exp(epsilon) * second, 0.0).sum() * (x[1] - x[0]) ** 2)
-
-
 def test_play_of_two_bins_with_correlated_noise_holds_the_quadrature():
-    """Six intervals with a false alarm of 1e-6 each; without the correlation they miss."""
+    """Without the correlation it misses."""
 
     def adversary(coins):
         yield X, WITH_ALICE, BallsInBins(COUNT, 2, 1, (1.0, 0.9))
 
-    found = simulate(adversary, GaussianDP(2.0), 1, 3000, seed=5, jobs=1, progress=False)
-    points = [(e, b, found.delta(e, b, 1.0 - 1e-6)) for e in (0.0, 0.4, 0.8) for b in (0, 1)]
-    for e, b, at in points:
-        assert at.lower <= delta_of_two(e, b, 0.9) <= at.upper
-    assert any(not at.lower <= delta_of_two(e, b, 0.0) <= at.upper for e, b, at in points)
+    found = simulate(adversary, GaussianDP(2.0), 1, 1500, seed=5, jobs=1, progress=False)
+    assert missed(found, means=((1.0, 0.9), (0.0, 1.0))) == []
+    assert len(missed(found)) > 0
 
 
 class Uncorrelated(BallsInBins):

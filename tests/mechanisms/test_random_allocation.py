@@ -16,7 +16,8 @@ from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.queries import LogisticGradient, clipped_sum, counting_query
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
 from simulator.mechanisms import Gaussian, GradientStep, Laplace, RandomAllocation
-from simulator.theory import GaussianDP
+from simulator.theory import GaussianDP, RandomAllocationDP
+from tests.helpers.two_steps import missed
 
 OTHERS = Database([(1.0, 0.3, 1.0), (1.0, -2.0, 0.0), (1.0, 0.3, 1.0), (0.2, 0.1, 0.0)])
 ALICE = (3.0, 4.0, 0.0)
@@ -70,37 +71,16 @@ def test_a_count_is_dealt_in_the_same_way():
     assert pair.loss(answer) == pytest.approx(expected, rel=1e-12)
 
 
-def delta_of_two(epsilon, experiment, sigma=1.0, cells=1200):
-    """One of two steps, on a grid of the plane by the midpoint rule."""
-    x = np.linspace(-9.0, 10.0, cells + 1)
-    middle = 0.5 * (x[1:] + x[:-1])
-    p, q = stats.norm.pdf(middle, 1.0, sigma), stats.norm.pdf(middle, 0.0, sigma)
-    present, absent = 0.5 * (np.outer(p, q) + np.outer(q, p)), np.outer(q, q)
-    first, second = (present, absent) if experiment else (absent, present)
-    area = (x[1] - x[0]) ** 2
-    return float(np.maximum(first - math.exp(epsilon) * second, 0.0).sum() * area)
-
-
-def outside(adversary, trials=3000):
-    """Where an interval with a false alarm of 1e-6 misses the quadrature."""
-    found = simulate(adversary, GaussianDP(2.0), 1, trials, seed=5, jobs=1, progress=False)
-    points = [(e, b, found.delta(e, b, 1.0 - 1e-6)) for e in (0.0, 0.4, 0.8) for b in (0, 1)]
-    return [(e, b) for e, b, at in points if not at.lower <= delta_of_two(e, b) <= at.upper]
-
-
 def test_play_of_one_of_two_steps_holds_the_quadrature():
-    def adversary(coins):
-        yield Database(["x"]), Database(["x", "alice"]), RandomAllocation(COUNT, 2)
+    def adversary(epoch):
+        def play(coins):
+            yield Database(["x"]), Database(["x", "alice"]), epoch
 
-    def louder(coins):
-        yield (
-            Database(["x"]),
-            Database(["x", "alice"]),
-            RandomAllocation(Gaussian(EVERYONE, 0.6), 2),
-        )
+        return simulate(play, GaussianDP(2.0), 1, 1500, seed=5, jobs=1, progress=False)
 
-    assert outside(adversary) == []
-    assert len(outside(louder)) > 0
+    assert missed(adversary(RandomAllocation(COUNT, 2))) == []
+    louder = RandomAllocation(Gaussian(EVERYONE, 0.6), 2)
+    assert len(missed(adversary(louder))) > 0
 
 
 class Unmixed(RandomAllocation):
@@ -138,8 +118,8 @@ def test_weights_after_an_epoch_are_those_of_its_steps():
 
 
 def test_what_it_promises():
-    assert EPOCH.guarantee() == GaussianDP(math.sqrt(2.0) / 0.8)
-    assert RandomAllocation(COUNT, 7).guarantee() == GaussianDP(1.0)
+    assert EPOCH.guarantee() == RandomAllocationDP(0.8, 4, 2)
+    assert RandomAllocation(COUNT, 7).guarantee() == RandomAllocationDP(1.0, 7)
     assert pickle.loads(pickle.dumps(EPOCH)) == EPOCH
     assert EPOCH.pair(OTHERS, OTHERS).loss(EPOCH.sample(OTHERS, np.random.default_rng(0))) == 0.0
     for ask in (

@@ -14,6 +14,7 @@ from typing import ClassVar
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import probability_below_one
 from simulator.foundations.wording import did_you_mean
+from simulator.theory.guarantees.allocated import RandomAllocationDP
 from simulator.theory.guarantees.amplified import ShuffledDP, SubsampledDP
 from simulator.theory.guarantees.dominated import (
     DiscreteGaussianDP,
@@ -237,6 +238,7 @@ KINDS: dict[str, type[Guarantee]] = {
         ShuffledDP,
         SubsampledDP,
         SubsampledGaussianDP,
+        RandomAllocationDP,
         DiscreteGaussianDP,
         DominatedDP,
     )
@@ -252,6 +254,7 @@ WRITTEN = {
     "range": ("EPSILON", "0.3"),
     "renyi": ("ALPHA,EPSILON", "2,0.1"),
     "subsampled-gaussian": ("SIGMA,RATE", "1,0.01"),
+    "random-allocation": ("SIGMA,STEPS[,SELECTED]", "1,100"),
     "discrete-gaussian": ("SIGMA,SENSITIVITY", "2,1"),
     "subsampled": ("EPSILON,DELTA,RATE", "1,0,0.1"),
     "shuffled": ("EPSILON,REPORTS", "1,10000"),
@@ -266,7 +269,8 @@ FORMS = ", ".join(f"{kind}:{parameters}" for kind, (parameters, _) in WRITTEN.it
 def parse_guarantee(text: str) -> Guarantee:
     """Read ``pure:0.2``, ``approx:0.1,1e-6``, ``gaussian:0.5``, ``zcdp:0.1``, ``range:0.3``.
 
-    Also ``subsampled-gaussian:SIGMA,RATE``, ``discrete-gaussian:SIGMA,SENSITIVITY``,
+    Also ``subsampled-gaussian:SIGMA,RATE``, ``random-allocation:SIGMA,STEPS[,SELECTED]``,
+    ``discrete-gaussian:SIGMA,SENSITIVITY``,
     ``subsampled:EPSILON,DELTA,RATE``, ``shuffled:EPSILON,REPORTS``, and ``renyi:ALPHA,EPSILON``
     with as many pairs as there are orders, and ``dominated:LAW``, the law as JSON. Inverse of
     ``str()``. Raises InvalidInput on anything else.
@@ -296,6 +300,7 @@ __all__ = [
     "GaussianDP",
     "Guarantee",
     "PureDP",
+    "RandomAllocationDP",
     "RenyiDP",
     "ShuffledDP",
     "SubsampledDP",
