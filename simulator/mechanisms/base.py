@@ -80,7 +80,8 @@ class Scalars:
         table.
     whole : whether its answers are 1 apart, so that thresholds lie between them.
     draws : the draws of ``sample``, where they are always the same, in their order: u of
-        ``noise.random``, e of ``standard_exponential``, n of ``standard_normal``.
+        ``noise.random``, e of ``standard_exponential``, n of ``standard_normal``; and
+        ``tilted_draws`` those of ``sample_tilted``.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Scalars:
     sample_piece: Callable[[Numbers, np.ndarray, int, np.random.Generator], float] | None = None
     whole: bool = False
     draws: str = ""
+    tilted_draws: str = ""
 
 
 class Pair(Protocol):

@@ -128,6 +128,7 @@ FINITE = Scalars(
     outcomes=lambda params: [float(i) for i in range(int(params[0]))],
     mass=_mass,
     draws="u",
+    tilted_draws="u",
 )
 
 

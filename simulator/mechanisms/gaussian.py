@@ -138,6 +138,7 @@ GAUSSIAN = Scalars(
     piece=_piece,
     sample_piece=_sample_piece,
     draws="n",
+    tilted_draws="n",
 )
 
 

@@ -150,6 +150,7 @@ LAPLACE = Scalars(
     piece=_piece,
     sample_piece=_sample_piece,
     draws="eu",
+    tilted_draws="ue",
 )
 
 

@@ -77,6 +77,7 @@ RANDOMIZED_RESPONSE = Scalars(
     outcomes=lambda params: (0.0, 1.0),
     mass=_mass,
     draws="u",
+    tilted_draws="u",
 )
 
 

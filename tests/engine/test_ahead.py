@@ -16,12 +16,14 @@ from simulator import (
 )
 from simulator.engine.interpreted import ahead
 from simulator.engine.interpreted.interpreter import play_interpreted
+from simulator.engine.sampling import Guarded, Tilted
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach
 from simulator.mechanisms import Geometric, finite, gaussian, geometric, laplace
 from simulator.mechanisms import randomized_response as response
 from simulator.mechanisms import scaled_laplace as scaled
 from simulator.theory import ApproxDP
+from simulator.theory.filters.families import SumFilter
 from tests.helpers.oracle import compose_block
 
 EVERYONE = Database({"alice": 1, "others": 3})
@@ -51,6 +53,15 @@ class Recorder:
         return getattr(self.noise, name)
 
 
+def makes_its_draws_tilted(scalars, params):
+    recorder = Recorder()
+    for n in range(100):
+        tilted = np.zeros(scalars.tilt_width(params))
+        scalars.tilt(params, 0.02 * n, tilted)
+        scalars.sample_tilted(params, tilted, recorder)
+    return recorder.made == 100 * scalars.tilted_draws
+
+
 def makes_its_draws(scalars, params):
     recorder = Recorder()
     for n in range(100):
@@ -62,9 +73,12 @@ def makes_its_draws(scalars, params):
 def test_a_kind_makes_the_draws_that_it_states(scalars, params):
     assert makes_its_draws(scalars, params)
     assert not makes_its_draws(replace(scalars, draws=scalars.draws + "u"), params)
+    if scalars.tilted_draws:
+        assert makes_its_draws_tilted(scalars, params)
+        assert not makes_its_draws_tilted(replace(scalars, tilted_draws="uu"), params)
 
 
-@pytest.mark.parametrize("pattern", ["u", "n", "ee", "eu"])
+@pytest.mark.parametrize("pattern", ["u", "n", "ee", "eu", "ue"])
 def test_a_thousand_draws_are_those_of_single_calls(pattern):
     fill = ahead.fill_of(pattern, ahead.WORTH_COMPILING)
     together, one_by_one = np.random.default_rng(3), np.random.default_rng(3)
@@ -100,15 +114,37 @@ def test_play_is_the_same_where_the_kind_changes(first, turn):
         assert [[*view.answers] for view in views] == [x.answers for x in compose_block(s, b, 0)]
 
 
+@pytest.mark.parametrize("measure", [Tilted(0.4), Guarded(Tilted(0.3), 0.5, 0.4)], ids=str)
+@pytest.mark.parametrize("first", range(3))
+def test_tilted_play_is_the_same_with_single_draws(first, measure, monkeypatch):
+    """Also after a trial whose last rounds a filter refuses, so that draws are left."""
+    ahead.fill_of("ue", ahead.WORTH_COMPILING)
+    filter_ = None if first == 1 else SumFilter(22.0)  # which takes no Gaussian
+
+    def adversary(coins):
+        while True:
+            turned = first != 1 and coins.random() < 0.01
+            yield WITHOUT, EVERYONE, MIXED[(first + 2 * turned) % 4]
+
+    s = Specification(
+        adversary, FAMILY, 60, 5, 11, block_size=5, sampling=measure, filter=filter_
+    )  # fmt: skip
+    for b in (0, 1):
+        played = [play_interpreted(s, b, 0)]
+        with monkeypatch.context() as patch:
+            patch.setattr(ahead, "fill_of", lambda pattern, rounds: None)
+            played.append(play_interpreted(s, b, 0))
+        one, other = ((x.losses.tolist(), x.log_weights.tolist()) for x in played)
+        assert one == other
+
+
 def test_draws_that_are_left_have_not_been_made():
-    broken = ahead.Ahead(0, np.random.default_rng(1), 0)
-    broken.pattern, broken.fill, broken.size = "n", ahead.fill_of("n", 0), 8
-    broken.state = broken.noise.bit_generator.state
-    broken.left.extend(broken.fill(broken.noise, 8)[::-1].tolist())
-    used = [broken.left.pop() for _ in range(3)]
-    broken.stop()
-    expected = np.random.default_rng(1).standard_normal(4)
-    assert [*used, broken.noise.standard_normal()] == expected.tolist()
+    drawn = ahead.Ahead(np.random.default_rng(1), 0)
+    used = [drawn.source("n").standard_normal() for _ in range(20)]
+    assert len(drawn.left) == 28
+    drawn.put_back()
+    expected = np.random.default_rng(1).standard_normal(21).tolist()
+    assert [*used, drawn.noise.standard_normal()] == expected
 
 
 def test_a_parameter_beyond_the_family_is_found_after_many_within():

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from simulator.engine.compiled.compiling import numba_compile, numba_is_installed
-from simulator.engine.interpreted.prepared import Ready
 from simulator.foundations.uninterrupted import uninterrupted
 
 Fill = Callable[[np.random.Generator, int], np.ndarray]
@@ -36,10 +35,10 @@ class Tape:
 
 
 class Ahead:
-    """Answers on database ``b``, from draws made ahead while all mechanisms draw alike.
+    """The noise of a block, drawn ahead while all mechanisms draw alike.
 
     As soon as one draws otherwise, the generator is put where it would stand by then, and makes
-    each draw from there on.
+    each draw from there on. ``rounds`` is the number of rounds of the whole game.
 
     Attributes
     ----------
@@ -48,41 +47,44 @@ class Ahead:
     tape : a generator's methods, which take them.
     """
 
-    __slots__ = ("b", "fill", "left", "noise", "pattern", "rounds", "size", "state", "tape")
+    __slots__ = ("fill", "left", "made", "noise", "pattern", "rounds", "size", "state", "tape")
 
-    def __init__(self, b: int, noise: np.random.Generator, rounds: int) -> None:
-        self.b, self.noise, self.rounds = b, noise, rounds
+    def __init__(self, noise: np.random.Generator, rounds: int) -> None:
+        self.noise, self.rounds = noise, rounds
         self.pattern: str | None = ""
         self.left: list[float] = []
         self.tape: Any = Tape(self.left.pop)
         self.fill: Fill | None = None
         self.state: Any = None
-        self.size = FEWEST // 2
+        self.size = self.made = FEWEST // 2
 
-    def answer(self, ready: Ready) -> Any:
-        """The answer to a challenge whose draws are not on the tape: of another kind, or none left.
+    def source(self, draws: str, most: int = MOST) -> Any:
+        """The tape, or the generator, for an answer of these draws.
 
-        ``rounds`` is the number of rounds of the whole game.
+        ``most`` is how many answers the generator is sure to make before its next other use.
         """
+        if self.left and draws == self.pattern:
+            return self.tape
         if self.pattern == "":
-            self.pattern, self.fill = ready.draws, fill_of(ready.draws, self.rounds)
-        if self.fill is None or ready.draws != self.pattern:
-            self.stop()
-            return ready.sample(ready.terms, self.b, self.noise)
+            self.pattern, self.fill = draws, fill_of(draws, self.rounds)
+        if self.fill is None or draws != self.pattern:
+            self.put_back()
+            self.pattern = None
+            return self.noise
         self.size = min(2 * self.size, MOST)
+        self.made = min(self.size, most)
         self.state = self.noise.bit_generator.state
-        self.left.extend(self.fill(self.noise, self.size)[::-1].tolist())
-        return ready.sample(ready.terms, self.b, self.tape)
+        self.left.extend(self.fill(self.noise, self.made)[::-1].tolist())
+        return self.tape
 
-    def stop(self) -> None:
-        """Draw nothing ahead from here on; the draws that are left have not been made."""
+    def put_back(self) -> None:
+        """Put the generator where it stands before the draws that are left."""
         if self.left:
             assert self.fill is not None
             assert self.pattern
             self.noise.bit_generator.state = self.state
-            self.fill(self.noise, self.size - len(self.left) // len(self.pattern))
+            self.fill(self.noise, self.made - len(self.left) // len(self.pattern))
             self.left.clear()
-        self.pattern = None
 
 
 def fill_of(pattern: str, rounds: int) -> Fill | None:
@@ -90,8 +92,10 @@ def fill_of(pattern: str, rounds: int) -> Fill | None:
     if len({*pattern}) == 1:
         method, each = METHODS[pattern[0]], len(pattern)
         return lambda noise, n: getattr(noise, method)(n * each)
+    if pattern not in ("eu", "ue") or not numba_is_installed():
+        return None
     worth = _compiled.cache_info().currsize > 0 or rounds >= WORTH_COMPILING
-    return _compiled() if pattern == "eu" and worth and numba_is_installed() else None
+    return _compiled(pattern) if worth else None
 
 
 def exponentials_and_uniforms(noise, n):  # type: ignore[no-untyped-def]
@@ -103,8 +107,18 @@ def exponentials_and_uniforms(noise, n):  # type: ignore[no-untyped-def]
     return drawn
 
 
+def uniforms_and_exponentials(noise, n):  # type: ignore[no-untyped-def]
+    """Return ``n`` pairs of a uniform and an exponential draw, made in turn; shape (2 n,)."""
+    drawn = np.empty(2 * n)
+    for i in range(n):
+        drawn[2 * i] = noise.random()
+        drawn[2 * i + 1] = noise.standard_exponential()
+    return drawn
+
+
 @cache
-def _compiled() -> Fill:
-    fill: Fill = numba_compile(exponentials_and_uniforms)
+def _compiled(pattern: str) -> Fill:
+    in_turn = exponentials_and_uniforms if pattern == "eu" else uniforms_and_exponentials
+    fill: Fill = numba_compile(in_turn)
     uninterrupted(lambda: fill(np.random.default_rng(0), 1))
     return fill

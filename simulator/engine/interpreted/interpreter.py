@@ -56,19 +56,26 @@ Draw = Callable[[Ready, Trial, int], Any]
 """``draw(ready, trial, i)`` answers round ``i``."""
 
 
+Plain = tuple[int, Ahead]
+"""Database b, and its noise."""
+
 Observe = Callable[[Pair, int, int, float], None]
 """``observe(pair, i, level, loss)`` is called for every tilted answer, with its signed loss."""
 
 
 def tilted_draw(
-    prepared: Prepared, noise: np.random.Generator, observe: Observe | None = None
+    prepared: Prepared,
+    noise: np.random.Generator,
+    observe: Observe | None = None,
+    ahead: Ahead | None = None,
 ) -> Draw:
-    """Answer from the tilted law, and keep the weight."""
+    """Answer from the tilted law, and keep the weight; ``ahead`` holds the noise drawn ahead."""
     sampling = prepared.specification.sampling
     assert isinstance(sampling, RoundByRound)
     level_of = level_chooser(sampling, prepared.specification.rounds)
     thetas = sampling.levels.tolist()
     guard = len(thetas) - 1 if isinstance(sampling, Guarded) else -1
+    rounds = prepared.specification.rounds
 
     def draw(ready: Ready, trial: Trial, i: int) -> Any:
         level = level_of(i, trial.loss)
@@ -77,7 +84,8 @@ def tilted_draw(
             guarding = ready.laws.get(guard) or prepared.law_of(ready, guard)
             if trial.guards:
                 drawn = guarding
-        answer = drawn.draw(noise)
+        source = noise if ahead is None else ahead.source(drawn.draws, rounds - i)
+        answer = drawn.draw(source)
         loss = ready.loss(ready.terms, answer)
         if loss < inf:  # an infinite loss is drawn untilted: no weight
             trial.log_weight += law.psi - thetas[level] * loss
@@ -116,11 +124,8 @@ def play_keeping(specification: Specification, b: int, block: int, kept: int) ->
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
     needed = s.sampling is not None or kept < s.trials_in(block)
     prepared = Prepared(s, b, losses_needed=needed)
-    draw: Draw | Ahead
-    if s.sampling is None:
-        draw = Ahead(b, noise, s.trials * s.rounds)
-    else:
-        draw = tilted_draw(prepared, noise)
+    ahead = Ahead(noise, s.trials * s.rounds)
+    tilted = None if s.sampling is None else tilted_draw(prepared, noise, ahead=ahead)
     losses = np.empty(s.trials_in(block))
     log_weights = np.empty_like(losses) if s.sampling is not None else None
     trace = np.zeros((3, s.rounds)) if s.trace else None
@@ -130,8 +135,9 @@ def play_keeping(specification: Specification, b: int, block: int, kept: int) ->
         trial = Trial(t < kept, s.trace)
         stood = record(coins) if trial.answers is not None else ()
         if isinstance(s.sampling, Guarded):
+            ahead.put_back()
             trial.guards = noise.random() < s.sampling.share
-        play_trial(prepared, number, coins, draw, trial)
+        play_trial(prepared, number, coins, tilted or (b, ahead), trial)
         losses[t] = -trial.loss if prepared.exchanged else trial.loss
         if log_weights is not None:
             log_weights[t] = trial.log_weight
@@ -156,18 +162,18 @@ def add_path(trace: np.ndarray, path: np.ndarray) -> None:
 
 
 def play_trial(
-    prepared: Prepared, number: int, coins: np.random.Generator, draw: Draw | Ahead, trial: Trial
+    prepared: Prepared, number: int, coins: np.random.Generator, draw: Draw | Plain, trial: Trial
 ) -> None:
     """Play Algorithm 1 once; a Breach names the round and the trial.
 
-    Answers come from the mechanisms, their draws made :class:`Ahead`, or from a ``Draw``.
+    Answers come from a ``Draw``, or from the mechanisms on database b for ``Plain`` play.
     """
     s = prepared.specification
     prepared.begin_trial()
     spent = None if s.filter is None else s.filter.initial
-    tilted = None if isinstance(draw, Ahead) else draw
-    ahead = draw if isinstance(draw, Ahead) else Ahead(0, coins, 0)
-    b, left, tape, pattern = ahead.b, ahead.left, ahead.tape, ahead.pattern
+    by_draw = None if isinstance(draw, tuple) else draw
+    b, ahead = draw if isinstance(draw, tuple) else (0, Ahead(coins, 0))
+    left, tape, pattern, noise = ahead.left, ahead.tape, ahead.pattern, ahead.noise
     handed, i = None, 0
     try:
         adversary = begin(s, coins)
@@ -188,12 +194,13 @@ def play_trial(
             else:
                 if left and ready.draws == pattern:
                     answer = ready.sample(ready.terms, b, tape)
-                elif tilted is not None:
-                    answer = tilted(ready, trial, i)
+                elif by_draw is not None:
+                    answer = by_draw(ready, trial, i)
                 elif pattern is None:
-                    answer = ready.sample(ready.terms, b, ahead.noise)
+                    answer = ready.sample(ready.terms, b, noise)
                 else:
-                    answer, pattern = ahead.answer(ready), ahead.pattern
+                    answer = ready.sample(ready.terms, b, ahead.source(ready.draws))
+                    pattern = ahead.pattern
                 loss = ready.loss(ready.terms, answer)
                 if (
                     type(answer) is float
