@@ -10,6 +10,7 @@ from simulator.mechanisms.additive_noise import (
 from simulator.mechanisms.balls_in_bins import BallsInBins
 from simulator.mechanisms.base import Free, Mechanism, Pair, ScalarMechanism, Scalars
 from simulator.mechanisms.black_box import BlackBox, Raised
+from simulator.mechanisms.divided_step import DividedStep
 from simulator.mechanisms.exponential import Exponential
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.gaussian import Gaussian
@@ -27,8 +28,10 @@ from simulator.mechanisms.random_allocation import RandomAllocation
 from simulator.mechanisms.randomized_response import RandomizedResponse
 from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
 from simulator.mechanisms.sampled import PoissonSubsampled, SampledWithoutReplacement
+from simulator.mechanisms.shuffled_batches import ShuffledBatches
 from simulator.mechanisms.table import Table
 from simulator.mechanisms.two_party import TwoPartyCount
+from simulator.mechanisms.weighted_sample import WeightedSample
 
 __all__ = [
     "AboveThreshold",
@@ -38,6 +41,7 @@ __all__ = [
     "BlackBox",
     "Cells",
     "DiscreteGaussian",
+    "DividedStep",
     "Exponential",
     "FiniteMechanism",
     "Free",
@@ -65,10 +69,12 @@ __all__ = [
     "SampledWithoutReplacement",
     "ScalarMechanism",
     "Scalars",
+    "ShuffledBatches",
     "SmoothSensitivityMedian",
     "Staircase",
     "Table",
     "TruncatedNoise",
     "TwoPartyCount",
+    "WeightedSample",
     "lloyd_centres",
 ]

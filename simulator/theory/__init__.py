@@ -78,6 +78,7 @@ from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_mixture import GaussianMixtureLaw
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.laws.shuffled import shuffled_law
+from simulator.theory.laws.shuffled_batches import shuffled_batches
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
 from simulator.theory.laws.truncated import TruncatedNoiseLaw
 from simulator.theory.pld.distribution import PLD, compose_laws
@@ -157,6 +158,7 @@ __all__ = [
     "rounded_laplace",
     "sampled_with_replacement",
     "shuffled",
+    "shuffled_batches",
     "shuffled_law",
     "staircase",
     "subsampled",
