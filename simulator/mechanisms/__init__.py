@@ -11,6 +11,7 @@ from simulator.mechanisms.balls_in_bins import BallsInBins
 from simulator.mechanisms.base import Free, Mechanism, Pair, ScalarMechanism, Scalars
 from simulator.mechanisms.black_box import BlackBox, Raised
 from simulator.mechanisms.divided_step import DividedStep
+from simulator.mechanisms.drawn_by_weight import DrawnByWeight
 from simulator.mechanisms.exponential import Exponential
 from simulator.mechanisms.finite import FiniteMechanism
 from simulator.mechanisms.gaussian import Gaussian
@@ -31,7 +32,6 @@ from simulator.mechanisms.sampled import PoissonSubsampled, SampledWithoutReplac
 from simulator.mechanisms.shuffled_batches import ShuffledBatches
 from simulator.mechanisms.table import Table
 from simulator.mechanisms.two_party import TwoPartyCount
-from simulator.mechanisms.weighted_sample import WeightedSample
 
 __all__ = [
     "AboveThreshold",
@@ -42,6 +42,7 @@ __all__ = [
     "Cells",
     "DiscreteGaussian",
     "DividedStep",
+    "DrawnByWeight",
     "Exponential",
     "FiniteMechanism",
     "Free",
@@ -75,6 +76,5 @@ __all__ = [
     "Table",
     "TruncatedNoise",
     "TwoPartyCount",
-    "WeightedSample",
     "lloyd_centres",
 ]

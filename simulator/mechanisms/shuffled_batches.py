@@ -75,7 +75,7 @@ class ShuffledBatches(PairMechanism):
     ) -> Pair:
         """The batches on two databases; raises Breach unless they are neighbours."""
         _require_replace_one(relation)
-        return ShuffledPair(self, *_sums(self, database_0, database_1))
+        return BatchesPair(self, *_sums(self, database_0, database_1))
 
 
 def _require_replace_one(relation: Relation) -> None:
@@ -86,7 +86,7 @@ def _require_replace_one(relation: Relation) -> None:
         )
 
 
-class ShuffledPair:
+class BatchesPair:
     """Shuffled batches on two databases.
 
     Attributes

@@ -10,7 +10,7 @@ from scipy import stats
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.queries import clipped_sum
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
-from simulator.mechanisms import DividedStep, Gaussian, ShuffledBatches, WeightedSample
+from simulator.mechanisms import DividedStep, DrawnByWeight, Gaussian, ShuffledBatches
 from simulator.theory import GaussianDP, SubsampledGaussianDP
 
 
@@ -113,7 +113,7 @@ def test_the_loss_of_a_weighted_sample_is_the_ratio_of_densities():
     weight = {"x": 1.0, "a": 6.0}
     first = Database([("x", 0.0)] * 4 + [("a", 0.0)])
     second = first.remove(("a", 0.0)).add(("a", 1.0))
-    kind = WeightedSample(STEP, 3, lambda record: weight[record[0]], 5)
+    kind = DrawnByWeight(STEP, 3, lambda record: weight[record[0]], 5)
     pair = kind.pair(first, second, REPLACE_ONE)
     assert pair.share == pytest.approx(0.6)
     noise = np.random.default_rng(1)
@@ -154,14 +154,14 @@ def test_what_a_shuffle_promises():
         (lambda: DividedStep(STEP, 0.1, 1), InvalidInput, "coordinates"),
         (lambda: DividedStep(STEP, 0.1, 2, "batch"), InvalidInput, "one of public"),
         (lambda: DividedStep(STEP, 1.1, 2), InvalidInput, "rate"),
-        (lambda: WeightedSample(STEP, 7, batch, 6), InvalidInput, "7 draws"),
+        (lambda: DrawnByWeight(STEP, 7, batch, 6), InvalidInput, "7 draws"),
         (
-            lambda: WeightedSample(STEP, 2, lambda r: 1.0, 6).pair(ABSENT, PRESENT),
+            lambda: DrawnByWeight(STEP, 2, lambda r: 1.0, 6).pair(ABSENT, PRESENT),
             NotApplicable,
             "have value 0",
         ),
         (
-            lambda: WeightedSample(STEP, 2, lambda r: 1.0, 6).pair(ABSENT, ABSENT),
+            lambda: DrawnByWeight(STEP, 2, lambda r: 1.0, 6).pair(ABSENT, ABSENT),
             Breach,
             "one of which",
         ),

@@ -23,7 +23,7 @@ from simulator.theory.guarantees.families import SubsampledGaussianDP
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedSample(PairMechanism):
+class DrawnByWeight(PairMechanism):
     """The noisy sum of ``draws`` records, each drawn by weight, with replacement.
 
     Parameters
@@ -78,7 +78,7 @@ class WeightedPair:
 
     __slots__ = ("kind", "log_counts", "share", "values")
 
-    def __init__(self, kind: WeightedSample, share: float, values: tuple[float, float]) -> None:
+    def __init__(self, kind: DrawnByWeight, share: float, values: tuple[float, float]) -> None:
         self.kind, self.share, self.values = kind, share, values
         counts = np.arange(kind.draws + 1)
         self.log_counts: Floats = scipy.stats.binom.logpmf(counts, kind.draws, share)
@@ -103,7 +103,7 @@ class WeightedPair:
 
 @lru_cache(maxsize=16)
 def _drawn(
-    kind: WeightedSample, database_0: Database, database_1: Database
+    kind: DrawnByWeight, database_0: Database, database_1: Database
 ) -> tuple[float, tuple[float, float]]:
     """The share of the differing record in the weights, and its values."""
     moved = count_changes(database_0, database_1)
