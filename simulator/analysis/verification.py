@@ -1,15 +1,17 @@
 """Check bounds against adversaries, in both experiments, at a stated false-alarm probability.
 
 All true bounds pass with probability at least 1 - false_alarm: the error is divided among all
-comparisons of a call (Bonferroni).
+comparisons of a call, and each share among the looks at it (Bonferroni). So an adversary may be
+left as soon as every bound is decided.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from simulator.adversaries.contract import Challenge
@@ -29,6 +31,9 @@ from simulator.theory import BoundOnComposition, Composition, bound, bounds_for
 from simulator.theory.bounds.usual_bounds import BOUNDS
 from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 
+GROWTH = 4
+"""The trials of a look over those of the look before: all play a third more than the last."""
+
 PROMISES = ("upper", "exact")
 """The kinds of bound that measurements can contradict."""
 
@@ -45,7 +50,8 @@ MOST_EXAMINED = 64
 class Check:
     """One claim: this adversary, in this experiment, stays within this bound.
 
-    ``epsilon`` is the tested point with the least slack, ``verdict`` the outcome there.
+    ``epsilon`` is the tested point with the least slack, ``verdict`` the outcome there, after so
+    many ``trials``.
     """
 
     adversary: str
@@ -53,6 +59,13 @@ class Check:
     bound: str
     epsilon: float
     verdict: BoundVerdict
+    _: KW_ONLY
+    trials: int
+
+    @property
+    def decided(self) -> bool:
+        """Whether more trials are not needed; no sample confirms a bound of 0."""
+        return self.verdict.outcome != "undecided" or self.verdict.bound == 0.0
 
     @property
     def violated(self) -> bool:
@@ -117,12 +130,17 @@ def verify(
 ) -> list[Check]:
     """Play every adversary and test every bound on its measured hockey-stick divergence.
 
+    An adversary is looked at after more and more trials (:func:`looks`), and left when each of its
+    claims is decided: violated, or the interval is within the bound. A bound of 0, which no
+    sample confirms, does not keep it; a violation at any look counts.
+
     The measurements use the likelihoods that the mechanisms declare, so these are tested too, for
     the first MOST_EXAMINED mechanisms of each kind that an adversary plays
     (:func:`simulator.analysis.declared.examine`).
 
     Parameters
     ----------
+    trials : at most so many of each experiment.
     adversaries : by name, or the text of one; each must keep to ``family``. Either may be a text,
         as for ``simulate``.
     false_alarm : the largest probability that any true bound is reported as violated, and the
@@ -149,27 +167,15 @@ def verify(
     met: dict[Any, Challenge] = {}
     for name, adversary in in_stages(list(adversaries.items()), "adversaries"):
         try:
-            specification = Specification(
-                *game_of(adversary, family, rounds),
-                rounds,
-                trials,
-                seed,
-                relation=relation,
-                trust=False,
-            )
-            result = Result.of(run(specification, (0, 1), jobs, progress=progress))
+            game = Specification(
+                *game_of(adversary, family, rounds), rounds, trials, seed,
+                relation=relation, trust=False,
+            )  # fmt: skip
+            found, result = decided(name, game, probes, each, jobs=jobs, progress=progress)
         except DpcomposeError as error:
             raise type(error)(f"{name}: {error}") from error
         for experiment in (0, 1):
-            losses = result.known(experiment)
-            found = [
-                Check(
-                    name, experiment, bound.name, epsilon,
-                    violation(losses, epsilon, delta, experiment=experiment, false_alarm=each),
-                )
-                for bound, epsilon, delta in probes
-            ]  # fmt: skip
-            checks.extend(least_slack(found))
+            checks += least_slack([check for check in found if check.experiment == experiment])
         kinds: Counter[type] = Counter()
         for challenge in result.challenges:
             kind, key = type(challenge.mechanism), key_of(challenge.mechanism)
@@ -178,6 +184,56 @@ def verify(
                 met[key] = challenge
     require_declared(met.values(), relation, seed, draws=EXAMINED, false_alarm=false_alarm)
     return checks
+
+
+Probe = tuple[BoundOnComposition, float, float]
+"""A bound, an epsilon, and the delta that it grants there."""
+
+
+def decided(
+    name: str,
+    game: Specification,
+    probes: Sequence[Probe],
+    false_alarm: float,
+    *,
+    jobs: int | None,
+    progress: bool | None,
+) -> tuple[list[Check], Result]:
+    """Test each probe in both experiments until all are decided; return also the last sample.
+
+    ``false_alarm`` is of each comparison; its looks share it equally. A claim keeps the verdict of
+    the look that decided it.
+    """
+    found: dict[tuple[int, int], Check] = {}
+    planned = looks(game.trials, [delta for _, _, delta in probes], false_alarm)
+    for trials in planned:
+        result = Result.of(run(replace(game, trials=trials), (0, 1), jobs, progress=progress))
+        for b, place in itertools.product((0, 1), range(len(probes))):
+            if (b, place) not in found or not found[b, place].decided:
+                bound, epsilon, delta = probes[place]
+                verdict = violation(
+                    result.known(b), epsilon, delta,
+                    experiment=b, false_alarm=false_alarm / len(planned),
+                )  # fmt: skip
+                found[b, place] = Check(name, b, bound.name, epsilon, verdict, trials=trials)
+        if all(check.decided for check in found.values()):
+            break
+    return list(found.values()), result
+
+
+def looks(trials: int, deltas: Sequence[float], false_alarm: float) -> list[int]:
+    """The trials of each look, fixed in advance; the last look has ``trials``.
+
+    No look before the one at which the smallest positive delta can be confirmed by trials
+    without a hit, some ln(1/false_alarm)/delta of them, nor after a quarter of the trials.
+    """
+    least = min((delta for delta in deltas if delta > 0.0), default=0.0)
+    due = math.inf if least == 0.0 else math.ceil(1.25 * math.log(8.0 / false_alarm) / least)
+    found = []
+    while due <= trials / GROWTH:
+        found.append(int(due))
+        due *= GROWTH
+    return [*found, trials]
 
 
 def probed(bound: BoundOnComposition) -> list[tuple[float, float]]:

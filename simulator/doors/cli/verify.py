@@ -84,7 +84,8 @@ def verify(
     A claim is that in one experiment the hockey-stick divergence delta(epsilon) of an adversary
     is within a bound. It is VIOLATED if the lower end of the interval exceeds the bound; the
     probability that any true claim is called so is at most --false-alarm. It holds if the interval
-    lies within the bound. Otherwise it is not violated, and more trials may decide. A mechanism
+    lies within the bound. Otherwise it is not violated, and more trials may decide. An adversary
+    whose claims are all decided after a part of --trials is left there. A mechanism
     that loses more in a round than it promises ends the check with its name and exit code 1.
 
     For each adversary and experiment the table has the claim with the least slack (the bound over
@@ -126,7 +127,7 @@ def verify(
         )
     else:
         print_table(
-            f"{family}, {count_of(rounds, 'round')}, {count_of(trials, 'trial')} per experiment; a "
+            f"{family}, {count_of(rounds, 'round')}, {played(checks, trials)} per experiment; a "
             f"true bound is called violated with probability at most {false_alarm:g}",
             ("claim", "bound", "epsilon", "bound delta", "measured delta", "slack", "verdict"),
             [row(check) for check in (checks if every else closest(checks))],
@@ -148,7 +149,16 @@ def plain(check: Check) -> dict[str, Any]:
         "measured": {"value": verdict.value, "lower": verdict.lower, "upper": verdict.upper},
         "slack": verdict.slack,
         "verdict": str(verdict.outcome),
+        "trials": check.trials,
     }
+
+
+def played(checks: Sequence[Check], trials: int) -> str:
+    """How many trials an adversary has, in words."""
+    least = min(check.trials for check in checks)
+    return (
+        count_of(trials, "trial") if least == trials else f"{least} to {count_of(trials, 'trial')}"
+    )
 
 
 def row(check: Check) -> tuple[str, ...]:

@@ -231,6 +231,7 @@ def test_an_honest_file_exits_0(dpcompose, adversary_file):
 
 
 KEYS = ["adversary", "experiment", "bound", "epsilon", "delta", "measured", "slack", "verdict"]
+KEYS += ["trials"]
 
 
 def test_the_json_has_every_claim(dpcompose):
