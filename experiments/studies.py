@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from experiments.play import columns
 from simulator.study import Point, Quantity, Study, collect, grid
@@ -11,13 +12,35 @@ from simulator.theory.bounds.comparison import TRUTH
 from simulator.theory.bounds.registry import all_bounds
 
 
-def curve(points: Iterable[Point], along: str = "at") -> dict[str, list[float]]:
-    """The values and the ends of points of a study as columns, and where they are, ascending.
+def played(specification: Mapping[str, Any], quantities: Sequence[str], **others: Any) -> Study:
+    """The quantities of every adversary in ``trials``, each with its number of trials."""
+    s = specification
+    return Study.of(
+        point
+        for name, trials in s["trials"].items()
+        for point in collect(
+            grid(name, s["family"], s["rounds"], quantities, seed=s["seed"], **others),
+            trials=trials, confidence=s["confidence"],
+        )
+    )  # fmt: skip
 
-    ``along`` is "rounds", or "at" for the epsilon or delta that the quantity is a function of.
+
+class Curve(NamedTuple):
+    """Values with their intervals at ascending places, as the plots take them."""
+
+    at: list[float]
+    value: list[float]
+    lower: list[float]
+    upper: list[float]
+
+
+def curve(points: Iterable[Point], along: str = "at") -> Curve:
+    """The values of points of a study, ascending in ``along``.
+
+    That is "rounds", or "at" for the epsilon or delta that the quantity is a function of.
     """
     listed = sorted(points, key=lambda point: float(getattr(point, along)))
-    return {along: [getattr(point, along) for point in listed]} | columns(listed)
+    return Curve([float(getattr(point, along)) for point in listed], **columns(listed))
 
 
 def curves_of_bounds(study: Study, along: str = "at") -> dict[str, list[float]]:
@@ -26,7 +49,7 @@ def curves_of_bounds(study: Study, along: str = "at") -> dict[str, list[float]]:
     for point in study:
         if name := Quantity.parse(point.quantity).name:
             named.setdefault(name, []).append(point)
-    return {name: curve(points, along)["value"] for name, points in named.items()}
+    return {name: curve(points, along).value for name, points in named.items()}
 
 
 def bounds_and_laplace(epsilon: float, rounds: Iterable[int], deltas: Iterable[float]) -> Study:

@@ -11,7 +11,9 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from experiments.stages import RESULTS, data_path, write_texts
+from experiments.figures.worst_exponential import gaps_of
+from experiments.stages import RESULTS, data_path, table_path, write_texts
+from simulator.study import Study
 
 FOLDER = "worst"
 OTHER_MENU = {"unit": 0.007, "broken": 0.0549, "sound": 0.0545, "delta": 1.0302e-6}
@@ -48,18 +50,12 @@ below remake the data."""
 
 
 def _exponential(results: Path) -> str:
-    data = data_of("worst_exponential", results)
-    rows = [
-        (curve["delta"], curve["width"], point)
-        for curve in data["data"]["curves"]
-        for point in curve["points"]
-    ]
-    delta, width, best = max(rows, key=lambda row: row[2]["lower"] / row[2]["fixed"])
-    gap = 100 * (best["lower"] / best["fixed"] - 1)
-    longest = max(row[2]["rounds"] for row in rows)
-    last = [row for row in rows if row[2]["rounds"] == longest]
-    gaps = sorted(100 * (row[2]["lower"] / row[2]["fixed"] - 1) for row in last)
-    pairs = max(row[2]["dominating"] / row[2]["upper"] for row in last)
+    found = gaps_of(Study.load(table_path("worst_exponential", results)))
+    best = max(found, key=lambda gap: gap.percent(gap.lower))
+    longest = max(gap.rounds for gap in found)
+    last = [gap for gap in found if gap.rounds == longest]
+    gaps = sorted(gap.percent(gap.lower) for gap in last)
+    pairs = max(gap.dominating / gap.upper for gap in last)
     return f"""## What adaptivity is worth against the exponential mechanism
 
 ![The gap by rounds](../figures/worst_exponential.png)
@@ -67,8 +63,8 @@ def _exponential(results: Path) -> str:
 Dong, Durfee and Rogers (2020) show that an adversary who picks the inner parameter t of the
 exponential mechanism round by round beats every choice fixed in advance, for two rounds. By how
 much for many rounds? At the ε where the best fixed choice has a given δ, the best adaptive one
-has at most {gap:.1f}% more in the range that was searched (ε₀ = {width:g} a round,
-{best["rounds"]} rounds, δ = {delta:g}). With {longest} rounds the gaps lie between
+has at most {best.percent(best.lower):.1f}% more in the range that was searched (ε₀ = {best.width:g}
+a round, {best.rounds} rounds, δ = {best.delta:g}). With {longest} rounds the gaps lie between
 {gaps[0]:.1f}% and {gaps[-1]:.1f}%. The family's dominating pair, composed, is above the truth by a
 factor of up to {pairs:.3g}: most of the loss comes from one pair that stands for all of them, not
 from adaptivity.

@@ -9,9 +9,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments.drawing.titles import game_with_bands
-from experiments.play import columns, label_of, played
-from simulator.analysis.plots import Band, DivergenceCurve, legend, paper_figure, plot_divergence
-from simulator.theory import Composition, bound, parse_guarantee
+from experiments.play import label_of
+from experiments.studies import curve, curves_of_bounds, played
+from simulator.analysis.plots import DivergenceCurve, legend, paper_figure, plot_divergence
+from simulator.study import Study, collect, grid
+from simulator.theory import parse_guarantee
 
 TITLE = "hockey-stick divergence of six adversaries, with 95% intervals, against the bounds"
 
@@ -33,20 +35,15 @@ SPECIFICATION: dict[str, Any] = {
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Play the adversaries and estimate delta(epsilon) at each epsilon."""
-    family = parse_guarantee(specification["family"])
-    largest = 1.05 * specification["rounds"] * family.pure_epsilon
-    epsilons = np.arange(0.0, largest, largest / 42)
-    measured: dict[str, Any] = {}
-    for name, result in played(specification):
-        measured[name] = {}
-        for b in (0, 1):
-            estimates = (result.delta(e, b, specification["confidence"]) for e in epsilons)
-            measured[name][str(b)] = columns(estimates)
-    fine = np.linspace(0.0, largest, 421)
-    rounds = Composition.repeat(family, specification["rounds"])
-    promised = {name: bound(name).on(rounds).delta(fine).value for name in specification["bounds"]}
-    return {"epsilons": epsilons, "measured": measured, "bound_epsilons": fine, "bounds": promised}
+    """delta(epsilon) of each adversary at 43 epsilons, epsilon(delta) of bounds at 41 deltas."""
+    s, family = specification, parse_guarantee(specification["family"])
+    largest = 1.05 * s["rounds"] * family.pure_epsilon
+    epsilons = np.arange(0.0, largest, largest / 42).tolist()
+    deltas = (1.0 / (1.0 + 10.0 ** np.linspace(-2.0, 8.0, 41))).tolist()  # from 0.99 down
+    measured = played(s, [f"delta(epsilon={epsilon!r})" for epsilon in epsilons])
+    promised = [f"bound:{name} epsilon(delta={d!r})" for name in s["bounds"] for d in deltas]
+    tasks = grid(None, family, s["rounds"], promised)
+    return {"study": Study.merge(measured, Study.of(collect(tasks, jobs=1)))}
 
 
 LABELS = {
@@ -59,19 +56,22 @@ LABELS = {
 
 def draw(data: Mapping[str, Any]) -> Figure:
     """One panel a direction, on one scale."""
-    curves = {
-        LABELS[name]: DivergenceCurve(data["bound_epsilons"], values)
-        for name, values in data["bounds"].items()
+    study, game = data["study"], data["specification"]
+    deltas = sorted({point.at for point in study.filter(adversary="")})
+    bounds = {
+        LABELS[name]: DivergenceCurve([0.0, *epsilons[::-1]], [1.0, *deltas[::-1]])
+        for name, epsilons in curves_of_bounds(study).items()
     }
     with paper_figure(2, height=3.4) as (figure, panels):
         for experiment, axes in enumerate(panels):
             bands = {
-                label_of(name): Band(**found[str(experiment)])
-                for name, found in data["measured"].items()
+                label_of(name): curve(study.filter(adversary=name, experiment=experiment))
+                for name in game["trials"]
             }
-            plot_divergence(axes, data["epsilons"], bands, curves, floor=1e-7)
+            at = next(iter(bands.values())).at
+            plot_divergence(axes, at, bands, bounds, floor=1e-7)
         panels[0].set_title("views of experiment 0 from those of 1")
         panels[1].set_title("views of experiment 1 from those of 0")
-        figure.suptitle(game_with_bands(data["specification"], "pointwise"), fontsize="medium")
+        figure.suptitle(game_with_bands(game, "pointwise"), fontsize="medium")
         legend(figure, columns=3)
     return figure

@@ -9,13 +9,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments.drawing.titles import each_of
+from experiments.studies import curve, curves_of_bounds
 from simulator import PureDP
-from simulator.adversaries import make
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import measured, promised
-from simulator.analysis.rare import estimate_rare
-from simulator.theory import Composition, bounds_for
+from simulator.study import Study, collect, grid
 
 TITLE = "Bob's ten thousand databases over twenty decades: tilted estimates on the exact curve"
 
@@ -34,50 +33,35 @@ SHOWN = ("advanced", "advanced-tight-mean", "zcdp-canonne-kamath-steinke", EXACT
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Evaluate the bounds along the decades; estimate by tilted play at a few epsilons."""
-    family, rounds = PureDP(specification["per_round"]), specification["databases"]
-    deltas = np.logspace(-0.5, -specification["decades"], specification["points"])
-    bounds = {
-        bound.name: bound.epsilon(deltas).value
-        for bound in bounds_for(Composition.repeat(family, rounds))
-        if bound.name in SHOWN
-    }
-    bob = make("fixed-worst-case", family, rounds)
-    points = []
-    for epsilon in specification["measured_at"]:
-        event = estimate_rare(
-            bob, family, rounds, specification["trials"],
-            epsilon=epsilon, method="tilted", seed=specification["seed"],
-        )  # fmt: skip
-        points.append(
-            {
-                "epsilon": epsilon,
-                "theta": event.theta,
-                "value": event.delta.value,
-                "lower": event.delta.lower,
-                "upper": event.delta.upper,
-                "method": event.delta.method,
-            }
-        )
-    return {"deltas": deltas, "bounds": bounds, "points": points}
+    """The bounds along the decades; tilted play at a few epsilons."""
+    s, family = specification, PureDP(specification["per_round"])
+    deltas = np.logspace(-0.5, -s["decades"], s["points"]).tolist()
+    promised = [f"bound:{name} epsilon(delta={d!r})" for name in SHOWN for d in deltas]
+    wanted = [f"rare:tilted delta(epsilon={epsilon})" for epsilon in s["measured_at"]]
+    bob = grid(
+        "fixed-worst-case", family, s["databases"], [*promised, *wanted],
+        seed=s["seed"], experiments=[0],
+    )  # fmt: skip
+    return {"study": Study.of(collect(bob, trials=s["trials"], jobs=1))}
 
 
 def draw(data: Mapping[str, Any]) -> Figure:
     """The curves, and the estimates with their intervals."""
-    points = data["points"]
-    values = np.array([point["value"] for point in points])
-    spread = np.abs([[point[end] for point in points] for end in ("lower", "upper")] - values)
-    game = data["specification"]
+    study, game = data["study"], data["specification"]
+    bounds = curves_of_bounds(study.filter(lambda point: point.trials == 0))
+    deltas = sorted({point.at for point in study.filter(trials=0)})
+    found = curve(study.filter(lambda point: point.trials > 0))
+    spread = np.abs(np.array([found.lower, found.upper]) - found.value)
     with paper_figure(1, width=5.0, height=3.6) as (figure, axes):
         for index, name in enumerate(SHOWN):
-            axes.plot(data["bounds"][name], data["deltas"], label=label(name), **promised(index))
+            axes.plot(bounds[name], deltas, label=label(name), **promised(index))
         style = measured(0) | {"linestyle": "none"}
         axes.errorbar(
-            [point["epsilon"] for point in points], values, spread,
+            found.at, found.value, spread,
             capsize=2.0, label="tilted play, 95% intervals", **style,
         )  # fmt: skip
         axes.set(yscale="log", ylim=(10.0 ** -game["decades"], 1.0))
-        axes.set_xlim(0.0, 1.12 * max(data["bounds"]["advanced"]))
+        axes.set_xlim(0.0, 1.12 * max(bounds["advanced"]))
         axes.set(xlabel=r"$\varepsilon$", ylabel=r"$\delta(\varepsilon)$")
         figure.suptitle(each_of(game["per_round"], game["databases"]), fontsize="medium")
         legend(figure, columns=2)

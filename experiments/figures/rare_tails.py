@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from experiments.drawing.titles import each_of
-from experiments.play import columns, label_of
-from simulator.adversaries import make
+from experiments.play import label_of
+from experiments.studies import curve
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.style import measured, promised
-from simulator.analysis.rare.covering import cover_delta
-from simulator.analysis.result import Result
-from simulator.engine.block import covering_engine
-from simulator.engine.enumerated.moments import Moments
-from simulator.engine.specification import Specification
-from simulator.runner.play import run
+from simulator.study import Study, Task, collect
 from simulator.theory import azuma_tail, parse_guarantee
-from simulator.theory.pld.response_atoms import repeated_atoms
 
 TITLE = "tails of adaptive adversaries down to 1e-15, by measures that cover every path"
 
@@ -31,81 +23,60 @@ SPECIFICATION: dict[str, Any] = {
     "rounds": 100,
     "seed": 15,
     "trials": 100_000,
-    "adversaries": {
-        "fixed-worst-case": [1e-3, 1e-6, 1e-10, 1e-15],
-        "press-when-ahead": [1e-3, 1e-6, 1e-10, 1e-15],
-        "mechanism-switcher": [1e-3, 1e-6, 1e-10, 1e-15],
-        "feign-retreat": [1e-3, 1e-6, 1e-10, 1e-15],
-        "double-when-behind": [1e-3, 1e-6, 1e-10, 1e-15],
+    "largest": {
+        "fixed-worst-case": 17.6,
+        "press-when-ahead": 9.3,
+        "mechanism-switcher": 16.7,
+        "feign-retreat": 16.3,
+        "double-when-behind": 0.986,
     },
-    "points": 27,
+    "points": 26,
 }
+
+EXACT = "fixed-worst-case"
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Cover each adversary for every delta; estimate each threshold from the sample made for it."""
-    family = parse_guarantee(specification["family"])
-    tails = {
-        name: tail_of(
-            Specification(
-                make(name, family, specification["rounds"]), family, specification["rounds"],
-                specification["trials"], specification["seed"],
-            ),
-            aims, specification["points"],
-        )
-        for name, aims in specification["adversaries"].items()
-    }  # fmt: skip
-    epsilon, rounds = family.pure_epsilon, specification["rounds"]
-    thresholds = np.arange(0.5, 2.0 * rounds) * (epsilon / 2.0)
-    atoms = repeated_atoms(epsilon, rounds)
-    drift = rounds * epsilon * math.tanh(epsilon / 2.0)
+    """Each adversary's tail under the measures that cover its paths; one tail by recursion, too."""
+    s, family = specification, parse_guarantee(specification["family"])
+    epsilon, rounds = family.pure_epsilon, s["rounds"]
+    measured = {
+        name: [f"rare:covering tail(epsilon={t!r})" for t in places(largest, s["points"])]
+        for name, largest in s["largest"].items()
+    }
+    steps = (np.arange(0.5, 2.0 * rounds) * (epsilon / 2.0)).tolist()
+    measured.setdefault(EXACT, []).extend(f"exact tail(epsilon={t!r})" for t in steps)
+    tasks = [
+        Task(name, family, rounds, quantities, seed=s["seed"], experiments=[0])
+        for name, quantities in measured.items()
+    ]
+    drift, squares = rounds * epsilon * np.tanh(epsilon / 2.0), rounds * (2 * epsilon) ** 2
     return {
-        "thresholds": thresholds,
-        "azuma": [azuma_tail(t - drift, rounds * (2 * epsilon) ** 2) for t in thresholds],
-        "exact": [atoms.tail(float(t)) for t in thresholds],
-        "tails": tails,
+        "study": Study.of(collect(tasks, trials=s["trials"], jobs=1)),
+        "azuma": [azuma_tail(t - drift, squares) for t in steps],
     }
 
 
-def tail_of(s: Specification, aims: list[float], points: int) -> dict[str, list[float]]:
-    """Thresholds, values and intervals of one adversary's tail in experiment 0.
-
-    A sample serves the thresholds nearest to the loss that is typical under its measure.
-    """
-    moments = covering_engine(s, 0).moments
-    measures = [cover_delta(s, 0, delta) for delta in aims]
-    typical = np.array([mean_loss(moments, measure.theta) for measure in measures])
-    results = [
-        Result.of(run(replace(s, sampling=one), (0,), None, None, False)) for one in measures
-    ]
-    thresholds = np.linspace(0.0, 1.06 * typical[-1], points)[1:].tolist()
-    nearest = [results[int(np.abs(typical - threshold).argmin())] for threshold in thresholds]
-    estimates = (result.tail(threshold) for result, threshold in zip(nearest, thresholds))
-    return {"threshold": thresholds} | columns(estimates)
-
-
-def mean_loss(moments: Moments, theta: float, step: float = 1e-4) -> float:
-    """The mean of the loss under the measure of theta: the slope of ln E e^{theta L}."""
-    rise = moments.log_moment(theta + step) - moments.log_moment(theta - step)
-    return rise / (2.0 * step)
+def places(largest: float, points: int) -> list[float]:
+    """Thresholds up to the largest, evenly."""
+    return (np.arange(1, points + 1) * (largest / points)).tolist()
 
 
 def draw(data: Mapping[str, Any]) -> Figure:
     """One panel, sixteen decades."""
-    game = data["specification"]
+    game, study = data["specification"], data["study"]
+    tails = study.filter(lambda point: point.quantity.startswith("rare"))
+    exact = curve(study.filter(lambda point: point.quantity.startswith("exact")))
     epsilon = parse_guarantee(game["family"]).pure_epsilon
     with paper_figure(1, width=5.4, height=3.8) as (figure, axes):
-        axes.plot(data["thresholds"], data["azuma"], label="Azuma, tight drift", **promised(1))
-        axes.plot(
-            data["thresholds"], data["exact"], label="randomized response, exact", **promised(0)
-        )
-        for index, (name, tail) in enumerate(data["tails"].items()):
-            values = np.array(tail["value"])
-            spread = np.abs(np.array([tail["lower"], tail["upper"]]) - values)
+        axes.plot(exact.at, data["azuma"], label="Azuma, tight drift", **promised(1))
+        axes.plot(exact.at, exact.value, label="randomized response, exact", **promised(0))
+        for index, name in enumerate(game["largest"]):
+            tail = curve(tails.filter(adversary=name))
+            spread = np.abs(np.array([tail.lower, tail.upper]) - tail.value)
             axes.errorbar(
-                tail["threshold"], values, spread, capsize=1.5, label=label_of(name),
-                **measured(index),
-            )  # fmt: skip
+                tail.at, tail.value, spread, capsize=1.5, label=label_of(name), **measured(index)
+            )
         axes.axhspan(1e-16, 3e-6, color="0.95", zorder=0)
         axes.text(0.99, 1.2e-6, "beyond a million plain trials", ha="right", va="top",
                   transform=axes.get_yaxis_transform(), fontsize="small", color="0.4")  # fmt: skip

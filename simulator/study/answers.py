@@ -19,6 +19,7 @@ from simulator.runner.play import run
 from simulator.runner.store import RunStore
 from simulator.runner.worker import Player, Received
 from simulator.study.quantities import Quantity
+from simulator.study.stopping import NARROW
 from simulator.theory.bounds.comparison import Row
 from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account
@@ -36,12 +37,14 @@ class Look:
     player : the game with the trials of this look, in a form that reaches a worker.
     wanted : quantities and experiments.
     error, sure : the probabilities that an interval, and that its wider ends, may miss.
+    width : the relative width at which a search for the worst adversary ends.
     """
 
     player: Player | Received
     wanted: tuple[tuple[Quantity, int], ...]
     error: float
     sure: float
+    width: float = NARROW
 
     @property
     def game(self) -> Specification:
@@ -180,7 +183,7 @@ def _worst(look: Look, quantity: Quantity, experiment: int) -> list[Answer]:
         raise InvalidInput("the worst adversary is searched at an epsilon: delta(epsilon=)")
     found = worst_case(
         parse_family(str(s.family)), epsilon=quantity.at, rounds=s.rounds, filter=s.filter,
-        experiment=experiment, relation=s.relation,
+        experiment=experiment, relation=s.relation, tolerance=look.width,
     )  # fmt: skip
     return [_certified(quantity, experiment, found.delta, "search")]
 

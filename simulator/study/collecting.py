@@ -21,7 +21,7 @@ from simulator.runner.worker import Player
 from simulator.study.answers import Answer, Findings, Look, answered, answers_of, failed
 from simulator.study.points import Point
 from simulator.study.quantities import Quantity
-from simulator.study.stopping import SURE, StoppingRule
+from simulator.study.stopping import NARROW, SURE, StoppingRule
 from simulator.study.storing import StudyFile
 from simulator.study.tasks import Task
 from simulator.study.watching import Watch, Watched
@@ -90,6 +90,7 @@ class UnderWay:
             self.wanted(),
             error=self.rule.error_at(self.look, 1.0 - self.rule.confidence),
             sure=self.rule.error_at(self.look, SURE),
+            width=self.rule.width or NARROW,
         )
 
     def take(self, answers: Findings) -> list[Point]:

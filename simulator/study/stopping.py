@@ -11,6 +11,8 @@ FIRST_TRIALS = 1000
 """The trials at the first look; each further look has twice as many."""
 SURE = 1e-6
 """The probability that the wide ends of a point miss, kept to compare studies."""
+NARROW = 1e-3
+"""The relative width of a search for the worst adversary where none is wanted."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,8 @@ class StoppingRule:
     Attributes
     ----------
     trials : at most so many of each experiment.
-    width : the relative width (upper - lower)/upper at which an interval is narrow enough.
+    width : the relative width (upper - lower)/upper at which an interval is narrow enough, and a
+        search for the worst adversary ends.
     hits : the number of trials that contribute to the estimate.
     confidence : of each interval.
     """

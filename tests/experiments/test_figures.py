@@ -71,6 +71,13 @@ SMALLER = {
         "unit": 0.05,
     },
     "worst_policy": {"unit": 0.05},
+    "rare_bob": {"databases": 30, "trials": 500, "measured_at": [0.01], "decades": 3, "points": 3},
+    "rare_tails": {
+        "rounds": 10,
+        "trials": 500,
+        "largest": {"fixed-worst-case": 1.0},
+        "points": 2,
+    },
     "subsampling": {"smallest": 0.05, "points": 3, "rounds": [1, 5]},
     "shuffling": {
         "largest": 100,
@@ -149,6 +156,21 @@ def test_drift_of_randomized_response_is_inside_its_band():
     half = loss_along_rounds.half_width({"family": "pure:1", "confidence": 0.9, "rounds": 5}, 100)
     # Hoeffding for a mean of 100 in [-1, 1]: 2 exp(-100 h^2 / 2) is the error of each round
     assert 2.0 * math.exp(-50.0 * half**2) == pytest.approx(0.02)
+
+
+def test_tails_far_below_counting_hold_the_binomial():
+    """26 intervals of 95%, each of its own sample: fewer than 20 hold with probability 3e-4."""
+    found = table("rare_tails").filter(adversary="fixed-worst-case")
+    assert min(point.value for point in found) < 1e-15
+    law = binom(100, 1.0 / (1.0 + math.exp(-0.2)))
+    held = 0
+    for point in found:
+        exact = law.sf(math.floor((point.at / 0.2 + 100) / 2.0))
+        if point.quantity.startswith("exact"):
+            assert point.value == pytest.approx(exact, rel=1e-8)
+        else:
+            held += point.lower <= exact <= point.upper
+    assert held >= 20
 
 
 def test_a_pure_guarantee_allows_its_two_line_trade_off():

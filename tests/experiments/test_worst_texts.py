@@ -7,6 +7,9 @@ import json
 import pytest
 
 from experiments import stages, worst_texts
+from experiments.figures import worst_exponential
+from experiments.figures.worst_exponential import gaps_of
+from simulator.study import Study
 from simulator.theory.pld.response_atoms import mixed_atoms
 from simulator.worst import Game, entries
 from simulator.worst.game_graph import budget_graph
@@ -49,10 +52,11 @@ def test_one_mechanism_alone_never_passes_the_natural_filters_promise():
 
 
 def test_an_adaptive_choice_is_never_below_a_fixed_one_nor_above_the_dominating_pair():
-    for curve in committed("worst_exponential")["curves"]:
-        for point in curve["points"]:
-            assert point["fixed"] <= point["upper"] <= point["dominating"] * (1 + 1e-6)
-            assert point["lower"] <= point["upper"] <= point["lower"] * 1.02
+    gaps = gaps_of(Study.load(stages.table_path("worst_exponential")))
+    assert {gap.delta for gap in gaps} == set(worst_exponential.SPECIFICATION["deltas"])
+    for gap in gaps:
+        assert gap.fixed <= gap.upper <= gap.dominating * (1 + 1e-6)
+        assert gap.lower <= gap.upper <= gap.lower * 1.02
 
 
 def test_no_filter_that_is_proved_is_found_broken():
