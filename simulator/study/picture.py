@@ -88,7 +88,8 @@ def picture(
     chosen = [point for point in points if matches(point, y)]
     kind = Quantity.parse(chosen[0].quantity).kind if chosen else y
     drawn = [p for p in chosen if not p.quantity.startswith("bound") and math.isfinite(p.lower)]
-    if not drawn:
+    promises = [p for p in chosen if p.quantity.startswith("bound:")] if bounds else []
+    if not (drawn or promises):
         known = sorted({p.quantity for p in points if not p.quantity.startswith("bound")})
         raise InvalidInput(f"the study has no {y!r} to draw; it has {', '.join(known)}")
     with paper_figure() as (figure, axes):
@@ -100,11 +101,11 @@ def picture(
             if fit and x == "rounds" and (found := growth(series)) is not None:
                 text += f": {found}"
             draw_series(axes, series, x, index, text)
-        if bounds:
-            draw_bounds(axes, [p for p in chosen if p.quantity.startswith("bound:")], x)
+        draw_bounds(axes, promises, x)
+        shown = drawn or promises
         axes.set(xlabel=_NAMES.get(axis_name(x, kind), axis_name(x, kind)), ylabel=_NAMES[kind])
-        scales(axes, drawn, x, kind)
-        axes.set_title(common(drawn, x, hue) if title is None else title, fontsize="small")
+        scales(axes, shown, x, kind)
+        axes.set_title(common(shown, x, hue) if title is None else title, fontsize="small")
         long = max(len(text) for text in axes.get_legend_handles_labels()[1]) > LONG_NAME
         legend(figure, columns=1 if long else 2)
         lines = len(axes.get_legend_handles_labels()[1]) / (1 if long else 2)
@@ -207,6 +208,8 @@ def common(points: Sequence[Point], x: str, hue: str) -> str:
     """What all points have in common, as a title."""
     names = ("adversary", "family", "rounds", "filter", "experiment")
     same = [each for each in names if each not in (x, hue) and not differs(points, each)]
+    if all(point.quantity.startswith("bound") for point in points):
+        same = [each for each in same if each != "experiment"]  # a bound is of both
     texts = [
         worded(each, field_of(points[0], each)) for each in same if field_of(points[0], each) != ""
     ]

@@ -204,5 +204,8 @@ def test_a_picture_has_a_series_per_group_and_the_tightest_bounds():
     assert "experiment 0" in names[0]
     assert "k^{0.50}" in names[0]
     assert not any("Mironov" in name for name in names)
+    alone = Study(tuple(loose)).plot().axes[0]
+    assert len(alone.get_legend_handles_labels()[1]) == 4
+    assert (alone.get_title(), alone.get_xscale()) == ("pure:0.2", "log")
     with pytest.raises(InvalidInput, match="no 'tail' to draw; it has epsilon"):
         Study(tuple(points)).plot(y="tail")
