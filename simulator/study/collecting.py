@@ -195,7 +195,8 @@ def collect(
     ----------
     tasks : each identity once.
     out : a .csv file to which every point is appended; at the end it has one line per quantity,
-        in the order of the tasks. The same call resumes an interrupted one, to the same numbers.
+        in the order of the tasks, after the lines of other tasks. The same call resumes an
+        interrupted one, to the same numbers.
     trials, width, hits, confidence : see :class:`StoppingRule`.
     at_most : seconds after which no look is begun; a look that would take longer is left out.
     jobs : workers; by default one per core. ``joblib.parallel_config`` may name a cluster.
@@ -220,12 +221,27 @@ def collect(
                 experiments=(*first.experiments, *task.experiments),
             )
         given[task.id] = UnderWay(task, rule, version)
+    _require_names([each.task for each in given.values()])
     if not given:
         raise InvalidInput("a study needs a task")
     listed = list(given.values())
     watched = Watched(watch, workers(jobs, sum(task.rounds for task in listed)), until)
     study = _Study(listed, out, jobs, watched, notice or (lambda line: None))
     return study.points()
+
+
+def _require_names(tasks: Iterable[Task]) -> None:
+    # Two adversaries of one name are two lines that no reader, figure or comparison tells apart.
+    named: dict[tuple[object, ...], str] = {}
+    for task in tasks:
+        game = task.game
+        values = (game.family, game.rounds, game.relation, game.filter, game.seed)
+        metadata = canonical_json(task.metadata, "the metadata of a task")
+        if named.setdefault((task.label, *map(str, values), metadata), task.id) != task.id:
+            raise InvalidInput(
+                f"two different adversaries are named {task.label!r}: give their functions another "
+                "__name__ each, or their tasks another metadata each"
+            )
 
 
 class _Study:

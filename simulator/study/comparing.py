@@ -44,32 +44,46 @@ class Comparison:
 def compare(one: Iterable[Point], other: Iterable[Point]) -> Comparison:
     """Compare the points about equal games and quantities, whatever their seeds and programs.
 
+    Of several lines about one game and quantity the last counts.
+
     Each point has ends that miss its truth with probability 1e-6 at most. Two such intervals
     without a common number mean that the truths differ: where they are equal that happens with
     probability 2e-6 at most. The union bound over the table needs no independence. Two values of
     one bound differ where they are not equal up to rounding.
     """
     first, second = _by_game(one), _by_game(other)
-    both = [key for key in first if key in second]
-    moved = tuple(
-        Difference(first[key], second[key]) for key in both if _apart(first[key], second[key])
-    )
-    chance = sum(_miss(first[key]) + _miss(second[key]) for key in both)
+    both = [pair for game in first if game in second for pair in _pairs(first[game], second[game])]
     return Comparison(
-        moved,
+        tuple(Difference(*pair) for pair in both if _apart(*pair)),
         len(both),
-        tuple(point for key, point in first.items() if key not in second),
-        tuple(point for key, point in second.items() if key not in first),
-        min(1.0, chance),
+        _others(first, {pair[0].subject for pair in both}),
+        _others(second, {pair[1].subject for pair in both}),
+        min(1.0, sum(_miss(point) for pair in both for point in pair)),
     )
 
 
-def _by_game(points: Iterable[Point]) -> dict[tuple[object, ...], Point]:
-    return {
-        (p.adversary, p.family, p.rounds, p.relation, p.filter, p.experiment, p.quantity): p
-        for p in points
-        if p.stopped != "failed"
-    }
+_Runs = dict[tuple[int, str], Point]
+"""The points about one quantity of one game, by seed and metadata."""
+
+
+def _by_game(points: Iterable[Point]) -> dict[tuple[object, ...], _Runs]:
+    found: dict[tuple[object, ...], _Runs] = {}
+    for p in points:
+        if p.stopped != "failed":
+            game = (p.adversary, p.family, p.rounds, p.relation, p.filter, p.experiment, p.quantity)
+            found.setdefault(game, {})[p.seed, p.metadata] = p
+    return found
+
+
+def _pairs(one: _Runs, other: _Runs) -> list[tuple[Point, Point]]:
+    # Of equal seed and metadata; where there are none, the last of each.
+    same = [(one[run], other[run]) for run in one if run in other]
+    return same or [(list(one.values())[-1], list(other.values())[-1])]
+
+
+def _others(found: dict[tuple[object, ...], _Runs], paired: set[object]) -> tuple[Point, ...]:
+    points = [point for runs in found.values() for point in runs.values()]
+    return tuple(point for point in points if point.subject not in paired)
 
 
 def _apart(one: Point, other: Point) -> bool:

@@ -9,19 +9,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import AutoLocator, LogLocator, NullFormatter
 
 from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import draw_band, legend, measured, paper_figure, promised
 from simulator.foundations.curves import draw_upper_ends
 from simulator.foundations.errors import InvalidInput
-from simulator.study.points import COLUMNS, Point
+from simulator.study.points import COLUMNS, Point, latest
 from simulator.study.quantities import AT, Quantity
 
 ALONG = ("rounds", "seed", "at")
 """The numbers that may be an axis; ``at`` is the quantity's epsilon or delta."""
 MOST_BOUNDS = 4
-"""The tightest bounds that are drawn, by their values at the largest x."""
+"""The tightest bounds that are drawn, by their values at the largest x; of each family one."""
 LONG_NAME = 24
 """Names of more characters do not fit beside one another in a legend."""
 _HEIGHT, _LINE = 2.3, 0.17
@@ -76,7 +78,8 @@ def picture(
     x : "rounds", "seed", or "at" for the epsilon or delta that the quantity is a function of.
     y : a kind of quantity, "epsilon", "delta" or "tail", or one quantity as it is written.
     hue : the field of a point that tells the series apart.
-    bounds : whether to draw the bounds that the study has, the tightest four.
+    bounds : whether to draw the bounds that the study has: the tightest four, shared by the
+        families, and one of each family at least.
     fit : whether to add the exponent of growth to the legend, where x is "rounds".
     title : by default what all points have in common.
     size : of the figure, in inches.
@@ -85,17 +88,21 @@ def picture(
     """
     if x not in ALONG or hue not in COLUMNS:
         raise InvalidInput(f"x is one of {', '.join(ALONG)}, and hue a field of a point")
-    chosen = [point for point in points if matches(point, y)]
+    chosen = [point for point in latest(points) if matches(point, y)]
     kind = Quantity.parse(chosen[0].quantity).kind if chosen else y
     drawn = [p for p in chosen if not p.quantity.startswith("bound") and math.isfinite(p.lower)]
     promises = [p for p in chosen if p.quantity.startswith("bound:")] if bounds else []
     if not (drawn or promises):
         known = sorted({p.quantity for p in points if not p.quantity.startswith("bound")})
-        raise InvalidInput(f"the study has no {y!r} to draw; it has {', '.join(known)}")
+        raise InvalidInput(f"the study has no {y!r} to draw; it has {', '.join(known) or 'none'}")
     with paper_figure() as (figure, axes):
         varying = [name for name in _APART if name not in (x, hue) and differs(drawn, name)]
         if x == "at" and "place" in varying:
             varying.remove("place")
+        if len({tuple(field_of(p, name) for name in (x, hue, *varying)) for p in drawn}) < len(
+            drawn
+        ):
+            varying.append("metadata")  # two adversaries of one name
         for index, (names, series) in enumerate(series_of(drawn, (hue, *varying), x)):
             text = ", ".join(worded(*pair) for pair in zip((hue, *varying), names))
             if fit and x == "rounds" and (found := growth(series)) is not None:
@@ -168,18 +175,22 @@ def draw_series(axes: Axes, series: Sequence[Point], x: str, index: int, text: s
 
 
 def draw_bounds(axes: Axes, points: Sequence[Point], x: str) -> None:
-    """Draw the tightest upper bounds, once for each family; of equal ones the first."""
+    """Draw the tightest upper bounds, as many of each family; of equal ones the first."""
     certain = [point for point in points if point.method in ("upper", "exact")]
     names = [each for each in ("family", "rounds") if each != x and differs(certain, each)]
     found = series_of(certain, ("place", *names), x)
+    games = list(dict.fromkeys(key[1:] for key, _ in found))
+    most = max(1, MOST_BOUNDS // max(1, len(games)))
     drawn: list[tuple[Any, ...]] = []
-    for key, series in sorted(found, key=lambda each: each[1][-1].value):
+    for key, series in sorted(found, key=lambda e: (games.index(e[0][1:]), e[1][-1].value)):
         at = {field_of(point, x): point.value for point in series}
-        if len(drawn) == MOST_BOUNDS or any(close(at, other) for _, other in drawn):
+        own = [other for before, other in drawn if before[1:] == key[1:]]
+        if len(own) == most or any(close(at, other) for other in own):
             continue
         text = label(Quantity.parse(key[0]).name)
         text = ", ".join([text, *(worded(*pair) for pair in zip(names, key[1:]))])
-        axes.plot(list(at), list(at.values()), label=text, **promised(len(drawn)))
+        lone: dict[str, Any] = {"marker": "_", "markersize": 10} if len(at) == 1 else {}
+        axes.plot(list(at), list(at.values()), label=text, **promised(len(drawn)), **lone)
         drawn.append((key, at))
 
 
@@ -202,6 +213,16 @@ def scales(axes: Axes, points: Sequence[Point], x: str, kind: str) -> None:
         axes.set_xscale("log")
     if kind != "epsilon" or (values and max(values) > 10.0 * min(values)):
         axes.set_yscale("log")
+    for axis, (least, most) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        if axis.get_scale() == "log" and least >= 1e-3 and most <= min(100.0 * least, 1e5):
+            plain_ticks(axis, most / least)
+
+
+def plain_ticks(axis: Axis, ratio: float) -> None:
+    """Plain numbers beside a logarithmic axis of few decades, where powers of ten overlap."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)) if ratio > 5.0 else AutoLocator())
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def common(points: Sequence[Point], x: str, hue: str) -> str:

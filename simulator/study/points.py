@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
@@ -70,6 +70,12 @@ class Point:
     def key(self) -> tuple[str, str, int]:
         """What the line is about: of two lines with one key the later one counts."""
         return self.task, self.quantity, self.experiment
+
+    @property
+    def subject(self) -> tuple[object, ...]:
+        """What a reader knows the line by: two adversaries of one name have one subject."""
+        game = (self.adversary, self.family, self.rounds, self.relation, self.filter, self.seed)
+        return (*game, self.metadata, self.experiment, self.quantity)
 
     @property
     def computed(self) -> bool:
@@ -150,6 +156,11 @@ class Point:
         except ValueError:
             raise InvalidInput(f"{read['metadata']!r:.40} is not JSON in 'metadata'") from None
         return cls(**read)
+
+
+def latest(points: Iterable[Point]) -> list[Point]:
+    """The last point about each subject: the lines of an adversary before an edit are left out."""
+    return list({point.subject: point for point in points}.values())
 
 
 _REPLAYS = {

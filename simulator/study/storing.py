@@ -79,7 +79,7 @@ class StudyFile:
             raise
 
     def settle(self, order: Iterable[tuple[str, str, int]]) -> None:
-        """Rewrite the file in one step with one line per key, these keys first, in this order."""
+        """Rewrite the file in one step with one line per key, these keys last, in this order."""
         write_points(self.path, in_order(self.points, order))
 
     def __enter__(self) -> Self:
@@ -97,9 +97,9 @@ class StudyFile:
 def in_order(
     points: dict[tuple[str, str, int], Point], order: Iterable[tuple[str, str, int]]
 ) -> list[Point]:
-    """The points with these keys first, the others behind them as they come."""
-    first = [key for key in dict.fromkeys(order) if key in points]
-    return [points[key] for key in dict.fromkeys([*first, *points])]
+    """The points with these keys last, so that they are the latest; the others as they come."""
+    last = dict.fromkeys(key for key in order if key in points)
+    return [points[key] for key in (*(key for key in points if key not in last), *last)]
 
 
 def read_points(content: bytes, path: Path) -> list[Point]:

@@ -1,6 +1,7 @@
 """The file of a study: whole lines, one writer, one program; merging, filtering, comparing."""
 
 import dataclasses
+import itertools
 import math
 import threading
 
@@ -209,3 +210,52 @@ def test_a_picture_has_a_series_per_group_and_the_tightest_bounds():
     assert (alone.get_title(), alone.get_xscale()) == ("pure:0.2", "log")
     with pytest.raises(InvalidInput, match="no 'tail' to draw; it has epsilon"):
         Study(tuple(points)).plot(y="tail")
+
+
+def bound(name, family, k, value):
+    return dataclasses.replace(
+        POINT, quantity=f"bound:{name} epsilon(delta=0.01)", method="upper", stopped="certified",
+        family=family, rounds=k, value=value,
+    )  # fmt: skip
+
+
+def test_each_family_has_its_bounds_in_a_picture():
+    """The curves of a second family lie above the bounds of the first; alone, that misleads."""
+    found = [
+        each
+        for place in range(1, 6)
+        for k in (10, 20, 50)
+        for each in (
+            dataclasses.replace(power_law(0.5 * place, k), family=f"pure:0.{place}"),
+            *(bound(name, f"pure:0.{place}", k, place * k) for name in ("basic", "gdp")),
+            bound("rdp-mironov", f"pure:0.{place}", k, 9.0 * k),
+        )
+    ]
+    for families, lines in ((1, 2), (2, 2), (5, 1)):
+        chosen = [p for p in found if int(p.family[-1]) <= families]
+        names = Study(tuple(chosen)).plot().axes[0].get_legend_handles_labels()[1]
+        for place in range(1, families + 1):
+            own = [n for n in names if families == 1 or f"pure:0.{place}" in n]
+            assert len(own) == 1 + lines, (families, own)
+
+
+def test_a_picture_of_one_number_of_rounds_shows_its_bounds():
+    figure = Study((power_law(0.5, 20), bound("basic", "pure:0.2", 20, 1.0))).plot()
+    handles = figure.axes[0].get_legend_handles_labels()[0]
+    assert all(handle.get_marker() not in ("None", "", None) for handle in handles)
+
+
+def test_labels_of_a_short_logarithmic_axis_do_not_overlap():
+    figure = Study(tuple(power_law(0.5, k) for k in (5, 10, 20, 50))).plot()
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    labels = [label for label in axes.get_xticklabels(which="both") if label.get_text()]
+    seen = [(label.get_text(), label.get_window_extent()) for label in labels]
+    inside = sorted((box.x0, box.x1) for _, box in seen)
+    assert {"5", "10", "20", "50"} <= {text for text, _ in seen}
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(inside))
+
+
+def test_an_empty_study_has_nothing_to_draw():
+    with pytest.raises(InvalidInput, match="it has none"):
+        Study(()).plot()

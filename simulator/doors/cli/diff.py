@@ -9,6 +9,7 @@ import click
 
 from simulator.doors.cli import options
 from simulator.doors.cli.output import number, print_json, say
+from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def diff(*, one: Path, other: Path, as_json: bool) -> None:
     from simulator.study import Study, compare  # slow to import
 
     found = compare(Study.load(one), Study.load(other))
+    if not found.compared:
+        raise InvalidInput(f"no quantity is both in {one} and in {other}: nothing is compared")
     if as_json:
         print_json(
             {

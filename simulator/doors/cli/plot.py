@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import click
 from simulator.doors.cli import options
 from simulator.doors.cli.output import say
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.wording import count_of
 
 if TYPE_CHECKING:
     from simulator.analysis.result import Result
@@ -79,13 +81,18 @@ def plot(
 
     if folder.endswith(".csv"):
         from simulator.study import Study
+        from simulator.study.points import latest
 
         if adversary is not None or labels is not None:
             raise InvalidInput("--adversary and --labels are for a run, not for a study")
         target = drawable(Path(folder).with_suffix(".png")) if out is None else out
         named = {"x": x, "y": y, "hue": group}
         chosen = {name: value for name, value in named.items() if value is not None}
-        drawn = Study.load(folder).plot(**chosen, fit=fit, title=title, size=size)
+        study = Study.load(folder)
+        if older := len(study) - len(latest(study)):
+            lines = f"{count_of(older, 'line')} of adversaries before their code changed"
+            print(f"{folder}: not drawn: {lines}", file=sys.stderr)
+        drawn = study.plot(**chosen, fit=fit, title=title, size=size)
         say(save_as(drawn, target))
         return
     if fit or any(value is not None for value in (x, y, group)):

@@ -185,3 +185,12 @@ def test_a_study_is_drawn_and_compared(dpcompose, tmp_path):
     assert len(dpcompose("diff", one, two, "--json").json["moved"]) >= 8
     bad = dpcompose("plot", one, "--y", "tail")
     assert (bad.code, len(bad.err.strip().splitlines())) == (2, 1)
+
+
+def test_tables_with_nothing_in_common_are_not_called_equal(dpcompose, tmp_path):
+    one, empty = tmp_path / "one.csv", tmp_path / "empty.csv"
+    dpcompose(*SWEEP, "--rounds", "5", "--quantity", "tail(1)", "--trials", 100, "--out", one)
+    empty.write_text("")
+    assert dpcompose("diff", one, one).code == 0
+    found = dpcompose("diff", one, empty)
+    assert (found.code, "nothing is compared" in found.complaint) == (2, True)

@@ -1,0 +1,76 @@
+"""Adversaries of one name: edited between two sweeps, or made by one function."""
+
+import dataclasses
+
+import pytest
+
+from simulator import Database, RandomizedResponse, counting_query
+from simulator.foundations.errors import InvalidInput
+from simulator.study import Study, Task, collect, compare
+
+NOBODY, BOB = Database({"others": 10}), Database({"others": 10, "bob": 1})
+
+
+def asking(epsilon):
+    def adversary(coins):
+        while True:
+            yield NOBODY, BOB, RandomizedResponse(counting_query("bob"), epsilon)
+
+    return adversary
+
+
+def tasks(epsilon, **more):
+    return [
+        Task(asking(epsilon), "pure:0.3", k, "delta(epsilon=0.1)", **more) for k in (2, 4, 8, 16)
+    ]
+
+
+def swept(epsilon, out):
+    return Study.of(collect(tasks(epsilon), out, trials=5000, jobs=1))
+
+
+def drawn(study):
+    lines = study.plot(y="delta", bounds=False).axes[0].get_lines()
+    return [list(line.get_xdata()) for line in lines if len(line.get_xdata())]
+
+
+def test_of_an_edited_adversary_the_latest_lines_are_drawn_and_compared(tmp_path):
+    old, out = tmp_path / "old.csv", tmp_path / "study.csv"
+    for path in (old, out):
+        swept(0.3, path)
+    swept(0.1, out)
+    both = Study.load(out)
+    assert len(both) == 16
+    assert drawn(both) == [[2, 4, 8, 16], [2, 4, 8, 16]]
+    found = compare(Study.load(old), both)
+    assert (found.compared, len(found.moved)) == (8, 8)
+    swept(0.3, out)  # the edit undone: nothing is played, and its lines are the latest again
+    assert compare(Study.load(old), Study.load(out)).moved == ()
+    assert len(Study.load(out)) == 16
+
+
+def test_two_adversaries_of_one_name_need_names_or_metadata():
+    with pytest.raises(InvalidInput, match=r"two different adversaries are named .*__name__"):
+        collect([*tasks(0.3), *tasks(0.1)], trials=10)
+    told = [task for e in (0.1, 0.3) for task in tasks(e, metadata={"epsilon": e})]
+    study = Study.of(collect(told, trials=1000, jobs=1))
+    assert drawn(study) == [[2, 4, 8, 16]] * 4
+    assert compare(study, study).compared == 16
+
+
+def test_two_tables_are_compared_seed_by_seed():
+    def seeds(*some):
+        return Study.of(collect([t for s in some for t in tasks(0.2, seed=s)], trials=500, jobs=1))
+
+    several = seeds(1, 2)
+    found = compare(several, several)
+    assert (found.compared, found.only_one, found.only_other) == (16, (), ())
+    other = compare(several, seeds(3))
+    assert (other.compared, len(other.only_one), len(other.only_other)) == (8, 8, 0)
+    broken = Study(
+        tuple(
+            dataclasses.replace(p, sure_lower=0.9, sure_upper=1.0) if p.seed == 1 else p
+            for p in several
+        )
+    )
+    assert {each.one.seed for each in compare(several, broken).moved} == {1}
