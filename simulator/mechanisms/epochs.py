@@ -153,21 +153,29 @@ class EpochPair:
         taken = epoch.dealt(terms.many + 1, noise)  # the differing record is the last one
         drawn = epoch.noises(noise.standard_normal((epoch.length, len(terms.start))))
         answer, weights = np.empty((2, *drawn.shape)), terms.start
-        for i in range(epoch.length):
-            answer[0, i] = terms.of_others(weights, np.flatnonzero(taken[:-1, i]))
-            answer[1, i] = answer[0, i] + terms.sigma * drawn[i]
-            if taken[-1, i] and b == self.holder:
-                answer[1, i] += terms.of_record(weights)
-            weights = moved(weights, epoch.step_size, answer[1, i])
+        for steps in self._blocks:
+            answer[0, steps] = terms.of_others(weights, taken[:-1, steps])
+            answer[1, steps] = answer[0, steps] + terms.sigma * drawn[steps]
+            if b == self.holder:
+                answer[1, steps] += taken[-1, steps, None] * terms.of_record(weights)
+            weights = moved(weights, epoch.step_size, answer[1, steps][-1])
         return answer
+
+    @property
+    def _blocks(self) -> list[slice]:
+        """Steps at the same weights: all of them, or each one by itself."""
+        length = self.epoch.length
+        if self.epoch.step_size == 0.0:
+            return [slice(0, length)]
+        return [slice(i, i + 1) for i in range(length)]
 
     def loss(self, answer: Floats) -> float:
         """Privacy loss: the record's terms follow from the noisy sums of the steps before."""
         epoch, terms, weights = self.epoch, self.terms, self.terms.start
         shifts = np.empty(answer.shape[1:])
-        for i, noisy in enumerate(answer[1]):
-            shifts[i] = terms.of_record(weights)
-            weights = moved(weights, epoch.step_size, noisy)
+        for steps in self._blocks:
+            shifts[steps] = terms.of_record(weights)
+            weights = moved(weights, epoch.step_size, answer[1, steps][-1])
         seen = epoch.whitened((answer[1] - answer[0]) / terms.sigma)
         present = epoch.log_mean_ratio(seen, shifts / terms.sigma)
         return -present if self.holder else present
@@ -195,8 +203,8 @@ class Terms(Protocol):
     def sigma(self) -> float:
         """See above."""
 
-    def of_others(self, weights: Floats, places: NDArray[np.intp]) -> Floats:
-        """The sum over the records at these places, shape (d,)."""
+    def of_others(self, weights: Floats, taken: Bits) -> Floats:
+        """The sums over the records that are in each step, (s, d); ``taken`` is (many, s)."""
 
     def of_record(self, weights: Floats) -> Floats:
         """The term of the differing record, shape (d,)."""
@@ -220,9 +228,11 @@ class _Gradients:
     def sigma(self) -> float:
         return self.step.sigma
 
-    def of_others(self, weights: Floats, places: NDArray[np.intp]) -> Floats:
-        total: Floats = self.step.query.terms(self.others.taken(places), weights).sum(axis=0)
-        return total
+    def of_others(self, weights: Floats, taken: Bits) -> Floats:
+        places = np.flatnonzero(taken.any(axis=1))
+        terms = self.step.query.terms(self.others.taken(places), weights)
+        sums: Floats = taken[places].T.astype(float) @ terms
+        return sums
 
     def of_record(self, weights: Floats) -> Floats:
         if self.record is None:
@@ -245,8 +255,9 @@ class _Values:
     def start(self) -> Floats:
         return np.zeros(1)
 
-    def of_others(self, weights: Floats, places: NDArray[np.intp]) -> Floats:
-        return np.array([math.fsum(self.values[places])])
+    def of_others(self, weights: Floats, taken: Bits) -> Floats:
+        sums: Floats = taken.T.astype(float) @ self.values[:, None]
+        return sums
 
     def of_record(self, weights: Floats) -> Floats:
         return np.array([self.value])

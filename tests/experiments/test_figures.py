@@ -49,6 +49,14 @@ SMALLER = {
     },
     "per_round_ladder": {"rounds": 50},
     "posterior_odds": {"rounds": 5, "plays": 3},
+    "shuffled_loaders": {
+        "batches": 20,
+        "epochs": 2,
+        "coordinates": 100,
+        "steps": 2,
+        "trials": 60,
+        "sigmas": [1.0],
+    },
     "private_kmeans": {"epsilons": [20.0], "plays": 3},
     "randomized_response": {"people": [100], "surveys_of": 50, "surveys": 2, "points": 5},
     "reconstruction": {
