@@ -8,7 +8,7 @@ The gradients are one-dimensional, and the worst that are known: one differing r
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class Loader:
     name: str
     challenge: Challenge
     relation: Relation
+    _: KW_ONLY
     rounds: int
     claimed: Laws
     proved: Laws = ()
@@ -121,17 +122,17 @@ def shuffling_loaders(sigma: float, batches: int, epochs: int, size: int = 10) -
         Loader(
             "each record in one random step",
             Challenge(alone, alone.add((0, 1.0)), RandomAllocation(step, batches)),
-            ADD_REMOVE, epochs, claimed,
+            ADD_REMOVE, rounds=epochs, claimed=claimed,
         ),
         Loader(
             "shuffled once",
             Challenge(absent, present, ShuffledBatches(step, batches, epochs)),
-            REPLACE_ONE, 1, claimed, (once,),
+            REPLACE_ONE, rounds=1, claimed=claimed, proved=(once,),
         ),
         Loader(
             "shuffled in every epoch",
             Challenge(absent, present, ShuffledBatches(step, batches)),
-            REPLACE_ONE, epochs, claimed, (every,),
+            REPLACE_ONE, rounds=epochs, claimed=claimed, proved=(every,),
         ),
         Loader(
             "batches formed first, then shuffled",
@@ -139,7 +140,7 @@ def shuffling_loaders(sigma: float, batches: int, epochs: int, size: int = 10) -
                 mates.add((0, 0.0)), mates.add((0, 1.0)),
                 ShuffledBatches(step, batches, batch_of=batch),
             ),
-            REPLACE_ONE, epochs, claimed, (formed,),
+            REPLACE_ONE, rounds=epochs, claimed=claimed, proved=(formed,),
         ),
     ]  # fmt: skip
 
@@ -158,7 +159,7 @@ def dividing_loaders(sigma: float, rate: float, coordinates: int, steps: int) ->
         Loader(
             name,
             Challenge(others, others.add((0, 1.0)), DividedStep(step, rate, coordinates, divisor)),
-            ADD_REMOVE, steps, claimed, proved,
+            ADD_REMOVE, rounds=steps, claimed=claimed, proved=proved,
         )
         for name, divisor, proved in (
             ("sum over the expected size, rounded down", "floor", (scale,)),
@@ -184,7 +185,8 @@ def weighted_loader(sigma: float, records: int, draws: int, heavy: int, steps: i
             others.add((heavy, 0.0)), others.add((heavy, 1.0)),
             DrawnByWeight(step, draws, weight, records),
         ),
-        REPLACE_ONE, steps, poisson(sigma, draws / records, steps), ((law, steps),),
+        REPLACE_ONE, rounds=steps, claimed=poisson(sigma, draws / records, steps),
+        proved=((law, steps),),
     )  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def test_a_sum_over_a_public_size_loses_what_is_claimed():
     honest = Challenge(
         *broken.challenge[:2], DividedStep(step.step, step.rate, step.coordinates, "public")
     )
-    result = played(Loader("public", honest, ADD_REMOVE, 3, broken.claimed))
+    result = played(Loader("public", honest, ADD_REMOVE, rounds=3, claimed=broken.claimed))
     claimed = compose_laws(broken.claimed, 1e-3)
     for b, law in enumerate((claimed, claimed.reversed())):
         for epsilon in (0.0, 0.3):

@@ -9,5 +9,15 @@ GROUP_NOTES = Source("group-notes", "Lecture notes on group privacy and composit
 COMPOSITION_NOTE = Source("composition-note", "Note on composition theorems (in Chinese)")
 ZHANG_2020 = Source("zhang2020", "Zhang 2020, USTC lecture 7")
 CHAPTER_5 = Source("chapter5", "Properties of DP, chapter 5 (draft of 27 September 2021)")
+CHUA_2024 = Source("chua2024", "Chua and others 2024, How Private are DP-SGD Implementations?")
+ANNAMALAI_2024 = Source("annamalai2024", "Annamalai and others 2024, To Shuffle or not to Shuffle")
 
-SOURCES = (ROTH_2011, GROUP_NOTES, COMPOSITION_NOTE, ZHANG_2020, CHAPTER_5)
+SOURCES = (
+    ROTH_2011,
+    GROUP_NOTES,
+    COMPOSITION_NOTE,
+    ZHANG_2020,
+    CHAPTER_5,
+    CHUA_2024,
+    ANNAMALAI_2024,
+)

@@ -42,8 +42,8 @@ def shuffled_batches(
     The largest of the sums is in one of some hundred cells. For passes over the same batches, give
     ``sigma`` divided by the square root of their number.
 
-    Source: Chua and others, "How Private are DP-SGD Implementations?", ICML 2024, Section 4, who
-    use one event, that a sum is above a threshold.
+    Source: Chua and others, "How Private are DP-SGD Implementations?", ICML 2024, who use one
+    event, that a sum is above a threshold.
     """
     sigma, many = positive("sigma", sigma), count("batches", batches)
     shifts = [finite("a shift", shift) / sigma for shift in (absent, present)]

@@ -1,0 +1,1 @@
+"""Claims of Annamalai and others, "To Shuffle or not to Shuffle"."""

@@ -1,0 +1,1 @@
+"""Claims of Chua and others, "How Private are DP-SGD Implementations?"."""
