@@ -13,7 +13,9 @@ from typing import Any
 
 from experiments.figures.worst_exponential import gaps_of
 from experiments.stages import RESULTS, data_path, table_path, write_texts
-from simulator.study import Study
+from simulator.study import Point, Study
+from simulator.worst.menu_parsing import parse_family
+from simulator.worst.non_adaptive import dominating_delta
 
 FOLDER = "worst"
 OTHER_MENU = {"unit": 0.007, "broken": 0.0549, "sound": 0.0545, "delta": 1.0302e-6}
@@ -49,13 +51,24 @@ agree to the digits shown. `make worst` writes this text from the data of the fi
 below remake the data."""
 
 
+def width_of(point: Point) -> float:
+    """The range of each round of a family of bounded range."""
+    return float(point.family.partition(":")[2])
+
+
+def dominating(point: Point) -> float:
+    """The delta of a family's dominating pair, composed, where a point has that of an adversary."""
+    step = width_of(point) / 1000
+    return dominating_delta(parse_family(point.family), point.rounds, point.at, step, experiment=0)
+
+
 def _exponential(results: Path) -> str:
     found = gaps_of(Study.load(table_path("worst_exponential", results)))
-    best = max(found, key=lambda gap: gap.percent(gap.lower))
-    longest = max(gap.rounds for gap in found)
-    last = [gap for gap in found if gap.rounds == longest]
-    gaps = sorted(gap.percent(gap.lower) for gap in last)
-    pairs = max(gap.dominating / gap.upper for gap in last)
+    best = max(found, key=lambda gap: gap.lower)
+    longest = max(gap.worst.rounds for gap in found)
+    last = [gap for gap in found if gap.worst.rounds == longest]
+    gaps = sorted(gap.lower for gap in last)
+    pairs = max(dominating(gap.worst) / gap.worst.upper for gap in last)
     return f"""## What adaptivity is worth against the exponential mechanism
 
 ![The gap by rounds](../figures/worst_exponential.png)
@@ -63,11 +76,11 @@ def _exponential(results: Path) -> str:
 Dong, Durfee and Rogers (2020) show that an adversary who picks the inner parameter t of the
 exponential mechanism round by round beats every choice fixed in advance, for two rounds. By how
 much for many rounds? At the ε where the best fixed choice has a given δ, the best adaptive one
-has at most {best.percent(best.lower):.1f}% more in the range that was searched (ε₀ = {best.width:g}
-a round, {best.rounds} rounds, δ = {best.delta:g}). With {longest} rounds the gaps lie between
-{gaps[0]:.1f}% and {gaps[-1]:.1f}%. The family's dominating pair, composed, is above the truth by a
-factor of up to {pairs:.3g}: most of the loss comes from one pair that stands for all of them, not
-from adaptivity.
+has at most {best.lower:.1f}% more in the range that was searched (ε₀ = {width_of(best.worst):g}
+a round, {best.worst.rounds} rounds, δ = {best.fixed:.3g}). With {longest} rounds the gaps lie
+between {gaps[0]:.1f}% and {gaps[-1]:.1f}%. The family's dominating pair, composed, is above the
+truth by a factor of up to {pairs:.3g}: most of the loss comes from one pair that stands for all of
+them, not from adaptivity.
 
 Not shown: whether the gap stays bounded for more rounds, and mechanisms of several ranges.
 

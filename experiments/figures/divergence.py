@@ -12,6 +12,7 @@ from experiments.drawing.titles import game_with_bands
 from experiments.play import label_of
 from experiments.studies import curve, curves_of_bounds, played
 from simulator.analysis.plots import DivergenceCurve, legend, paper_figure, plot_divergence
+from simulator.analysis.plots.names import label
 from simulator.study import Study, collect, grid
 from simulator.theory import parse_guarantee
 
@@ -46,20 +47,12 @@ def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     return {"study": Study.merge(measured, Study.of(collect(tasks, jobs=1)))}
 
 
-LABELS = {
-    "basic": "basic",
-    "advanced": "advanced (Theorem 3.20)",
-    "advanced-tight-mean": "advanced, tight mean",
-    "kairouz-oh-viswanath-3.3": "exact for the family",
-}
-
-
 def draw(data: Mapping[str, Any]) -> Figure:
     """One panel a direction, on one scale."""
     study, game = data["study"], data["specification"]
     deltas = sorted({point.at for point in study.filter(adversary="")})
     bounds = {
-        LABELS[name]: DivergenceCurve([0.0, *epsilons[::-1]], [1.0, *deltas[::-1]])
+        label(name): DivergenceCurve([0.0, *epsilons[::-1]], [1.0, *deltas[::-1]])
         for name, epsilons in curves_of_bounds(study).items()
     }
     with paper_figure(2, height=3.4) as (figure, panels):

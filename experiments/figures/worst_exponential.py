@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from simulator.analysis.plots import paper_figure
 from simulator.analysis.plots.style import measured
-from simulator.study import Study, Task, collect
+from simulator.study import Point, Study, Task, collect
 from simulator.theory import BoundedRange, Composition, bound
-from simulator.worst.menu_parsing import parse_family
-from simulator.worst.non_adaptive import dominating_delta
 
 TITLE = "the adaptivity gap of the exponential mechanism, certified from both sides"
 
@@ -33,63 +31,39 @@ FIXED = "bounded-range-non-adaptive"
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
     """At the epsilon where the best fixed choice has a delta: it, and an adaptive one."""
-    tasks = []
-    for delta, width, rounds in itertools.product(
-        specification["deltas"], specification["widths"], specification["rounds"]
-    ):
+    s, tasks = specification, []
+    for delta, width, rounds in itertools.product(s["deltas"], s["widths"], s["rounds"]):
         family = BoundedRange(width)
         best = bound(FIXED).on(Composition.repeat(family, rounds))
         at = f"delta(epsilon={best.epsilon(delta).value!r})"
         wanted = [f"bound:{FIXED} {at}", f"worst {at}"]
         tasks.append(Task(None, family, rounds, wanted, experiments=[0]))
-    return {"study": Study.of(collect(tasks, width=specification["width"], jobs=1))}
+    return {"study": Study.of(collect(tasks, width=s["width"], jobs=1))}
 
 
-@dataclass(frozen=True)
-class Gap:
-    """The delta of some rounds of one range at one epsilon: of a fixed choice, an adaptive one."""
+class Gap(NamedTuple):
+    """The delta of the best fixed choice, the point of an adaptive one, and its ends in per cent.
 
-    width: float
-    rounds: int
-    epsilon: float
+    These are above the fixed delta, and never below it: a fixed choice is a policy too, which the
+    grid of the search may just miss.
+    """
+
     fixed: float
+    worst: Point
     lower: float
     upper: float
-
-    @property
-    def delta(self) -> float:
-        """That of the fixed choice, without rounding errors."""
-        return float(f"{self.fixed:.3g}")
-
-    @property
-    def dominating(self) -> float:
-        """That of the family's dominating pair, composed."""
-        menu = parse_family(f"range:{self.width}")
-        return dominating_delta(menu, self.rounds, self.epsilon, self.width / 1000, experiment=0)
-
-    def percent(self, end: float) -> float:
-        """By how many per cent an end of the adaptive delta is above the best fixed one.
-
-        Never below it: a fixed choice is a policy too, which the grid of the search may just miss.
-        """
-        return max(100.0 * (end / self.fixed - 1.0), 0.0)
 
 
 def gaps_of(study: Study) -> list[Gap]:
     """The gaps of a study, in its order."""
-    fixed = {
-        (point.family, point.rounds, point.at): point.value
-        for point in study
-        if point.quantity.startswith("bound")
-    }
+    fixed, worst = (
+        [point for point in study if point.quantity.startswith(source)]
+        for source in ("bound", "worst")
+    )
     return [
-        Gap(
-            float(p.family.partition(":")[2]), p.rounds, p.at,
-            fixed[p.family, p.rounds, p.at], p.lower, p.upper,
-        )
-        for p in study
-        if p.quantity.startswith("worst")
-    ]  # fmt: skip
+        Gap(a.value, b, *(max(100.0 * (end / a.value - 1.0), 0.0) for end in (b.lower, b.upper)))
+        for a, b in zip(fixed, worst)  # a task has one of each
+    ]
 
 
 def draw(data: Mapping[str, Any]) -> Figure:
@@ -97,11 +71,11 @@ def draw(data: Mapping[str, Any]) -> Figure:
     gaps, game = gaps_of(data["study"]), data["specification"]
     with paper_figure(len(game["deltas"]), height=2.9) as (figure, panels):
         for axes, delta in zip(panels, sorted(game["deltas"], reverse=True)):
+            near = [gap for gap in gaps if math.isclose(gap.fixed, delta, rel_tol=1e-3)]
             for place, width in enumerate(game["widths"]):
-                here = [gap for gap in gaps if (gap.delta, gap.width) == (delta, width)]
-                rounds = [gap.rounds for gap in here]
-                lower = [gap.percent(gap.lower) for gap in here]
-                upper = [gap.percent(gap.upper) for gap in here]
+                here = [gap for gap in near if gap.worst.family == str(BoundedRange(width))]
+                rounds = [gap.worst.rounds for gap in here]
+                lower, upper = [gap.lower for gap in here], [gap.upper for gap in here]
                 look = measured(place)
                 axes.fill_between(rounds, lower, upper, color=look["color"], alpha=0.3, lw=0)
                 axes.plot(rounds, lower, label=rf"$\varepsilon_0$ = {width:g}", **look)
@@ -109,13 +83,9 @@ def draw(data: Mapping[str, Any]) -> Figure:
             axes.xaxis.set_major_locator(FixedLocator([2, 4, 8, 16, 32]))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axes.xaxis.set_minor_locator(NullLocator())
-            axes.set_xlabel("rounds $k$")
-            axes.set_title(rf"where the best fixed choice has $\delta = 10^{{{_power(delta)}}}$")
+            title = rf"where the best fixed choice has $\delta = 10^{{{round(math.log10(delta))}}}$"
+            axes.set(xlabel="rounds $k$", title=title)
         figure.suptitle("shaded: certified ends", fontsize="medium")
         panels[0].set_ylabel(r"adaptive $\delta$ above it, in %")
         panels[0].legend(loc="upper left", title="each round")
     return figure
-
-
-def _power(delta: float) -> int:
-    return round(float(f"{delta:e}".split("e")[1]))

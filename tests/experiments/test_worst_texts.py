@@ -53,10 +53,13 @@ def test_one_mechanism_alone_never_passes_the_natural_filters_promise():
 
 def test_an_adaptive_choice_is_never_below_a_fixed_one_nor_above_the_dominating_pair():
     gaps = gaps_of(Study.load(stages.table_path("worst_exponential")))
-    assert {gap.delta for gap in gaps} == set(worst_exponential.SPECIFICATION["deltas"])
+    deltas = {float(f"{gap.fixed:.3g}") for gap in gaps}
+    assert deltas == set(worst_exponential.SPECIFICATION["deltas"])
     for gap in gaps:
-        assert gap.fixed <= gap.upper <= gap.dominating * (1 + 1e-6)
-        assert gap.lower <= gap.upper <= gap.lower * 1.02
+        worst = gap.worst
+        assert gap.fixed <= worst.upper <= worst_texts.dominating(worst) * (1 + 1e-6)
+        assert worst.lower <= worst.upper <= worst.lower * 1.02
+        assert gap.upper == pytest.approx(100 * (worst.upper / gap.fixed - 1), abs=1e-9)
 
 
 def test_no_filter_that_is_proved_is_found_broken():
