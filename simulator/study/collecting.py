@@ -29,6 +29,7 @@ from simulator.study.watching import Watch, Watched
 LARGE_RULE, LARGE_GENERATOR = 1 << 30, 1 << 22
 """A look with more rounds is played by all workers together, and its blocks are stored."""
 Notice = Callable[[str], None]
+Trace = Callable[[Task, str], None]
 
 
 def program() -> str:
@@ -162,9 +163,11 @@ class UnderWay:
     def _is_reusable(self, point: Point) -> bool:
         if point.computed:
             return True
-        look = point.looks - 1
-        reason = self.rule.reason(look, point.lower, point.upper, point.hits)
-        return point.done and self._is_of_a_look(point) and reason == point.stopped
+        if not (point.done and self._is_of_a_look(point)):
+            return False
+        reason = self.rule.reason(point.looks - 1, point.lower, point.upper, point.hits)
+        # A lone look, without a width or hits, has the whole error; such a line is of one look.
+        return bool(reason) and (point.looks > 1 or reason == point.stopped)
 
     def _is_of_a_look(self, point: Point) -> bool:
         """Whether a point is of a look that this call would take."""
@@ -183,6 +186,7 @@ def collect(
     at_most: float | None = None,
     jobs: int | None = None,
     notice: Notice | None = None,
+    trace: Trace | None = None,
     watch: Watch | None = None,
 ) -> Generator[Point, None, None]:
     """Measure the quantities of every task; yields each point at each look.
@@ -201,6 +205,7 @@ def collect(
     at_most : seconds after which no look is begun; a look that would take longer is left out.
     jobs : workers; by default one per core. ``joblib.parallel_config`` may name a cluster.
     notice : called with a line on tasks that were left out.
+    trace : called with a task that failed, and the traceback of its error.
     watch : called with a :class:`Snapshot` as each wave begins, at the end, and between these at
         most four times a second.
 
@@ -226,7 +231,7 @@ def collect(
         raise InvalidInput("a study needs a task")
     listed = list(given.values())
     watched = Watched(watch, workers(jobs, sum(task.rounds for task in listed)), until)
-    study = _Study(listed, out, jobs, watched, notice or (lambda line: None))
+    study = _Study(listed, out, jobs, watched, notice or (lambda line: None), trace)
     return study.points()
 
 
@@ -254,8 +259,10 @@ class _Study:
         jobs: int | None,
         watched: Watched,
         notice: Notice,
+        trace: Trace | None,
     ) -> None:
         self.tasks, self.jobs, self.watched, self.notice = tasks, jobs, watched, notice
+        self.trace = trace
         self.playing = 0
         self.file = None if out is None else StudyFile(out)
         if self.file is not None:
@@ -277,6 +284,14 @@ class _Study:
             )
         for task in self.tasks:
             task.resume(file.points)
+            for quantity, experiment in task.wanted():
+                known = file.points.get((task.task.id, str(quantity), experiment))
+                if known is not None and known.done and known.trials > task.rule.trials:
+                    raise InvalidInput(
+                        f"{file.path} has {known.quantity} of {known.adversary} from "
+                        f"{known.trials:,} trials, this call plays {task.rule.trials:,} at most: "
+                        "name another file"
+                    )
 
     def points(self) -> Generator[Point, None, None]:
         """Play wave by wave; yield points as they come."""
@@ -340,6 +355,8 @@ class _Study:
 
     def _taken(self, task: UnderWay, answers: Findings) -> Sequence[Point]:
         found = task.take(answers)
+        if answers.traceback and self.trace is not None:
+            self.trace(task.task, answers.traceback)
         if self.file is not None:
             self.file.append(found)
         self.playing -= 1

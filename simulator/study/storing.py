@@ -46,7 +46,7 @@ class StudyFile:
             whole = content[: content.rfind(b"\n") + 1]
             self.torn = whole != content
             self.points = {point.key: point for point in read_points(whole, self.path)}
-            header = whole.partition(b"\n")[0].decode().rstrip("\r").replace('"', "")
+            header = whole.partition(b"\n")[0].decode("utf-8-sig").rstrip("\r").replace('"', "")
             if whole and header != ",".join(COLUMNS):
                 raise InvalidInput(
                     f"the columns of {self.path} are not in their order: load it with Study.load, "
@@ -105,7 +105,7 @@ def in_order(
 def read_points(content: bytes, path: Path) -> list[Point]:
     """The points of a file's content; raises InvalidInput with the number of a bad line."""
     try:
-        text = content.decode()
+        text = content.decode("utf-8-sig")  # a spreadsheet begins a file with a mark
     except UnicodeDecodeError:
         raise InvalidInput(f"{path} is not a study: it is no text") from None
     if not text:
@@ -116,6 +116,8 @@ def read_points(content: bytes, path: Path) -> list[Point]:
         if rows.fieldnames is None or not set(COLUMNS) <= set(rows.fieldnames):
             raise InvalidInput(f"{path} is not a study: its first line is not that of one")
         for row in rows:
+            if not any(row.values()):
+                continue  # an empty row of a spreadsheet
             try:
                 found.append(Point.of_row(row))
             except InvalidInput as error:

@@ -47,10 +47,13 @@ def from_toml(path: Path) -> tuple[list[Task], dict[str, Any]]:
     for number, table in enumerate(tables, 1):
         where = f"{path}, task {number}"
         try:
-            tasks += tasks_of(table, path.parent, where)
+            own = tasks_of(table, path.parent, where)
+            for task in own:
+                _ = task.game  # raises for an unknown adversary or family
         except DpcomposeError as error:
             text = str(error)
             raise InvalidInput(text if text.startswith(where) else f"{where}: {text}") from None
+        tasks += own
     return tasks, stop
 
 

@@ -103,6 +103,19 @@ def test_columns_in_another_order_are_read_and_not_appended_to(tmp_path):
         assert list(file.points.values()) == [plain]
 
 
+def test_a_table_that_a_spreadsheet_saved_is_read_and_appended_to(tmp_path):
+    """A mark of UTF-8 before the first line, CRLF, and rows without a text."""
+    path = tmp_path / "study.csv"
+    write_points(path, [POINT])
+    lines = path.read_bytes().replace(b"\n", b"\r\n") + b"," * (len(POINT.row()) - 1) + b"\r\n"
+    path.write_bytes(b"\xef\xbb\xbf" + lines)
+    assert load_points(path) == [POINT]
+    later = dataclasses.replace(POINT, experiment=0)
+    with StudyFile(path) as file:
+        file.append([later])
+    assert load_points(path) == [POINT, later]
+
+
 def test_a_file_of_another_program_is_refused(tmp_path):
     write_points(tmp_path / "study.csv", [POINT])
     with pytest.raises(InvalidInput, match="made by another program"):

@@ -1,4 +1,4 @@
-"""Adversaries of one name: edited between two sweeps, or made by one function."""
+"""One table for several calls: adversaries of one name, and other rules of stopping."""
 
 import dataclasses
 
@@ -74,3 +74,33 @@ def test_two_tables_are_compared_seed_by_seed():
         )
     )
     assert {each.one.seed for each in compare(several, broken).moved} == {1}
+
+
+def test_a_line_of_more_trials_is_not_replaced_by_one_of_fewer(tmp_path):
+    out = tmp_path / "study.csv"
+    task = tasks(0.2)[:1]
+
+    def sweep(**rule):
+        return Study.of(collect(task, out, jobs=1, **rule))
+
+    fine = sweep(width=1e-3, trials=8000)
+    content = out.read_bytes()
+    assert [point.trials for point in fine] == [8000, 8000]
+    assert sweep(width=0.9, trials=8000).points == fine.points  # as narrow already
+    for rule in ({"trials": 500}, {"width": 0.5, "trials": 4000}):
+        with pytest.raises(InvalidInput, match="from 8,000 trials"):
+            sweep(**rule)
+        assert out.read_bytes() == content
+
+
+def test_a_lone_look_is_not_taken_for_the_first_of_several(tmp_path):
+    """It has the whole error; where a narrow one was kept, the two rules together miss more."""
+    out, rule = tmp_path / "study.csv", {"width": 0.9, "trials": 4000}
+    task = tasks(0.2)[:1]
+    lone = Study.of(collect(task, out, trials=1000, jobs=1))
+    both, fresh = (
+        Study.of(collect(task, out, jobs=1, **rule)),
+        Study.of(collect(task, jobs=1, **rule)),
+    )
+    assert all(one.same_numbers(other) for one, other in zip(both, fresh))
+    assert [point.lower for point in both] != [point.lower for point in lone]

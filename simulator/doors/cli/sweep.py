@@ -126,9 +126,11 @@ def sweep(
         what, family, rounds, quantity, {"seed": seed, "relation": relation, "filter": filter_text}
     )
     failures: dict[str, Point] = {}
+    traces: dict[str, str] = {}
     points: dict[tuple[str, str, int], Point] = {}
     found = collect(
         tasks, out, at_most=seconds, jobs=jobs, notice=note,
+        trace=lambda task, text: traces.update({task.id: text}),
         watch=watch if report is not None or sys.stderr.isatty() else None, **(settings | chosen),
     )  # fmt: skip
     with stages.shown_by(None), display, contextlib.closing(found):  # one table, no bars
@@ -143,6 +145,8 @@ def sweep(
     for error, point in failures.items():
         note(f"failed: {point.quantity} of {point.adversary} ({point.family}, k = {point.rounds}): "
              f"{error}")  # fmt: skip
+        if tracebacks and point.task in traces:
+            note(traces[point.task])
     if failures:
         click.get_current_context().exit(1)
 

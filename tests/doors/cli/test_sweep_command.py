@@ -194,3 +194,29 @@ def test_tables_with_nothing_in_common_are_not_called_equal(dpcompose, tmp_path)
     assert dpcompose("diff", one, one).code == 0
     found = dpcompose("diff", one, empty)
     assert (found.code, "nothing is compared" in found.complaint) == (2, True)
+
+
+def test_a_failure_has_its_traceback_on_request(dpcompose, tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text("def bob(coins):\n    yield missing_name\n")
+    sweep = ("sweep", f"{mine}:bob", "fixed-worst-case", "--family", "pure:0.1", "--jobs", 1)
+    sweep = (*sweep, "--rounds", 2, "--quantity", "tail(epsilon=0.1)", "--trials", 100, "--out")
+    short = dpcompose(*sweep, tmp_path / "a.csv")
+    assert (short.code, "Traceback" in short.err) == (1, False)
+    assert short.err.startswith("failed: tail(epsilon=0.1) of ")
+    long = dpcompose(*sweep, tmp_path / "b.csv", "--tracebacks")
+    assert (long.code, long.err.count('mine.py", line 2, in bob')) == (1, 1)
+    assert "2 quantities of 4 done" in long.out
+
+
+@pytest.mark.parametrize(("key", "value"), [("adversary", "nobody-knows"), ("family", "pure:x")])
+def test_a_task_that_cannot_be_read_is_named_by_its_place(dpcompose, tmp_path, key, value):
+    names = {"adversary": "fixed-worst-case", "family": "pure:0.1", "quantity": "tail(epsilon=1)"}
+    tables = [names, names | {key: value}]
+    text = "".join(
+        "[[task]]\nrounds = 2\n" + "".join(f'{name} = "{of}"\n' for name, of in table.items())
+        for table in tables
+    )
+    (tmp_path / "study.toml").write_text(text)
+    found = dpcompose("sweep", tmp_path / "study.toml", "--out", tmp_path / "study.csv")
+    assert (found.code, "study.toml, task 2: " in found.complaint) == (2, True)
