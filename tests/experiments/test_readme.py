@@ -121,7 +121,7 @@ def test_the_program_of_bounds_prints_what_each_grants_and_no_violation(tmp_path
 
 
 def test_there_is_no_other_program():
-    here = {"README": 2, "audit": 2, "rare": 1, "worst": 1, "accounting": 1}
+    here = {"README": 2, "audit": 2, "rare": 1, "worst": 1, "accounting": 1, "loaders": 2}
     assert {page: len(programs(page)) for page in here} == here
 
 
@@ -188,6 +188,32 @@ def test_what_readme_and_the_pages_link_to_is_there():
         ):
             assert named_by(named), (path, named)
     assert found > 60
+
+
+def test_the_lower_ends_of_loaders_are_those_that_are_printed_and_committed(tmp_path, capsys):
+    run(tmp_path, "loaders")
+    printed = capsys.readouterr().out
+    assert printed == printed_below(programs("loaders")[0], text_of("loaders"))
+    rows = {row["name"]: row for row in committed_rows()}
+    for name, row in rows.items():
+        if row["proved"]["1e-05"] is not None and "shuffled" in name:
+            shown = f"at least {math.floor(100.0 * row['proved']['1e-05']) / 100.0:.2f}"
+            assert shown in README
+            assert shown in text_of("loaders")
+    played = rows["sum over the size of the sample"]["played"]
+    assert f"and {math.floor(10.0 * played) / 10.0:g} by play" in " ".join(
+        text_of("loaders").split()
+    )
+
+
+def committed_rows():
+    stored = json.loads(stages.data_path("shuffled_loaders").read_text(encoding="utf-8"))
+    return stored["data"]["rows"]
+
+
+def test_shuffled_batches_are_played_as_the_page_does(tmp_path, capsys):
+    run(tmp_path, "loaders", 1, trials=60)
+    assert float(capsys.readouterr().out) > 0.75
 
 
 @pytest.mark.nightly

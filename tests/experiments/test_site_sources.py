@@ -113,7 +113,7 @@ def test_a_page_is_written_again_only_when_it_changes(tmp_path):
     assert (old / "a").stat().st_mtime_ns == before
 
 
-ELSEWHERE = {"accounting", "audit", "ci", "rare", "worst"}
+ELSEWHERE = {"accounting", "audit", "ci", "loaders", "rare", "worst"}
 """Pages whose programs have tests of their own: test_readme.py, and of the plugin."""
 
 PROGRAMS = [
