@@ -231,7 +231,8 @@ def collect(
         raise InvalidInput("a study needs a task")
     listed = list(given.values())
     watched = Watched(watch, workers(jobs, sum(task.rounds for task in listed)), until)
-    study = _Study(listed, out, jobs, watched, notice or (lambda line: None), trace)
+    notice = notice or (lambda line: None)
+    study = _Study(listed, out, jobs, watched, notice=notice, trace=trace)
     return study.points()
 
 
@@ -258,6 +259,7 @@ class _Study:
         out: str | PathLike[str] | None,
         jobs: int | None,
         watched: Watched,
+        *,
         notice: Notice,
         trace: Trace | None,
     ) -> None:
