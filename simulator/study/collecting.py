@@ -23,7 +23,7 @@ from simulator.study.points import Point
 from simulator.study.quantities import Quantity
 from simulator.study.stopping import NARROW, SURE, StoppingRule
 from simulator.study.storing import StudyFile
-from simulator.study.tasks import Task
+from simulator.study.tasks import Task, require_names
 from simulator.study.watching import Watch, Watched
 
 LARGE_RULE, LARGE_GENERATOR = 1 << 30, 1 << 22
@@ -226,7 +226,7 @@ def collect(
                 experiments=(*first.experiments, *task.experiments),
             )
         given[task.id] = UnderWay(task, rule, version)
-    _require_names([each.task for each in given.values()])
+    require_names([each.task for each in given.values()])
     if not given:
         raise InvalidInput("a study needs a task")
     listed = list(given.values())
@@ -234,20 +234,6 @@ def collect(
     notice = notice or (lambda line: None)
     study = _Study(listed, out, jobs, watched, notice=notice, trace=trace)
     return study.points()
-
-
-def _require_names(tasks: Iterable[Task]) -> None:
-    # Two adversaries of one name are two lines that no reader, figure or comparison tells apart.
-    named: dict[tuple[object, ...], str] = {}
-    for task in tasks:
-        game = task.game
-        values = (game.family, game.rounds, game.relation, game.filter, game.seed)
-        metadata = canonical_json(task.metadata, "the metadata of a task")
-        if named.setdefault((task.label, *map(str, values), metadata), task.id) != task.id:
-            raise InvalidInput(
-                f"two different adversaries are named {task.label!r}: give their functions another "
-                "__name__ each, or their tasks another metadata each"
-            )
 
 
 class _Study:

@@ -106,6 +106,20 @@ class Task:
                 yield quantity, experiment
 
 
+def require_names(tasks: Iterable[Task]) -> None:
+    """Raise InvalidInput where two games have one name, so that no reader tells them apart."""
+    named: dict[tuple[object, ...], str] = {}
+    for task in tasks:
+        game = task.game
+        values = (game.family, game.rounds, game.relation, game.filter, game.seed)
+        metadata = canonical_json(task.metadata, "the metadata of a task")
+        if named.setdefault((task.label, *map(str, values), metadata), task.id) != task.id:
+            raise InvalidInput(
+                f"two different adversaries are named {task.label!r}: give their functions another "
+                "__name__ each, or their tasks another metadata each"
+            )
+
+
 def nobody(coins: object) -> Iterator[None]:
     """The adversary of a task about a family alone: it is never played."""
     yield None
