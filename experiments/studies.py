@@ -12,14 +12,14 @@ from simulator.theory.bounds.comparison import TRUTH
 from simulator.theory.bounds.registry import all_bounds
 
 
-def played(specification: Mapping[str, Any], quantities: Sequence[str], **others: Any) -> Study:
+def played(specification: Mapping[str, Any], quantities: Sequence[str]) -> Study:
     """The quantities of every adversary in ``trials``, each with its number of trials."""
     s = specification
     return Study.of(
         point
         for name, trials in s["trials"].items()
         for point in collect(
-            grid(name, s["family"], s["rounds"], quantities, seed=s["seed"], **others),
+            grid(name, s["family"], s["rounds"], quantities, seed=s["seed"]),
             trials=trials, confidence=s["confidence"],
         )
     )  # fmt: skip

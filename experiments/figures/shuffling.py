@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +12,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from experiments.studies import curve, curves_of_bounds
 from simulator.analysis.plots import legend, paper_figure
 from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import measured, promised, spaced_marks
-from simulator.foundations.errors import NotApplicable
-from simulator.theory import Composition, ShuffledDP, bound, shuffled_law
+from simulator.study import Study, Task, collect
+from simulator.theory import ShuffledDP, shuffled_law
 
 TITLE = "shuffled reports: the clones' bounds and exact randomized response"
 
@@ -31,40 +33,21 @@ CLOSED, SUMMED, RESPONSE = "clones-closed-form", "clones-numerical", "shuffled-r
 
 
 def simulate(specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Evaluate the bounds for many reports; of few, enumerate every pair of databases as well."""
-    epsilon, delta = specification["epsilon"], specification["delta"]
+    """The bounds for many reports; of few, every pair of databases is enumerated as well."""
+    epsilon, delta, small = (specification[key] for key in ("epsilon", "delta", "small"))
     decades = math.log10(specification["largest"])
     count = round(specification["per_decade"] * decades) + 1
-    reports = np.unique(np.round(10.0 ** np.linspace(0.0, decades, count)).astype(int))
-
-    def epsilon_of(name: str, n: int) -> float:
-        applied = bound(name).on(Composition.repeat(ShuffledDP(epsilon, n), 1))
-        try:
-            return applied.epsilon(delta).value
-        except NotApplicable:
-            return math.nan
-
-    names = (CLOSED, SUMMED, RESPONSE)
-    curves = {name: [epsilon_of(name, int(n)) for n in reports] for name in names}
-    return {
-        "epsilon": epsilon,
-        "delta": delta,
-        "reports": reports,
-        "epsilons": curves,
-        "small": _few_reports(epsilon, **specification["small"]),
+    reports = np.unique(np.round(10.0 ** np.linspace(0.0, decades, count)).astype(int)).tolist()
+    grid = np.linspace(0.0, epsilon, small["points"], endpoint=False).tolist()
+    many = [f"bound:{name} epsilon(delta={delta})" for name in (CLOSED, SUMMED, RESPONSE)]
+    tasks = [Task(None, ShuffledDP(epsilon, n), 1, many, metadata={"reports": n}) for n in reports]
+    few = [f"bound:{SUMMED} delta(epsilon={e!r})" for e in grid]
+    tasks.append(Task(None, ShuffledDP(epsilon, small["reports"]), 1, few))
+    exact = {
+        str(values): _worst_shuffle(epsilon, small["reports"], values, np.array(grid))
+        for values in small["values"]
     }
-
-
-def _few_reports(epsilon: float, reports: int, values: list[int], points: int) -> dict[str, Any]:
-    """delta(epsilon) of the clones, and the worst of all shuffled responses over some values."""
-    grid = np.linspace(0.0, epsilon, points, endpoint=False)
-    clones = bound(SUMMED).on(Composition.repeat(ShuffledDP(epsilon, reports), 1))
-    return {
-        "reports": reports,
-        "grid": grid,
-        "clones": [clones.delta(float(e)).upper for e in grid],
-        "exact": {str(many): _worst_shuffle(epsilon, reports, many, grid) for many in values},
-    }
+    return {"study": Study.of(collect(tasks, jobs=1)), "exact": exact}
 
 
 def _worst_shuffle(epsilon: float, reports: int, values: int, grid: np.ndarray) -> list[float]:
@@ -83,7 +66,7 @@ def draw(data: Mapping[str, Any]) -> Figure:
     """Left epsilon by the number of reports, right the whole curve of a few reports."""
     with paper_figure(2, width=7.2, height=3.4) as (figure, (many, few)):
         _draw_many(many, data)
-        _draw_few(few, data["small"])
+        _draw_few(few, data)
         legend(figure, columns=3)
     return figure
 
@@ -93,29 +76,35 @@ def named(values: int | str) -> str:
     return f"exact, response of {values} values"
 
 
+def by_reports(study: Study) -> tuple[list[int], dict[str, list[float]]]:
+    """The numbers of reports, and the epsilon of each bound; NaN where it does not apply."""
+    found = study.filter(lambda point: "epsilon(" in point.quantity)
+    reports = sorted({json.loads(point.metadata)["reports"] for point in found})
+    return reports, curves_of_bounds(found)
+
+
 def _draw_many(axes: Axes, data: Mapping[str, Any]) -> None:
-    reports = np.array(data["reports"])
+    (reports, curves), game = by_reports(data["study"]), data["specification"]
     for index, name in enumerate((SUMMED, CLOSED)):
-        values = np.array(data["epsilons"][name], dtype=np.float64)
-        axes.plot(reports, values, label=label(name), **promised(index))
-    values = np.array(data["epsilons"][RESPONSE], dtype=np.float64)
-    marks = spaced_marks(reports, 0, logarithmic=True)
-    axes.plot(reports, values, label=named(2), markevery=marks, **measured(0))
-    axes.axhline(data["epsilon"], color="0.6", linewidth=0.6, zorder=0)
-    own = rf"$\varepsilon_0 = {data['epsilon']:g}$ of a report"
-    axes.text(reports[-1], 0.94 * data["epsilon"], own,
+        axes.plot(reports, curves[name], label=label(name), **promised(index))
+    marks = spaced_marks(np.array(reports), 0, logarithmic=True)
+    axes.plot(reports, curves[RESPONSE], label=named(2), markevery=marks, **measured(0))
+    axes.axhline(game["epsilon"], color="0.6", linewidth=0.6, zorder=0)
+    own = rf"$\varepsilon_0 = {game['epsilon']:g}$ of a report"
+    axes.text(reports[-1], 0.94 * game["epsilon"], own,
               ha="right", va="top", fontsize="small", color="0.35")  # fmt: skip
     axes.set(xscale="log", yscale="log", xlim=(reports[0], reports[-1]))
     axes.set_xlabel(r"shuffled reports $n$")
-    power = round(math.log10(data["delta"]))
+    power = round(math.log10(game["delta"]))
     axes.set_ylabel(rf"$\varepsilon$ at $\delta = 10^{{{power}}}$")
 
 
-def _draw_few(axes: Axes, small: Mapping[str, Any]) -> None:
-    grid = np.array(small["grid"])
-    axes.plot(grid, small["clones"], label=label(SUMMED), **promised(0))
-    for index, (values, deltas) in enumerate(small["exact"].items()):
-        marks = spaced_marks(grid, index)
-        axes.plot(grid, deltas, label=named(values), markevery=marks, **measured(index))
-    axes.set(yscale="log", xlim=(grid[0], grid[-1]), xlabel=r"$\varepsilon$")
-    axes.set_ylabel(rf"$\delta(\varepsilon)$ of {small['reports']} reports")
+def _draw_few(axes: Axes, data: Mapping[str, Any]) -> None:
+    clones = curve(data["study"].filter(lambda point: "delta(" in point.quantity))
+    axes.plot(clones.at, clones.value, label=label(SUMMED), **promised(0))
+    for index, (values, deltas) in enumerate(data["exact"].items()):
+        marks = spaced_marks(np.array(clones.at), index)
+        axes.plot(clones.at, deltas, label=named(values), markevery=marks, **measured(index))
+    axes.set(yscale="log", xlim=(clones.at[0], clones.at[-1]), xlabel=r"$\varepsilon$")
+    reports = data["specification"]["small"]["reports"]
+    axes.set_ylabel(rf"$\delta(\varepsilon)$ of {reports} reports")

@@ -12,10 +12,12 @@ from experiments import stages
 from experiments.figures import (
     epsilon_by_rounds,
     loss_along_rounds,
+    shuffling,
     subsampling,
     tails,
     trade_off,
 )
+from experiments.studies import curve
 from simulator import PureDP
 from simulator.analysis.plots import paper_figure
 from simulator.analysis.plots.named import plot_named
@@ -204,20 +206,25 @@ def test_a_sampled_round_attains_the_theorem_and_none_passes_it():
 
 
 def test_the_clones_are_above_every_exact_shuffle():
-    data = committed("shuffling")
-    curves = {name: np.array(curve, dtype=float) for name, curve in data["epsilons"].items()}
+    study, small = table("shuffling"), shuffling.SPECIFICATION["small"]
+    curves = {name: np.array(values) for name, values in shuffling.by_reports(study)[1].items()}
     summed, closed = curves["clones-numerical"], curves["clones-closed-form"]
     assert np.all(curves["shuffled-randomized-response"] <= summed * (1 + 1e-9))
     said = np.isfinite(closed)
     assert said.any()
     assert np.all(summed[said] < closed[said])
-    for exact in data["small"]["exact"].values():
-        assert np.all(np.array(exact) <= data["small"]["clones"])
+    clones = curve(
+        study.filter(lambda point: point.quantity.startswith("bound:clones-numerical d"))
+    )
+    few = committed("shuffling")["exact"]
+    for exact in few.values():
+        assert np.all(np.array(exact) <= clones.value)
     # of 8 binary responses all 8 are 1 with probability w^8, or (1 - w) w^7: a loss of epsilon_0
-    truth = 1.0 / (1.0 + math.exp(-data["epsilon"]))
-    last = data["small"]["grid"][-1]
+    assert small["reports"] == 8
+    truth = 1.0 / (1.0 + math.exp(-shuffling.SPECIFICATION["epsilon"]))
+    last = clones.at[-1]
     lone = (truth - math.exp(last) * (1 - truth)) * (1 - truth) ** 7
-    assert data["small"]["exact"]["2"][-1] >= lone
+    assert few["2"][-1] >= lone
 
 
 @pytest.mark.nightly
