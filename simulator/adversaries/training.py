@@ -188,7 +188,7 @@ def train_in_bins(
     epochs: int,
     *,
     coefficients: tuple[float, ...] = (1.0,),
-    name: str = "dp-ftrl",
+    name: str = "dp-sgd",
 ) -> TrainingByEpochs:
     """Training on the tumour table, one bin of every epoch for each patient, all in one round.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +9,12 @@ import scipy
 
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.data.queries.gradients import Floats
-from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import whole
-from simulator.foundations.wording import count_of
 from simulator.mechanisms.epochs import Bits, Epoch, log_mean_exp
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.gradient_step import GradientStep
 from simulator.mechanisms.sampled import PoissonSubsampled, require_relation
-from simulator.theory.guarantees.families import GaussianDP
+from simulator.theory.guarantees.families import BallsInBinsDP
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +48,18 @@ class BallsInBins(Epoch):
 
     def __post_init__(self) -> None:
         self.check()
-        whole("bins", self.bins)
-        whole("epochs", self.epochs)
-        object.__setattr__(self, "coefficients", checked_coefficients(self.coefficients))
-        if len(self.coefficients) > self.length:
-            raise InvalidInput(
-                f"{count_of(len(self.coefficients), 'coefficient')} reach over more than "
-                f"{count_of(self.length, 'step')}"
-            )
+        promised = self.guarantee()
+        object.__setattr__(self, "coefficients", promised.coefficients)
 
     @property
     def length(self) -> int:
         """The number of steps."""
         return self.bins * self.epochs
 
-    def guarantee(self, relation: Relation = ADD_REMOVE) -> GaussianDP:
-        """That of the longest bin, were it public: the secret one is a mixture of these.
-
-        A record's terms add up to a vector no longer than that of |C|; they may depend on the
-        answers (Denisov and others 2022, Theorem 2.1).
-        """
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> BallsInBinsDP:
+        """The family of this noise and these bins; raises NotApplicable under replace-one."""
         require_relation(relation, PoissonSubsampled)
-        reach = scipy.signal.lfilter(
-            np.abs(self.coefficients), [1.0], self._places.astype(float), axis=1
-        )
-        longest = float(np.sqrt((reach**2).sum(axis=1)).max())
-        return GaussianDP(longest / self.noise_multiplier)
+        return BallsInBinsDP(self.noise_multiplier, self.bins, self.epochs, self.coefficients)
 
     @property
     def _places(self) -> Bits:
@@ -103,17 +86,6 @@ class BallsInBins(Epoch):
         held = np.where(self._places[:, :, None], terms, 0.0)
         means = scipy.signal.lfilter(self.coefficients, [1.0], held, axis=1)
         return log_mean_exp(np.einsum("bid,bid->b", seen - 0.5 * means, means))
-
-
-def checked_coefficients(coefficients: Sequence[float]) -> tuple[float, ...]:
-    """The coefficients as floats; raises InvalidInput unless finite, the first above 0."""
-    found = np.asarray(coefficients, dtype=float)
-    if found.ndim != 1 or not found.size or not np.isfinite(found).all() or found[0] <= 0.0:
-        raise InvalidInput(
-            "coefficients of correlated noise are finite numbers, at least one, the first of them "
-            f"above 0, not {coefficients!r}"
-        )
-    return tuple(found.tolist())
 
 
 def square_root_coefficients(many: int) -> tuple[float, ...]:

@@ -26,6 +26,7 @@ from simulator.data.databases import ADD_REMOVE, Database
 from simulator.data.queries import LogisticGradient
 from simulator.mechanisms import GradientStep
 from simulator.theory import (
+    BallsInBinsDP,
     GaussianDP,
     GaussianLaw,
     PoissonSubsampledLaw,
@@ -215,6 +216,8 @@ def test_the_adversary_of_the_library_is_this_training():
     assert adversary.database_1.remove(mislabelled()) == adversary.database_0 == tumours()
     by_epochs = make("dp-sgd", RandomAllocationDP(2.0, 20, 3), 7)
     assert by_epochs == train_allocated(mislabelled(), 2.0, 20, 3)
+    in_bins = make("dp-sgd", BallsInBinsDP(2.0, 5, 3, (1.0, 0.5)), 1)
+    assert in_bins == train_in_bins(mislabelled(), 2.0, 5, 3, coefficients=(1.0, 0.5))
     real = train_with(patient(0.0), 2.0, 0.05)
     assert real.database_1 == tumours()
 

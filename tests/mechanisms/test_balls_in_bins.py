@@ -121,8 +121,8 @@ def test_what_it_promises():
     """The longest bin: with signs the terms may be turned against the signs of C."""
     c = sum(abs(value) * np.eye(6, k=-k) for k, value in enumerate(BANDED))
     longest = max(np.linalg.norm(c[:, j::3].sum(axis=1)) for j in range(3))
-    assert BallsInBins(STEP, 3, 2, BANDED).guarantee().mu == pytest.approx(longest / 0.8)
-    assert BallsInBins(COUNT, 3, 4).guarantee().mu == pytest.approx(2.0)
+    assert BallsInBins(STEP, 3, 2, BANDED).guarantee().gdp_mu == pytest.approx(longest / 0.8)
+    assert BallsInBins(COUNT, 3, 4).guarantee().gdp_mu == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_what_it_promises():
         (lambda: BallsInBins(STEP, 2, 1, ()), "at least one"),
         (lambda: BallsInBins(STEP, 2, 1, (0.0, 1.0)), "above 0"),
         (lambda: BallsInBins(STEP, 2, 1, (1.0, math.nan)), "finite"),
-        (lambda: BallsInBins(STEP, 2, 1, (1.0, 0.5, 0.2)), "more than 2 steps"),
+        (lambda: BallsInBins(STEP, 2, 1, (1.0, 0.5, 0.2)), "there are 2 steps"),
     ],
 )
 def test_input(build, message):

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from simulator.adversaries.contract import Challenge
+from simulator.analysis.declared.examining import require_declared
+from simulator.analysis.declared.verdict import FalseLikelihood
 from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database
 from simulator.data.queries import clipped_sum
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
@@ -170,3 +173,31 @@ def test_what_a_shuffle_promises():
 def test_input(play, error, message):
     with pytest.raises(error, match=message):
         play()
+
+
+class OfThePublicSize(DividedStep):
+    """Broken on purpose: it draws with the size of the sample, and declares a public one."""
+
+    __slots__ = ()
+
+    def pair(self, database_0, database_1, relation=ADD_REMOVE):
+        drawn = DividedStep.pair(self, database_0, database_1, relation)
+        public = DividedStep(self.step, self.rate, self.coordinates, "public")
+        declared = public.pair(database_0, database_1, relation)
+        return type("Mixed", (), {"sample": staticmethod(drawn.sample), "loss": declared.loss})()
+
+
+def test_draws_follow_the_declared_likelihoods():
+    without = Database([("x", 1.0)] * 9)
+    heavy = Database([("x", 0.0)] * 4 + [("a", 0.0)])
+    drawn = DrawnByWeight(STEP, 3, lambda record: 6.0 if record[0] == "a" else 1.0, 5)
+    cases = [
+        (ABSENT, PRESENT, ShuffledBatches(STEP, 3, 2), REPLACE_ONE),
+        (heavy, heavy.remove(("a", 0.0)).add(("a", 1.0)), drawn, REPLACE_ONE),
+        (without, without.add(("a", 0.5)), DividedStep(STEP, 0.5, 40, "sample"), ADD_REMOVE),
+    ]
+    for *challenge, relation in cases:
+        assert require_declared([Challenge(*challenge)], relation, 5, draws=2048) == 1
+    broken = Challenge(*cases[2][:2], OfThePublicSize(STEP, 0.5, 40, "sample"))
+    with pytest.raises(FalseLikelihood, match="OfThePublicSize"):
+        require_declared([broken], ADD_REMOVE, 5, draws=2048)

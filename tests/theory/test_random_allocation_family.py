@@ -1,9 +1,10 @@
-"""The family of epochs with random allocation."""
+"""The families of epochs with random allocation, and of balls in bins."""
 
+import numpy as np
 import pytest
 
 from simulator.foundations.errors import InvalidInput
-from simulator.theory import GaussianDP, PureDP, RandomAllocationDP, parse_guarantee
+from simulator.theory import BallsInBinsDP, GaussianDP, PureDP, RandomAllocationDP, parse_guarantee
 from tests.helpers.two_steps import delta_of_two
 
 
@@ -24,6 +25,37 @@ def test_its_curve_is_no_more_than_of_public_places():
     for epsilon in (0.0, 0.5, 1.0):
         assert max(delta_of_two(epsilon, b) for b in (0, 1)) <= family.hockey_stick(epsilon)
     assert (family.zcdp_rho, family.gdp_mu, family.renyi(3.0)) == (0.5, 1.0, 1.5)
+
+
+def test_balls_in_bins_its_text_and_what_it_admits():
+    family = BallsInBinsDP(1.5, 4, 3, (1.0, 0.5))
+    assert family == parse_guarantee("balls-in-bins:1.5,4,3,1,0.5") == parse_guarantee(str(family))
+    assert parse_guarantee("balls-in-bins:1.5,4,3") == BallsInBinsDP(1.5, 4, 3)
+    assert all(family.admits(kept) for kept in (BallsInBinsDP(2.0, 4, 3, (1.0, 0.5)), PureDP(0.0)))
+    others = (BallsInBinsDP(1.4, 4, 3, (1.0, 0.5)), BallsInBinsDP(1.5, 4, 3), GaussianDP(0.01))
+    assert not any(family.admits(other) for other in others)
+
+
+def test_balls_in_bins_are_at_most_their_longest_bin():
+    """By the matrix itself, with the signs of the terms against those of C."""
+    for bins, epochs, c in ((3, 2, (1.0, 0.5, -0.25)), (2, 4, (2.0, 1.0)), (1, 5, (1.0, -1.0))):
+        steps = bins * epochs
+        matrix = sum(abs(value) * np.eye(steps, k=-lag) for lag, value in enumerate(c))
+        longest = max(np.linalg.norm(matrix[:, j::bins].sum(axis=1)) for j in range(bins))
+        assert BallsInBinsDP(0.8, bins, epochs, c).gdp_mu == pytest.approx(longest / 0.8)
+    found = BallsInBinsDP(1.0, 2, 1, (1.0, 0.9))
+    for epsilon in (0.0, 0.5, 1.0):
+        curve = max(delta_of_two(epsilon, b, ((1.0, 0.9), (0.0, 1.0))) for b in (0, 1))
+        assert curve <= found.hockey_stick(epsilon)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0,10,1", "1,0,1", "1,10,0", "1,10", "1,10,1,0", "1,1,1,1,0.5", "1,2,2,nan", "1,1e6,1e6"],
+)
+def test_input_of_balls_in_bins(text):
+    with pytest.raises(InvalidInput, match="balls-in-bins"):
+        parse_guarantee(f"balls-in-bins:{text}")
 
 
 @pytest.mark.parametrize("text", ["0,10", "1,0", "1,10,0", "1,10,11", "1,2.5", "nan,10", "1"])

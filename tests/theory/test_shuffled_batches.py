@@ -67,6 +67,16 @@ def test_a_random_allocation_is_below_a_shuffle_and_both_below_public_places():
     assert 4.0 < shuffled.lower < public.upper
 
 
+def test_others_of_the_opposite_gradient_are_the_worst():
+    """Of gradient -c, for c from 0 to 1, at two noise multipliers."""
+    for sigma in (1.0, 2.0):
+        ends = []
+        for c in (0.0, 0.25, 0.5, 0.75, 1.0):
+            composed = compose_laws([(shuffled_batches(sigma, 100, c, 1.0 + c), 10)], 1e-4)
+            ends.append(max(one.epsilon(1e-5).lower for one in (composed, composed.reversed())))
+        assert ends == sorted(ends)
+
+
 def test_the_loss_is_several_times_what_poisson_accounting_says():
     """Ten epochs of 100 batches: the record's loss is more than five times the claim."""
     claim = compose_laws([(PoissonSubsampledLaw(GaussianLaw(1.0), 0.01), 1000)], 1e-4)

@@ -1,11 +1,14 @@
-"""The guarantee of an epoch in which records take part in steps chosen at random."""
+"""Guarantees of epochs in which records take part in steps chosen at random."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
+
+import numpy as np
 
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.guarantees.interface import Guarantee, within
@@ -61,3 +64,82 @@ class RandomAllocationDP(Guarantee):
     def gdp_mu(self) -> float:
         """That of ``selected`` steps at public places."""
         return math.sqrt(self.selected) / self.sigma
+
+
+_MOST_STEPS = 10**7
+
+
+@dataclass(frozen=True)
+class BallsInBinsDP(Guarantee):
+    """Training by Gaussian sums, each record in one bin of every epoch; add or remove one.
+
+    Step i is of bin i mod ``bins``. The noise is C^{-1} z, with independent z of ``sigma`` at
+    sensitivity 1, and C_il = ``coefficients[i - l]``, lower triangular. Which bin holds the record
+    is secret and uniform. ``hockey_stick`` is an upper bound: that of the longest bin, were it
+    public. A record's terms may depend on the answers (Denisov and others 2022, Theorem 2.1).
+    """
+
+    sigma: float
+    bins: int
+    epochs: int
+    coefficients: tuple[float, ...] = (1.0,)
+    kind: ClassVar[str] = "balls-in-bins"
+
+    def __post_init__(self) -> None:
+        self._set("sigma", positive("sigma", self.sigma))
+        self._set("bins", count("bins", self.bins))
+        self._set("epochs", count("epochs", self.epochs))
+        found = np.asarray(self.coefficients, dtype=float)
+        if found.ndim != 1 or not found.size or not np.isfinite(found).all() or found[0] <= 0.0:
+            raise InvalidInput(
+                "coefficients of correlated noise are finite numbers, at least one, the first of "
+                f"them above 0, not {self.coefficients!r}"
+            )
+        steps = self.bins * self.epochs
+        if len(found) > steps or steps > _MOST_STEPS:
+            raise InvalidInput(
+                f"there are {steps} steps, which must be at least as many as the {len(found)} "
+                f"coefficients, and at most {_MOST_STEPS}"
+            )
+        self._set("coefficients", tuple(found.tolist()))
+
+    def __str__(self) -> str:
+        numbers = (self.sigma, self.bins, self.epochs, *self.coefficients)
+        return f"{self.kind}:{','.join(repr(float(number)) for number in numbers)}"
+
+    @classmethod
+    def of_numbers(cls, numbers: Sequence[float]) -> Guarantee:
+        """See :meth:`Guarantee.of_numbers`; independent noise where no coefficients are given."""
+        if len(numbers) < 3:
+            raise InvalidInput("balls-in-bins takes SIGMA,BINS,EPOCHS, and coefficients")
+        sigma, bins, epochs, *coefficients = numbers
+        return cls(sigma, bins, epochs, tuple(coefficients) or (1.0,))  # type: ignore[arg-type]
+
+    def admits(self, other: Guarantee) -> bool:
+        """See :meth:`Guarantee.admits`: the same bins and noise, at least as much of it."""
+        if isinstance(other, BallsInBinsDP):
+            mine, others = ((one.bins, one.epochs, one.coefficients) for one in (self, other))
+            return mine == others and within(self.sigma, other.sigma)
+        return other.pure_epsilon == 0.0
+
+    def _hockey_stick(self, epsilon: float) -> float:
+        return gaussian_delta(self.gdp_mu, epsilon)
+
+    @property
+    def zcdp_rho(self) -> float:
+        """mu^2 / 2, with mu as below."""
+        return kept(self.gdp_mu, self.gdp_mu**2 / 2.0)
+
+    @cached_property
+    def _longest(self) -> float:
+        """Largest norm of C times a record's terms, of norm 1 and any signs: of the first bin."""
+        first = (np.arange(self.bins * self.epochs) % self.bins == 0).astype(float)
+        reach = np.zeros(len(first))
+        for lag, coefficient in enumerate(self.coefficients):
+            reach[lag:] += abs(coefficient) * first[: len(first) - lag]
+        return math.sqrt(float(reach @ reach))
+
+    @property
+    def gdp_mu(self) -> float:
+        """That of the longest bin at a public place."""
+        return self._longest / self.sigma

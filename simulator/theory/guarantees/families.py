@@ -14,7 +14,7 @@ from typing import ClassVar
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import probability_below_one
 from simulator.foundations.wording import did_you_mean
-from simulator.theory.guarantees.allocated import RandomAllocationDP
+from simulator.theory.guarantees.allocated import BallsInBinsDP, RandomAllocationDP
 from simulator.theory.guarantees.amplified import ShuffledDP, SubsampledDP
 from simulator.theory.guarantees.dominated import (
     DiscreteGaussianDP,
@@ -239,6 +239,7 @@ KINDS: dict[str, type[Guarantee]] = {
         SubsampledDP,
         SubsampledGaussianDP,
         RandomAllocationDP,
+        BallsInBinsDP,
         DiscreteGaussianDP,
         DominatedDP,
     )
@@ -255,6 +256,7 @@ WRITTEN = {
     "renyi": ("ALPHA,EPSILON", "2,0.1"),
     "subsampled-gaussian": ("SIGMA,RATE", "1,0.01"),
     "random-allocation": ("SIGMA,STEPS[,SELECTED]", "1,100"),
+    "balls-in-bins": ("SIGMA,BINS,EPOCHS[,C0,C1,...]", "1,10,4"),
     "discrete-gaussian": ("SIGMA,SENSITIVITY", "2,1"),
     "subsampled": ("EPSILON,DELTA,RATE", "1,0,0.1"),
     "shuffled": ("EPSILON,REPORTS", "1,10000"),
@@ -270,6 +272,7 @@ def parse_guarantee(text: str) -> Guarantee:
     """Read ``pure:0.2``, ``approx:0.1,1e-6``, ``gaussian:0.5``, ``zcdp:0.1``, ``range:0.3``.
 
     Also ``subsampled-gaussian:SIGMA,RATE``, ``random-allocation:SIGMA,STEPS[,SELECTED]``,
+    ``balls-in-bins:SIGMA,BINS,EPOCHS[,C0,C1,...]``,
     ``discrete-gaussian:SIGMA,SENSITIVITY``,
     ``subsampled:EPSILON,DELTA,RATE``, ``shuffled:EPSILON,REPORTS``, and ``renyi:ALPHA,EPSILON``
     with as many pairs as there are orders, and ``dominated:LAW``, the law as JSON. Inverse of
@@ -294,6 +297,7 @@ __all__ = [
     "KINDS",
     "ZCDP",
     "ApproxDP",
+    "BallsInBinsDP",
     "BoundedRange",
     "DiscreteGaussianDP",
     "DominatedDP",
