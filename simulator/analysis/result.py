@@ -340,6 +340,32 @@ class Result(Measured):
             self.known(0), self.known(1), confidence=confidence, rounds=self.specification.rounds
         )
 
+    def mean(self, experiment: int = 0, confidence: float = 0.95) -> Estimate:
+        """E[L] in experiment 0, E[-L] in experiment 1, by plain play.
+
+        Raises NotApplicable if no pure epsilon of the family bounds the losses in advance.
+        """
+        return estimation.mean_loss(*self._bounded(experiment), experiment, confidence)
+
+    def variance(self, experiment: int = 0, confidence: float = 0.95) -> Estimate:
+        """The variance of the loss of that experiment, by plain play; as ``mean``."""
+        return estimation.loss_variance(*self._bounded(experiment), experiment, confidence)
+
+    def _bounded(self, experiment: int) -> tuple[np.ndarray, float]:
+        """The losses, and a bound on them that is known in advance."""
+        if self.weighted(experiment) is not None:
+            raise InvalidInput("moments of the loss are those of plain play, without sampling")
+        return self.losses(experiment), self._pure_epsilon() * self.specification.rounds
+
+    def _pure_epsilon(self) -> float:
+        pure = self.specification.family.core.pure_epsilon
+        if not np.isfinite(pure):
+            raise NotApplicable(
+                f"the losses of {self.specification.family} have no bound known in advance: their "
+                "moments have no interval that holds at every number of trials"
+            )
+        return float(pure)
+
     def moment_band(self, experiment: int = 0, confidence: float = 0.95) -> MomentBand:
         """Mean and standard deviation of the loss after each round, with bands over all rounds.
 
@@ -347,11 +373,5 @@ class Result(Measured):
         no pure epsilon of the family bounds the losses in advance.
         """
         self.moments(experiment)
-        pure = self.specification.family.core.pure_epsilon
-        if not np.isfinite(pure):
-            raise NotApplicable(
-                f"the losses of {self.specification.family} have no bound known in advance: their "
-                "moments have no interval that holds at every number of trials"
-            )
-        reach = pure * np.arange(1.0, self.specification.rounds + 1.0)
+        reach = self._pure_epsilon() * np.arange(1.0, self.specification.rounds + 1.0)
         return estimation.moment_band(self.traces[experiment_number(experiment)], reach, confidence)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -18,7 +17,7 @@ from simulator.foundations.errors import DpcomposeError, InvalidInput, NotApplic
 from simulator.runner.play import run
 from simulator.runner.store import RunStore
 from simulator.runner.worker import Player, Received
-from simulator.study.quantities import Quantity
+from simulator.study.quantities import AT, Quantity
 from simulator.study.stopping import NARROW
 from simulator.theory.bounds.comparison import Row
 from simulator.theory.bracket import Bracket
@@ -83,9 +82,6 @@ class Findings:
     traceback: str = ""
 
 
-Measure = Callable[[float, int, float], Estimate]
-
-
 def answers_of(look: Look) -> Findings:
     """Answer a look in this process. An error is returned: one task does not stop the others."""
     return answered(look, jobs=1, store=None)
@@ -121,10 +117,11 @@ def answered(look: Look, jobs: int | None, store: RunStore | None) -> Findings:
 
 def _estimated(look: Look, result: Result, quantity: Quantity, experiment: int) -> Answer:
     """A quantity from plain plays."""
-    measure: Measure = getattr(result, quantity.kind)
+    measure = getattr(result, quantity.kind)
+    at = (quantity.at,) if AT[quantity.kind] else ()
     try:
-        near = measure(quantity.at, experiment, 1.0 - look.error)
-        far = measure(quantity.at, experiment, 1.0 - look.sure)
+        near: Estimate = measure(*at, experiment, 1.0 - look.error)
+        far: Estimate = measure(*at, experiment, 1.0 - look.sure)
     except Refusal as refused:
         return _refused(quantity, experiment, refused)
     return _answer(quantity, experiment, near, far)
@@ -139,7 +136,7 @@ def _answer(quantity: Quantity, experiment: int, near: Estimate, far: Estimate) 
 
 
 def _refused(quantity: Quantity, experiment: int, why: Exception) -> Answer:
-    ends = (0.0, math.inf if quantity.kind == "epsilon" else 1.0)
+    ends = (0.0, 1.0 if quantity.kind in ("tail", "delta") else math.inf)
     return Answer(quantity, experiment, math.nan, ends, ends, "refused", 0, str(why))
 
 

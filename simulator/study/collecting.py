@@ -19,6 +19,7 @@ from simulator.runner.pool import workers
 from simulator.runner.store.provenance import fingerprint_of_program
 from simulator.runner.worker import Player
 from simulator.study.answers import Answer, Findings, Look, answered, answers_of, failed
+from simulator.study.deciding import DECISIONS
 from simulator.study.points import Point
 from simulator.study.quantities import Quantity
 from simulator.study.stopping import NARROW, SURE, StoppingRule
@@ -142,6 +143,16 @@ class UnderWay:
             error=answer.error,
         )
 
+    def decide(self, decided: set[tuple[str, str, int]]) -> list[Point]:
+        """Stop the quantities with these keys, and open those that are no longer among them."""
+        changed = [
+            replace(point, stopped="decided" if point.key in decided else "")
+            for point in self.points.values()
+            if point.stopped in ("", "decided") and (point.key in decided) != bool(point.stopped)
+        ]
+        self.points |= {(point.quantity, point.experiment): point for point in changed}
+        return changed
+
     def resume(self, stored: dict[tuple[str, str, int], Point]) -> None:
         """Take over the lines of an earlier call, and go on after its last look."""
         own = [point for key, point in stored.items() if key[0] == self.task.id]
@@ -155,8 +166,9 @@ class UnderWay:
         """How many looks at a quantity are stored that did not stop it."""
         for point in own:
             same = (point.quantity, point.experiment) == (str(quantity), experiment)
-            if same and point.stopped == "" and self._is_of_a_look(point):
-                self.points[point.quantity, point.experiment] = point
+            # what is decided may be open again beside another task
+            if same and point.stopped in ("", "decided") and self._is_of_a_look(point):
+                self.points[point.quantity, point.experiment] = replace(point, stopped="")
                 return point.looks
         return 0
 
@@ -182,6 +194,7 @@ def collect(
     trials: int = 100_000,
     width: float | None = None,
     hits: int | None = None,
+    decide: str = "",
     confidence: float = 0.95,
     at_most: float | None = None,
     jobs: int | None = None,
@@ -201,7 +214,7 @@ def collect(
     out : a .csv file to which every point is appended; at the end it has one line per quantity,
         in the order of the tasks, after the lines of other tasks. The same call resumes an
         interrupted one, to the same numbers.
-    trials, width, hits, confidence : see :class:`StoppingRule`.
+    trials, width, hits, decide, confidence : see :class:`StoppingRule`.
     at_most : seconds after which no look is begun; a look that would take longer is left out.
     jobs : workers; by default one per core. ``joblib.parallel_config`` may name a cluster.
     notice : called with a line on tasks that were left out.
@@ -213,7 +226,7 @@ def collect(
     ------
     InvalidInput : a parameter or a task is invalid, or the file is of another program.
     """
-    rule = StoppingRule(trials, width, hits, confidence)
+    rule = StoppingRule(trials, width, hits, confidence, decide)
     checked_jobs(jobs)
     version, until = program(), math.inf if at_most is None else time.monotonic() + at_most
     given: dict[str, UnderWay] = {}
@@ -285,7 +298,11 @@ class _Study:
         """Play wave by wave; yield points as they come."""
         try:
             yield from [point for task in self.tasks for point in task.ordered() if point.done]
-            while wave := self._wave():
+            while True:
+                yield from self._decided()
+                wave = self._wave()
+                if not wave:
+                    break
                 self.playing = len(wave)
                 self.watched.see(self.tasks, self.playing, now=True)
                 large = [task for task in wave if is_large(task)]
@@ -302,10 +319,25 @@ class _Study:
                 self.file.__exit__(None, None, None)
             self.watched.see(self.tasks, 0, now=True, ended=True)
 
+    def _decided(self) -> list[Point]:
+        """Stop what is decided by all that is known, between two waves."""
+        rule = self.tasks[0].rule
+        if not rule.decide:
+            return []
+        known = [point for task in self.tasks for point in task.points.values()]
+        keys = DECISIONS[rule.decide](known)
+        stopped = [point for task in self.tasks for point in task.decide(keys)]
+        if self.file is not None:
+            self.file.append(stopped)
+        return stopped
+
     def _wave(self) -> list[UnderWay]:
         """The tasks to look at next, the least known first; none after the time."""
         left = self.watched.until - time.monotonic()
         due = [task for task in self.tasks if task.wanted()]
+        if due and due[0].rule.decide:  # after an interruption some are a look ahead
+            first = min(task.look for task in due)
+            due = [task for task in due if task.look == first]
         fitting = [task for task in due if left > 0.0 and expected_seconds(task) < left]
         if due and not fitting:
             self.notice(f"the time is over: {len(due)} of {len(self.tasks)} tasks are not done")

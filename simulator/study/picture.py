@@ -30,7 +30,7 @@ _HEIGHT, _LINE = 2.3, 0.17
 """Inches of the axes with their labels, and of a line of the legend."""
 _APART = ("adversary", "family", "rounds", "relation", "filter", "seed", "experiment", "place")
 _NAMES = {"rounds": r"rounds $k$", "epsilon": r"$\varepsilon$", "delta": r"$\delta$"}
-_NAMES |= {"tail": r"$\Pr[L > \varepsilon]$"}
+_NAMES |= {"tail": r"$\Pr[L > \varepsilon]$", "mean": "mean loss", "variance": "variance of loss"}
 
 
 class Growth(NamedTuple):

@@ -13,11 +13,12 @@ from typing import Any
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import numeral
 from simulator.study.quantities import AT, Quantity
+from simulator.study.stopping import relative_width
 from simulator.theory.filters.families import FILTERS
 
-STATES = ("width", "hits", "trials", "certified", "approximation", "failed", "")
-"""Why a quantity is done: narrow enough, hits enough, the most trials, certified ends without a
-sample, a value without ends, an error; empty while it is not done."""
+STATES = ("width", "hits", "decided", "trials", "certified", "approximation", "failed", "")
+"""Why a quantity is done: narrow enough, hits enough, a comparison settled, the most trials,
+certified ends without a sample, a value without ends, an error; empty while it is not done."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +91,7 @@ class Point:
     @property
     def relative_width(self) -> float:
         """(upper - lower)/upper; NaN without an interval."""
-        if self.upper == self.lower:
-            return 0.0
-        return (self.upper - self.lower) / self.upper if math.isfinite(self.upper) else math.nan
+        return relative_width(self.lower, self.upper)
 
     @property
     def command(self) -> str:
@@ -102,6 +101,8 @@ class Point:
         plain plays is shown as the delta at that epsilon. Intervals are those of a single look.
         """
         quantity = Quantity.parse(self.quantity)
+        if not AT[quantity.kind]:
+            return ""  # no command prints a moment
         own_filter = self.filter and self.filter.partition(":")[0] not in FILTERS
         if quantity.source not in _REPLAYS or own_filter or not is_loadable(self.adversary):
             return ""

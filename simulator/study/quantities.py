@@ -10,14 +10,14 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, nonnegative, numeral, open_probability
 from simulator.foundations.wording import did_you_mean
 
-AT = {"tail": "epsilon", "delta": "epsilon", "epsilon": "delta"}
-"""The kinds of quantities, and the name of the number that each is a function of."""
+AT = {"tail": "epsilon", "delta": "epsilon", "epsilon": "delta", "mean": "", "variance": ""}
+"""The kinds of quantities, and the name of the number that each is a function of, if any."""
 SOURCES = ("simulated", "rare", "exact", "worst", "bound")
 """Where a number comes from. ``bound:NAME`` is one bound, ``rare:METHOD`` one method."""
 
 _TEXT = re.compile(
     r"(?:(?P<source>[a-z]+)(?::(?P<name>[a-z0-9.-]+))?\s+)?"
-    r"(?P<kind>[a-z]+)\s*\(\s*(?:(?P<at>[a-z]+)\s*=\s*)?(?P<value>[-+.0-9a-z]+)\s*\)"
+    r"(?P<kind>[a-z]+)\s*\(\s*(?:(?:(?P<at>[a-z]+)\s*=\s*)?(?P<value>[-+.0-9a-z]+)\s*)?\)"
 )
 
 
@@ -28,8 +28,9 @@ class Quantity:
     Attributes
     ----------
     kind : ``tail`` (Pr[L > epsilon]), ``delta`` (the hockey-stick divergence at an epsilon) or
-        ``epsilon`` (the least one at a delta).
-    at : the epsilon or the delta that it is a function of.
+        ``epsilon`` (the least one at a delta); or ``mean`` or ``variance`` of the loss, -L in
+        experiment 1.
+    at : the epsilon or the delta that it is a function of; 0 for a moment.
     source : ``simulated`` from plain plays; ``rare`` from plays under a measure that makes large
         losses frequent (``estimate_rare``); ``exact`` by recursion over the states of a rule;
         ``worst`` for the worst adversary of the family, by search; ``bound`` by a theorem on the
@@ -38,7 +39,7 @@ class Quantity:
     """
 
     kind: str
-    at: float
+    at: float = 0.0
     source: str = "simulated"
     name: str = ""
 
@@ -46,7 +47,7 @@ class Quantity:
         if self.kind not in AT:
             raise InvalidInput(
                 f"no quantity {self.kind!r}{did_you_mean(self.kind, AT)}; there are "
-                "tail(epsilon=), delta(epsilon=) and epsilon(delta=)"
+                "tail(epsilon=), delta(epsilon=), epsilon(delta=), mean() and variance()"
             )
         if self.source not in SOURCES:
             raise InvalidInput(
@@ -59,7 +60,10 @@ class Quantity:
                 f"no {self.source}:{self.name}{did_you_mean(self.name, names)}; write "
                 f"bound:NAME, or rare: with one of {', '.join(METHODS)}"
             )
-        if self.kind == "epsilon":
+        if not AT[self.kind]:
+            if self.source != "simulated" or self.at:
+                raise InvalidInput(f"write {self.kind}(): a moment of the simulated loss")
+        elif self.kind == "epsilon":
             open_probability("delta", self.at)
         elif self.source == "simulated":
             finite("epsilon", self.at)
@@ -82,8 +86,13 @@ class Quantity:
             )
         kind, at = found["kind"], found["at"]
         wanted = AT.get(kind)
-        if wanted is not None and at not in (None, wanted):
+        if wanted and at not in (None, wanted):
             raise InvalidInput(f"{text!r}: {kind} is a function of {wanted}, not of {at}")
+        if wanted == "" and found["value"] is None:
+            return cls(kind, 0.0, found["source"] or "simulated", found["name"] or "")
+        if found["value"] is None or wanted == "":
+            there = f"{kind}()" if wanted == "" else f"{kind}({wanted or 'epsilon'}=1e-2)"
+            raise InvalidInput(f"{text!r} is not a quantity; write {there}")
         try:
             value = numeral(found["value"])
         except ValueError:
@@ -91,7 +100,7 @@ class Quantity:
         return cls(kind, value, found["source"] or "simulated", found["name"] or "")
 
     def __str__(self) -> str:
-        place = f"{self.kind}({AT.get(self.kind, 'at')}={self.at!r})"
+        place = f"{self.kind}({AT[self.kind]}={self.at!r})" if AT[self.kind] else f"{self.kind}()"
         if self.source == "simulated":
             return place
         return f"{self.source}{':' + self.name if self.name else ''} {place}"
@@ -104,9 +113,9 @@ class Quantity:
     @property
     def epsilon(self) -> float | None:
         """The epsilon that it is a function of, if it is."""
-        return None if self.kind == "epsilon" else self.at
+        return self.at if AT[self.kind] == "epsilon" else None
 
     @property
     def delta(self) -> float | None:
         """The delta that it is a function of, if it is."""
-        return self.at if self.kind == "epsilon" else None
+        return self.at if AT[self.kind] == "delta" else None

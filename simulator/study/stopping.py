@@ -5,19 +5,31 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import open_probability, positive, whole
+from simulator.foundations.wording import did_you_mean
 
 FIRST_TRIALS = 1000
 """The trials at the first look; each further look has twice as many."""
+DECIDES = ("order", "bounds")
 SURE = 1e-6
 """The probability that the wide ends of a point miss, kept to compare studies."""
 NARROW = 1e-3
 """The relative width of a search for the worst adversary where none is wanted."""
 
 
+def relative_width(lower: float, upper: float) -> float:
+    """(upper - lower)/upper, for a quantity that is not negative; NaN without an interval."""
+    if upper == lower:
+        return 0.0
+    if not math.isfinite(upper):
+        return math.nan
+    return (upper - lower) / upper if upper > 0.0 else math.inf
+
+
 @dataclass(frozen=True)
 class StoppingRule:
-    """Stop a quantity at the first of these; its number of trials depends on its sample alone.
+    """Stop a quantity at the first of these; with valid intervals.
 
     The sample is looked at after 1,000, 2,000, 4,000, ... trials. Look j (from 0) has the share
     1/((j+1)(j+2)) of the error 1 - confidence: the shares add up to 1, so the interval at the look
@@ -29,6 +41,9 @@ class StoppingRule:
     width : the relative width (upper - lower)/upper at which an interval is narrow enough, and a
         search for the worst adversary ends.
     hits : the number of trials that contribute to the estimate.
+    decide : ``order`` to stop where an interval has no number in common with those of the other
+        adversaries, ``bounds`` where it is on one side of each bound that the task has; see
+        :mod:`simulator.study.deciding`.
     confidence : of each interval.
     """
 
@@ -36,6 +51,7 @@ class StoppingRule:
     width: float | None = None
     hits: int | None = None
     confidence: float = 0.95
+    decide: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "trials", whole("trials", self.trials))
@@ -44,11 +60,16 @@ class StoppingRule:
         if self.hits is not None:
             whole("hits", self.hits)
         open_probability("confidence", self.confidence)
+        if self.decide not in ("", *DECIDES):
+            raise InvalidInput(
+                f"a study decides {' or '.join(DECIDES)}, not {self.decide!r}"
+                f"{did_you_mean(self.decide, DECIDES)}"
+            )
 
     @property
     def looks_early(self) -> bool:
         """Whether there is more than one look."""
-        return self.width is not None or self.hits is not None
+        return self.width is not None or self.hits is not None or self.decide != ""
 
     def trials_at(self, look: int) -> int:
         """The trials of each experiment at a look."""
@@ -64,7 +85,7 @@ class StoppingRule:
 
     def reason(self, look: int, lower: float, upper: float, hits: int | None) -> str:
         """Why to stop at this look: ``width``, ``hits`` or ``trials``; "" to go on."""
-        if self.width is not None and upper - lower <= self.width * upper < math.inf:
+        if self.width is not None and relative_width(lower, upper) <= self.width:
             return "width"
         if self.hits is not None and hits is not None and hits >= self.hits:
             return "hits"

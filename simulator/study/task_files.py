@@ -17,7 +17,7 @@ from simulator.study.tasks import Task, grid
 PRODUCT = ("adversary", "family", "rounds")
 """The keys of a task that may be lists: every combination is a task."""
 KEYS = (*PRODUCT, "quantity", "seed", "relation", "filter", "experiments", "metadata")
-STOP = ("trials", "width", "hits", "confidence")
+STOP = ("trials", "width", "hits", "decide", "confidence")
 MOST_TASKS = 100_000
 
 

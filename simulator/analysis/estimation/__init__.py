@@ -25,6 +25,7 @@ from simulator.analysis.estimation.intervals import (
     proportion_upper,
 )
 from simulator.analysis.estimation.moment_band import MomentBand, moment_band
+from simulator.analysis.estimation.moments import loss_variance, mean_loss
 from simulator.analysis.estimation.splitting_estimates import splitting_product, splitting_runs
 from simulator.analysis.estimation.tail_estimates import TailBand, tail, tail_band
 from simulator.analysis.estimation.trade_off_estimates import EmpiricalTradeOff, empirical_trade_off
@@ -58,6 +59,8 @@ __all__ = [
     "empirical_trade_off",
     "epsilon",
     "exchanged_log_weights",
+    "loss_variance",
+    "mean_loss",
     "moment_band",
     "proportion_lower",
     "proportion_upper",

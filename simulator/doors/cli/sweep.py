@@ -62,6 +62,11 @@ class Width(click.ParamType):
 @click.option("--width", type=Width(), help="Stop where an interval is relatively as narrow: 5%.")
 @click.option("--hits", type=int, help="Stop where so many trials contribute.")
 @click.option(
+    "--decide",
+    type=click.Choice(["order", "bounds"]),
+    help="Stop where it is clear which adversary has more, or on which side of its bounds it is.",
+)
+@click.option(
     "--seconds", type=options.Duration(), metavar="TIME", help="Begin nothing after 600, 10m or 2h."
 )
 @click.option("--confidence", type=float, help="Of each interval.  [default: 0.95]")
@@ -81,6 +86,7 @@ def sweep(
     trials: int | None,
     width: float | None,
     hits: int | None,
+    decide: str | None,
     seconds: float | None,
     confidence: float | None,
     seed: int,
@@ -120,7 +126,8 @@ def sweep(
         if page is not None:
             page(snapshot)
 
-    given = {"trials": trials, "width": width, "hits": hits, "confidence": confidence}
+    given = {"trials": trials, "width": width, "hits": hits, "decide": decide,
+             "confidence": confidence}  # fmt: skip
     chosen = {name: value for name, value in given.items() if value is not None}
     tasks, settings = tasks_from(
         what, family, rounds, quantity, {"seed": seed, "relation": relation, "filter": filter_text}
