@@ -12,7 +12,7 @@ from simulator.foundations.wording import count_of
 from simulator.study.points import Point
 
 if TYPE_CHECKING:
-    from simulator.study.collecting import UnderWay
+    from simulator.study.under_way import UnderWay
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from simulator.study import Snapshot, StoppingRule, Study, Task, collect, grid, report
-from simulator.study.collecting import UnderWay
 from simulator.study.points import Point
 from simulator.study.report import ReportFile
+from simulator.study.under_way import UnderWay
 from simulator.study.watching import seconds_left_of
 from tests.helpers.browser import in_browser, started
 from tests.study import games
