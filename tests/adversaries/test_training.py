@@ -23,8 +23,8 @@ from simulator.adversaries.training import (
 )
 from simulator.analysis.simulate import simulate
 from simulator.data.databases import ADD_REMOVE, Database
-from simulator.data.queries import LogisticGradient
-from simulator.mechanisms import GradientStep
+from simulator.data.queries import LogisticGradient, counting_query
+from simulator.mechanisms import BallsInBins, Gaussian, GradientStep, RandomAllocation
 from simulator.theory import (
     BallsInBinsDP,
     GaussianDP,
@@ -226,3 +226,25 @@ def test_no_noise_makes_weights_that_a_step_refuses():
     loud = train_with(mislabelled(), 1e99, 1e-6)
     result = simulate(loud, SubsampledGaussianDP(1e99, 1e-6), 5, 3, seed=0, jobs=1, progress=False)
     assert np.isfinite(result.losses(0)).all()
+
+
+def played_epoch(epoch, family, trials=20_000):
+    def adversary(coins):
+        yield Database(["x"]), Database(["x", "alice"]), epoch
+
+    return simulate(adversary, family, 1, trials, seed=6, jobs=1, experiments=(1,), progress=False)
+
+
+@pytest.mark.nightly
+def test_epochs_have_the_curves_of_brackets_and_draws():
+    """Of plain prototypes of both, made apart; each interval has a false alarm of 1e-6."""
+    count = Gaussian(counting_query(lambda record: True), 1.0)
+    found = played_epoch(RandomAllocation(count, 100), RandomAllocationDP(1.0, 100))
+    at = found.delta(0.2980, 1, 1.0 - 1e-6)
+    assert at.lower <= 1e-3 <= at.upper < 3e-3
+    norm = math.hypot(1.0, 0.5)
+    banded = (1.0 / norm, 0.5 / norm)
+    training = BallsInBins(Gaussian(count.query, 3.0), 10, 10, banded)
+    found = played_epoch(training, BallsInBinsDP(3.0, 10, 10, banded))
+    at = found.delta(2.0, 1, 1.0 - 1e-6)
+    assert at.lower <= 1.50e-4 <= at.upper < 2e-3
