@@ -103,11 +103,13 @@ def picture(
             drawn
         ):
             varying.append("metadata")  # two adversaries of one name
-        for index, (names, series) in enumerate(series_of(drawn, (hue, *varying), x)):
+        found = series_of(drawn, (hue, *varying), x)
+        looks = looks_of([names[0] for names, _ in found])
+        for look, (names, series) in zip(looks, found):
             text = ", ".join(worded(*pair) for pair in zip((hue, *varying), names))
-            if fit and x == "rounds" and (found := growth(series)) is not None:
-                text += f": {found}"
-            draw_series(axes, series, x, index, text)
+            if fit and x == "rounds" and (exponent := growth(series)) is not None:
+                text += f": {exponent}"
+            draw_series(axes, series, x, look, text)
         draw_bounds(axes, promises, x)
         shown = drawn or promises
         axes.set(xlabel=_NAMES.get(axis_name(x, kind), axis_name(x, kind)), ylabel=_NAMES[kind])
@@ -161,13 +163,27 @@ def worded(name: str, value: Any) -> str:
     return f"{name} {value}" if name in ("experiment", "rounds", "seed") else str(value)
 
 
-def draw_series(axes: Axes, series: Sequence[Point], x: str, index: int, text: str) -> None:
+def looks_of(hues: Sequence[Any]) -> list[dict[str, Any]]:
+    """A look of each series: a colour per hue and a marker within it, where these suffice."""
+    colours = {hue: measured(place)["color"] for place, hue in enumerate(dict.fromkeys(hues))}
+    plain = [measured(index) for index in range(len(hues))]
+    looks = [
+        measured(hues[:index].count(hue)) | {"color": colours[hue]}
+        for index, hue in enumerate(hues)
+    ]
+    distinct = len({(look["color"], look["marker"]) for look in looks}) == len(hues)
+    return looks if distinct and len(colours) > 1 else plain
+
+
+def draw_series(
+    axes: Axes, series: Sequence[Point], x: str, look: dict[str, Any], text: str
+) -> None:
     """Draw values with a band; arrows point down from the upper ends of values of 0."""
     at = np.array([field_of(point, x) for point in series], dtype=np.float64)
     value, lower, upper = (
         np.array([getattr(point, name) for point in series]) for name in ("value", "lower", "upper")
     )
-    look, seen = measured(index), np.isfinite(value) & (value > 0.0)
+    seen = np.isfinite(value) & (value > 0.0)
     axes.plot(at[seen], value[seen], label=text, **look)
     bounded = seen & np.isfinite(upper)
     draw_band(axes, at[bounded], (lower[bounded], upper[bounded]), look)

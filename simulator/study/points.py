@@ -112,7 +112,10 @@ class Point:
         }  # fmt: skip
         if quantity.source == "simulated":
             reached = self.value if math.isfinite(self.value) else self.upper
-            options["epsilon"] = reached if quantity.epsilon is None else quantity.epsilon
+            at = reached if quantity.epsilon is None else quantity.epsilon
+            if not 0.0 <= at < math.inf:  # the shell has no such epsilon
+                return ""
+            options["epsilon"] = at
         else:
             options |= {AT[quantity.kind]: quantity.at, "experiment": self.experiment}
             options["method"] = quantity.name

@@ -272,3 +272,20 @@ def test_labels_of_a_short_logarithmic_axis_do_not_overlap():
 def test_an_empty_study_has_nothing_to_draw():
     with pytest.raises(InvalidInput, match="it has none"):
         Study(()).plot()
+
+
+def test_a_group_has_a_colour_of_its_own_and_no_two_series_one_look():
+    def looks(adversaries, families, hue):
+        points = [
+            dataclasses.replace(power_law(0.5, k), adversary=f"a{a}", family=f"pure:0.{f}")
+            for a in range(adversaries) for f in range(1, families + 1) for k in (1, 10)
+        ]  # fmt: skip
+        lines = Study(tuple(points)).plot(hue=hue, bounds=False).axes[0].get_lines()
+        return [(line.get_color(), line.get_marker()) for line in lines]
+
+    for adversaries, families in ((2, 3), (1, 4), (12, 3), (3, 12), (9, 7)):
+        for hue in ("adversary", "family"):
+            found = looks(adversaries, families, hue)
+            assert len(set(found)) == len(found) == adversaries * families
+    assert len({colour for colour, _ in looks(2, 3, "family")}) == 3
+    assert len({colour for colour, _ in looks(2, 3, "adversary")}) == 2

@@ -104,3 +104,11 @@ def test_a_lone_look_is_not_taken_for_the_first_of_several(tmp_path):
     )
     assert all(one.same_numbers(other) for one, other in zip(both, fresh))
     assert [point.lower for point in both] != [point.lower for point in lone]
+
+
+def test_a_line_has_no_command_where_the_shell_refuses_its_epsilon():
+    """``dpcompose simulate --epsilon`` is at least 0."""
+    names = ["tail(epsilon=-0.1)", "delta(epsilon=-0.1)", "tail(epsilon=0)"]
+    task = Task("fixed-worst-case", "pure:0.2", 2, names, experiments=(0,))
+    found = Study.of(collect([task], trials=100, jobs=1))
+    assert [bool(point.command) for point in found] == [False, False, True]
