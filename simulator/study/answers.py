@@ -153,23 +153,18 @@ def _exact(look: Look, quantity: Quantity, experiment: int) -> list[Answer]:
 def _by_method(method: str, look: Look, quantity: Quantity, experiment: int) -> Answer:
     s = look.game
 
-    def estimate(error: float) -> Estimate:
+    try:
         event = estimate_rare(
             s.adversary, s.family, s.rounds, s.trials, experiment=experiment, method=method,
-            seed=s.seed, relation=s.relation, filter=s.filter, confidence=1.0 - error, jobs=1,
-            progress=False, epsilon=quantity.epsilon, delta=quantity.delta,
+            seed=s.seed, relation=s.relation, filter=s.filter, confidence=1.0 - look.error,
+            also=1.0 - look.sure, jobs=1, progress=False, epsilon=quantity.epsilon,
+            delta=quantity.delta,
         )  # fmt: skip
-        kinds = {"tail": event.tail, "delta": event.delta, "epsilon": event.at_delta}
-        found = kinds[quantity.kind]
-        assert found is not None  # a delta was given
-        return found
-
-    try:
-        near = estimate(look.error)
-        exact = near.lower == near.upper or near.method.startswith("exact")
-        far = near if exact else estimate(look.sure)
     except Refusal as refused:
         return _refused(quantity, experiment, refused)
+    name = {"tail": "tail", "delta": "delta", "epsilon": "at_delta"}[quantity.kind]
+    near, far = getattr(event, name), getattr(event.also or event, name)
+    exact = near.lower == near.upper or near.method.startswith("exact")
     return _answer(quantity, experiment, near, far)._replace(certified=exact)
 
 

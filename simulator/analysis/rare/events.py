@@ -72,6 +72,7 @@ class RareEvent:
     seconds, pilot_seconds : wall time of the final sample, and of choosing its measure.
     pilot_rounds : rounds that were played to choose it.
     curve : the same at further points.
+    also : the same at a second confidence, from the same sample; None without one, or where exact.
     """
 
     epsilon: float
@@ -85,6 +86,7 @@ class RareEvent:
     pilot_seconds: float
     curve: tuple[RareEvent, ...] = ()
     pilot_rounds: int = 0
+    also: RareEvent | None = None
 
 
 def estimate_rare(
@@ -105,6 +107,7 @@ def estimate_rare(
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
     curve: int = 0,
+    also: float | None = None,
     progress: bool | None = None,
 ) -> RareEvent:
     """Estimate Pr[L > epsilon] and delta(epsilon) of an adversary.
@@ -118,6 +121,7 @@ def estimate_rare(
         the measure is played again, and ``doob`` and ``splitting`` store nothing.
     curve : how many points around epsilon are estimated too, from the same sample; the intervals
         are not simultaneous. Points that the sample does not reach are left out.
+    also : a second confidence, at which the same sample gives intervals.
     method : ``doob`` (exact, by recursion over the states and losses of a rule), ``covering`` (a
         measure that covers every path of a rule whose states can be enumerated), ``plain``,
         ``tilted`` (one theta, from a pilot unless ``theta`` is given), ``steered`` (theta by round
@@ -141,6 +145,8 @@ def estimate_rare(
         raise InvalidInput("give the epsilon to estimate at, or the delta to find epsilon(delta)")
     experiment = experiment_number(experiment)
     open_probability("confidence", confidence)
+    if also is not None:
+        open_probability("also", also)
     if delta is not None:
         open_probability("delta", delta)
     if theta is not None and method not in ("auto", "tilted"):
@@ -165,7 +171,10 @@ def estimate_rare(
     if method == "doob":
         return by_doob(question, start, curve=curve)
     if method == "splitting":
-        return by_splitting(question, start)
+        return replace(
+            by_splitting(question, start),
+            also=None if also is None else by_splitting(replace(question, confidence=also), start),
+        )
     if method == "auto" and theta is None and out is None:
         with contextlib.suppress(NotApplicable):
             return by_doob(question, start, nodes=NODES_OF_AUTO, curve=curve)
@@ -183,8 +192,8 @@ def estimate_rare(
         with opened(out, final) as store:
             result = Result.of(run(final, (experiment,), jobs, store, progress))
     result.known(experiment)  # raises Refusal if a mechanism has no likelihood
-    seconds = result.seconds
-    at_delta = None if delta is None else result.epsilon(delta, experiment, confidence)
+    first, seconds = result, result.seconds
+    at_delta = None if delta is None else first.epsilon(delta, experiment, confidence)
     point = epsilon if at_delta is None else at_delta.value
     assert point is not None
     if point == math.inf:
@@ -228,13 +237,25 @@ def estimate_rare(
         pilot_rounds=rehearsals.spent,
     )
 
+    if also is not None:
+        tail, at_point = measured_at(result, point, experiment, also, method)
+        at_delta = None if delta is None else first.epsilon(delta, experiment, also)
+        wider = replace(event, tail=tail, delta=at_point, at_delta=at_delta)
+        event = replace(event, also=without_guesses(wider) if method == "auto" else wider)
+
     def measured(epsilon: float) -> RareEvent:
         tail, delta = (of(epsilon, experiment, confidence) for of in (result.tail, result.delta))
-        if method == "auto":
-            tail, delta = tail.without_guess(HIDDEN), delta.without_guess(HIDDEN)
-        return replace(event, epsilon=epsilon, tail=tail, delta=delta, at_delta=None)
+        found = replace(event, epsilon=epsilon, tail=tail, delta=delta, at_delta=None, also=None)
+        return without_guesses(found) if method == "auto" else found
 
     return replace(event, curve=tuple(reached(measured, around(point, curve))))
+
+
+def without_guesses(event: RareEvent) -> RareEvent:
+    """The event with the intervals that ``auto`` has: without guesses."""
+    tail, delta = (one.without_guess(HIDDEN) for one in (event.tail, event.delta))
+    at_delta = None if event.at_delta is None else event.at_delta.without_guess(HIDDEN)
+    return replace(event, tail=tail, delta=delta, at_delta=at_delta)
 
 
 def impossible(epsilon: float, trials: int, confidence: float) -> RareEvent:

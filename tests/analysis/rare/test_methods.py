@@ -7,6 +7,7 @@ import pytest
 
 from simulator import Database, PureDP, simulate
 from simulator.adversaries.registry import make
+from simulator.analysis.rare import estimate_rare
 from simulator.analysis.rare.events import Question, chosen
 from simulator.engine.sampling import Covering, Guarded, Steered, Tilted
 from simulator.engine.specification import Specification
@@ -146,3 +147,17 @@ def test_auto_trusts_no_single_theta_where_large_losses_come_by_a_detour():
     guarded = auto(generator_of(BEHIND))
     assert isinstance(guarded, Guarded)
     assert isinstance(guarded.beside, Steered)
+
+
+def test_a_second_confidence_is_that_of_a_second_call():
+    """The same sample gives it: nothing is played twice."""
+    game = (WORST, FAMILY, ROUNDS, 1_000)
+    for method, question in (("covering", {"epsilon": 1.0}), ("tilted", {"delta": 1e-3})):
+        one, other = (
+            estimate_rare(*game, method=method, seed=4, jobs=1, **question, **level)
+            for level in ({"also": 0.999}, {"confidence": 0.999})
+        )
+        assert (one.also.tail, one.also.delta) == (other.tail, other.delta)
+        assert one.also.at_delta == other.at_delta
+        assert one.also.tail.lower < one.tail.lower
+    assert estimate_rare(*game, method="doob", epsilon=1.0, also=0.999).also is None
