@@ -22,8 +22,9 @@ _REACH = 9.0
 """Standard deviations beyond the largest mean that are cut into cells; the rest is one cell."""
 _CELLS = 1600
 _UNLIKELY, _LEAST = 1e-13, 1e-250
-_ROUNDINGS = 64.0 * float(np.finfo(float).eps)
-"""Relative error of a probability below or above an edge."""
+_NORMAL_ERROR, _SQUARES_ERROR = 64.0 * float(np.finfo(float).eps), 1e-13
+"""Relative error of a probability below or above an edge: of normal noise, and per ten coordinates
+of a sum of squares."""
 
 
 def shuffled_batches(
@@ -56,7 +57,8 @@ def shuffled_batches(
     edges = np.arange(least, max(shifts) + _REACH, _WIDTH)
     alone = (many - 1) * scipy.special.log_ndtr(edges)
     logs = [alone + scipy.special.log_ndtr(edges - shift) for shift in shifts]
-    return law_of_cells(*((np.exp(log), -np.expm1(log)) for log in logs))
+    zero, one = ((np.exp(log), -np.expm1(log)) for log in logs)
+    return law_of_cells(zero, one, _NORMAL_ERROR)
 
 
 def scaled_noise(coordinates: int, ratio: float) -> FiniteLaw:
@@ -71,20 +73,23 @@ def scaled_noise(coordinates: int, ratio: float) -> FiniteLaw:
     if positive("ratio", ratio) == 1.0:
         raise InvalidInput("noise of one scale has no loss: give a ratio other than 1")
     found = [scipy.stats.chi2(many, scale=scale * scale) for scale in (ratio, 1.0)]
-    ends = [f(_UNLIKELY) for one in found for f in (one.ppf, one.isf)]
+    ends = [f(_UNLIKELY) for law in found for f in (law.ppf, law.isf)]
     edges = np.linspace(min(ends), max(ends), _CELLS + 1)
-    return law_of_cells(*((one.cdf(edges), one.sf(edges)) for one in found))
+    zero, one = ((law.cdf(edges), law.sf(edges)) for law in found)
+    return law_of_cells(zero, one, _SQUARES_ERROR * max(1.0, 0.1 * many))
 
 
-def law_of_cells(zero: tuple[Floats, Floats], one: tuple[Floats, Floats]) -> FiniteLaw:
+def law_of_cells(
+    zero: tuple[Floats, Floats], one: tuple[Floats, Floats], accuracy: float
+) -> FiniteLaw:
     """Law of which cell of the line an observed number is in; its ends are cells.
+
+    Edges beyond which less than :data:`_LEAST` remains on either database are left out.
 
     Parameters
     ----------
-    zero, one : on each database, the probabilities below and above ascending edges. Each of them is
-        accurate to some roundings, and the rounding of their differences is within the law's
-        ``loss_error``. Cells that are less probable than :data:`_LEAST` on either database are
-        joined, outwards to inwards.
+    zero, one : on each database, the probabilities below and above ascending edges.
+    accuracy : relative error of each of them; that of their differences is the law's ``loss_error``.
     """
     kept = np.ones(len(zero[0]), dtype=bool)
     for below, above in (zero, one):
@@ -97,7 +102,7 @@ def law_of_cells(zero: tuple[Floats, Floats], one: tuple[Floats, Floats]) -> Fin
         between = np.where(low[1:] < 0.5, np.diff(low), -np.diff(high))
         cells = np.concatenate([low[:1], between, high[-1:]])
         nearest = np.minimum(np.append(low, 1.0), np.insert(high, 0, 1.0))
-        error = max(error, float((_ROUNDINGS * nearest / cells).max()))
+        error = max(error, float((accuracy * nearest / cells).max()))
         masses.append(cells)
     law = FiniteLaw.from_probabilities(*masses)
     return FiniteLaw(law.losses, law.log_masses, loss_error=2.0 * error)
