@@ -89,7 +89,7 @@ def law_of_cells(
     Parameters
     ----------
     zero, one : on each database, the probabilities below and above ascending edges.
-    accuracy : relative error of each of them; that of their differences is the law's ``loss_error``.
+    accuracy : relative error of each of them; the law states that of their differences.
     """
     kept = np.ones(len(zero[0]), dtype=bool)
     for below, above in (zero, one):
