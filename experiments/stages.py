@@ -80,12 +80,17 @@ def table_path(name: str, results: Path = RESULTS) -> Path:
 def made(
     name: str, figure: Script, specification: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Study | None]:
-    """Simulate a figure; return what is stored, without its provenance, and the study's table."""
+    """Simulate a figure; return what is stored, without its provenance, and its study.
+
+    The stored data have the name of the study's table.
+    """
     data = dict(figure.simulate(specification))
-    study: Study | None = data.pop("study", None)
+    study: Study | None = data.get("study")
+    if study is not None:
+        study, data["study"] = Study(tuple(map(rounded_point, study))), f"{name}.csv"
     request = {"figure": name, "title": figure.TITLE, "specification": specification}
     stored = json.loads(json.dumps(request | {"data": rounded(data)}, allow_nan=False))
-    return stored, study and Study(tuple(map(rounded_point, study)))
+    return stored, study
 
 
 def simulate(name: str, results: Path = RESULTS, changed: Mapping[str, Any] | None = None) -> bool:
@@ -136,15 +141,15 @@ def draw(name: str, results: Path = RESULTS) -> tuple[Path, Path]:
     if not path.exists():
         out = "" if results == RESULTS else f" --out {results}"
         raise InvalidInput(f"no data in {path}; run: python -m experiments simulate {name}{out}")
-    table = table_path(name, results)
     stored = json.loads(path.read_text(encoding="utf-8"))
-    study = Study.load(table) if table.exists() else None
+    study = Study.load(table_path(name, results)) if "study" in stored["data"] else None
     return save(figure.draw(drawable(stored, study)), results / "figures" / name)
 
 
 def drawable(stored: Mapping[str, Any], study: Study | None = None) -> dict[str, Any]:
     """What a figure is drawn from: its stored data, with their specification, and its study."""
-    return {**stored["data"], "specification": stored["specification"], "study": study}
+    found = {**stored["data"], "specification": stored["specification"]}
+    return found if study is None else found | {"study": study}
 
 
 def write_texts(texts: Mapping[str, str], folder: Path = RESULTS) -> list[Path]:

@@ -67,7 +67,10 @@ def test_a_study_is_kept_as_a_table_that_the_picture_is_drawn_from(results, monk
     table = stages.table_path("toy", results)
     (point,) = Study.load(table)
     assert (point.value, point.at) == (0.3, 1e-6)
-    assert json.loads(stages.data_path("toy", results).read_text())["data"] == {"one": 1}
+    assert json.loads(stages.data_path("toy", results).read_text())["data"] == {
+        "one": 1,
+        "study": "toy.csv",
+    }
     stages.draw("toy", results)
     assert [one.value for one in drawn[0]["study"]] == [0.3]
     before = table.read_bytes()
@@ -76,6 +79,9 @@ def test_a_study_is_kept_as_a_table_that_the_picture_is_drawn_from(results, monk
     write_points(table, [replace(point, value=0.31)])
     assert stages.simulate("toy", results)
     assert Study.load(table)[0].value == 0.3
+    table.unlink()
+    with pytest.raises(InvalidInput, match=r"toy\.csv"):
+        stages.draw("toy", results)
 
 
 def test_torn_data_are_made_again(results):
