@@ -60,8 +60,13 @@ class RandomAllocation(Epoch):
 
     def dealt(self, records: int, noise: np.random.Generator) -> Bits:
         """Draw the steps of each record, shape (records, steps)."""
+        if self.selected == 1:
+            places = noise.integers(self.steps, size=records)
+            one: Bits = places[:, None] == np.arange(self.steps)
+            return one
         order = noise.random((records, self.steps)).argsort(axis=1)
-        return order < self.selected
+        few: Bits = order < self.selected
+        return few
 
     def log_mean_ratio(self, seen: Floats, terms: Floats) -> float:
         """Ln of the mean over all sets of steps; see the base class."""

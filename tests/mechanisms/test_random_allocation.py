@@ -109,6 +109,9 @@ def test_each_record_is_in_as_many_steps_as_stated_and_all_are_alike_likely():
     counts = [pairs.count(key) for key in set(pairs)]
     assert len(counts) == 10
     assert stats.chisquare(counts).pvalue > 1e-6
+    one = RandomAllocation(STEP, 5).dealt(20_000, np.random.default_rng(1))
+    assert (one.sum(axis=1) == 1).all()
+    assert stats.chisquare(one.sum(axis=0)).pvalue > 1e-6
 
 
 def test_weights_after_an_epoch_are_those_of_its_steps():
