@@ -1,14 +1,19 @@
 """A kernel is compiled once for rules that differ in the numbers of their menus alone."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from simulator import Laplace, PureDP, RandomizedResponse, simulate
 from simulator.adversaries import Rule
 from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.adversaries.registry import entries
 from simulator.data import ADD_REMOVE
 from simulator.engine.compiled.plain_kernel import Engine
 from simulator.engine.compiled.tilted_kernel import TiltedEngine
+from simulator.foundations.errors import Breach
 from simulator.theory.filters.families import SumFilter
 
 
@@ -45,11 +50,33 @@ def test_whatever_is_constant_in_a_kernel_makes_another():
         kernel(rule_of(pressing(0.5), Laplace, 0.1, 0.2)),
         kernel(rule_of(pressing(0.6), Laplace, 0.1, 0.2)),
         kernel(rule_of(press, RandomizedResponse, 0.1, 0.2)),
-        kernel(rule_of(press, Laplace, 0.1, 0.2, state=1.0)),
-        kernel(rule_of(press, Laplace, 0.1, 0.2, state=1)),
         kernel(rule_of(press, Laplace, 0.1, 0.2), filter_=SumFilter(1.0)),
     ]
-    assert len({*map(id, [one, *others])}) == 7
+    assert len({*map(id, [one, *others])}) == 5
+
+
+@pytest.mark.parametrize("state", [1.0, 3, -2.5])
+def test_a_shared_kernel_starts_in_the_state_that_it_is_given(state):
+    """A state that grows leaves the menu in the round in which it is used as a move."""
+
+    def step(state, i, answer, coins):
+        return state + 1, 0 if i < 2 else state
+
+    rule = rule_of(step, Laplace, 0.1, state=state)
+    for other in (state, state + 1):
+        move = f"made the move {other + 2:g}, which is not on its menu"
+        with pytest.raises(Breach, match=re.escape(move)):
+            simulate(replace(rule, state=other), PureDP(1.0), 5, 2, jobs=1, progress=False)
+
+
+def test_library_rules_share_their_kernels():
+    for entry in entries():
+        if not entry.plays_in(PureDP(0.1)):
+            continue
+        made = [entry.make(PureDP(epsilon), rounds) for epsilon, rounds in ((0.1, 9), (0.2, 7))]
+        if all(isinstance(each, Rule) for each in made):
+            kernels = {id(kernel(each)) for each in made}
+            assert len(kernels) == 1, entry.name
 
 
 def test_a_shared_kernel_plays_the_menu_that_it_is_given():

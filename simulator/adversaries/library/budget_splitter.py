@@ -23,12 +23,13 @@ def budget_splitter(family: Guarantee, rounds: int) -> Rule:
     """
     epsilon = pure_budget(family)
     free = Free(epsilon / math.sqrt(rounds), epsilon)
-    lowest = free.low
     menu = (Challenge(WITHOUT_ALICE, EVERYONE, Laplace(ALICE, free)),)
 
+    # the state holds what the family fixes, so that one compiled kernel serves every family
     def step(
-        state: float, i: int, answer: float, coins: np.random.Generator
+        state: tuple[float, float], i: int, answer: float, coins: np.random.Generator
     ) -> tuple[Any, int, float]:
+        lowest, epsilon = state
         return state, 0, max(lowest, epsilon / math.sqrt(i + 1.0))
 
-    return Rule(step, menu, name="budget-splitter")
+    return Rule(step, menu, state=(free.low, epsilon), name="budget-splitter")

@@ -29,10 +29,13 @@ def stop_when_sure(family: Guarantee, rounds: int) -> Rule:
         Challenge(EVERYONE, EVERYONE, Laplace(ALICE, epsilon)),
     )
 
-    def step(state: float, i: int, answer: float, coins: np.random.Generator) -> tuple[float, int]:
-        evidence = state
+    # the state holds what the family fixes, so that one compiled kernel serves every family
+    def step(
+        state: tuple[float, float, float], i: int, answer: float, coins: np.random.Generator
+    ) -> tuple[tuple[float, float, float], int]:
+        evidence, epsilon, sure = state
         if i > 0 and abs(evidence) < sure:
             evidence += 2.0 * epsilon * min(max(0.5 - answer, -0.5), 0.5)
-        return evidence, 0 if abs(evidence) < sure else 1
+        return (evidence, epsilon, sure), 0 if abs(evidence) < sure else 1
 
-    return Rule(step, menu, state=0.0, name="stop-when-sure")
+    return Rule(step, menu, state=(0.0, epsilon, sure), name="stop-when-sure")

@@ -1,7 +1,8 @@
 """Kernels, compiled once for all menus that differ in numbers alone.
 
 Compiling takes a second or two and some megabytes, which numba does not give back. A kernel reads
-the numbers of its menu from arrays, so the rules of a study, over families and rounds, share one.
+the numbers of its menu from arrays and is given the first state, so the rules of a study, over
+families and rounds, share one. What a step takes from its surroundings is constant in it.
 """
 
 from __future__ import annotations
@@ -36,8 +37,7 @@ class KernelKey:
     Attributes
     ----------
     make : the function that binds the kernel.
-    parts : the fingerprint of the step and its first state, of the mechanisms' functions, and of
-        the filter.
+    parts : the fingerprint of the step, of the mechanisms' functions, and of the filter.
     any_free : whether the menu has a free parameter.
     rule : the rule's id where the fingerprint does not cover it all, otherwise 0.
     menu : of the rule for which it is compiled first; ``try_out`` calls a kernel on no trials.
@@ -55,7 +55,6 @@ class KernelKey:
         """The key of a menu's kernel."""
         found = fingerprint(
             step=menu.rule.step,
-            state=menu.rule.state,
             kinds=menu.kinds,
             admit=menu.admission.step,
             unspent=menu.admission.initial,

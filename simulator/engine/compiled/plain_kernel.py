@@ -45,12 +45,11 @@ def plain_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     sample = dispatch([kind.sample for kind in menu.kinds], compile_)
     loss_of = dispatch([kind.loss for kind in menu.kinds], compile_)
     admit, unspent = compile_(menu.admission.step), menu.admission.initial
-    initial = menu.rule.state
     any_free = menu.any_free
     borrow = unowned(compile_)
 
     def kernel(  # type: ignore[no-untyped-def]
-        b, kind, rows, table, work, low, high, costs, limits,
+        b, initial, kind, rows, table, work, low, high, costs, limits,
         coins, noise, losses, trace, answers,
     ):  # fmt: skip
         params_of = borrow(table)
@@ -168,6 +167,7 @@ class Engine:
         menu = self.menu
         ended = self.kernel(
             b,
+            menu.rule.state,
             menu.kind,
             menu.rows,
             menu.params,

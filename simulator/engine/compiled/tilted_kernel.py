@@ -49,13 +49,12 @@ def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     sample = dispatch([tilting(kind, "sample_tilted") for kind in menu.kinds], compile_)
     loss_of = dispatch([kind.loss for kind in menu.kinds], compile_)
     admit, unspent = compile_(menu.admission.step), menu.admission.initial
-    initial = menu.rule.state
     any_free = menu.any_free
     borrow = unowned(compile_)
 
     def kernel(  # type: ignore[no-untyped-def]
-        kind, rows, table, tilts, work, work_tilted, low, high, costs, limits, levels, grid, phase,
-        first, per_column, guard, share, coins, noise, losses, log_weights, answers, path,
+        initial, kind, rows, table, tilts, work, work_tilted, low, high, costs, limits, levels,
+        grid, phase, first, per_column, guard, share, coins, noise, losses, log_weights, answers, path,
     ):  # fmt: skip
         params_of, tilted_of = borrow(table), borrow(tilts)
         free, free_tilted = borrow(work)[0], borrow(work_tilted)[0]
@@ -222,6 +221,7 @@ class TiltedEngine:
         first, last = sampling.span
         tilts = tilt_table(menu, sampling)
         ended = self.kernel(
+            menu.rule.state,
             menu.kind,
             menu.rows,
             menu.params,
