@@ -207,7 +207,7 @@ def experiments_exchanged(kernel):
 def sign_flipped(kernel):
     def broken(*arguments):
         status = kernel(*arguments)
-        losses = next(a for a in arguments[7:] if isinstance(a, np.ndarray) and a.ndim == 1)
+        losses = next(a for a in arguments[8:] if isinstance(a, np.ndarray) and a.ndim == 1)
         losses *= -1.0
         return status
 

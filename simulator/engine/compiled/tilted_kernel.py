@@ -54,7 +54,8 @@ def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
 
     def kernel(  # type: ignore[no-untyped-def]
         initial, kind, rows, table, tilts, work, work_tilted, low, high, costs, limits, levels,
-        grid, phase, first, per_column, guard, share, coins, noise, losses, log_weights, answers, path,
+        grid, phase, first, per_column, guard, share, coins, noise,
+        losses, log_weights, answers, path,
     ):  # fmt: skip
         params_of, tilted_of = borrow(table), borrow(tilts)
         free, free_tilted = borrow(work)[0], borrow(work_tilted)[0]
