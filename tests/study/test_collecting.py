@@ -167,7 +167,6 @@ def test_a_resumed_study_is_the_same_and_plays_nothing_twice(tmp_path):
 SCRIPT = """
 import sys
 from simulator.study import collect, grid
-from simulator.worst import worst_case
 from tests.study.games import adaptive, steady
 if __name__ == "__main__":
     tasks = grid([steady, adaptive], ["pure:0.2"], [5, 50, 200], ["epsilon(delta=0.01)"])
