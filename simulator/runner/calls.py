@@ -64,10 +64,11 @@ def _pool(
     own = own_processes(kind) and kind_of_cluster(backend) is None
     if own and jobs > 1:
         jobs = affordable(jobs)
+    streams = backend.supports_return_generator  # a Ray cluster returns all answers at the end
     pool = joblib.Parallel(
         n_jobs=jobs,
         prefer=kind,
-        return_as="generator_unordered",
+        return_as="generator_unordered" if streams else "list",
         batch_size=1,
         **(bound_to_this_process() if own and jobs > 1 else {}),
     )
@@ -76,7 +77,8 @@ def _pool(
             finished = pool(tasks())
             if own and jobs > 1:
                 ending.callback(stop_idle_workers)
-            ending.callback(stop, finished)
+            if streams:
+                ending.callback(stop, finished)
         yield from finished
 
 
