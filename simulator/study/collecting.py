@@ -147,8 +147,11 @@ class _Study:
         """Play wave by wave; yield points as they come."""
         try:
             yield from [point for task in self.tasks for point in task.ordered() if point.done]
+            broken = self._is_within_a_wave()
             while True:
-                yield from self._decided()
+                if not broken:
+                    yield from self._decided()
+                broken = False
                 wave = self._wave()
                 if not wave:
                     break
@@ -167,6 +170,12 @@ class _Study:
             if self.file is not None:
                 self.file.__exit__(None, None, None)
             self.watched.see(self.tasks, 0, now=True, ended=True)
+
+    def _is_within_a_wave(self) -> bool:
+        # An interruption left tasks a look behind; without it, nothing was decided before theirs.
+        due = min((task.look for task in self.tasks if task.wanted()), default=math.inf)
+        known = [point for task in self.tasks for point in task.points.values()]
+        return any(point.looks > due for point in known if not point.computed)
 
     def _decided(self) -> list[Point]:
         """Stop what is decided by all that is known, between two waves."""

@@ -141,9 +141,9 @@ class UnderWay:
         """How many looks at a quantity are stored that did not stop it."""
         for point in own:
             same = (point.quantity, point.experiment) == (str(quantity), experiment)
-            # what is decided may be open again beside another task
             if same and point.stopped in ("", "decided") and self._is_of_a_look(point):
-                self.points[point.quantity, point.experiment] = replace(point, stopped="")
+                kept = point.stopped if self.rule.decide else ""  # decided anew between two waves
+                self.points[point.quantity, point.experiment] = replace(point, stopped=kept)
                 return point.looks
         return 0
 

@@ -112,3 +112,32 @@ def test_a_line_has_no_command_where_the_shell_refuses_its_epsilon():
     task = Task("fixed-worst-case", "pure:0.2", 2, names, experiments=(0,))
     found = Study.of(collect([task], trials=100, jobs=1))
     assert [bool(point.command) for point in found] == [False, False, True]
+
+
+def named(epsilon):
+    adversary = asking(epsilon)
+    adversary.__name__ = f"asking_{epsilon}"
+    return adversary
+
+
+def test_an_interrupted_study_decides_as_one_that_went_through(tmp_path):
+    """Between waves alone: an interval of two looks beside one of one look may decide earlier."""
+    wanted = [
+        Task(named(e), "pure:0.2", 2, "delta(epsilon=0)", experiments=(0,), seed=5)
+        for e in (0.2, 0.19, 0.15, 0.11)
+    ]
+
+    def collected(out):
+        return collect(wanted, out, trials=2000, decide="order", jobs=1)
+
+    whole = list(collected(tmp_path / "whole.csv"))
+    assert len(whole) == 8
+    for cut in (2, 5, 6):
+        out = tmp_path / f"{cut}.csv"
+        part = collected(out)
+        for _ in range(cut):
+            next(part)
+        part.close()
+        found, expected = Study.of(collected(out)), Study.load(tmp_path / "whole.csv")
+        assert len(found) == len(expected) == 4
+        assert all(p.same_numbers(q) for p, q in zip(Study.load(out), expected)), cut
