@@ -141,3 +141,10 @@ def test_an_interrupted_study_decides_as_one_that_went_through(tmp_path):
         found, expected = Study.of(collected(out)), Study.load(tmp_path / "whole.csv")
         assert len(found) == len(expected) == 4
         assert all(p.same_numbers(q) for p, q in zip(Study.load(out), expected)), cut
+
+
+def test_a_tail_that_nothing_reaches_is_zero():
+    """Five rounds of 0.2 lose 1 at most; its ends are certified, so its value is known."""
+    task = Task("press-when-ahead", "pure:0.2", 5, "rare tail(epsilon=1)", experiments=(0,))
+    (point,) = Study.of(collect([task], trials=100, jobs=1))
+    assert (point.value, point.lower, point.upper, point.stopped) == (0.0, 0.0, 0.0, "certified")
