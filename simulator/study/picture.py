@@ -17,6 +17,7 @@ from simulator.analysis.plots.names import label
 from simulator.analysis.plots.style import draw_band, legend, measured, paper_figure, promised
 from simulator.foundations.curves import draw_upper_ends
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.wording import did_you_mean
 from simulator.study.points import COLUMNS, Point, latest
 from simulator.study.quantities import AT, Quantity
 
@@ -87,7 +88,11 @@ def picture(
     Raises InvalidInput where there is nothing to draw.
     """
     if x not in ALONG or hue not in COLUMNS:
-        raise InvalidInput(f"x is one of {', '.join(ALONG)}, and hue a field of a point")
+        raise InvalidInput(
+            f"x={x!r} is not one of {', '.join(ALONG)}"
+            if x not in ALONG
+            else f"the group (hue) {hue!r} is no column of a study{did_you_mean(hue, COLUMNS)}"
+        )
     chosen = [point for point in latest(points) if matches(point, y)]
     kind = Quantity.parse(chosen[0].quantity).kind if chosen else y
     drawn = [p for p in chosen if not p.quantity.startswith("bound") and math.isfinite(p.lower)]

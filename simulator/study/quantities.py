@@ -9,6 +9,8 @@ from simulator.analysis.rare.methods import METHODS
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import finite, nonnegative, numeral, open_probability
 from simulator.foundations.wording import did_you_mean
+from simulator.theory.bounds.comparison import TRUTH
+from simulator.theory.bounds.registry import bound
 
 AT = {"tail": "epsilon", "delta": "epsilon", "epsilon": "delta", "mean": "", "variance": ""}
 """The kinds of quantities, and the name of the number that each is a function of, if any."""
@@ -60,6 +62,8 @@ class Quantity:
                 f"no {self.source}:{self.name}{did_you_mean(self.name, names)}; write "
                 f"bound:NAME, or rare: with one of {', '.join(METHODS)}"
             )
+        if self.source == "bound" and self.name not in ("", TRUTH):
+            bound(self.name)
         if not AT[self.kind]:
             if self.source != "simulated" or self.at:
                 raise InvalidInput(f"write {self.kind}(): a moment of the simulated loss")

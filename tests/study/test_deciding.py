@@ -155,6 +155,7 @@ def test_moments_are_those_of_a_run():
     [
         ("mean(epsilon=1)", "write mean()"),
         ("rare mean()", "write mean()"),
+        ("bound:advnced delta(epsilon=1)", "unknown bound 'advnced'; did you mean advanced"),
         ("tail()", "write tail(epsilon=1e-2)"),
         ("epsilon()", "write epsilon(delta=1e-2)"),
     ],
