@@ -46,6 +46,23 @@ class PrivacyLossLaw(ABC):
     """Bound in nats on the error of a loss or of the logarithm of a mass, beyond a few
     roundings."""
 
+    shift_error: float = 0.0
+    """Bound in nats on the error of a loss whose mass under P0 is exact."""
+    least_tolerance: float = 0.0
+    """Relative width below which brackets of epsilon and delta take minutes."""
+    least_step: float = 0.0
+    """The spacing of grids of losses that is fine enough for that."""
+
+    def enclosed(
+        self, step: float, tail_mass: float
+    ) -> tuple[PrivacyLossLaw, PrivacyLossLaw] | None:
+        """Two laws whose deltas enclose this one's at every epsilon, also composed.
+
+        They are about as near as those on a grid of losses of that ``step``, and up to that mass
+        of the tails. None where this law's own masses are exact.
+        """
+        return None
+
     @property
     def simplest(self) -> PrivacyLossLaw:
         """An equal law of a simpler kind where there is one, otherwise the law itself."""

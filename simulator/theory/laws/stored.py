@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator.foundations.errors import InvalidInput
+from simulator.theory.laws.allocation import AllocationLaw
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.finite import FiniteLaw
 from simulator.theory.laws.gaussian import GaussianLaw
@@ -43,6 +44,7 @@ LAWS = Vocabulary(
         "gaussian-mixture": GaussianMixtureLaw,
         "laplace": LaplaceLaw,
         "poisson-subsampled": PoissonSubsampledLaw,
+        "random-allocation": AllocationLaw,
         "sampled-without-replacement": SampledWithoutReplacementLaw,
         "truncated-noise": TruncatedNoiseLaw,
     },

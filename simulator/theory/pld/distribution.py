@@ -17,6 +17,7 @@ from simulator.theory.laws.stored import LAWS
 from simulator.theory.outward import below
 from simulator.theory.pld.composition_query import CompositionQuery
 from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.enclosed_query import EnclosedQuery
 from simulator.theory.pld.tail import OneRound
 from simulator.theory.pld.windowed_query import WindowedQuery
 from simulator.theory.stored import JsonNode, members_of, written
@@ -32,7 +33,9 @@ def grid_tolerance(laws: Iterable[PrivacyLossLaw]) -> float:
 
     A composition of 2,000 distinct laws then takes minutes instead of an hour.
     """
-    return _MANY_ON_A_GRID if len(set(laws)) > _MANY_LAWS else _ON_A_GRID
+    different = set(laws)
+    aim = _MANY_ON_A_GRID if len(different) > _MANY_LAWS else _ON_A_GRID
+    return max(aim, *(law.least_tolerance for law in different), 0.0)
 
 
 @dataclass(frozen=True)
@@ -153,8 +156,10 @@ class PLD:
         return self.reversed()
 
     @cached_property
-    def _query(self) -> CompositionQuery | WindowedQuery:
+    def _query(self) -> CompositionQuery | WindowedQuery | EnclosedQuery:
         """The engine for these laws."""
+        if self.rounds == 1 and self.laws.items[0][0].least_tolerance:
+            return EnclosedQuery(self.laws.items[0][0], self.tolerance)
         exact = all(law.has_exact_transform for law, _ in self.laws.items)
         if not all(law.has_exact_transform or law.has_accurate_cells for law, _ in self.laws.items):
             raise NotApplicable("a law is composed by its exact transform, or by accurate cells")

@@ -139,7 +139,7 @@ def enclosing_grid_laws(
     # Each mass is a few operations on its two cells, whose masses are off by their exponents.
     error = 4 * UNIT * (_spread(whole * size, 1.0) + _spread(whole * size, 0.0))
     slack = 4 * UNIT * (64 + float(size.max()) + 4 * float(np.abs(edges).max()))
-    slack += law.loss_error
+    slack += law.loss_error + law.shift_error
     error += 2 * law.loss_error * (_spread(whole, 1.0) + _spread(whole, 0.0))
     for loss, log_mass in zip(law.atom_losses, law.atom_log_masses):
         cell, share = _place(float(loss), edges)

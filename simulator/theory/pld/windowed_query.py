@@ -196,11 +196,12 @@ class WindowedQuery:
         tail_mass = 10.0 ** (_DECADES * math.floor(math.log10(tail_mass) / _DECADES))
         reaches = {law: loss_range(law, tail_mass) for law, _ in self.parts.items}
         least = 1.01 * plan.window.length / MAX_POINTS
+        least = max(least, *(law.least_step for law, _ in self.parts.items))
         found: Bracket | None = None
         for _ in range(_ATTEMPTS):
             step = 2.0 ** (math.floor(_PER_OCTAVE * math.log2(step)) / _PER_OCTAVE)
             step = fitted_step([law for law, _ in self.parts.items], max(step, least))
-            anchor = self._composed(plan, step, reaches)
+            anchor = self._composed(plan, step, reaches, tail_mass)
             now = answers.of(anchor)
             before, found = math.inf if found is None else found.width, now.meet(found or now)
             wanted = tolerance * found.upper
@@ -211,7 +212,11 @@ class WindowedQuery:
         return found, anchor
 
     def _composed(
-        self, plan: Plan, step: float, reaches: dict[PrivacyLossLaw, tuple[float, float]]
+        self,
+        plan: Plan,
+        step: float,
+        reaches: dict[PrivacyLossLaw, tuple[float, float]],
+        tail_mass: float,
     ) -> Anchor:
         """Both laws composed, one round's law at a time."""
         offset = math.fsum(n * fitted_offset(law, step) for law, n in self.parts.items)
@@ -219,23 +224,29 @@ class WindowedQuery:
         theta = 2.0 ** math.ceil(math.log2(max(plan.theta, 1.0)))  # anchors have it in common
         items = self.parts.items
         for law, count in in_stages(items, "composing") if len(items) > _FEW_LAWS else items:
-            for total, grid_law in zip(sums, self._grid_laws(law, step, reaches[law], theta)):
+            grid_laws = self._grid_laws(law, step, reaches[law], theta, tail_mass)
+            for total, grid_law in zip(sums, grid_laws):
                 total.add(grid_law, count)
         below, above = (total.tail(plan.centre) for total in sums)
         return Anchor(below, above)
 
     def _grid_laws(
-        self, law: PrivacyLossLaw, step: float, reach: tuple[float, float], theta: float
+        self,
+        law: PrivacyLossLaw,
+        step: float,
+        reach: tuple[float, float],
+        theta: float,
+        tail_mass: float,
     ) -> tuple[GridLaw, GridLaw]:
         """The law's two grid laws, cached for the next anchor where there are few laws."""
-        question = law, step, reach, theta
+        question = law, step, reach, theta, tail_mass
         if len(self.parts.items) > _FEW_LAWS:
-            return enclosing_grid_laws(*question)
+            return _grid_laws_of(*question)
         kept = self._kept_grid_laws
         if question not in kept:
             if len(kept) >= _MOST_KEPT:
                 kept.clear()
-            kept[question] = enclosing_grid_laws(*question)
+            kept[question] = _grid_laws_of(*question)
         return kept[question]
 
     @cached_property
@@ -304,3 +315,18 @@ class WindowedQuery:
     @cached_property
     def _saddles(self) -> Saddles:
         return Saddles.of(self.parts.representatives, thetas=_THETAS)
+
+
+def _grid_laws_of(
+    law: PrivacyLossLaw,
+    step: float,
+    reach: tuple[float, float],
+    theta: float,
+    tail_mass: float,
+) -> tuple[GridLaw, GridLaw]:
+    """The lower and the upper grid law; of its two ends for a law that has no exact masses."""
+    ends = law.enclosed(step, tail_mass)
+    if ends is None:
+        return enclosing_grid_laws(law, step, reach, theta)
+    below, above = (enclosing_grid_laws(end, step, end.support, theta) for end in ends)
+    return below[0], above[1]

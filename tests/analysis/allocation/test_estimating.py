@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 from scipy.linalg import toeplitz
+from simulator.theory.pld.convex_order import GaussianAllocation
 
 from simulator.analysis.allocation import balls_in_bins, estimate_allocation
 from simulator.analysis.allocation.addition import addition_measure
 from simulator.analysis.allocation.removal import removal_measure
 from simulator.analysis.estimation import betting_interval, weighted_delta
 from simulator.errors import InvalidInput
-from simulator.theory.pld.convex_order import GaussianAllocation
 from tests.theory.test_convex_order import two_steps
 
 HALF = (2 / math.sqrt(5), 1 / math.sqrt(5))

@@ -1,0 +1,275 @@
+"""Certified ends of random allocation, held against integrals and sums made another way."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import ndtr
+from scipy.stats import binom
+
+from simulator.errors import InvalidInput, NotApplicable
+from simulator.theory.laws.allocation import AllocationLaw
+from simulator.theory.laws.discrete import discrete_laplace
+from simulator.theory.laws.dyadic_runs import LatticeRun
+from simulator.theory.laws.extremal import randomized_response
+from simulator.theory.laws.finite import FiniteLaw
+from simulator.theory.laws.gaussian import GaussianLaw
+from simulator.theory.laws.gaussian_curve import gaussian_delta
+from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.theory.pld.distribution import compose_laws
+
+
+def allocated(sigma, steps):
+    """Both directions: removing and adding a record, of one of many Gaussian steps."""
+    adding = AllocationLaw(GaussianLaw(1.0 / sigma), steps)
+    return compose_laws([(adding.reversed(), 1)], 5e-5), compose_laws([(adding, 1)], 5e-5)
+
+
+def last_term(shift, epsilon, others, terms):
+    """E (U - e^epsilon)+ and E (1 - e^epsilon U)+ over one V, ``others`` the sum of the rest."""
+    rest = terms * math.exp(epsilon) - others  # removal needs V above it
+    if rest <= 0:
+        removal = (others + 1) / terms - math.exp(epsilon)
+    else:
+        z = math.log(rest) / shift + shift / 2
+        removal = ndtr(shift - z) / terms - rest / terms * ndtr(-z)
+    rest = terms * math.exp(-epsilon) - others  # addition needs V below it
+    if rest <= 0:
+        return removal, 0.0
+    z = math.log(rest) / shift + shift / 2
+    return removal, math.exp(epsilon) / terms * (rest * ndtr(z) - ndtr(z - shift))
+
+
+def two_steps(sigma, epsilon):
+    """Both directions for two steps: the inner integral in closed form, the outer by quadrature."""
+    shift = 1 / sigma
+
+    def part(x, i):
+        density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+        return density * last_term(shift, epsilon, math.exp(shift * x - shift**2 / 2), 2)[i]
+
+    kinks = [(math.log(2) + sign * epsilon) / shift + shift / 2 for sign in (1, -1)]
+    return tuple(
+        quad(lambda x, i=i: part(x, i), -12, 12 + shift, points=kinks, limit=400, epsabs=1e-14)[0]
+        for i in (0, 1)
+    )
+
+
+def test_two_steps_hold_the_quadrature_in_both_directions():
+    for sigma, epsilon in ((1.0, 0.5), (0.7, 1.5), (3.0, 0.1), (0.3, 8.0)):
+        for pld, exact in zip(allocated(sigma, 2), two_steps(sigma, epsilon), strict=True):
+            ends = pld.delta(epsilon)
+            assert ends.lower <= exact <= ends.upper
+            assert ends.width < 3e-4 * exact
+
+
+def test_three_steps_hold_a_quadrature_in_two_dimensions():
+    sigma, epsilon = 1.0, 0.4
+    nodes, weights = np.polynomial.legendre.leggauss(160)
+    z, weights = 9.0 * nodes + 0.5, 9.0 * weights
+    weights = weights * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    ratios = np.exp(z - 0.5)
+    exact = np.zeros(2)
+    for (one, w1), (two, w2) in itertools.product(zip(ratios, weights), repeat=2):
+        exact += w1 * w2 * np.array(last_term(1 / sigma, epsilon, one + two, 3))
+    for pld, value in zip(allocated(sigma, 3), exact, strict=True):
+        ends = pld.delta(epsilon)  # the kink costs the quadrature some 1e-6
+        assert ends.lower * (1 - 1e-5) <= value <= ends.upper * (1 + 1e-5)
+        assert ends.width < 3e-4 * value
+
+
+def test_one_step_is_the_mechanism():
+    law = AllocationLaw(GaussianLaw(0.7), 1)
+    assert law.simplest == GaussianLaw(0.7) == law.reversed().simplest
+    assert AllocationLaw(randomized_response(0.0), 9).simplest == randomized_response(0.0)
+
+
+def response_allocation(epsilon, steps, at):
+    """Exact divergences of random allocation of randomized response: U is a binomial's function."""
+    agree = np.arange(steps + 1)
+    masses = binom.pmf(agree, steps, 1 / (1 + math.exp(-epsilon)))
+    ratios = (agree * math.exp(-epsilon) + (steps - agree) * math.exp(epsilon)) / steps
+    return (
+        float(masses @ np.maximum(ratios - math.exp(at), 0)),
+        float(masses @ np.maximum(1 - math.exp(at) * ratios, 0)),
+        (masses, ratios),
+    )
+
+
+@pytest.mark.parametrize(("epsilon", "steps", "at"), [(1.0, 5, 0.3), (2.0, 2, 0.5), (0.5, 40, 0.1)])
+def test_randomized_response_holds_the_exact_sum(epsilon, steps, at):
+    law = AllocationLaw(randomized_response(epsilon), steps)
+    removal, addition, _ = response_allocation(epsilon, steps, at)
+    for one, exact in ((law.reversed(), removal), (law, addition)):
+        ends = compose_laws([(one, 1)], 1e-4).delta(at)
+        assert ends.lower <= exact <= ends.upper
+        assert ends.width < 1e-3 * exact
+
+
+def test_composition_holds_the_exact_composition_of_a_finite_law():
+    """Four epochs of one of three randomized responses: four values each, composed exactly."""
+    *_, (masses, ratios) = response_allocation(1.0, 3, 0.0)
+    exact = FiniteLaw.from_probabilities(masses, masses * ratios)
+    law = AllocationLaw(randomized_response(1.0), 3)
+    for one, finite in ((law, exact), (law.reversed(), exact.reversed())):
+        found, truth = compose_laws([(one, 4)], 1e-4), compose_laws([(finite, 4)], 1e-9)
+        for delta in (1e-2, 1e-4):
+            ends, inside = found.epsilon(delta), truth.epsilon(delta)
+            assert ends.lower <= inside.lower <= inside.upper <= ends.upper < 1.001 * inside.upper
+
+
+def test_composition_with_another_law_is_enclosed_by_it():
+    """Without the allocation epsilon is smaller, with it in a public step larger."""
+    law, other = AllocationLaw(GaussianLaw(1.0), 50).reversed(), GaussianLaw(0.3)
+    both = compose_laws([(law, 2), (other, 3)], 1e-4).epsilon(1e-6)
+    less = compose_laws([(other, 3)]).epsilon(1e-6)
+    more = compose_laws([(GaussianLaw(1.0), 2), (other, 3)]).epsilon(1e-6)
+    assert less.upper < both.lower <= both.upper < more.lower
+    assert both.width < 2e-4 * both.upper
+
+
+def test_laplace_holds_a_quadrature():
+    """Two Laplace steps: atoms at both ends of the loss and a density between them."""
+    epsilon, at = 1.0, 0.4
+    law = AllocationLaw(LaplaceLaw(epsilon), 2)
+
+    def loss(x):  # noise at x, the record moves it by epsilon
+        return abs(x - epsilon) - abs(x)
+
+    grid = np.concatenate([[-40.0], np.linspace(0, epsilon, 2001), [40.0]])
+    edges = np.where(grid < 0, np.exp(grid) / 2, 1 - np.exp(-np.abs(grid)) / 2)
+    masses = np.diff(edges)
+    middles = (grid[:-1] + grid[1:]) / 2
+    middles[0], middles[-1] = -1.0, epsilon + 1.0
+    ratios = np.exp([-loss(x) for x in middles])
+    pairs = (ratios[:, None] + ratios) / 2
+    under = np.outer(masses, masses)
+    for one, gains in (
+        (law.reversed(), np.maximum(pairs - math.exp(at), 0)),
+        (law, np.maximum(1 - math.exp(at) * pairs, 0)),
+    ):
+        ends, value = compose_laws([(one, 1)], 1e-4).delta(at), float((under * gains).sum())
+        assert ends.lower * (1 - 1e-5) <= value <= ends.upper * (1 + 1e-5)
+        assert ends.width < 1e-3 * value
+
+
+def test_discrete_noise_holds_the_enumeration():
+    base = discrete_laplace(0.5, 2)
+    law = AllocationLaw(base, 3)
+    ratios, masses = np.exp(-base.losses), np.exp(base.log_masses)
+    removal = addition = 0.0
+    for picks in itertools.product(range(len(ratios)), repeat=3):
+        mass, mean = math.prod(masses[list(picks)]), float(np.mean(ratios[list(picks)]))
+        removal += mass * max(mean - math.exp(0.2), 0.0)
+        addition += mass * max(1 - math.exp(0.2) * mean, 0.0)
+    for one, exact in ((law.reversed(), removal), (law, addition)):
+        ends = compose_laws([(one, 1)], 1e-4).delta(0.2)
+        assert ends.lower <= exact <= ends.upper
+        assert ends.width < 1e-3 * exact
+
+
+def test_answers_that_reveal_the_record_keep_their_mass():
+    """With probability 0.01 a step reveals: exact by the number of steps that do, in all orders."""
+    base, at = randomized_response(1.0, 0.01), 0.3
+    law = AllocationLaw(base, 2)
+    masses = np.r_[np.exp(base.log_masses), base.infinite_mass]
+    ratios = np.r_[np.exp(-base.losses), 0.0]
+    pairs, under = (ratios[:, None] + ratios) / 2, np.outer(masses, masses)
+    removal = float((under * np.maximum(pairs - math.exp(at), 0)).sum()) + base.dual_infinite_mass
+    addition = float((under * np.maximum(1 - math.exp(at) * pairs, 0)).sum())
+    for one, exact in ((law.reversed(), removal), (law, addition)):
+        ends = compose_laws([(one, 1)], 1e-4).delta(at)
+        assert ends.lower <= exact <= ends.upper
+        assert ends.width < 1e-3 * exact
+    assert math.isinf(compose_laws([(law.reversed(), 1)], 1e-4).epsilon(0.005).lower)
+
+
+def test_hundred_steps_hold_the_published_values():
+    """At noise 1: near .2980, .6209, 1.1385, 1.7584, upper ends of a plain prototype above."""
+    removal, _ = allocated(1.0, 100)
+    known = {1e-3: (0.2980, 0.29814), 1e-5: (0.6209, 0.62103), 1e-7: (1.1385, 1.13858)}
+    for delta, (near, above) in known.items():
+        ends = removal.epsilon(delta)
+        assert ends.upper < above
+        assert abs(ends.value - near) < 6e-5
+
+
+@pytest.mark.parametrize(("sigma", "steps"), [(0.7, 300), (1.0, 37), (10.0, 1000)])
+def test_brackets_are_narrow(sigma, steps):
+    for pld in allocated(sigma, steps):
+        for delta in (1e-4, 1e-9, 1e-15):
+            ends = pld.epsilon(delta)
+            assert ends.width < 1e-4 * ends.upper
+
+
+@pytest.mark.nightly
+def test_brackets_are_narrow_everywhere():
+    for sigma, steps in itertools.product((0.5, 1.0, 3.0, 10.0), (3, 100, 999, 10**5)):
+        for pld in allocated(sigma, steps):
+            for delta in 10.0 ** np.arange(-15, -1):
+                ends = pld.epsilon(float(delta))
+                assert ends.width <= (1e-4 if steps <= 1000 else 1e-3) * ends.upper
+
+
+def test_nearer_ends_lie_inside():
+    law = AllocationLaw(GaussianLaw(1.0), 7)
+    (low, high), (lower, upper) = (law.ends(share) for share in (0.01, 0.04))
+    for epsilon in (0.1, 0.3, 1.0):
+        ends = [each.delta(epsilon) for each in (lower, low, high, upper)]
+        assert ends == sorted(ends)
+        assert ends[2] - ends[1] < 0.15 * (ends[3] - ends[0])
+
+
+def test_simulation_agrees():
+    """Five steps, 200,000 draws: false alarm below 1e-6 (5 standard errors)."""
+    draws = np.random.default_rng(27).standard_normal((200_000, 5))
+    values = np.maximum(np.exp(draws - 0.5).mean(axis=1) - math.exp(0.3), 0)
+    ends = allocated(1.0, 5)[0].delta(0.3)
+    slack = 5 * values.std() / math.sqrt(len(values))
+    assert ends.lower - slack <= values.mean() <= ends.upper + slack
+
+
+def test_masses_rounded_in_the_wrong_direction_are_caught(monkeypatch):
+    """Odd points that all move down are no upper end, cells without their means no lower end."""
+    epsilon = 0.5
+    exact = two_steps(1.0, epsilon)[0]
+
+    def down(run):
+        first = run.start // 2
+        masses = np.zeros((run.start + run.masses.size) // 2 - first + 1)
+        np.add.at(masses, (run.start + np.arange(run.masses.size)) // 2 - first, run.masses)
+        return LatticeRun(first, masses).trimmed()
+
+    law = AllocationLaw(GaussianLaw(0.999999), 2).reversed()  # not in the cache
+    assert law.ends(0.03)[1].delta(epsilon) > exact
+    law = AllocationLaw(GaussianLaw(0.9999991), 2).reversed()
+    monkeypatch.setattr(LatticeRun, "_split", down)
+    assert law.ends(0.03)[1].delta(epsilon) < exact
+
+
+def test_delta_far_out_keeps_its_digits():
+    """At a delta of 1e-40 the tails are gathered farther out."""
+    removal, _ = allocated(1.0, 20)
+    ends = removal.epsilon(1e-40)
+    assert ends.width < 1e-3 * ends.upper
+    alone = compose_laws([(GaussianLaw(1.0), 1)]).epsilon(1e-40)
+    assert ends.upper < alone.upper < ends.upper + math.log(20)
+
+
+def test_it_is_at_most_the_mechanism_at_a_public_step():
+    for pld in allocated(2.0, 10):
+        for epsilon in (0.0, 0.1, 0.5):
+            assert pld.delta(epsilon).upper < gaussian_delta(0.5, epsilon)
+
+
+@pytest.mark.parametrize("steps", [0, 2.5, -1, math.nan, 10**9, "3"])
+def test_steps_must_be_a_whole_number(steps):
+    with pytest.raises(InvalidInput):
+        AllocationLaw(GaussianLaw(1.0), steps)
+
+
+def test_a_loss_that_is_too_large_is_refused():
+    with pytest.raises(NotApplicable, match="too large to be allocated"):
+        AllocationLaw(GaussianLaw(50.0), 2).ends(0.1)
