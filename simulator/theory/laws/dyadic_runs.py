@@ -1,7 +1,7 @@
 """Masses on lattices whose spacings are powers of two, and their sums in convex order.
 
-A :class:`LatticeRun` of exponent w has masses at the points (start + i) 2^w. A law has one run for each
-of several exponents: fine where it has its mass, coarse in its tails. Every point is a double.
+A :class:`LatticeRun` of exponent w has masses at the points (start + i) 2^w. A law has one run for
+each of several exponents: fine where it has its mass, coarse in its tails. Every point is a double.
 
 Where masses move, the law gets larger in convex order (the mean is kept and mass spread, Jensen's
 inequality) or smaller (mass is gathered at its mean). A *larger* law has its masses at the points

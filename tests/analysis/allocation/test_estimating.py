@@ -5,14 +5,13 @@ import math
 import numpy as np
 import pytest
 from scipy.linalg import toeplitz
-from simulator.theory.pld.convex_order import GaussianAllocation
 
 from simulator.analysis.allocation import balls_in_bins, estimate_allocation
 from simulator.analysis.allocation.addition import addition_measure
 from simulator.analysis.allocation.removal import removal_measure
 from simulator.analysis.estimation import betting_interval, weighted_delta
 from simulator.errors import InvalidInput
-from tests.theory.test_convex_order import two_steps
+from tests.helpers.allocated_steps import allocated, two_steps
 
 HALF = (2 / math.sqrt(5), 1 / math.sqrt(5))
 MEASURES = {"removal": removal_measure, "addition": addition_measure}
@@ -36,11 +35,10 @@ def test_independent_bins_are_within_the_brackets_in_convex_order(sigma, bins, r
     found = estimate_allocation(
         balls_in_bins(sigma, bins, rounds), epsilon=epsilon, draws=20_000, confidence=1 - 1e-6
     )
-    exact = GaussianAllocation(sigma / math.sqrt(rounds / bins), bins, 0.01)
-    removal = exact.removal(epsilon)
+    exact = allocated(sigma / math.sqrt(rounds / bins), bins)
+    removal, addition = (each.delta(epsilon) for each in exact)
     assert found.removal.lower <= removal.upper
     assert removal.lower <= found.removal.upper < 1.25 * removal.upper
-    addition = exact.addition(epsilon)
     assert found.addition.lower <= addition.upper
     assert addition.lower <= found.addition.upper
 
@@ -110,7 +108,7 @@ def test_a_wrong_moment_is_found_out():
     measure = removal_measure(pair, 3.5)
     measure.__dict__["log_moment"] = measure.log_moment - math.log(4.0)
     sample = measure.draw(20_000, np.random.default_rng(3))
-    exact = GaussianAllocation(1.0, 10, 0.01).removal(3.5)
+    exact = allocated(1.0, 10)[0].delta(3.5)
     found = weighted_delta(*sample, 3.5, confidence=1 - 1e-6, log_bound=measure.log_bound(3.5))
     assert found.upper < exact.lower
 
