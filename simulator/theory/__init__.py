@@ -25,6 +25,11 @@ from simulator.theory.bounds.concentration import (
 )
 from simulator.theory.bounds.registry import all_bounds, bound, bounds_for, tail_bounds
 from simulator.theory.bracket import Bracket, Brackets
+from simulator.theory.filters.certified import (
+    CertifiedFilter,
+    certified_filter,
+    read_certified,
+)
 from simulator.theory.filters.families import (
     FILTERS,
     Filter,
@@ -99,6 +104,7 @@ __all__ = [
     "Bracket",
     "Brackets",
     "Calibrated",
+    "CertifiedFilter",
     "Composition",
     "DiscreteGaussianDP",
     "DominatedDP",
@@ -144,6 +150,7 @@ __all__ = [
     "bounds_for",
     "calibrate",
     "calibrate_certified",
+    "certified_filter",
     "compose_laws",
     "corollary_3_21",
     "discrete_gaussian",
@@ -156,6 +163,7 @@ __all__ = [
     "parse_filter",
     "parse_guarantee",
     "randomized_response",
+    "read_certified",
     "rounded_gaussian",
     "rounded_laplace",
     "sampled_with_replacement",

@@ -190,6 +190,8 @@ def worst_case(
     tolerance, seconds = positive("tolerance", tolerance), positive("seconds", seconds)
     if isinstance(filter, str):
         filter = parse_filter(filter)
+    if isinstance(filter, Filter):
+        filter = filter.with_one_sum(epsilon)
     game = Game(entries(menu, relation), rounds, filter, experiment, relation)
     promise_of(filter)  # raises InvalidInput for an invalid promise before the search
     found = refined(

@@ -22,6 +22,7 @@ from simulator.theory import (
     SumFilter,
     WhitehouseFilter,
     ZCDPFilter,
+    certified_filter,
 )
 from tests.helpers.games import ALICE, WITH_ALICE, WITHOUT_ALICE, always, on_alice
 
@@ -32,6 +33,7 @@ FILTERS = {
     "whitehouse": WhitehouseFilter(2.0, 0.1, 0.02),
     "zcdp": ZCDPFilter(2.0, 0.1, 0.02),
     "renyi": RenyiFilter(2.0, 0.1, 0.02),
+    "certified": certified_filter("pure:2", 2.0, 0.1, 0.02, units=30),
 }
 FALSE_ALARM = 1e-6
 

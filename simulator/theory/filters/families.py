@@ -16,6 +16,7 @@ import scipy
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import numeral
 from simulator.foundations.wording import did_you_mean
+from simulator.theory.filters.certified import CertifiedFilter, parse_certified
 from simulator.theory.filters.interface import Filter, RunningFilter, State
 from simulator.theory.filters.natural import NaturalFilter
 from simulator.theory.filters.rules import (
@@ -205,17 +206,20 @@ FILTERS: dict[str, type[Filter]] = {
         NaturalFilter,
     )
 }
-"""The filters that :func:`parse_filter` reads, by name."""
+"""The filters that :func:`parse_filter` reads, by name, beside ``certified``."""
 
 
 def parse_filter(text: str) -> Filter:
-    """Read ``NAME:EPSILON``, ``NAME:EPSILON,DELTA`` or ``NAME:EPSILON,DELTA,ROUNDS_DELTA``.
+    """Read ``NAME:EPSILON``, ``NAME:EPSILON,DELTA``, ``NAME:EPSILON,DELTA,ROUNDS_DELTA``.
 
-    Inverse of ``str()``. Raises InvalidInput on anything else.
+    Also ``certified:FILE.json``, a certificate. Inverse of ``str()``. Raises InvalidInput on
+    anything else.
     """
     name, _, values = text.strip().partition(":")
+    if name == CertifiedFilter.name:
+        return parse_certified(values)
     if name not in FILTERS:
-        near = did_you_mean(name, FILTERS)
+        near = did_you_mean(name, [*FILTERS, CertifiedFilter.name])
         others = near or f"; write one of {', '.join(FILTERS)}, as sum:1"
         raise InvalidInput(f"unknown filter {text!r}{others}")
     if not values:

@@ -150,6 +150,13 @@ class Filter(ABC):
         """
         return OverMenu(type(self).step, self.initial, [(e, d) for e, d in prices])
 
+    def with_one_sum(self, epsilon: float) -> Filter:
+        """A filter with the same largest delta at ``epsilon`` that adds up one sum; by default it.
+
+        For the search of the worst adversary.
+        """
+        return self
+
     def fresh(self) -> RunningFilter:
         """A filter with nothing spent."""
         return RunningFilter(self)

@@ -105,6 +105,57 @@ def renyi_step(state: RenyiState, epsilon: float, delta: float) -> tuple[bool, R
     return True, (spent, leaks, leaked_error, budget, leak_budget, alpha)
 
 
+CertifiedState = tuple[float, float, float, float, float, float, float, float, float, float, float]
+
+
+def certified_step(
+    state: CertifiedState, epsilon: float, delta: float
+) -> tuple[bool, CertifiedState]:
+    """State: sum of costs, sum of epsilon and its error, sum of delta and its error, their budgets.
+
+    Then the unit, the reserve and the largest epsilon of the certificate. An ``epsilon`` below 0
+    is -mu of a Gaussian round. A round is admitted while the costs or the epsilons are within their
+    budgets; with a budget of 0 epsilons are not added up. The cost, and why this is sound:
+    :mod:`simulator.theory.filters.certificate_check`.
+    """
+    costs, spent, spent_error, leaked, leaked_error = state[:5]
+    budget, basic, leak_budget, unit, reserve, largest = state[5:]
+    if not 0.0 <= delta <= leak_budget:
+        return False, state
+    square = epsilon * epsilon
+    if epsilon < 0.0:
+        cost = square
+        epsilon = 2.0 * basic + 1.0
+    elif epsilon <= largest and square <= 2.0 * budget + unit:
+        cost = 2.0 * budget
+        ratio = square / reserve
+        gain = (ratio + math.sqrt(ratio * ratio + 4.0)) / 2.0
+        if ratio <= 2.0 and gain * square <= 1.0:
+            cost = square * gain * (1.0 + gain * square / 2.0)
+        if square <= unit:
+            cost = min(cost, unit)
+        else:
+            below = math.floor(square / unit)
+            low = math.tanh(math.sqrt(below * unit) / 2.0)
+            high = math.tanh(math.sqrt((below + 1.0) * unit) / 2.0)
+            share = (math.tanh(epsilon / 2.0) - low) / (high - low)
+            cost = min(cost, unit * (below + min(max(share, 0.0), 1.0)))
+    else:
+        cost = 2.0 * budget
+    costs = min((costs + cost * (1.0 + 2.0**-40)) * UP, 2.0 * budget)
+    if basic == 0.0:
+        epsilon = 0.0
+    total, leaks = spent + epsilon, leaked + delta
+    spent_error += (spent - total) + epsilon if spent >= epsilon else (epsilon - total) + spent
+    leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
+    if costs > budget and (basic == 0.0 or total + spent_error > basic * AS_STORED):
+        return False, state
+    if leaks + leaked_error > leak_budget * AS_STORED:
+        return False, state
+    after = (costs, total, spent_error, leaks, leaked_error)
+    return True, (*after, budget, basic, leak_budget, unit, reserve, largest)
+
+
 MixtureState = tuple[float, float, float, float, float, float]
 
 

@@ -1,0 +1,290 @@
+"""Filters with a certificate: a budget proved by recursion for every adversary of a continuum."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.files import explained, open_regular, write_text
+from simulator.foundations.validation import numeral, positive, whole
+from simulator.theory.filters import certificate_check, certificates
+from simulator.theory.filters.certified_budget import ProofLayout, largest_layout, layout
+from simulator.theory.filters.interface import Filter, Price, RunningFilter, State
+from simulator.theory.filters.rules import certified_step
+from simulator.theory.guarantees.families import Guarantee, PureDP, parse_guarantee
+from simulator.theory.outward import below
+
+UNITS = 1000
+"""Units of a budget: more make the costs of small rounds closer to eps^2, and take longer."""
+RESERVE = 3.0
+"""Units that no round may spend; the costs of the smallest rounds rest on them."""
+MOST_BYTES = 1 << 24
+COSTS_ONLY = "costs-only"
+"""Written after the numbers of a filter without basic composition."""
+
+
+@dataclass(frozen=True)
+class CertifiedFilter(Filter):
+    """A filter whose budget of squared epsilons is proved for all adversaries, by a certificate.
+
+    A round of an eps-DP mechanism costs eps^2, up to a few percent more where eps^2 is about one
+    unit; a mu-GDP one costs mu^2. Rounds are admitted while costs add up to at most
+    :attr:`budget`, or, with ``basic``, while the epsilons add up to at most epsilon.
+
+    Made by :func:`certified_filter`, which finds the unit and checks it. Another unit is checked
+    when the promise is first used as a bound, and refused there if it proves nothing.
+
+    Attributes
+    ----------
+    epsilon, delta, rounds_delta : as of :class:`Filter`.
+    largest : rounds of eps-DP mechanisms up to this eps are covered.
+    unit, units : the rows of the proof, in squared epsilons, and how many there are.
+    reserve : in units.
+    basic : whether basic composition admits rounds, too.
+    """
+
+    _: KW_ONLY
+    largest: float
+    unit: float
+    units: int = UNITS
+    reserve: float = RESERVE
+    basic: bool = True
+    name = "certified"
+    source = "a recursion with a certificate, see simulator.theory.filters.certificate_check"
+    sums = rounds_up = True
+    step = staticmethod(certified_step)
+
+    def _check(self) -> None:
+        super()._check()
+        for name in ("largest", "unit", "reserve"):
+            object.__setattr__(self, name, positive(f"a filter's {name}", getattr(self, name)))
+        object.__setattr__(self, "units", whole("a filter's units", self.units, 2))
+
+    def __str__(self) -> str:
+        numbers = (self.epsilon, self.delta, self.rounds_delta, self.largest, self.unit)
+        text = ",".join(map(repr, (*numbers, self.units, self.reserve)))
+        return f"{self.name}:{text}" + ("" if self.basic else f",{COSTS_ONLY}")
+
+    @property
+    def budget(self) -> float:
+        """The largest sum of costs. One of the units is for rounds that begin a unit."""
+        return below((self.units - 1) * self.unit)
+
+    @property
+    def initial(self) -> State:
+        """See :meth:`Filter.initial`."""
+        basic = self.epsilon if self.basic else 0.0
+        budgets = (self.budget, basic, self.rounds_delta)
+        return (0.0,) * 5 + budgets + (self.unit, self.reserve * self.unit, self.largest)
+
+    def cost(self, epsilon: float) -> float:
+        """The cost of a round of an epsilon-DP mechanism; infinite where no sum has room for it.
+
+        Of a Gaussian one for ``epsilon`` = -mu.
+        """
+        found = certified_step(replace(self, basic=False).initial, float(epsilon), 0.0)
+        return float(found[1][0]) if found[0] else math.inf
+
+    def price(self, guarantee: Guarantee) -> Price:
+        """The pure epsilon, or -mu where the Gaussian pair costs less."""
+        core = guarantee.core
+        choices = [x for x in (core.pure_epsilon, -core.gdp_mu) if math.isfinite(x)]
+        if not choices:
+            raise NotApplicable(f"the {self.name} filter cannot account for {guarantee}")
+        if isinstance(core, PureDP) or (self.basic and len(choices) > 1):
+            return choices[0], guarantee.leak
+        return min(choices, key=self.cost), guarantee.leak
+
+    def fresh(self) -> RunningCertified:
+        """A filter with nothing spent."""
+        return RunningCertified(self)
+
+    def with_one_sum(self, epsilon: float) -> Filter:
+        """See :meth:`Filter.with_one_sum`.
+
+        A play beyond the budget of costs is within basic composition: it gets nothing at epsilon.
+        """
+        return replace(self, basic=False) if epsilon >= self.epsilon else self
+
+    def bounds_delta(self, epsilon: float) -> float:
+        """See :meth:`Filter.bounds_delta`. Checks the certificate when it is first used."""
+        self.verify()
+        return super().bounds_delta(epsilon)
+
+    def bounds_epsilon(self, delta: float) -> float:
+        """See :meth:`Filter.bounds_epsilon`. Checks the certificate when it is first used."""
+        self.verify()
+        return super().bounds_epsilon(delta)
+
+    @property
+    def layout(self) -> ProofLayout:
+        """The lattice and the cells of the proof."""
+        return layout(self.epsilon, self.largest, self.unit, self.units, self.reserve)
+
+    def certificate(self) -> dict[str, Any]:
+        """The certificate as plain values: what the file has."""
+        found = self.layout
+        promise = (self.epsilon, self.delta, self.rounds_delta)
+        return certificates.document(promise, self.largest, found, self.budget)
+
+    def verify(self) -> float:
+        """The delta that the certificate proves, without the rounds' own deltas.
+
+        Takes as long as the last part of the search, once. Raises NotApplicable where it proves
+        nothing.
+        """
+        return _verified(self.epsilon, self.delta, self.rounds_delta, self.largest, self.layout)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the certificate as JSON. Raises InvalidInput where the file cannot be written."""
+        write_text(path, json.dumps(self.certificate(), indent=1) + "\n")
+
+
+class RunningCertified(RunningFilter):
+    """A certified filter in use, for any accountant."""
+
+    spec: CertifiedFilter
+
+    def admit(self, epsilon: float, delta: float = 0.0) -> bool:
+        """Account for a round of an (epsilon, delta)-DP mechanism, if it is admitted.
+
+        Returns whether it may run. A refused round costs nothing.
+        """
+        guarantee = parse_guarantee(f"approx:{epsilon!r},{delta!r}") if delta else PureDP(epsilon)
+        admitted, self.state = self._step(guarantee)
+        return admitted
+
+    @property
+    def charged(self) -> float:
+        """The sum of costs, in squared epsilons."""
+        return float(self.state[0])
+
+    @property
+    def remaining(self) -> float:
+        """What is left of the budget of costs, in squared epsilons."""
+        return max(self.spec.budget - self.charged, 0.0)
+
+
+@lru_cache(maxsize=64)
+def _verified(
+    epsilon: float, delta: float, rounds_delta: float, largest: float, found: ProofLayout
+) -> float:
+    budget = below((found.units - 1) * found.unit)
+    text = json.dumps(certificates.document((epsilon, delta, rounds_delta), largest, found, budget))
+    try:
+        return certificate_check.check(text)
+    except certificate_check.Refused as error:
+        raise NotApplicable(f"the certificate of the filter proves nothing: {error}") from None
+
+
+def certified_filter(
+    family: str | PureDP,
+    epsilon: float,
+    delta: float,
+    rounds_delta: float = 0.0,
+    *,
+    units: int = UNITS,
+    reserve: float = RESERVE,
+) -> CertifiedFilter:
+    """The filter with the largest budget that the recursion finds, its certificate checked.
+
+    Parameters
+    ----------
+    family : ``"pure:0.5"`` or ``PureDP(0.5)``: every eps-DP mechanism with eps up to 0.5, chosen
+        adaptively, and any Gaussian one.
+    epsilon, delta, rounds_delta : the promise, as of :class:`Filter`; delta from 1e-15 to 0.1.
+    units : rows of the proof. Time grows with their square; 1,000 take about half a minute.
+    reserve : in units, part of the budget.
+
+    Raises
+    ------
+    InvalidInput : another family, or a number out of its range.
+    NotApplicable : no budget was found.
+    """
+    kind = parse_guarantee(family) if isinstance(family, str) else family
+    if not isinstance(kind, PureDP) or not kind.epsilon > 0.0:
+        raise InvalidInput(
+            f"a certified filter is for pure:EPSILON, the largest epsilon of a round, not {family}"
+        )
+    units, reserve = whole("units", units, 2), positive("reserve", reserve)
+    if units > 10_000:
+        raise InvalidInput(f"units must be at most 10000, not {units}")
+    trial = CertifiedFilter(
+        epsilon, delta, rounds_delta, largest=kind.epsilon, unit=1.0, units=units, reserve=reserve
+    )
+    target = trial.delta - trial.rounds_delta
+    if not (1e-15 <= target <= 0.1 and 1e-3 <= trial.epsilon <= 20.0):
+        raise NotApplicable(
+            "a certified filter is found for 0.001 <= epsilon <= 20 and a delta, without "
+            f"rounds_delta, from 1e-15 to 0.1, not {trial.epsilon:g} and {target:g}"
+        )
+    found = largest_layout(trial.epsilon, target, kind.epsilon, units, reserve)
+    filter_ = replace(trial, unit=found.unit)
+    filter_.verify()
+    return filter_
+
+
+def read_certified(path: str | PathLike[str]) -> CertifiedFilter:
+    """The filter of a certificate file; its numbers are checked when its promise is used.
+
+    Raises InvalidInput for a file that is no certificate, or that was changed.
+    """
+    text = read_certificate(path)
+    try:
+        stored = json.loads(text)
+        made = CertifiedFilter(
+            *(stored[name] for name in ("epsilon", "delta", "rounds_delta")),
+            **{name: stored[name] for name in ("largest", "unit", "units")},
+            reserve=stored["reserve_units"],
+        )
+        if certificates.numbers_of(made.certificate()) != certificates.numbers_of(stored):
+            raise ValueError
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        raise InvalidInput(f"{path} is not a certificate of a filter, or it was changed") from None
+    return made
+
+
+def parse_certified(values: str) -> CertifiedFilter:
+    """Read a certificate's file, or the numbers that ``str()`` writes after ``certified:``.
+
+    Raises InvalidInput on anything else.
+    """
+    if values.endswith(".json"):
+        return read_certified(values)
+    *numbers, last = values.split(",")
+    basic = last != COSTS_ONLY
+    try:
+        found = [numeral(value) for value in (numbers if not basic else [*numbers, last])]
+        epsilon, delta, rounds_delta, largest, unit, units, reserve = found
+    except ValueError:
+        raise InvalidInput(
+            f"certified:{values} is neither certified:FILE.json nor what str() writes of a filter"
+        ) from None
+    return CertifiedFilter(
+        epsilon,
+        delta,
+        rounds_delta,
+        largest=largest,
+        unit=unit,
+        units=int(units) if units == units // 1 else units,  # type: ignore[arg-type]
+        reserve=reserve,
+        basic=basic,
+    )
+
+
+def read_certificate(path: str | PathLike[str]) -> str:
+    """The text of a certificate file. Raises InvalidInput where it cannot be read."""
+    with explained("read", Path(path)), open_regular(Path(path), "rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    try:
+        if content is None or len(content) > MOST_BYTES:
+            raise ValueError
+        return content.decode()
+    except ValueError:
+        raise InvalidInput(f"{path} is not a certificate of a filter") from None

@@ -1,0 +1,214 @@
+"""The largest budget of a filter that charges eps^2, by a backward recursion over units of it.
+
+Row n holds the largest delta that an adversary with n units left can reach from each loss, up to
+the errors that the lemmas of :mod:`simulator.theory.filters.certificate_check` allow for. This
+search rounds to nearest; what it finds is checked there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from simulator.foundations.errors import NotApplicable
+from simulator.theory.inverse import crossing
+from simulator.theory.laws.gaussian_curve import gaussian_delta
+from simulator.theory.outward import below
+
+Floats = NDArray[np.float64]
+
+LINEAR = 100
+"""Cells of one unit below this cost; beyond, cells are wider by ``WIDENING``."""
+WIDENING = 0.01
+PER_ROOT = 12
+"""Lattice points per square root of the unit."""
+ABOVE, BELOW = 1.3, 1.5
+"""Range of the lattice above epsilon and below zero, in square roots of the budget."""
+CLOSE = 2e-3
+"""Relative distance from delta at which the search ends."""
+COARSE = 150
+"""Units of the first search."""
+TRIES = 12
+
+
+@dataclass(frozen=True)
+class ProofLayout:
+    """What fixes the recursion, but for its values.
+
+    Attributes
+    ----------
+    unit, units, reserve : in squared epsilons.
+    step, first, start, last : the lattice ln u = i step for first <= i <= last; ``start`` is the
+        last point that is not above epsilon.
+    cells : the costs in units at which cells begin and end.
+    """
+
+    _: KW_ONLY
+    unit: float
+    units: int
+    reserve: float
+    step: float
+    first: int
+    start: int
+    last: int
+    cells: tuple[int, ...]
+
+
+def layout(epsilon: float, largest: float, unit: float, units: int, reserve: float) -> ProofLayout:
+    """The lattice and the cells for a unit; ``reserve`` in units."""
+    start = math.ceil(epsilon * PER_ROOT / math.sqrt(unit))
+    step = epsilon / start
+    if Fraction(step) * start > Fraction(epsilon):
+        step = below(step)
+    spread = math.sqrt(unit * units) / step
+    return ProofLayout(
+        unit=unit,
+        units=units,
+        reserve=reserve * unit,
+        step=step,
+        first=-math.ceil(BELOW * spread),
+        start=start,
+        last=start + math.ceil(ABOVE * spread),
+        cells=cell_ends(largest, unit, units),
+    )
+
+
+def cell_ends(largest: float, unit: float, units: int) -> tuple[int, ...]:
+    """The costs at which cells begin and end, up to that of ``largest``; none below one unit."""
+    if largest <= math.sqrt(unit):
+        return ()
+    last = min(units + 1, math.floor(largest**2 / unit) + 1)
+    ends, j = [1], 1
+    while j < last:
+        j = min(j + 1 if j < LINEAR else math.ceil(j * (1.0 + WIDENING)), last)
+        ends.append(j)
+    return tuple(ends)
+
+
+def largest_layout(
+    epsilon: float, delta: float, largest: float, units: int, reserve: float
+) -> ProofLayout:
+    """The layout with the largest unit at which no adversary reaches ``delta``.
+
+    ``reserve`` in units. Its value is within ``CLOSE`` of delta. Raises NotApplicable where the
+    search does not end.
+    """
+    mu = gaussian_mu(epsilon, delta)
+    unit = 0.97 * mu * mu / (units + reserve)
+    few = min(units, COARSE)
+    slope = _slope(epsilon, mu)
+    for count, goal in ((few, 0.02), (units, CLOSE)):
+        unit *= units / count if count < units else 1.0
+        for _ in range(TRIES):
+            found = layout(epsilon, largest, unit, count, reserve * count / units)
+            above = math.log(value(found) / delta)
+            if -goal <= above < 0.0:
+                break
+            unit *= math.exp(-(above + 0.4 * goal) / slope)
+        else:
+            raise NotApplicable(
+                f"no budget was found at epsilon = {epsilon:g}, delta = {delta:g} and {units} units"
+            )
+        unit *= count / units
+    return found
+
+
+def gaussian_mu(epsilon: float, delta: float) -> float:
+    """The mu of the Gaussian pair with this delta(epsilon), up to rounding."""
+    return crossing(
+        lambda mu: math.log(max(gaussian_delta(mu, epsilon), 1e-300) / delta),
+        1e-4,
+        60.0,
+        xtol=1e-13,
+    )
+
+
+def _slope(epsilon: float, mu: float) -> float:
+    """The derivative of ln delta by ln mu^2, of the Gaussian pair."""
+    ends = [gaussian_delta(mu * factor, epsilon) for factor in (0.99, 1.01)]
+    return math.log(ends[1] / ends[0]) / (2.0 * math.log(1.01 / 0.99))
+
+
+def value(found: ProofLayout) -> float:
+    """The delta that an adversary reaches from the start, up to rounding."""
+    lattice, n_cells = found.step * np.arange(found.first, found.last + 1), len(found.cells) - 1
+    taps = [_response_weights(math.sqrt(j * found.unit), found.step) for j in found.cells]
+    unit_kernel = _gaussian_weights(found.unit, found.step)
+    wide_kernel = _gaussian_weights(found.reserve, found.step)
+    pad = max([len(k[0]) // 2 for k in (unit_kernel, wide_kernel)] + [t[0] + 1 for t in taps]) + 1
+    points = len(lattice)
+    rows = np.empty((found.units + 1, points + 2 * pad))
+    fading = np.exp(-found.step * np.arange(pad, 0, -1))
+
+    def store(n: int, values: Floats) -> None:
+        rows[n, pad : pad + points] = values
+        rows[n, pad + points :] = values[-1]
+        rows[n, :pad] = 1.0 - (1.0 - values[0]) * fading
+
+    def response(n: int, place: int) -> Floats:
+        shift, weights = taps[place]
+        row = rows[n]
+        at = (pad + shift, pad + shift + 1, pad - shift, pad - shift - 1)
+        found: Floats = weights[0] * row[at[0] : at[0] + points]
+        for start, weight in zip(at[1:], weights[1:]):
+            found += weight * row[start : start + points]
+        return found
+
+    def spread(n: int, kernel: tuple[Floats, float]) -> Floats:
+        weights, infinite = kernel
+        reach = len(weights) // 2
+        inner = rows[n, pad - reach : pad + points + reach]
+        return np.convolve(inner, weights, mode="valid") + infinite
+
+    store(0, np.maximum(0.0, -np.expm1(lattice)))
+    before: dict[int, tuple[Floats, Floats]] = {}
+    for n in range(1, found.units + 1):
+        best = spread(n - 1, unit_kernel)
+        for cell in range(n_cells):
+            j, after = found.cells[cell : cell + 2]
+            if j > n:
+                break
+            upper = response(n - j, cell + 1)
+            if after > j + 1:
+                np.maximum(best, upper, out=best)
+                continue
+            lower = response(n - j, cell)
+            if n > j:
+                lower_before, upper_before = before[cell]
+                most = np.maximum(lower, upper_before)
+                np.maximum(best, most, out=best)
+                np.maximum(best, 0.5 * most + 0.25 * (lower_before + upper), out=best)
+            else:
+                np.maximum(best, lower, out=best)
+            before[cell] = lower, upper
+        store(n, np.minimum(best, 1.0))
+    return float(spread(found.units, wide_kernel)[found.start - found.first])
+
+
+def _response_weights(epsilon: float, step: float) -> tuple[int, tuple[float, ...]]:
+    """The shift k and the weights of randomized response at k, k + 1, -k and -k - 1 steps of u."""
+    shift = int(epsilon / step)
+    rest = max(epsilon - shift * step, 0.0)
+    worse = 1.0 / (1.0 + math.exp(epsilon))
+    up, down = math.expm1(rest) / math.expm1(step), math.expm1(-rest) / math.expm1(-step)
+    better = 1.0 - worse
+    return shift, (worse * (1.0 - up), worse * up, better * (1.0 - down), better * down)
+
+
+def _gaussian_weights(square: float, step: float) -> tuple[Floats, float]:
+    """The masses of losses -reach, ..., reach steps and of an infinite one, spread outward."""
+    mu, reach = math.sqrt(square), int(10 * math.sqrt(square) / step) + 2
+    ends = step * np.arange(-reach, reach + 1)
+    masses = [np.diff(ndtr((ends + shift) / mu)) for shift in (-square / 2, square / 2)]
+    low, high = np.exp(-ends[:-1]), np.exp(-ends[1:])
+    right = np.clip((masses[0] * low - masses[1]) / (low - high), 0.0, masses[0])
+    weights = np.zeros(len(ends))
+    weights[1:] += right
+    weights[:-1] += masses[0] - right
+    weights[0] += ndtr((ends[0] - square / 2) / mu)
+    return weights, float(ndtr((square / 2 - ends[-1]) / mu))
