@@ -11,9 +11,10 @@ from simulator.foundations.curves import Series, Several, several
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.stored import members_of, plain, written
 
-Kind = Literal["upper", "exact", "fixed-pair", "lower", "approximation"]
+Kind = Literal["upper", "exact", "fixed-pair", "lower", "approximation", "estimate"]
 """What a bound is: a certain end, the exact value, the exact value where every round has the same
-pair of databases (a lower end for the family), or an approximation."""
+pair of databases (a lower end for the family), an approximation, or an estimate from draws, whose
+ends hold with a stated confidence."""
 
 
 @dataclass(frozen=True)

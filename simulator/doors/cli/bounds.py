@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import click
 
 from simulator.doors.cli import options
+from simulator.doors.cli.factorisation import NAME as FACTORISATION
+from simulator.doors.cli.factorisation import Factorisation, factorisation_options
 from simulator.doors.cli.output import end, number, print_json, print_table, say
 from simulator.foundations.validation import numeral
 from simulator.theory.bounds.comparison import Row
@@ -99,7 +101,7 @@ def schedule_of(
 @options.event
 @click.option(
     "--mechanism",
-    type=options.Named(list(MECHANISMS)),
+    type=options.Named([*MECHANISMS, FACTORISATION]),
     default=None,
     help="The mechanism of every round.  [default: pure]",
 )
@@ -166,6 +168,7 @@ def schedule_of(
     default=None,
     help="Largest relative width of the exact row, such as 1e-10.",
 )
+@factorisation_options
 @options.plot
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, with all digits.")
 @options.as_json
@@ -186,6 +189,7 @@ def bounds(
     plot: Path | None,
     as_csv: bool,
     as_json: bool,
+    factorisation: Factorisation,
 ) -> None:
     r"""Compare the bounds of the literature with the exact answer.
 
@@ -195,6 +199,8 @@ def bounds(
       dpcompose bounds --mechanism pure --round-epsilon 0.1x500,0.2x300 --epsilon 20
       dpcompose bounds --mechanism subsampled-gaussian --sigma 1 --rate 0.01 --rounds 1000
       dpcompose bounds --mechanism shuffled --round-epsilon 1 --reports 10000
+      dpcompose bounds --mechanism matrix-factorisation --sigma 3 --bins 10 --rounds 100
+          --coefficients 1,0.5 --epsilon 4
       dpcompose bounds --event training.json --delta 1e-5
       dpcompose bounds --round-epsilon 0.1 --rounds 10,100,1000 --delta 1e-5,1e-6 --csv
 
@@ -210,6 +216,8 @@ def bounds(
         raise click.UsageError("--plot draws one composition: give one number to --rounds")
     how: dict[str, Any] = {"names": names, "tolerance": tolerance}
     compositions: dict[int | None, Evaluate] = {}
+    if mechanism != FACTORISATION:
+        factorisation.refuse_given()
     if event is not None:
         given = (mechanism, round_epsilon, sigma, rate, reports, rounds, round_delta)
         if any(each is not None for each in given):
@@ -225,6 +233,10 @@ def bounds(
         parameters = {"epsilon": round_epsilon, "sigma": sigma, "rate": rate, "reports": reports}
         title = title_of(what, parameters | {"rounds": rounds[0] if rounds else None})
         for count in rounds or (counted(round_epsilon or sigma or []),):
+            if what == FACTORISATION:
+                foreign = (round_epsilon, rate, reports, round_delta, tolerance, plot, event)
+                compositions[count] = factorisation.evaluation(sigma, count, names, foreign)
+                continue
             compositions[count] = bounds_of_mechanism(what, parameters, count, round_delta, **how)
     answers = [
         GridPoint(count, "delta" if epsilon is None else "epsilon", at, list(evaluate(**question)))
