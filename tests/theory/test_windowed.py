@@ -16,14 +16,16 @@ from simulator.theory import (
     randomized_response,
 )
 from simulator.theory.bounds import comparison
+from simulator.theory.bracket import Bracket
 from simulator.theory.laws.gaussian_curve import gaussian_epsilon
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.pld import grid_laws, windowed_query
 from simulator.theory.pld.counted_laws import CountedLaws
-from simulator.theory.pld.distribution import PLD
+from simulator.theory.pld.distribution import PLD, largest_delta
 from simulator.theory.pld.grid_laws import GridLaw, enclosing_grid_laws, round_step
 from simulator.theory.pld.loss_lattice import LossLattice, LossLatticeTail
 from simulator.theory.pld.saddle_points import Saddles
+from simulator.theory.pld.tail import TINY
 from simulator.theory.pld.tail_inverse import upper_end
 from simulator.theory.pld.windowed import LossWindow, WindowedSum
 from simulator.theory.pld.windowed_query import WindowedQuery
@@ -381,3 +383,28 @@ def test_a_row_that_misses_its_tolerance_says_by_how_much(monkeypatch):
     row = comparison.true_row(comparison.EpsilonAt(1e-5), rounds, both=True)
     relative = row.answer.width / row.answer.upper
     assert row.source.endswith(f"the ends are {relative:.2g} apart, relatively")
+
+
+FAR = PLD.from_law(subsampled_gaussian(0.855, 0.0357)).self_compose(100)
+"""Its losses are at most 3.64: delta(3.62) is below the doubles, and 1e-5 when reversed."""
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0, 3.0, 3.4])
+@pytest.mark.parametrize("pld", [FAR, FAR.reversed()], ids=["one", "other"])
+def test_chernoffs_bound_is_above_delta(pld, epsilon):
+    true = pld.delta(epsilon)
+    assert true.upper <= pld._at_most(epsilon)
+    if true.upper < 1e-3:  # a bound that stands in for delta loses a few digits, not all
+        assert pld._at_most(epsilon) <= 1e3 * true.upper
+
+
+def test_a_delta_below_the_doubles_takes_no_composition(monkeypatch):
+    monkeypatch.setattr(WindowedQuery, "_composed", None)  # a call would raise
+    assert FAR.delta(3.62) == Bracket(0.0, TINY)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 2.6, 3.62, 5.0])
+def test_the_largest_delta_is_that_of_all_directions(epsilon):
+    both = FAR, FAR.reversed()
+    each = Bracket.largest(one.delta(epsilon) for one in both)
+    assert largest_delta(both, epsilon) == each

@@ -16,7 +16,7 @@ from simulator.theory.bracket import Bracket, Kind
 from simulator.theory.guarantees.dominated import DominatedFamily, SubsampledGaussianDP
 from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
-from simulator.theory.pld.distribution import PLD, compose_laws, grid_tolerance
+from simulator.theory.pld.distribution import PLD, compose_laws, grid_tolerance, largest_delta
 
 _SOURCE = "Zhu, Dong and Wang 2022, Theorem 10"
 
@@ -42,8 +42,7 @@ class DominatingPairs(Bound):
         if math.isinf(epsilon):
             lost = max(one.laws.infinite_mass for one in self._composed(core))
             return Bracket.stated(self.kind, lost, (lost, lost), ceiling=1.0)
-        found = [one.delta(epsilon) for one in self._composed(core)]
-        return self._answer(found, ceiling=1.0)
+        return self._answer([largest_delta(self._composed(core), epsilon)], ceiling=1.0)
 
     def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:
         found = [one.epsilon(delta) for one in self._composed(core)]
@@ -134,7 +133,7 @@ class AnyDirection(Bound):
         if math.isinf(epsilon):
             return Bracket(0.0, 0.0)
         if core.rounds == 1:
-            return Bracket.largest(one.delta(epsilon) for one in OneDirection()._composed(core))
+            return largest_delta(OneDirection()._composed(core), epsilon)
         return menu_delta(*self._menu(core), epsilon)
 
     def _epsilon_answer(self, core: Composition, delta: float) -> Bracket:

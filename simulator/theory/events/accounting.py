@@ -42,7 +42,7 @@ from simulator.theory.events.tree import (
 )
 from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
-from simulator.theory.pld.distribution import PLD, compose_laws, grid_tolerance
+from simulator.theory.pld.distribution import PLD, compose_laws, grid_tolerance, largest_delta
 from simulator.theory.stored import members_of, written
 
 LARGEST_PARAMETER = 1e4
@@ -147,7 +147,7 @@ class Account:
         def at_one(delta: float) -> Bracket:
             if not composed:
                 return self._tightest(delta=delta)
-            found = self._worse([pld.epsilon(delta) for pld in composed])
+            found = self._stated(Bracket.largest(pld.epsilon(delta) for pld in composed))
             if found.lower == 0.0 and math.isinf(found.upper):
                 raise no_finite_epsilon(self.laws, delta)
             return found
@@ -168,7 +168,7 @@ class Account:
         def at_one(epsilon: float) -> Bracket:
             if not composed:
                 return self._tightest(epsilon=epsilon)
-            return self._worse([pld.delta(epsilon) for pld in composed])
+            return self._stated(largest_delta(composed, epsilon))
 
         return brackets_at("epsilon", epsilon, at_one, "delta of epsilon")
 
@@ -181,9 +181,8 @@ class Account:
         rows = self.compare(delta=delta, epsilon=epsilon)
         return Bracket(0.0, min(row.answer.upper for row in rows))
 
-    def _worse(self, found: list[Bracket]) -> Bracket:
-        largest = Bracket.largest(found)
-        return largest if self.exact else Bracket(0.0, largest.upper)
+    def _stated(self, found: Bracket) -> Bracket:
+        return found if self.exact else Bracket(0.0, found.upper)
 
     def to_json(self) -> str:
         """One line of JSON, from which :meth:`from_json` makes an equal account."""

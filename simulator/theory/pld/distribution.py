@@ -100,6 +100,13 @@ class PLD:
         # 1 - delta may be below rounding, so no lower end is 1 itself.
         return Bracket(min(found.lower, below(1.0)), found.upper)
 
+    def _at_most(self, epsilon: float) -> float:
+        """An upper end of delta(epsilon) that takes no composition; 1 where there is none."""
+        inside = 0.0 <= epsilon < self.laws.support[1]
+        if not (inside and isinstance(self._query, WindowedQuery)):
+            return 1.0
+        return self._query.at_most(epsilon)
+
     def _delta(self, epsilon: float) -> Bracket:
         if epsilon < 0:  # delta(E) of (P0, P1) = 1 - e^E + e^E delta(-E) of (P1, P0)
             dual, factor = self._exchanged._delta(-epsilon), math.exp(epsilon)
@@ -165,6 +172,19 @@ class PLD:
             raise NotApplicable("a law is composed by its exact transform, or by accurate cells")
         engine = CompositionQuery if exact or self.rounds <= 1 else WindowedQuery
         return engine(self.laws, self.tolerance)
+
+
+def largest_delta(plds: Iterable[PLD], epsilon: float) -> Bracket:
+    """Bracket of the largest delta(epsilon) of several distributions, such as both directions.
+
+    One whose Chernoff bound is below the largest so far is not composed.
+    """
+    bounds = sorted(((pld._at_most(epsilon), pld) for pld in plds), key=lambda pair: -pair[0])
+    found: list[Bracket] = []
+    for at_most, pld in bounds:
+        if not found or at_most > max(bracket.lower for bracket in found):
+            found.append(pld.delta(epsilon))
+    return Bracket.largest(found)
 
 
 def _widened(lower: float, upper: float) -> Bracket:

@@ -31,6 +31,7 @@ from simulator.theory.pld.grid_laws import (
     fitted_step,
 )
 from simulator.theory.pld.saddle_points import Saddles
+from simulator.theory.pld.tail import TINY
 from simulator.theory.pld.tail_inverse import lower_end, upper_end
 from simulator.theory.pld.windowed import (
     LossWindow,
@@ -112,12 +113,30 @@ class WindowedQuery:
     def delta(self, epsilon: float) -> Bracket:
         """Bracket of delta at an epsilon >= 0 below the largest finite loss."""
         saddles = self._refine(lambda table: epsilon)
+        if self._finite_at_most(epsilon, saddles) <= TINY:  # no grid resolves it
+            lost = self.parts.infinite_mass
+            return Bracket(lost * (1 - 1e-14), lost * (1 + 1e-14) + TINY)
         log_delta = min(max(saddles.log_value_at(epsilon), _LOG_LEAST), _LOG_HALF)
         found = self._anchor("delta", log_delta).delta(epsilon)
         if self._is_narrow(found):
             return found
         answers = self._delta_answers(epsilon)
         return found.meet(self._narrowed(answers, epsilon, log_delta, saddles)[0])
+
+    def at_most(self, epsilon: float) -> float:
+        """An upper end of delta(epsilon) without a composition: Chernoff's bound."""
+        lost, saddles = self.parts.infinite_mass, self._refine(lambda table: epsilon)
+        return min(lost * (1 + 1e-14) + self._finite_at_most(epsilon, saddles), 1.0)
+
+    def _finite_at_most(self, epsilon: float, saddles: Saddles) -> float:
+        """At least E0[(1 - exp(epsilon - L))_+] over the finite losses.
+
+        Any theta >= 0 bounds it by exp(psi(theta) - theta epsilon) times the largest weight; the
+        factor e is for the rounding of psi.
+        """
+        theta = saddles.theta_at(epsilon)
+        psi = float(self.parts.log_mgf(np.array(theta)).real)
+        return math.exp(min(psi - theta * epsilon + log_largest_weight(theta) + 1.0, 0.0))
 
     def epsilon(self, delta: float) -> Bracket:
         """Bracket of the least epsilon >= 0 at a ``delta`` of at least the infinite mass."""

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory import (
-    PLD,
     BoundOnComposition,
     Bracket,
     bounds_for,
     events,
 )
 from simulator.theory.events.mechanisms import MECHANISMS
+from simulator.theory.pld.distribution import largest_delta
 from simulator.trials.conformance.events import (
     APPROX,
     GAUSSIAN,
@@ -62,18 +62,16 @@ class Truth:
 
     def epsilon(self, delta: float) -> Bracket:
         """Ends of the least epsilon at ``delta``. Raises NotApplicable."""
-        return self._of(lambda pld: pld.epsilon(delta), lambda bound: bound.epsilon(delta))
+        sides = [pld.epsilon(delta) for pld in self._directions]
+        return self._met(Bracket.largest(sides), lambda bound: bound.epsilon(delta))
 
     def delta(self, epsilon: float) -> Bracket:
         """Ends of delta at ``epsilon``. Raises NotApplicable."""
-        return self._of(lambda pld: pld.delta(epsilon), lambda bound: bound.delta(epsilon))
+        found = largest_delta(self._directions, epsilon)
+        return self._met(found, lambda bound: bound.delta(epsilon))
 
-    def _of(
-        self, curve: Callable[[PLD], Bracket], theorem: Callable[[BoundOnComposition], Bracket]
-    ) -> Bracket:
-        """The larger of the directions, intersected with the exact theorems."""
-        sides = [curve(pld) for pld in self._directions]
-        found = Bracket(max(side.lower for side in sides), max(side.upper for side in sides))
+    def _met(self, found: Bracket, theorem: Callable[[BoundOnComposition], Bracket]) -> Bracket:
+        """The bracket, intersected with those of the exact theorems."""
         for answer in self._exact(theorem):
             found = found.meet(Bracket(answer.lower, answer.upper))
         return found
