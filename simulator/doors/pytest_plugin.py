@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from simulator.theory import Bracket, Guarantee
     from simulator.trials.auditing import AuditResult
     from simulator.trials.auditing.spending import FixedSpending, Spending
+    from simulator.trials.pipelines import PipelineReport
     from simulator.trials.testing.assertions import Rounds
 
 FALSE_ALARM, SEED, ALPHA = "--dp-false-alarm", "--dp-seed", "--dp-alpha"
@@ -66,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def dp(request: pytest.FixtureRequest) -> Assertions:
-    """Return the assertions: assert_private, assert_composition, assert_accountant."""
+    """Return the assertions: private, composition, accountant and pipeline."""
     session: Any = request.config.pluginmanager.get_plugin("dpcompose-session")
     return Assertions(session, request.node)
 
@@ -252,6 +253,27 @@ class Assertions:
 
         arguments = (claimed_epsilon, composition, delta)
         return self._counted(0.0, assert_accountant, *arguments, loose=loose)
+
+    def assert_pipeline(
+        self,
+        pipeline: Callable[..., Any],
+        database: Any,
+        *,
+        claimed: Guarantee | str,
+        **options: Any,
+    ) -> PipelineReport:
+        """Call ``assert_pipeline`` with a seed; it spends nothing of the budget."""
+        __tracebackhide__ = True
+        from simulator.foundations.seeds import named_seed
+        from simulator.trials.testing import assert_pipeline
+
+        for name in ("seed", "replay"):
+            if name in options:
+                raise pytest.UsageError(f"the fixture dp takes no {name}=; give {SEED}")
+        root = self._session.seed
+        options["seed"] = named_seed(root, self._name, next(self._numbers))
+        options["replay"] = [shlex.join(["pytest", self._address, SEED, str(root)])]
+        return self._counted(0.0, assert_pipeline, pipeline, database, claimed=claimed, **options)
 
     def _drawing(self, check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Call an assertion with its share of the budget and a seed."""

@@ -44,6 +44,7 @@ COMMANDS = (
     "diff",
     "estimate-rare",
     "merge",
+    "pipeline",
     "plot",
     "simulate",
     "sweep",

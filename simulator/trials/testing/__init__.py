@@ -10,5 +10,12 @@ from simulator.trials.testing.assertions import (
     assert_composition,
     assert_private,
 )
+from simulator.trials.testing.pipelines import assert_pipeline
 
-__all__ = ["PrivacyViolation", "assert_accountant", "assert_composition", "assert_private"]
+__all__ = [
+    "PrivacyViolation",
+    "assert_accountant",
+    "assert_composition",
+    "assert_pipeline",
+    "assert_private",
+]

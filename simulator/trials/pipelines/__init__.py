@@ -1,0 +1,8 @@
+"""Grey-box trials of pipelines: a run is recorded, and replayed on a neighbouring database.
+
+The names are listed in ``__init__.pyi``, and imported when first used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

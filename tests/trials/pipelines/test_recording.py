@@ -1,0 +1,203 @@
+"""RecordedCall pipelines: honest ones are never blamed, broken ones are, by call and line."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulator.errors import InvalidInput
+from simulator.theory.events import Account, gaussian, laplace
+from simulator.trials import mechanism, record
+from tests.trials.pipelines import honest
+from tests.trials.pipelines.broken import BROKEN
+
+DATA = [0.25, 0.5, 1.0, 0.875]
+VALUES = st.lists(st.integers(0, 64).map(lambda n: n / 64), min_size=1, max_size=6)
+
+
+def name(function):
+    return function.__name__
+
+
+@pytest.mark.parametrize("pipeline", honest.DECIDED, ids=name)
+def test_an_honest_pipeline_is_shown_to_keep_its_claim(pipeline):
+    report = record(pipeline, DATA, DATA[:-1], claimed="pure:1")
+    assert report.verdict == "kept", report
+
+
+@given(
+    st.sampled_from(honest.DECIDED + honest.UNDECIDED), VALUES, st.integers(0, 5),
+    st.integers(0, 2**31),
+)  # fmt: skip
+@settings(max_examples=150, deadline=None)
+def test_an_honest_pipeline_is_never_blamed(pipeline, data, place, seed):
+    other = [*data]
+    del other[place % len(data)]
+    for pair in ((data, other), (other, data)):
+        report = record(pipeline, *pair, claimed="pure:1", seed=seed)
+        assert not report.violated, report
+        assert report.verdict == "kept" or pipeline in honest.UNDECIDED
+
+
+@pytest.mark.parametrize("pipeline", BROKEN, ids=name)
+def test_a_broken_pipeline_is_blamed(pipeline):
+    report = record(pipeline, DATA, DATA[:-1], claimed="pure:1")
+    assert report.violated, report
+    assert report.findings[0].kind == BROKEN[pipeline], report
+    assert "violated" in str(report)
+
+
+def test_a_leak_is_named_by_call_and_line():
+    def pipeline(data, rng):
+        first = len(data) + rng.laplace(scale=2.0)
+        return first + rng.laplace(scale=1 / len(data))
+
+    found = record(pipeline, DATA, DATA[:-1]).blamed
+    line = pipeline.__code__.co_firstlineno + 2
+    assert (found.kind, found.call, found.name) == ("argument", 2, "laplace")
+    assert found.where.endswith(f"test_recording.py:{line}")
+    assert "scale is 0.25 on one database and 0.333" in found.text
+
+
+@pytest.mark.parametrize("scale", [0.7, 3.0])
+def test_the_composed_epsilon_and_the_loss_are_those_of_the_laws(scale):
+    def pipeline(data, rng):
+        return (
+            sum(data) + rng.laplace(scale=scale),
+            len(data) + rng.normal(scale=scale),
+            2 * len(data) + rng.normal(scale=scale),
+        )
+
+    report = record(pipeline, [1.0, 0.5], [1.0], delta=1e-5)
+    truth = Account().then(laplace(scale, 0.5)).then(gaussian(scale, math.sqrt(5.0)))
+    found, exact = report.epsilon, truth.epsilon(1e-5)
+    assert found.lower == pytest.approx(exact.lower, rel=1e-6)
+    assert found.upper == pytest.approx(exact.upper, rel=1e-6)
+
+    kept = []
+
+    def keeps(data, rng):
+        kept.append(pipeline(data, rng))
+        return kept[-1]
+
+    report = record(keeps, [1.0, 0.5], [1.0])
+    a, b, c = map(float, kept[0])
+
+    def log_density(total, count):
+        return -abs(a - total) / scale - ((b - count) ** 2 + (c - 2 * count) ** 2) / (2 * scale**2)
+
+    assert report.loss == pytest.approx(log_density(1.5, 2) - log_density(1.0, 1), rel=1e-9)
+
+
+def test_only_the_part_of_a_database_that_moved_costs():
+    def parallel(data, rng):
+        groups = ([x for x in data if x < 0.5], [x for x in data if x >= 0.5])
+        return [len(group) + rng.laplace(scale=1.0) for group in groups]
+
+    report = record(parallel, DATA, DATA[:-1], claimed="pure:1")
+    assert report.verdict == "kept"
+    assert [call.distance for call in report.calls] == [1.0]
+
+
+def test_the_most_expensive_line_is_blamed():
+    def pipeline(data, rng):
+        cheap = len(data) + rng.laplace(scale=10.0)
+        dear = [len(data) + rng.laplace(scale=1.5) for _ in range(2)]
+        return cheap, dear
+
+    found = record(pipeline, DATA, DATA[:-1], claimed="pure:1").blamed
+    assert found.where.endswith(f":{pipeline.__code__.co_firstlineno + 2}")
+    assert "most by 2 calls of this line" in found.text
+
+
+def test_noise_kept_in_a_container_before_use_is_followed():
+    def pipeline(data, rng):
+        noise = {"a": rng.laplace(scale=1.0)}
+        return noise["a"] + len(data)
+
+    assert record(pipeline, DATA, DATA[:-1], claimed="pure:1").verdict == "kept"
+    assert record(pipeline, DATA, DATA[:-1], claimed="pure:0.99").violated
+
+
+def test_a_leak_that_depends_on_coins_is_undecided_and_one_that_does_not_is_blamed():
+    def mixed(data, rng):
+        bit = len(data) > 3
+        return (bit if rng.random() < 0.9 else not bit), len(data)
+
+    found = record(mixed, DATA, DATA[:-1]).findings
+    assert [each.certain for each in found] == [True]
+    assert "returned[1] is 4 and 3" in found[0].text
+
+
+@given(p=st.floats(0.51, 0.9999))
+@settings(max_examples=20, deadline=None)
+def test_randomized_response_by_hand_is_never_blamed(p):
+    def respond(data, rng):
+        bit = len(data) > 3
+        return bit if rng.random() < p else not bit
+
+    assert record(respond, DATA, DATA[:-1]).verdict == "undecided"
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_databases_of_every_type_are_copied(kind):
+    def mutates(data, rng):
+        total = float(np.sum(data))
+        if isinstance(data, list | np.ndarray):
+            data[0] = 1e9
+        return total + rng.laplace(scale=1.0)
+
+    data = kind(DATA)
+    assert record(mutates, data, data[:-1], claimed="pure:1").verdict == "kept"
+    assert data[0] == DATA[0]
+
+
+def test_claims_of_other_kinds():
+    def pipeline(data, rng):
+        return [len(data) + rng.normal(scale=2.0) for _ in range(4)]
+
+    mu = 1.0  # sqrt(4) / 2
+    delta = gaussian(1.0).once().guarantees[0].hockey_stick(1.0)
+    for claim, kept in [
+        (f"gaussian:{mu}", True), (f"gaussian:{0.99 * mu}", False),
+        (f"approx:1,{1.001 * delta}", True),
+        (f"approx:1,{0.999 * delta}", False),
+        ("zcdp:0.5", True),
+    ]:  # fmt: skip
+        report = record(pipeline, DATA, DATA[:-1], claimed=claim)
+        assert report.violated is not kept, report
+
+
+def test_a_mechanism_outside_a_recording_is_the_function():
+    @mechanism(guarantee="pure:{epsilon}")
+    def plus_one(value, epsilon=1.0):
+        return value + 1
+
+    assert plus_one(2) == 3
+    assert plus_one.__name__ == "plus_one"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: record(3, [1], []), "a pipeline must be callable, not 3"),
+        (lambda: record(len, [1], [], seed=-1), "seed must be a whole number"),
+        (lambda: record(len, [1], [], claimed="pure:-1"), "epsilon"),
+        (lambda: record(len, [1], [], claimed=3), "claimed must be a guarantee"),
+        (lambda: record(len, [1], [], patches=["nothing"]), "no patch 'nothing'"),
+        (lambda: mechanism("x")(len), "has no argument 'x'"),
+        (lambda: mechanism(metric="l7"), "metric must be one of l1, l2, linf, unequal"),
+    ],
+)
+def test_bad_input_is_one_line(call, message):
+    with pytest.raises(InvalidInput, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_numpy_and_random_are_as_before():
+    before = np.random.laplace, np.random.default_rng, np.random.RandomState
+    record(honest.noisy_sum, DATA, DATA[:-1])
+    assert (np.random.laplace, np.random.default_rng, np.random.RandomState) == before
