@@ -66,6 +66,11 @@ def _chernoff_constant(theta: Floats) -> Floats:
     return np.asarray(positive * logs - (1 + positive) * np.log1p(positive))
 
 
+def log_chernoff_constant(theta: float) -> float:
+    """The same at one theta, rounded up."""
+    return float(_chernoff_constant(np.array(theta))) + 16 * UNIT * (1 + abs(theta))
+
+
 @dataclass(frozen=True)
 class Window:
     """A period W, and the exponents that bound the mass folded in from above and from below."""
@@ -212,6 +217,11 @@ class SmoothedTail:
             density_noise=(float(wrong.sum()) + whole_rest) * _ROOM,
             rough=rough,
         )
+
+    @property
+    def size(self) -> int:
+        """How many points the line has."""
+        return self.omega.size
 
     @property
     def reach(self) -> float:

@@ -1,4 +1,7 @@
-"""delta(epsilon) and epsilon(delta) of laws without a closed transform, on a grid.
+"""delta(epsilon) and epsilon(delta) of laws without a closed transform, on a line or a grid.
+
+Sampled Gaussians are composed by :mod:`simulator.theory.pld.sampled_line` where their transform
+decays. Everything else is on a grid.
 
 The two laws of :mod:`simulator.theory.pld.grid_laws` are composed by
 :mod:`simulator.theory.pld.windowed`; the step follows from the tolerance. Both laws are off by at
@@ -31,8 +34,10 @@ from simulator.theory.pld.grid_laws import (
     fitted_step,
 )
 from simulator.theory.pld.saddle_points import Saddles
+from simulator.theory.pld.sampled_line import sampled_tail
+from simulator.theory.pld.smoothed_tail import SmoothedTail
 from simulator.theory.pld.tail import TINY
-from simulator.theory.pld.tail_inverse import lower_end, upper_end
+from simulator.theory.pld.tail_inverse import invert, lower_end, upper_end
 from simulator.theory.pld.windowed import (
     LossWindow,
     WindowedSum,
@@ -55,12 +60,14 @@ _LEEWAY, _LARGEST_LEEWAY = math.log(10.0), math.log(1e3)
 _RUNG = 2.5 * math.log(10.0)
 """Distance of anchors in ln delta, and the share of the tolerance for which each is composed."""
 _CLOSER = 0.5
+_FINEST = 4e-9
+"""Relative width of a line's bracket below which a grid is no finer."""
 _PER_OCTAVE, _DECADES = 2.0, 8.0
 """Steps and ranges are rounded so that anchors have grid laws in common."""
 _FEW_LAWS, _MOST_KEPT = 2, 4
 _KEPT = 1 << 23
 """Points of all kept anchors: 256 MB."""
-_LOG_LEAST, _LOG_HALF = math.log(1e-300), math.log(0.5)
+_LOG_LEAST, _LOG_FAR, _LOG_HALF = math.log(1e-300), math.log(1e-270), math.log(0.5)
 
 
 @dataclass(frozen=True)
@@ -74,10 +81,18 @@ class Plan:
 
 @dataclass(frozen=True)
 class Anchor:
-    """Both composed grid laws at one tilt; brackets are narrow around its centre."""
+    """Tails below and above delta, at one tilt; brackets are narrow around its centre.
 
-    below: WindowedTail
-    above: WindowedTail
+    They are those of both composed grid laws, or twice the one of a line.
+    """
+
+    below: WindowedTail | SmoothedTail
+    above: WindowedTail | SmoothedTail
+
+    @property
+    def is_line(self) -> bool:
+        """Whether both tails are that of one line."""
+        return self.below is self.above
 
     def delta(self, epsilon: float) -> Bracket:
         """Return a certified bracket of delta at any epsilon."""
@@ -112,14 +127,18 @@ class WindowedQuery:
 
     def delta(self, epsilon: float) -> Bracket:
         """Bracket of delta at an epsilon >= 0 below the largest finite loss."""
-        saddles = self._refine(lambda table: epsilon)
-        if self._finite_at_most(epsilon, saddles) <= TINY:  # no grid resolves it
-            lost = self.parts.infinite_mass
-            return Bracket(lost * (1 - 1e-14), lost * (1 + 1e-14) + TINY)
-        log_delta = min(max(saddles.log_value_at(epsilon), _LOG_LEAST), _LOG_HALF)
-        found = self._anchor("delta", log_delta).delta(epsilon)
-        if self._is_narrow(found):
+        log_delta = self._saddles.log_value_at(epsilon)
+        if log_delta < _LOG_FAR:
+            saddles = self._refine(lambda table: epsilon)
+            if self._finite_at_most(epsilon, saddles) <= TINY:  # no grid resolves it
+                lost = self.parts.infinite_mass
+                return Bracket(lost * (1 - 1e-14), lost * (1 + 1e-14) + TINY)
+        anchor = self._anchor("delta", _within(log_delta))
+        found = anchor.delta(epsilon)
+        if self._is_narrow(found, anchor):
             return found
+        saddles = self._refine(lambda table: epsilon)
+        log_delta = _within(saddles.log_value_at(epsilon))
         answers = self._delta_answers(epsilon)
         return found.meet(self._narrowed(answers, epsilon, log_delta, saddles)[0])
 
@@ -141,21 +160,25 @@ class WindowedQuery:
     def epsilon(self, delta: float) -> Bracket:
         """Bracket of the least epsilon >= 0 at a ``delta`` of at least the infinite mass."""
         log_delta = math.log(max(delta - self.parts.infinite_mass, 1e-300))
+        anchor = self._anchor("epsilon", min(log_delta, _LOG_HALF))
+        found = self._epsilon_answers(delta, self._about(self._saddles, log_delta)).of(anchor)
+        if self._is_narrow(found, anchor):
+            return found
         saddles, centre = self._centre(log_delta)
         answers = self._epsilon_answers(delta, centre)
-        found = answers.of(self._anchor("epsilon", min(log_delta, _LOG_HALF)))
-        if self._is_narrow(found):
-            return found
         return found.meet(self._narrowed(answers, centre, log_delta, saddles)[0])
 
-    def _is_narrow(self, found: Bracket) -> bool:
-        return found.width == 0.0 or found.width <= self.tolerance * found.upper < math.inf
+    def _is_narrow(self, found: Bracket, anchor: Anchor) -> bool:
+        tolerance = max(self.tolerance, _FINEST) if anchor.is_line else self.tolerance
+        return found.width == 0.0 or found.width <= tolerance * found.upper < math.inf
 
     def _centre(self, log_delta: float) -> tuple[Saddles, float]:
         """About where delta(epsilon) is exp(log_delta), and a table that is fine there."""
         saddles = self._refine(lambda table: table.epsilon_at(log_delta))
-        top = self.parts.support[1]
-        return saddles, min(max(saddles.epsilon_at(log_delta), 0.0), top)
+        return saddles, self._about(saddles, log_delta)
+
+    def _about(self, saddles: Saddles, log_delta: float) -> float:
+        return min(max(saddles.epsilon_at(log_delta), 0.0), self.parts.support[1])
 
     def _delta_answers(self, epsilon: float) -> Answers:
         def step(saddles: Saddles, centre: float) -> float:
@@ -167,6 +190,8 @@ class WindowedQuery:
         lost, top = self.parts.infinite_mass, self.parts.support[1]
 
         def of(anchor: Anchor) -> Bracket:
+            if anchor.is_line:  # no loss is infinite
+                return invert(anchor.above, delta, centre, 0.0, top)
             high = upper_end(anchor.above, delta, centre, 0.0, top)
             if high >= top and delta < lost * (1 + 1e-13):
                 high = math.inf
@@ -191,7 +216,13 @@ class WindowedQuery:
             answers = (
                 self._epsilon_answers(delta, centre) if of_epsilon else self._delta_answers(centre)
             )
-            _, kept[kind, rung] = self._narrowed(answers, centre, log_delta, saddles, share=_CLOSER)
+            line = sampled_tail(self.parts, centre, saddles, _CLOSER * self.tolerance)
+            if line is not None:
+                kept[kind, rung] = Anchor(line, line)
+            else:
+                _, kept[kind, rung] = self._narrowed(
+                    answers, centre, log_delta, saddles, share=_CLOSER
+                )
             while len(kept) > 1 and sum(anchor.below.size for anchor in kept.values()) > _KEPT:
                 del kept[next(iter(kept))]
         return kept[kind, rung]
@@ -334,6 +365,10 @@ class WindowedQuery:
     @cached_property
     def _saddles(self) -> Saddles:
         return Saddles.of(self.parts.representatives, thetas=_THETAS)
+
+
+def _within(log_delta: float) -> float:
+    return min(max(log_delta, _LOG_LEAST), _LOG_HALF)
 
 
 def _grid_laws_of(

@@ -1,0 +1,261 @@
+"""Rounds of sampled Gaussians by their transform: against quadrature, grid laws and literature."""
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from simulator.theory.laws import sampled_transform
+from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.theory.laws.sampled_transform import SampledTransform, decay
+from simulator.theory.pld import sampled_line, windowed_query
+from simulator.theory.pld.counted_laws import CountedLaws
+from simulator.theory.pld.distribution import PLD
+from simulator.theory.pld.sampled_line import SampledLine, make_tail, sampled_tail
+from simulator.theory.pld.smoothed_tail import Folding
+from simulator.theory.pld.windowed_query import WindowedQuery
+from tests.helpers.laws import subsampled_gaussian
+
+CASES = [
+    (mu, rate, removal, theta)
+    for (mu, rate), removal, theta in itertools.product(
+        [(1.0, 0.01), (2.0, 1e-3), (0.3, 0.2), (1.5, 0.6)], [False, True], [0.5, 3.0, 12.0]
+    )
+]
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
+
+
+class ByPanels:
+    """Means of the tilted loss by Gauss and Legendre's rule on thin panels of answers."""
+
+    def __init__(self, mu, rate, removal, theta):
+        self.case = mu, rate, removal, theta
+        edges = np.linspace(-16.0, 16.0 + (theta + 2) * mu * 1.2, 1500)
+        middle, half = (edges[1:] + edges[:-1]) / 2, (edges[1:] - edges[:-1]) / 2
+        x = (middle[:, None] + half[:, None] * NODES).ravel()
+        ratio = np.log1p(rate * np.expm1(mu * x - mu**2 / 2))
+        self.loss = ratio if removal else -ratio
+        logs = (theta + removal) * self.loss - x**2 / 2 - math.log(2 * math.pi) / 2
+        mass = np.exp(logs) * (half[:, None] * WEIGHTS).ravel()
+        self.log_value, self.mass = math.log(mass.sum()), mass / mass.sum()
+
+    def ratio(self, omega):
+        return complex((self.mass * np.exp(1j * omega * self.loss)).sum())
+
+    def variation(self):
+        """Total variation of the density of the tilted loss."""
+        mu, rate, removal, theta = self.case
+        x = np.linspace(-8.0, 8.0 + (theta + 2) * mu, 60_001)
+        ratio = np.log1p(rate * np.expm1(mu * x - mu**2 / 2))
+        logs = (theta if removal else -theta) * ratio + ratio * removal - x**2 / 2 - self.log_value
+        density = np.exp(logs - math.log(2 * math.pi) / 2) / np.gradient(ratio, x)
+        return float(np.abs(np.diff(density)).sum())
+
+    def median_deviation(self):
+        order = np.argsort(self.loss)
+        median = self.loss[order][np.searchsorted(np.cumsum(self.mass[order]), 0.5)]
+        return float((self.mass * np.abs(self.loss - median)).sum())
+
+
+def off_by(case, omega, times=1.0):
+    """Error of one value of the transform, and the bound on it, with a wider spacing of nodes."""
+    one = SampledTransform(*case[:3])
+    power = one.power(case[3])
+    nodes = one.nodes(power, omega / times)
+    found = complex(one.ratios(nodes, omega, 1.0, 1)[0])
+    return abs(found - ByPanels(*case).ratio(omega)), one.ratio_error(nodes, omega)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_transform_is_that_of_its_definition(case):
+    one, exact = SampledTransform(*case[:3]), ByPanels(*case)
+    log, wrong = one.log_value(one.power(case[3]))
+    assert abs(log - exact.log_value) <= wrong + 1e-13  # the panels' own rounding
+    assert wrong < 1e-10
+    for omega in (3.0, 40.0, 200.0):
+        wrong, bound = off_by(case, omega)
+        assert wrong <= bound + 1e-13
+        assert bound < 1e-10
+
+
+def test_nodes_too_far_apart_are_caught():
+    case = (1.0, 0.01, True, 3.0)
+    wrong, bound = off_by(case, 200.0, times=8.0)
+    assert wrong > 1e3 * bound
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_round_decays_at_least_as_its_variation_says(case):
+    one, exact = SampledTransform(*case[:3]), ByPanels(*case)
+    variation = one.variation(one.power(case[3]))
+    omegas = np.geomspace(0.1, 1e3, 25)
+    sizes = np.array([abs(exact.ratio(omega)) for omega in omegas])
+    bounds = np.array([decay(variation, omega) for omega in omegas])
+    assert (sizes <= bounds + 1e-12).all()
+    assert (np.diff(bounds) <= 0).all()
+    assert exact.variation() <= variation <= 1.1 * exact.variation()
+
+
+def test_a_variation_too_small_is_caught():
+    exact = ByPanels(1.0, 0.01, False, 0.5)
+    assert abs(exact.ratio(300.0)) > decay(exact.variation() / 4, 300.0)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_mean_deviation_is_enclosed_from_above(case):
+    one, exact = SampledTransform(*case[:3]), ByPanels(*case)
+    found, least = one.mean_deviation(one.power(case[3])), exact.median_deviation()
+    assert least <= found <= 2.5 * least  # from the mean it is at most twice that from the median
+    sizes = [abs(exact.ratio(omega)) for omega in (20.0, 20.0 + 0.1 / found)]
+    assert abs(sizes[1] - sizes[0]) <= 0.1
+
+
+def a_line(rounds=300, theta=4.0):
+    """A composition whose transform has decayed at Im z = 60, and its line."""
+    parts = CountedLaws.of([(subsampled_gaussian(1.0, 0.02, True), rounds)])
+    items = tuple((SampledTransform.of(law), count) for law, count in parts.items)
+    return parts, SampledLine(items, theta)
+
+
+@pytest.mark.parametrize("omega", [20.0, 60.0, 200.0])
+def test_nothing_beyond_the_line_exceeds_its_bound(omega):
+    _, line = a_line()
+    bound = line.log_beyond(omega, -30.0)
+    (one, count), points = line.items[0], np.geomspace(omega, 60 * omega, 200)
+    nodes = one.nodes(one.power(line.theta), points[-1])
+    sizes = [abs(complex(one.ratios(nodes, at, 1.0, 1)[0])) for at in points]
+    assert count * math.log(max(sizes)) <= bound <= 0.0
+
+
+def test_some_of_many_laws_bound_them_all():
+    laws = [(subsampled_gaussian(0.8 + 0.002 * i, 0.01, True), 1) for i in range(300)]
+    items = tuple((SampledTransform.of(law), count) for law, count in laws)
+    line = SampledLine(items, 3.0)
+    bound = line.log_beyond(150.0, -15.0)
+    assert bound < -10.0
+    for omega in (150.0, 310.0, 700.0):
+        ratios, wrong = line.ratios(omega, 2)
+        assert math.log(abs(ratios[1]) + wrong[1]) <= bound
+
+
+@pytest.fixture
+def on_the_grid(monkeypatch):
+    """The brackets of grid laws, which share nothing with the line."""
+
+    def epsilon(rounds, delta, tolerance=1e-4):
+        with monkeypatch.context() as patch:
+            patch.setattr(windowed_query, "sampled_tail", lambda *arguments: None)
+            return WindowedQuery(CountedLaws.of(rounds), tolerance).epsilon(delta)
+
+    return epsilon
+
+
+@pytest.mark.parametrize("exchanged", [False, True], ids=["add", "remove"])
+@pytest.mark.parametrize(
+    ("sigma", "rate", "rounds"), [(1.0, 0.01, 1000), (0.8, 0.1, 60), (2.0, 0.3, 200)]
+)
+def test_the_line_lies_in_the_brackets_of_grid_laws(
+    sigma, rate, rounds, exchanged, on_the_grid, monkeypatch
+):
+    laws = [(subsampled_gaussian(sigma, rate, exchanged), rounds)]
+    coarse = {delta: on_the_grid(laws, delta) for delta in (1e-2, 1e-6, 1e-11)}
+    monkeypatch.setattr(WindowedQuery, "_composed", None)  # no grid is used
+    for delta, bracket in coarse.items():
+        found = PLD.of(laws, 1e-7).epsilon(delta)
+        assert bracket.lower <= found.lower <= found.upper <= bracket.upper
+        assert found.width <= 1e-7 * found.upper
+
+
+def test_many_distinct_rounds_lie_in_the_brackets_of_grid_laws(on_the_grid, monkeypatch):
+    laws = [
+        (subsampled_gaussian(0.8 + 0.0045 * i, 0.005 + 7e-5 * (i * 77 % 140), i % 3 > 0), 1)
+        for i in range(140)
+    ]
+    bracket = on_the_grid(laws, 1e-6, 1e-3)
+    monkeypatch.setattr(WindowedQuery, "_composed", None)
+    found = PLD.of(laws, 1e-6).epsilon(1e-6)
+    assert bracket.lower <= found.lower <= found.upper <= bracket.upper
+    assert found.width <= 1e-6 * found.upper
+
+
+@pytest.mark.parametrize(
+    ("rate", "published", "half"), [(1e-3, 14.73319, 5e-6), (1e-4, 2.877548, 5e-7)]
+)
+def test_many_rounds_at_a_small_rate_have_their_published_epsilon(rate, published, half):
+    """Both values are from an independent Fourier inversion, to their digits."""
+    found = PLD.of([(subsampled_gaussian(0.5, rate, True), 100_000)], 1e-6).epsilon(1e-6)
+    assert found.lower <= published + half
+    assert published - half <= found.upper
+    assert found.width <= 1e-6 * found.upper
+
+
+def test_what_is_beyond_the_line_and_folded_in_is_not_forgotten():
+    parts, line = a_line()
+    epsilon = 2.0
+    bounds = [(other, line.log_value(other)[0] + 1e-9) for other in (7.0, 1.0)]
+
+    def tail(period, points, log_rest=None):
+        folding = Folding(line.theta, period, tuple(bounds))
+        end = 2 * math.pi / period * points
+        log_rest = line.log_beyond(end, -35.0) if log_rest is None else log_rest
+        return make_tail(parts, line, epsilon, folding, points=points, log_rest=log_rest)
+
+    exact = tail(40.0, 600).at(epsilon)
+    assert exact.width < 1e-6 * exact.upper
+    for period, points in ((40.0, 40), (6.0, 90)):
+        honest = tail(period, points).at(epsilon)
+        assert honest.lower <= exact.lower <= exact.upper <= honest.upper
+    short = tail(40.0, 40, log_rest=-math.inf).at(epsilon)
+    assert short.upper < exact.lower or short.lower > exact.upper
+    folded = tail(6.0, 90)
+    folded = dataclasses.replace(folded, folding=dataclasses.replace(folded.folding, logs=()))
+    careless = folded.at(epsilon)
+    assert careless.upper < exact.lower or careless.lower > exact.upper
+
+
+def test_a_curve_takes_a_few_lines_and_any_order_gives_the_same(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        windowed_query,
+        "sampled_tail",
+        lambda *arguments: made.append(arguments) or sampled_tail(*arguments),
+    )
+    laws = CountedLaws.of([(subsampled_gaussian(1.0, 0.01), 1000)])
+    epsilons = [0.2 + 0.02 * i for i in range(60)]
+    upward, downward = WindowedQuery(laws, 1e-5), WindowedQuery(laws, 1e-5)
+    first = [upward.delta(epsilon) for epsilon in epsilons]
+    assert len(made) <= 8
+    assert [downward.delta(epsilon) for epsilon in epsilons[::-1]] == first[::-1]
+    assert all(found.width <= 1e-5 * found.upper for found in first)
+    assert all(one.lower > other.upper for one, other in itertools.pairwise(first))
+
+
+def test_other_rounds_have_no_line():
+    for rounds in (
+        [(subsampled_gaussian(1.0, 0.01), 1000), (LaplaceLaw(0.1), 1)],  # not sampled
+        [(subsampled_gaussian(1.0, 0.001, True), 3)],  # the transform decays too slowly
+        [(subsampled_gaussian(0.001, 0.1, True), 40)],  # exponents too large
+    ):
+        query = WindowedQuery(CountedLaws.of(rounds), 1e-4)
+        saddles, centre = query._centre(math.log(1e-6))
+        assert sampled_tail(query.parts, centre, saddles, 1e-4) is None
+
+
+def test_a_slow_transform_is_given_up_soon(monkeypatch):
+    """The most nodes and points of any line are limited."""
+    seen = []
+    honest = SampledTransform.nodes
+
+    def nodes(one, power, omega):
+        found = honest(one, power, omega)
+        seen.append(found.losses.size)
+        return found
+
+    monkeypatch.setattr(sampled_transform.SampledTransform, "nodes", nodes)
+    query = WindowedQuery(CountedLaws.of([(subsampled_gaussian(0.7, 1e-5, True), 100_000)]), 1e-6)
+    saddles, centre = query._centre(math.log(1e-6))
+    sampled_tail(query.parts, centre, saddles, 1e-6)
+    assert max(seen) <= 4 * sampled_line._MOST_NODES
+    assert len(seen) < 400
