@@ -11,6 +11,8 @@ import click
 
 from simulator.doors.cli import options
 from simulator.doors.cli.bounds import ROUND_DELTA
+from simulator.doors.cli.factorisation import NAME as FACTORISATION
+from simulator.doors.cli.factorisation import Factorisation, factorisation_options
 from simulator.doors.cli.output import certain, number, print_json, print_table, say
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.wording import count_of
@@ -54,7 +56,7 @@ _ADVERSARIES = {
 )
 @click.option(
     "--mechanism",
-    type=options.Named(list(MECHANISMS)),
+    type=options.Named([*MECHANISMS, FACTORISATION]),
     default=None,
     help="Calibrate the one parameter of this mechanism that is left out.",
 )
@@ -87,6 +89,7 @@ _ADVERSARIES = {
     help="With --mechanism or --event: the same database holds the record in every round, or the "
     "adversary chooses anew which one does.  [default: fixed]",
 )
+@factorisation_options
 @options.as_json
 def calibrate(
     *,
@@ -103,6 +106,7 @@ def calibrate(
     digits: int,
     direction: str | None,
     as_json: bool,
+    factorisation: Factorisation,
 ) -> None:
     r"""Print the largest per-round epsilon that each bound admits for a target over all rounds.
 
@@ -115,9 +119,17 @@ def calibrate(
       dpcompose calibrate --target-epsilon 1 --target-delta 1.2664e-14 --rounds 10000
       dpcompose calibrate --mechanism subsampled-gaussian --rate 0.01 --rounds 1000
           --target-epsilon 2 --target-delta 1e-5
+      dpcompose calibrate --mechanism matrix-factorisation --bins 10 --rounds 100
+          --coefficients 1,0.5 --target-epsilon 2 --target-delta 1e-6
     """
     target, any_direction = (target_epsilon, target_delta), direction == "any"
     numbers = {"epsilon": round_epsilon, "sigma": sigma, "rate": rate, "round-delta": round_delta}
+    if mechanism == FACTORISATION:
+        given = numbers | {"family": family, "event": event, "direction": direction}
+        _refuse_given(given, f"does not go with --mechanism {FACTORISATION}")
+        factorisation.calibrate(target, rounds, digits, as_json)
+        return
+    factorisation.refuse_given()
     if mechanism is None:
         _refuse_given(numbers, "needs --mechanism")
         if event is None:

@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from simulator.doors.cli import options
+from simulator.doors.cli.output import number, print_json, print_table
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import did_you_mean
 from simulator.theory.bounds.comparison import Row
@@ -98,6 +99,34 @@ class Factorisation:
             return [row for row in rows if not names or row.name in names]
 
         return evaluate
+
+    def calibrate(
+        self, target: tuple[float, float], rounds: int | None, digits: int, as_json: bool
+    ) -> None:
+        """Print the least sigma that meets the target, and the next smaller one."""
+        from simulator.analysis.allocation.calibrating import ERROR, calibrate_noise
+
+        error = ERROR if self.confidence is None else 1.0 - self.confidence
+        found = calibrate_noise(
+            lambda sigma: self.pair(sigma, rounds), *target, digits=digits, error=error,
+            **self.sampling(),
+        )  # fmt: skip
+        rows = [("meets the target", found.sigma, found.delta)]
+        rows.append(("the next smaller one", found.beyond, found.beyond_delta))
+        if as_json:
+            both = {
+                key: {"value": sigma, "delta": each.value, "lower": each.lower, "upper": each.upper}
+                for key, (_, sigma, each) in zip(("meets", "next"), rows)
+            }
+            print_json({"parameter": "sigma", "error": found.error, "tried": found.tried} | both)
+            return
+        print_table(
+            f"sigma of {NAME} for a total of ({number(target[0])}, {number(target[1])}), by draws, "
+            f"wrong with probability {number(found.error)} at most",
+            ("", "sigma", f"delta at epsilon = {number(target[0])}"),
+            [(name, number(sigma, 12), str(each)) for name, sigma, each in rows],
+            right=("sigma",),
+        )
 
     def _rows(self, pair: BinnedPair, delta: float | None, epsilon: float | None) -> list[Row]:
         from simulator.analysis.allocation import estimate_allocation

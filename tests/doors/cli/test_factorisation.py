@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy.linalg import toeplitz
 
+from tests.helpers.allocated_steps import allocated
+
 SMALL = ("--mechanism", "matrix-factorisation", "--sigma", 2, "--bins", 3, "--rounds", 6)
 QUICK = (*SMALL, "--draws", 2000, "--epsilon", 1)
 
@@ -75,3 +77,41 @@ def test_files_of_something_else_are_one_line(dpcompose, tmp_path):
 def test_other_mechanisms_take_none_of_its_options(dpcompose):
     said = dpcompose("bounds", "--round-epsilon", 0.1, "--rounds", 3, "--bins", 3)
     assert "--bins needs --mechanism matrix-factorisation" in said.complaint
+
+
+CALIBRATE = ("--mechanism", "matrix-factorisation", "--bins", 3, "--rounds", 6)
+TARGET = ("--target-epsilon", 1, "--target-delta", 1e-3, "--digits", 2, "--draws", 5000)
+
+
+def test_the_calibrated_noise_meets_the_target_of_an_exact_bracket(dpcompose):
+    said = dpcompose("calibrate", *CALIBRATE, *TARGET, "--confidence", 1 - 1e-6, "--json")
+    assert (said.code, said.err) == (0, "")
+    found = said.json
+    assert found["parameter"] == "sigma"
+    assert found["error"] == pytest.approx(1e-6)
+    assert found["meets"]["upper"] <= 1e-3 < found["next"]["upper"]
+
+    def exact(sigma):
+        return max(each.delta(1.0).upper for each in allocated(sigma / 2**0.5, 3))
+
+    assert exact(found["meets"]["value"]) <= 1e-3
+    assert exact(found["meets"]["value"] * 0.9) > 1e-3
+
+
+def test_the_table_states_the_probability_of_being_wrong(dpcompose):
+    said = dpcompose("calibrate", *CALIBRATE, *TARGET)
+    assert "by draws, wrong with probability 0.001 at most" in said.out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--sigma", 1), "--sigma does not go with --mechanism matrix-factorisation"),
+        (("--direction", "any"), "--direction does not go with"),
+        (("--target-delta", 0), "target delta must lie strictly between 0 and 1"),
+        (("--target-epsilon", 0), "target epsilon must be above 0"),
+        (("--bins", 7), "--bins must be at most rounds, not 7 of 6"),
+    ],
+)
+def test_bad_input_of_calibrate_is_one_line(dpcompose, options, message):
+    assert message in dpcompose("calibrate", *CALIBRATE, *TARGET, *options).complaint
