@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -116,20 +116,20 @@ def cost_of(
     wanted : whether a cost is above the claim, so that visibility matters.
     """
     answers = answers_of(pairs)
-    declared, unknown = _mechanisms(pairs)
+    promises = _mechanisms(pairs)
     leaves = [each for each in answers if each.leaf]
     moved = [element for each in leaves for element in each.moved]
-    whole = _spent(moved, declared, unknown)
+    whole = _spent(moved, promises.whole, promises.unknown, promises.revealed)
+    known = _spent(moved, promises.reached, revealed=promises.revealed)
     if visible is None or not (wanted(whole) or _reuse_is_possible(answers, pairs, visible)):
-        return Cost(whole, whole, tuple(leaves))
-    return _tested(pairs, answers, declared, unknown, visible)
+        return Cost(known, whole, tuple(leaves))
+    return _tested(pairs, answers, promises, visible)
 
 
 def _tested(
     pairs: Sequence[tuple[TapeEvent, TapeEvent]],
     answers: list[NoisyAnswer],
-    declared: list[EventTree],
-    unknown: bool,
+    promises: _Promises,
     visible: Visible,
 ) -> Cost:
     """The cost of what the output is seen to depend on."""
@@ -144,12 +144,14 @@ def _tested(
         hidden += [each for each in answer.moved if answer.leaf and each.draws not in gone]
     reused = _reused(shown) or _bare_noise(shown, pairs, numbers, visible)
     moved = _distinct(shown)
-    known = _spent(moved, declared, False)
+    known = _spent(moved, promises.reached, revealed=promises.revealed)
+    sure = _spent(moved, promises.whole, promises.unknown, promises.revealed)
     covered = {each.draws for each in moved}
-    total = _with_discrete(known, pairs, covered, unknown)
+    total = _with_discrete(sure, pairs, covered)
     answers_shown = tuple(shown)
     if hidden and not _only_choices(hidden, pairs):
-        whole = _spent([*moved, *(e for e in hidden if e.draws not in covered)], declared, unknown)
+        rest = (e for e in hidden if e.draws not in covered)
+        whole = _spent([*moved, *rest], promises.whole, promises.unknown, promises.revealed)
         return Cost(known, whole, answers_shown, reused)
     return Cost(known, total, answers_shown, reused)
 
@@ -287,13 +289,10 @@ def _only_choices(hidden: Sequence[Element], pairs: Sequence[tuple[TapeEvent, Ta
 
 
 def _with_discrete(
-    known: Spent,
-    pairs: Sequence[tuple[TapeEvent, TapeEvent]],
-    covered: set[tuple[int, ...]],
-    unknown: bool,
+    known: Spent, pairs: Sequence[tuple[TapeEvent, TapeEvent]], covered: set[tuple[int, ...]]
 ) -> Spent:
     """The cost with choices and comparisons of answers that are not visible themselves."""
-    events, exact = list(known.events), known.exact and not unknown
+    events, exact, unknown = list(known.events), known.exact, known.unknown
     groups = []
     for one, other in pairs:
         if one.kind not in ("choice", "comparison"):
@@ -313,7 +312,7 @@ def _with_discrete(
             exact = False
             events += list(found.events)
             unknown |= found.revealed or found.unknown
-    return Spent(tuple(events), exact, known.revealed, unknown or known.unknown or shared(groups))
+    return Spent(tuple(events), exact, known.revealed, unknown or shared(groups))
 
 
 def _vector(one: TapeEvent, other: TapeEvent) -> list[Element]:
@@ -322,18 +321,46 @@ def _vector(one: TapeEvent, other: TapeEvent) -> list[Element]:
     return elements(plain, other)
 
 
-def _mechanisms(pairs: Sequence[tuple[TapeEvent, TapeEvent]]) -> tuple[list[EventTree], bool]:
-    """The promises of declared mechanisms whose inputs differ, and whether one promises nothing."""
-    found: list[EventTree] = []
-    unknown = False
+@dataclass(frozen=True)
+class _Promises:
+    """What declared mechanisms promise whose inputs differ.
+
+    Attributes
+    ----------
+    whole : the laws where they are known, or the promises.
+    reached : of these the ones that this pair reaches: laws, and promises at full sensitivity.
+    unknown : whether a mechanism promises nothing.
+    revealed : whether an answer reveals its input.
+    """
+
+    whole: list[EventTree]
+    reached: list[EventTree]
+    unknown: bool = False
+    revealed: bool = False
+
+
+def _mechanisms(pairs: Sequence[tuple[TapeEvent, TapeEvent]]) -> _Promises:
+    """The costs of declared mechanisms whose inputs differ."""
+    found = _Promises([], [])
     for one, other in pairs:
-        if one.declared is None or distance_of(one, other) == 0.0:
+        distance = 0.0 if one.declared is None else distance_of(one, other)
+        if one.declared is None or distance == 0.0:
             continue
-        if one.declared.guarantee is None:
-            unknown = True
+        limit = one.declared.sensitivity
+        if one.declared.law is not None:
+            law = one.declared.law(one.inputs, other.inputs)
+            if law is None:
+                found = replace(found, revealed=True)
+            else:
+                found.whole.append(law)
+                found.reached.append(law)
+        elif one.declared.guarantee is None:
+            found = replace(found, unknown=True)
         else:
-            found.append(promise(one.declared.guarantee))
-    return found, unknown
+            found.whole.append(promise(one.declared.guarantee))
+            if limit is not None and distance >= limit * (1.0 - SLACK):
+                found.reached.append(found.whole[-1])
+    return found
 
 
 def distance_of(one: TapeEvent, other: TapeEvent) -> float:
@@ -345,7 +372,13 @@ def distance_of(one: TapeEvent, other: TapeEvent) -> float:
         return math.inf
 
 
-def _spent(moved: Sequence[Element], declared: Sequence[EventTree], unknown: bool) -> Spent:
+def _spent(
+    moved: Sequence[Element],
+    declared: Sequence[EventTree],
+    unknown: bool = False,
+    revealed: bool = False,
+) -> Spent:
+    """The cost of noisy numbers, of which equal draws count once, and of declared mechanisms."""
     distinct = {each.draws: each for each in moved}
     found = spent(distinct.values())
     counts: dict[EventTree, int] = dict(found.events)
@@ -353,9 +386,11 @@ def _spent(moved: Sequence[Element], declared: Sequence[EventTree], unknown: boo
         counts[event] = counts.get(event, 0) + 1
     overlap = shared(distinct)
     return Spent(
-        tuple(counts.items()), found.exact and not overlap, found.revealed,
+        tuple(counts.items()),
+        found.exact and not overlap,
+        found.revealed or revealed,
         found.unknown or unknown or overlap,
-    )  # fmt: skip
+    )
 
 
 def account_of(cost: Spent) -> Account:

@@ -11,7 +11,9 @@ from unittest import mock
 import numpy as np
 from numpy.random import PCG64, RandomState, default_rng  # before they are replaced below
 
-from simulator.trials.pipelines.tape import Extreme, NoiseTerm, current
+from simulator.trials.pipelines.mechanisms import METRICS, call
+from simulator.trials.pipelines.releases import weighted_law
+from simulator.trials.pipelines.tape import Declared, Extreme, NoiseTerm, current
 from simulator.trials.pipelines.traced import Trace, plain, traced
 
 _DRAWS = 2**32
@@ -100,12 +102,34 @@ def coin(legacy: bool, name: str, args: Any, kwargs: Any) -> Any:
     """The result of another method: a coin, from a generator of its own."""
     tape = current()
     assert tape is not None
+    if name == "choice":
+        given = dict(zip(("a", "size", "replace", "p"), args)) | kwargs
+        if given.get("p") is not None and given.get("size") in (None, 1, (1,)):
+            return _weighted(given)
     seed, extreme = tape.coin(name)
     maker: Any = RandomState if legacy else default_rng
     args = tuple(map(plain, args))
     source = maker(seed % 2**32)
     found = getattr(source, name)(*args, **{k: plain(v) for k, v in kwargs.items()})
     return found if not extreme else _at_end(found, name, args, kwargs, extreme)
+
+
+def _weighted(given: dict[str, Any]) -> Any:
+    """One element chosen by given probabilities: a mechanism, whose input they are."""
+    weights = np.asarray(plain(given["p"]), dtype=float)
+    items = plain(given["a"])
+    items = np.arange(items) if np.ndim(items) == 0 else items
+    declared = Declared(None, "", METRICS["linf"], None, weighted_law)
+    tape = current()
+    assert tape is not None
+    number = len(tape.events)
+
+    def drawn() -> int:
+        return int(tape.generator(number).choice(len(weights), p=weights))
+
+    place = call("choice by p", weights, {"choices": len(weights)}, declared, drawn)
+    chosen = items[place]
+    return chosen if given.get("size") is None else np.array([chosen])
 
 
 def _at_end(found: Any, name: str, args: Any, kwargs: Any, extreme: Extreme) -> Any:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib import import_module
 from typing import Any
 from unittest import mock
 
+import numpy as np
+
 from simulator.foundations.errors import InvalidInput
+from simulator.theory.events import discrete_laplace, laplace
 from simulator.theory.guarantees.families import ApproxDP, Guarantee, PureDP
 from simulator.trials.pipelines.mechanisms import METRICS, call, norm
+from simulator.trials.pipelines.releases import MOST_PER_SCALE
 from simulator.trials.pipelines.tape import Declared, current
 
-_PRIVATE = ("utility",)
+_PRIVATE = ("utility", "measure")
 """Attributes of a mechanism of diffprivlib that hold data."""
 
 
@@ -46,17 +51,38 @@ def _randomise(original: Callable[..., Any]) -> Callable[..., Any]:
             name: value for name, value in vars(self).items()
             if "rng" not in name and name not in _PRIVATE and not name.startswith("_")
         }  # fmt: skip
-        inputs = values[0] if values else getattr(self, "utility", None)
-        vector = not values
+        inputs, scores = values[0] if values else None, getattr(self, "utility", None)
+        sensitivity, distance = getattr(self, "sensitivity", None), _distance(inputs)
+        if scores is not None:
+            inputs, distance = np.asarray(scores, dtype=float), norm(float("inf"))
+            measure = getattr(self, "measure", None)
+            if measure is not None:  # of an exponential mechanism, which may depend on data too
+                inputs, sensitivity = np.concatenate([inputs, np.asarray(measure, float)]), None
         declared = Declared(
-            getattr(self, "sensitivity", None),
-            "linf" if vector else "l2",
-            norm(float("inf")) if vector else _distance(inputs),
-            _privacy(self),
-        )
+            sensitivity, "l2" if scores is None else "linf", distance, _privacy(self),
+            _law(self, type(self).__name__),
+        )  # fmt: skip
         return call(type(self).__name__, inputs, public, declared, lambda: original(self, *values))
 
     return randomise
+
+
+def _law(mechanism: Any, name: str) -> Callable[[Any, Any], Any] | None:
+    """The law of plain Laplace and geometric noise; None where the promise is all that is known."""
+    if name not in ("Laplace", "Geometric") or not 0.0 < mechanism.sensitivity < math.inf:
+        return None
+    if getattr(mechanism, "delta", 0.0):
+        return None
+
+    def law(one: Any, other: Any) -> Any:
+        gap = abs(float(one) - float(other))
+        if not gap * mechanism.epsilon < MOST_PER_SCALE * mechanism.sensitivity:
+            return None
+        if name == "Laplace":
+            return laplace(mechanism.sensitivity / mechanism.epsilon, gap)
+        return discrete_laplace(mechanism.epsilon / mechanism.sensitivity, round(gap))
+
+    return law
 
 
 def _distance(inputs: Any) -> Callable[[Any, Any], float]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from simulator.foundations.errors import InvalidInput
@@ -19,7 +20,7 @@ from simulator.trials.pipelines.costs import (
     distance_of,
     pairs_of,
 )
-from simulator.trials.pipelines.differences import ValueGap, differences
+from simulator.trials.pipelines.differences import ValueGap, difference, differences
 from simulator.trials.pipelines.prices import epsilon_of, priced, shifts_of
 from simulator.trials.pipelines.releases import run_loss
 from simulator.trials.pipelines.report import PipelineFinding, PipelineReport, RecordedCall
@@ -129,13 +130,12 @@ class _Trial:
         if not found:
             return []
         under_coins: set[str] = set()
-        if self._has_coins:
-            for run in self._other_coins():
-                if run.diverged is not None or len(run.tape.events) < len(first.tape.events):
-                    under_coins |= {each.path for each in found}
-                else:
-                    again = differences(vars(first.outcome), vars(run.outcome))
-                    under_coins |= {each.path for each in again}
+        for run in self._other_coins():
+            if run.diverged is not None or len(run.tape.events) < len(first.tape.events):
+                under_coins |= {each.path for each in found}
+            else:
+                again = differences(vars(first.outcome), vars(run.outcome))
+                under_coins |= {each.path for each in again}
         certain_ones = [each for each in found if not _covered(each.path, under_coins)]
         chosen = (certain_ones or found)[0]
         text = f"{_path(chosen)} is {chosen.texts[0]} and {chosen.texts[1]} with the same answers"
@@ -163,31 +163,54 @@ class _Trial:
 
     @property
     def _escaped(self) -> frozenset[int]:
-        """Draws that never met data: they may be noise that was added unseen."""
+        """Draws that never met data, and answers on equal data: noise that was added unseen."""
         events = self.first.tape.events
         used = {parent for event in events for parent in event.parents}
-        return frozenset(e.number for e in events if e.kind == "draw" and e.number not in used)
+        found = {e.number for e in events if e.kind == "draw" and e.number not in used}
+        found |= {
+            one.number for one, two in self.pairs if one.declared and not distance_of(one, two)
+        }
+        return frozenset(found)
 
     @property
     def _has_coins(self) -> bool:
         return bool(self.first.tape.coins or self.second.tape.coins or self._escaped)
 
     def _other_coins(self) -> Iterable[TapedRun]:
-        """Replays on the first database with the answers frozen and everything else drawn anew."""
-        for number, extreme in REDRAWN:
+        """Replays on the first database with the answers frozen and everything else drawn anew.
+
+        The first one has the same coins: it differs where randomness is not recorded.
+        """
+        yield self._again
+        for number, extreme in REDRAWN if self._has_coins else ():
             yield self._play(
                 0, self.first.tape.events, redraw=self._escaped,
                 coin_seed=self.seed + 1000 + number, extreme=extreme,
             )  # fmt: skip
 
     def _coins_matter(self, differs: Callable[[TapedRun], bool]) -> bool:
-        return self._has_coins and any(differs(run) for run in self._other_coins())
+        return any(differs(run) for run in self._other_coins())
+
+    @cached_property
+    def _again(self) -> TapedRun:
+        """A replay on the first database itself."""
+        return self._play(0, self.first.tape.events)
+
+    @property
+    def _steady(self) -> bool:
+        """Whether that replay had the same inputs everywhere."""
+        again = self._again
+        if again.diverged is not None or len(again.tape.events) != len(self.first.tape.events):
+            return False
+        pairs = zip(self.first.tape.events, again.tape.events)
+        return not any(difference(one.inputs, two.inputs) for one, two in pairs)
 
     def _coin_places(self) -> str:
         places = [*self.first.tape.coin_places, *self.second.tape.coin_places]
         events = self.first.tape.events
         places += [f"{events[n].name} at {events[n].where}" for n in sorted(self._escaped)]
-        return ", ".join(list(dict.fromkeys(places))[:3])
+        shown = ", ".join(list(dict.fromkeys(places))[:3])
+        return shown or "randomness that is not recorded"
 
     # -- sensitivities ---------------------------------------------------------------------------
 
@@ -199,7 +222,7 @@ class _Trial:
                 continue
             distance = distance_of(one, other)
             if distance > limit * (1.0 + SLACK) + 1e-12 * _size(one):
-                certain = self._holds_at_an_end(one.number, limit)
+                certain = self._steady and self._holds_at_an_end(one.number, limit)
                 text = (
                     f"inputs are {distance:.8g} apart ({one.declared.metric}), and sensitivity "
                     f"{limit:.8g} is declared"
@@ -268,6 +291,8 @@ class _Trial:
 
     def _amplified(self) -> bool:
         """Whether other coins move the inputs otherwise, so that their secrecy may protect."""
+        if not self._steady:
+            return True
         if not self.first.tape.coins:
             return False
         before = shifts_of(self.pairs)

@@ -29,7 +29,7 @@ MOVES = ("draw", "shift")
 
 _ULPS = 64 * np.finfo(float).eps
 _TIE = 1e-9
-_MOST_PER_SCALE = 1e3
+MOST_PER_SCALE = 1e3
 """A distance of more scales than this counts as no noise at all."""
 
 
@@ -122,7 +122,7 @@ def law(element: Element) -> Law:
     kinds, scales = element.kinds, element.scales
     if set(kinds) == {"normal"}:
         sigma = math.sqrt(sum(scale**2 for scale in scales))
-        far = not gap < _MOST_PER_SCALE * sigma
+        far = not gap < MOST_PER_SCALE * sigma
         return Law(None) if far else Law(None, mu=gap / sigma)
     if any(not math.isfinite(gap) or scale <= 0.0 for scale in scales):
         return Law(None)
@@ -135,7 +135,7 @@ def law(element: Element) -> Law:
         if gap != round(gap):
             return Law(None)
         unit = -math.log1p(-scales[0])
-        if gap * unit > _MOST_PER_SCALE:
+        if gap * unit > MOST_PER_SCALE:
             return Law(None)
         return Law(discrete_laplace(unit, round(gap)))
     bounds = [_of_one(kind, scale, gap) for kind, scale in zip(kinds, scales)]
@@ -148,7 +148,7 @@ def _of_one(kind: str, scale: float, gap: float) -> Law:
     if kind == "geometric":  # on 1, 2, ...: the answer may lie below one input's range
         unit = -math.log1p(-scale)
         return Law(None) if gap != round(gap) else _one_sided(math.exp(-unit * gap))
-    if gap > _MOST_PER_SCALE * scale:
+    if gap > MOST_PER_SCALE * scale:
         return Law(None)
     if kind == "laplace":
         return Law(laplace(scale, gap))
@@ -221,6 +221,14 @@ def choice_event(one: TapeEvent, other: TapeEvent) -> tuple[EventTree | None, bo
     if noise.kind in ("laplace", "exponential", "gumbel"):
         return promise(PureDP(2.0 * float(np.max(np.abs(a - b))) / scale)), False
     return None, False
+
+
+def weighted_law(one: Any, other: Any) -> EventTree | None:
+    """The event of an element chosen by probabilities; None where they have none in common."""
+    p, q = (np.asarray(each, dtype=float) for each in (one, other))
+    if not np.any((p > 0.0) & (q > 0.0)):
+        return None
+    return discrete(tuple(p / p.sum()), tuple(q / q.sum()))
 
 
 def run_loss(moved: Sequence[Element]) -> float | None:

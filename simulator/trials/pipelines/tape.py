@@ -43,12 +43,14 @@ class Declared:
     metric : the name of the distance.
     distance : from two inputs to their distance.
     guarantee : what the call promises; None where nothing is promised.
+    law : from two inputs to the exact event of the answer, where that is known.
     """
 
     sensitivity: float | None
     metric: str
     distance: Callable[[Any, Any], float]
     guarantee: Any = None
+    law: Callable[[Any, Any], Any] | None = None
 
 
 @dataclass(frozen=True)

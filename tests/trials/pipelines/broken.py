@@ -120,7 +120,13 @@ def l1_of_two(data):
     return released([sum(data), len(data)])
 
 
+def chooses_too_often(data, rng):
+    weights = np.exp(np.array([len(data), 0.0]))
+    return [rng.choice(2, p=weights / weights.sum()) for _ in range(3)]
+
+
 BROKEN = {
+    chooses_too_often: "cost",
     too_little_noise: "cost", spends_twice: "cost", divides_by_the_count: "argument",
     plain_division: "output", scale_from_data: "argument", loop_over_records: "control flow",
     stops_on_data: "control flow", returns_the_count: "output", domain_from_data: "control flow",

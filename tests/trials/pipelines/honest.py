@@ -130,6 +130,19 @@ def sampled(data, rng):
     return sum(x for x in data if rng.random() < 0.1) + rng.laplace(scale=1.0)
 
 
+def exponential_by_choice(data, rng):
+    scores = np.array([sum(data), len(data) / 2, 1.0])
+    weights = np.exp(scores / 2)
+    return ["a", "b", "c"][rng.choice(3, p=weights / weights.sum())]
+
+
+UNRECORDED = np.random.default_rng(5)
+
+
+def by_a_generator_of_its_own(data):
+    return sum(data) + UNRECORDED.laplace(scale=1.0)
+
+
 def shuffled_public(data, rng):
     order = rng.permutation(3)
     return order, [len(data) + rng.laplace(scale=3.0) for _ in order]
@@ -153,10 +166,10 @@ DECIDED = [
     noisy_sum, noise_first, centred, scaled_noise, by_scipy, two_halves, two_parts_and_noise,
     histogram, elements_of_noise, two_sided_geometric, two_exponentials, noisy_max,
     exponential_mechanism, adaptive, stops_on_an_answer, other_line_same_noise, shuffled_public,
-    declared, raises,
+    declared, raises, exponential_by_choice,
 ]  # fmt: skip
 """Those that are shown to keep the claim."""
 
 UNDECIDED = [noisy_max_by_hand, sparse_vector, randomized_response, python_random,
-             converted_noise, sampled]  # fmt: skip
+             converted_noise, sampled, by_a_generator_of_its_own]  # fmt: skip
 """Those of which some pair may be left undecided: noise by hand, secret coins, selections."""
