@@ -43,6 +43,7 @@ COMMANDS = (
     "conform",
     "diff",
     "estimate-rare",
+    "filter",
     "merge",
     "pipeline",
     "plot",

@@ -21,15 +21,16 @@ Lemmas
    k^(m+1) e^(2m+2) (1 + k r)^(-m-1/2) e^(-k e^2/8) / (2^(m+1) (m+1)!); k is chosen for m = 0, and
    1 + k r <= 3 k settles the others. Every convex f is a mixture of these and a line.)
 5. Rows W_0, ..., W_N >= (1 - u)_+, convex in u, and V(b) linear in b between V(n) = W_n. Let
-   e_j = sqrt(j h), A(j, n) = R_(e_j) W_(n-j). If for all n
+   0 < e_1 < e_2 < ... be the ends of cells and A(j, n) = R_(e_j) W_(n-j). If for all n
      (a) W_n >= N_h W_(n-1),
      (b) for a cell from j to j+1: W_n >= M and (M + (A(j, n-1) + A(j+1, n+1))/2)/2, where
          M = max(A(j, n), A(j+1, n)), and where n = j: W_n >= A(j, n),
      (c) for a coarse cell from j to i > j: W_n >= A(i, n + i - j),
-   then a round with e in the cell and cost c h = (j + w) h, w as in 3, has R_e V(b - c) <= V(b) for
-   all b >= c. In (b) both sides are piecewise linear in b, and b = m + c follows from M; at b = n
-   the left side is below a quadratic in w with the control values A(j, n),
-   (A(j, n-1) + A(j+1, n+1))/2, A(j+1, n). In (c) it is R_(e_i) V(b - j) at most.
+   then a round with e in the cell, e_j < e <= e_(j+1) or e_i, and cost c h = (j + w) h, w as in 3,
+   has R_e V(b - c) <= V(b) for all b >= c; below e_1 so has the cost h. In (b) both sides are
+   piecewise linear in b, and b = m + c follows from M; at b = n the left side is below a quadratic
+   in w with the control values A(j, n), (A(j, n-1) + A(j+1, n+1))/2, A(j+1, n). In (c) it is
+   R_(e_i) V(b - j) at most.
 6. The filter. With s the cost of rounds of lemma 4 and Gaussian ones, and r that of the others,
    U = N_(reserve + h ceil(s/h) - s) V(N - ceil(s/h) - r/h) never increases on average while
    s + r <= (N - 1) h, is at least (1 - u)_+, and begins with N_reserve W_N(e^epsilon).
@@ -60,6 +61,8 @@ PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923
 NAME = "certificate of a privacy filter"
 MOST = 20_000
 """Most units, lattice points, cells and rows of a table."""
+MOST_VALUES = 10**8
+"""Most values of all rows, which are kept."""
 
 
 class Refused(ValueError):
@@ -82,10 +85,13 @@ def digest_of(document: dict[str, Any]) -> str:
 def check(text: str) -> float:
     """Return the proved delta of a certificate's text; raise Refused where it proves nothing."""
     document = _read(text)
-    with localcontext(Context(prec=DIGITS)):
-        rules = Rules(document)
-        rules.check_table()
-        proved = rules.start()
+    try:
+        with localcontext(Context(prec=DIGITS)):
+            rules = Rules(document)
+            rules.check_table()
+            proved = rules.start()
+    except ArithmeticError:
+        raise Refused("its numbers are out of the range of this check") from None
     margin = Fraction(rules.epsilon) / 2**50  # of sums of epsilons, compared in floats
     require(
         Fraction(proved) + margin <= Fraction(rules.delta) - Fraction(rules.leaks),
@@ -112,7 +118,9 @@ class Rules:
     """The numbers of a certificate, each of its type and in its range."""
 
     def __init__(self, document: dict[str, Any]) -> None:
-        grid, table = _object(document, "grid"), _object(document, "table")
+        grid: Any = document.get("grid")
+        table: Any = document.get("table")
+        require(isinstance(grid, dict) and isinstance(table, dict), "no grid or no table")
         self.epsilon = _number(document, "epsilon")
         self.unit = _number(document, "unit")
         self.reserve = _number(document, "reserve")
@@ -144,11 +152,14 @@ class Rules:
 
     def _cells(self, grid: dict[str, Any]) -> list[tuple[int, int]]:
         """The pairs (j, next j), where those of successive numbers are linear cells."""
+        self.ends = _numbers(grid, "ends")
+        require(all(a < b for a, b in pairwise(self.ends)), "grid: ends: order")
         ends = grid.get("cells")
         require(
             isinstance(ends, list) and len(ends) <= MOST and all(type(j) is int for j in ends),
             "grid: cells must be whole numbers",
         )
+        require((ends or [0])[-1] == len(self.ends), "grid: as many ends as the last cell needs")
         if not ends:
             return []
         require(ends[0] == 1 and all(a < b for a, b in pairwise(ends)), "grid: cells: order")
@@ -181,8 +192,8 @@ class Rules:
             cost[0] >= self.small_cost(self.epsilon_of(x[0])),
             "table: row 1 costs less than is proved",
         )
-        unit, last = Decimal(self.unit), self.cells[-1][1] if self.cells else 0
-        powers = [(j * unit).sqrt().exp() for j in range(1, last + 1)]
+        unit = Decimal(self.unit)
+        powers = [Decimal(end).exp() for end in self.ends]
         cells = [((power - 1) / (power + 1), j * unit) for j, power in enumerate(powers, 1)]
         for i, low, high in zip(range(2, len(x) + 1), zip(x, cost), zip(x[1:], cost[1:])):
             require(
@@ -202,10 +213,13 @@ class Rules:
         """An upper end of N_reserve W_N(e^epsilon), by the recursion of lemma 5, rounded up."""
         step = Decimal(self.step)
         needed = sorted({j for pair in self.cells for j in pair})
-        taps = {j: _response((Decimal(j) * Decimal(self.unit)).sqrt(), step) for j in needed}
+        taps = {j: _response(Decimal(self.ends[j - 1]), step) for j in needed}
         reach, kernel, lost = gaussian_kernel(Decimal(self.unit), step)
         far, wide, wide_lost = gaussian_kernel(Decimal(self.reserve), step)
         pad = max([reach, far, *(tap[0] + 1 for tap in taps.values())]) + 1
+        require(
+            self.units * (self.points + 2 * pad) <= MOST_VALUES, "grid: too many rows or points"
+        )
         rows = ProofRows(self, pad)
         scratch = np.empty((3, self.points))
         earlier: dict[int, np.ndarray] = {}
@@ -258,7 +272,7 @@ class ProofRows:
         row, inside = self.values[n], slice(self.pad, self.pad + self.points)
         np.minimum(values, 1.0, out=row[inside])
         row[inside.stop :] = row[inside.stop - 1]
-        row[: self.pad] = (1.0 - (1.0 - row[self.pad]) * self.toward_zero) * UP
+        row[: self.pad] = 1.0 - (1.0 - row[self.pad]) * self.toward_zero + 2.0**-50
 
     def response(self, n: int, taps: Taps, out: np.ndarray) -> np.ndarray:
         """R_e of a row, rounded up, in ``out``."""
@@ -303,6 +317,7 @@ def gaussian_kernel(square: Decimal, step: Decimal) -> tuple[int, np.ndarray, fl
     lattice points and u = 0, and constant beyond them.
     """
     reach = int(10 * square.sqrt() / step) + 2
+    require(reach <= MOST, "grid: the step is too small")
     ratio = step.exp()
     u = [ratio**k for k in range(-reach, reach + 1)]
     height = [gaussian_delta(k * step, square) for k in range(-reach, reach + 1)]
@@ -360,13 +375,6 @@ def _up(value: Decimal) -> float:
 def _down(value: Decimal) -> float:
     """A float below a number > 0 that is known in nearly all digits."""
     return float(value) / UP
-
-
-def _object(document: dict[str, Any], name: str) -> dict[str, Any]:
-    found = document.get(name)
-    if not isinstance(found, dict):
-        raise Refused(f"{name}: must be an object")
-    return found
 
 
 def _number(document: dict[str, Any], name: str, *, zero: bool = False) -> float:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from simulator.theory.filters.certificate_check import NAME, digest_of
-from simulator.theory.filters.certified_budget import ProofLayout
+from simulator.theory.filters.certified_budget import CostShape, ProofLayout
 
-FINENESS = 1.03
+FINENESS = 1.015
 """Ratio of successive epsilons of the table's small rows."""
 SMALLEST = 1e-3
 """Of the small rows, over the root of the unit."""
@@ -29,11 +29,11 @@ COVERS = (
 
 
 def document(
-    promise: tuple[float, float, float], largest: float, found: ProofLayout, budget: float
+    promise: tuple[float, float, float], shape: CostShape, found: ProofLayout, budget: float
 ) -> dict[str, Any]:
     """The certificate of a promise (epsilon, delta, rounds_delta), with its digest."""
     epsilon, delta, rounds_delta = promise
-    x, costs = cost_table(found, largest)
+    x, costs = cost_table(found, shape.largest)
     made = {
         "dpcompose": NAME,
         "version": 1,
@@ -41,19 +41,21 @@ def document(
         "epsilon": epsilon,
         "delta": delta,
         "rounds_delta": rounds_delta,
-        "largest": largest,
+        "largest": shape.largest,
+        "order": shape.order,
         "budget": budget,
         "table": {"x": x, "cost": costs},
         "unit": found.unit,
         "units": found.units,
         "reserve": found.reserve,
-        "reserve_units": found.reserve / found.unit,
+        "reserve_units": shape.reserve,
         "grid": {
             "step": found.step,
             "first": found.first,
             "start": found.start,
             "last": found.last,
             "cells": list(found.cells),
+            "ends": list(found.ends),
         },
         "made_by": {"python": platform.python_version(), "numpy": np.__version__},
     }
@@ -78,7 +80,7 @@ def cost_table(found: ProofLayout, largest: float) -> tuple[list[float], list[fl
 
     Small rounds up to that which costs a unit, then the ends of the cells of one unit.
     """
-    root = math.sqrt(found.unit)
+    root = found.ends[0] if found.ends else math.inf
     end = min(root, largest)
     epsilons = [end * SMALLEST]
     while (after := epsilons[-1] * FINENESS) < end:
@@ -99,16 +101,11 @@ def cost_table(found: ProofLayout, largest: float) -> tuple[list[float], list[fl
 
 
 def _cell_rows(found: ProofLayout, largest: float) -> list[tuple[float, float]]:
-    rows, last = [], min(found.units, found.cells[-1])
-    for j in range(1, last + 1):
-        epsilon = math.sqrt(j * found.unit)
-        if epsilon >= largest:
-            break
-        rows.append((math.tanh(epsilon / 2.0), j * found.unit))
-    if len(rows) < last:  # the cell that largest is in
-        j = len(rows)
-        low, high = (math.tanh(math.sqrt(i * found.unit) / 2.0) for i in (j, j + 1))
-        x = math.tanh(largest / 2.0)
+    """The rows of the ends of cells up to ``largest``, and of ``largest`` itself."""
+    ends = found.ends[: found.units]
+    rows = [(math.tanh(e / 2.0), j * found.unit) for j, e in enumerate(ends, 1) if e < largest]
+    if (j := len(rows)) < len(ends):  # the cell that largest is in
+        low, high, x = (math.tanh(e / 2.0) for e in (ends[j - 1], ends[j], largest))
         if x > low * (1.0 + 1e-12):
             rows.append((x, found.unit * (j + (x - low) / (high - low))))
     return rows

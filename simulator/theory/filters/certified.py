@@ -12,9 +12,9 @@ from typing import Any
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.files import explained, open_regular, write_text
-from simulator.foundations.validation import numeral, positive, whole
+from simulator.foundations.validation import nonnegative, numeral, positive, whole
 from simulator.theory.filters import certificate_check, certificates
-from simulator.theory.filters.certified_budget import ProofLayout, largest_layout, layout
+from simulator.theory.filters.certified_budget import CostShape, ProofLayout, largest_layout, layout
 from simulator.theory.filters.interface import Filter, Price, RunningFilter, State
 from simulator.theory.filters.rules import certified_step
 from simulator.theory.guarantees.families import Guarantee, PureDP, parse_guarantee
@@ -22,8 +22,9 @@ from simulator.theory.outward import below
 
 UNITS = 1000
 """Units of a budget: more make the costs of small rounds closer to eps^2, and take longer."""
-RESERVE = 3.0
-"""Units that no round may spend; the costs of the smallest rounds rest on them."""
+RESERVE = 0.005
+"""Share of the units, one at least, that no round may spend: the costs of the smallest rounds rest
+on them."""
 MOST_BYTES = 1 << 24
 COSTS_ONLY = "costs-only"
 """Written after the numbers of a filter without basic composition."""
@@ -34,8 +35,8 @@ class CertifiedFilter(Filter):
     """A filter whose budget of squared epsilons is proved for all adversaries, by a certificate.
 
     A round of an eps-DP mechanism costs eps^2, up to a few percent more where eps^2 is about one
-    unit; a mu-GDP one costs mu^2. Rounds are admitted while costs add up to at most
-    :attr:`budget`, or, with ``basic``, while the epsilons add up to at most epsilon.
+    unit, or less with an ``order``; a mu-GDP one costs mu^2. Rounds are admitted while costs add up
+    to at most :attr:`budget`, or, with ``basic``, while the epsilons add up to at most epsilon.
 
     Made by :func:`certified_filter`, which finds the unit and checks it. Another unit is checked
     when the promise is first used as a bound, and refused there if it proves nothing.
@@ -46,6 +47,7 @@ class CertifiedFilter(Filter):
     largest : rounds of eps-DP mechanisms up to this eps are covered.
     unit, units : the rows of the proof, in squared epsilons, and how many there are.
     reserve : in units.
+    order : of the cost, see :class:`~simulator.theory.filters.certified_budget.CostShape`.
     basic : whether basic composition admits rounds, too.
     """
 
@@ -53,7 +55,8 @@ class CertifiedFilter(Filter):
     largest: float
     unit: float
     units: int = UNITS
-    reserve: float = RESERVE
+    reserve: float = RESERVE * UNITS
+    order: float = 0.0
     basic: bool = True
     name = "certified"
     source = "a recursion with a certificate, see simulator.theory.filters.certificate_check"
@@ -65,10 +68,13 @@ class CertifiedFilter(Filter):
         for name in ("largest", "unit", "reserve"):
             object.__setattr__(self, name, positive(f"a filter's {name}", getattr(self, name)))
         object.__setattr__(self, "units", whole("a filter's units", self.units, 2))
+        object.__setattr__(self, "order", nonnegative("a filter's order", self.order))
+        if self.order > 1e6:
+            raise InvalidInput(f"a filter's order must be at most 1e6, not {self.order!r}")
 
     def __str__(self) -> str:
         numbers = (self.epsilon, self.delta, self.rounds_delta, self.largest, self.unit)
-        text = ",".join(map(repr, (*numbers, self.units, self.reserve)))
+        text = ",".join(map(repr, (*numbers, self.units, self.reserve, self.order)))
         return f"{self.name}:{text}" + ("" if self.basic else f",{COSTS_ONLY}")
 
     @property
@@ -81,7 +87,8 @@ class CertifiedFilter(Filter):
         """See :meth:`Filter.initial`."""
         basic = self.epsilon if self.basic else 0.0
         budgets = (self.budget, basic, self.rounds_delta)
-        return (0.0,) * 5 + budgets + (self.unit, self.reserve * self.unit, self.largest)
+        proof = (self.unit, self.reserve * self.unit, self.largest, self.order)
+        return (0.0,) * 5 + budgets + proof
 
     def cost(self, epsilon: float) -> float:
         """The cost of a round of an epsilon-DP mechanism; infinite where no sum has room for it.
@@ -125,13 +132,17 @@ class CertifiedFilter(Filter):
     @property
     def layout(self) -> ProofLayout:
         """The lattice and the cells of the proof."""
-        return layout(self.epsilon, self.largest, self.unit, self.units, self.reserve)
+        return layout(self.epsilon, self.shape, self.unit, self.units)
+
+    @property
+    def shape(self) -> CostShape:
+        """The cost up to rounding in cells."""
+        return CostShape(self.largest, self.order, self.reserve)
 
     def certificate(self) -> dict[str, Any]:
         """The certificate as plain values: what the file has."""
-        found = self.layout
         promise = (self.epsilon, self.delta, self.rounds_delta)
-        return certificates.document(promise, self.largest, found, self.budget)
+        return certificates.document(promise, self.shape, self.layout, self.budget)
 
     def verify(self) -> float:
         """The delta that the certificate proves, without the rounds' own deltas.
@@ -139,7 +150,7 @@ class CertifiedFilter(Filter):
         Takes as long as the last part of the search, once. Raises NotApplicable where it proves
         nothing.
         """
-        return _verified(self.epsilon, self.delta, self.rounds_delta, self.largest, self.layout)
+        return _verified(replace(self, basic=True))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the certificate as JSON. Raises InvalidInput where the file cannot be written."""
@@ -172,13 +183,9 @@ class RunningCertified(RunningFilter):
 
 
 @lru_cache(maxsize=64)
-def _verified(
-    epsilon: float, delta: float, rounds_delta: float, largest: float, found: ProofLayout
-) -> float:
-    budget = below((found.units - 1) * found.unit)
-    text = json.dumps(certificates.document((epsilon, delta, rounds_delta), largest, found, budget))
+def _verified(filter_: CertifiedFilter) -> float:
     try:
-        return certificate_check.check(text)
+        return certificate_check.check(json.dumps(filter_.certificate()))
     except certificate_check.Refused as error:
         raise NotApplicable(f"the certificate of the filter proves nothing: {error}") from None
 
@@ -190,7 +197,8 @@ def certified_filter(
     rounds_delta: float = 0.0,
     *,
     units: int = UNITS,
-    reserve: float = RESERVE,
+    order: float = 0.0,
+    reserve: float | None = None,
 ) -> CertifiedFilter:
     """The filter with the largest budget that the recursion finds, its certificate checked.
 
@@ -200,7 +208,10 @@ def certified_filter(
         adaptively, and any Gaussian one.
     epsilon, delta, rounds_delta : the promise, as of :class:`Filter`; delta from 1e-15 to 0.1.
     units : rows of the proof. Time grows with their square; 1,000 take about half a minute.
-    reserve : in units, part of the budget.
+    order : of the cost. 0 charges eps^2; a larger one charges less for large rounds, from a smaller
+        budget.
+    reserve : in units; more make the costs of the smallest rounds closer to eps^2, and take as much
+        from the budget.
 
     Raises
     ------
@@ -212,11 +223,18 @@ def certified_filter(
         raise InvalidInput(
             f"a certified filter is for pure:EPSILON, the largest epsilon of a round, not {family}"
         )
-    units, reserve = whole("units", units, 2), positive("reserve", reserve)
+    units = whole("units", units, 2)
     if units > 10_000:
         raise InvalidInput(f"units must be at most 10000, not {units}")
     trial = CertifiedFilter(
-        epsilon, delta, rounds_delta, largest=kind.epsilon, unit=1.0, units=units, reserve=reserve
+        epsilon,
+        delta,
+        rounds_delta,
+        largest=kind.epsilon,
+        unit=1.0,
+        units=units,
+        reserve=max(RESERVE * units, 1.0) if reserve is None else reserve,
+        order=order,
     )
     target = trial.delta - trial.rounds_delta
     if not (1e-15 <= target <= 0.1 and 1e-3 <= trial.epsilon <= 20.0):
@@ -224,7 +242,7 @@ def certified_filter(
             "a certified filter is found for 0.001 <= epsilon <= 20 and a delta, without "
             f"rounds_delta, from 1e-15 to 0.1, not {trial.epsilon:g} and {target:g}"
         )
-    found = largest_layout(trial.epsilon, target, kind.epsilon, units, reserve)
+    found = largest_layout(trial.epsilon, target, trial.shape, units)
     filter_ = replace(trial, unit=found.unit)
     filter_.verify()
     return filter_
@@ -240,7 +258,7 @@ def read_certified(path: str | PathLike[str]) -> CertifiedFilter:
         stored = json.loads(text)
         made = CertifiedFilter(
             *(stored[name] for name in ("epsilon", "delta", "rounds_delta")),
-            **{name: stored[name] for name in ("largest", "unit", "units")},
+            **{name: stored[name] for name in ("largest", "order", "unit", "units")},
             reserve=stored["reserve_units"],
         )
         if certificates.numbers_of(made.certificate()) != certificates.numbers_of(stored):
@@ -261,7 +279,7 @@ def parse_certified(values: str) -> CertifiedFilter:
     basic = last != COSTS_ONLY
     try:
         found = [numeral(value) for value in (numbers if not basic else [*numbers, last])]
-        epsilon, delta, rounds_delta, largest, unit, units, reserve = found
+        epsilon, delta, rounds_delta, largest, unit, units, reserve, order = found
     except ValueError:
         raise InvalidInput(
             f"certified:{values} is neither certified:FILE.json nor what str() writes of a filter"
@@ -274,6 +292,7 @@ def parse_certified(values: str) -> CertifiedFilter:
         unit=unit,
         units=int(units) if units == units // 1 else units,  # type: ignore[arg-type]
         reserve=reserve,
+        order=order,
         basic=basic,
     )
 

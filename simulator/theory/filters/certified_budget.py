@@ -8,7 +8,7 @@ search rounds to nearest; what it finds is checked there.
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -46,6 +46,7 @@ class ProofLayout:
     step, first, start, last : the lattice ln u = i step for first <= i <= last; ``start`` is the
         last point that is not above epsilon.
     cells : the costs in units at which cells begin and end.
+    ends : the epsilons of the costs 1, 2, ..., up to the last of ``cells``.
     """
 
     _: KW_ONLY
@@ -57,32 +58,77 @@ class ProofLayout:
     start: int
     last: int
     cells: tuple[int, ...]
+    ends: tuple[float, ...]
 
 
-def layout(epsilon: float, largest: float, unit: float, units: int, reserve: float) -> ProofLayout:
-    """The lattice and the cells for a unit; ``reserve`` in units."""
+@dataclass(frozen=True)
+class CostShape:
+    """The cost of a round up to rounding in cells: near eps^2 for small eps.
+
+    Attributes
+    ----------
+    largest : the largest epsilon.
+    order : 0 for eps^2; else the cost is the Renyi divergence of randomized response of order
+        1 + ``order``, which grows more slowly, times 2 / (1 + order).
+    reserve : in units.
+    """
+
+    largest: float
+    order: float
+    reserve: float
+
+    def cost(self, epsilon: Floats) -> Floats:
+        """The cost."""
+        if self.order == 0.0:
+            return epsilon**2
+        theta, half = self.order, epsilon / 2.0
+        log_cosh = (np.logaddexp(x, -x) for x in ((2.0 * theta + 1.0) * half, half))
+        top, bottom = log_cosh
+        rise = 2.0 * np.sinh(np.minimum((theta + 1.0) * half, 300.0))
+        rise *= np.sinh(np.minimum(theta * half, 300.0)) / np.cosh(np.minimum(half, 300.0))
+        exact = np.where(theta * half < 10.0, np.log1p(rise), top - bottom)
+        return np.asarray(exact * 2.0 / (theta * (theta + 1.0)))
+
+    def epsilons(self, costs: Floats) -> Floats:
+        """The epsilons of costs, by Newton's steps from above the root on a log scale."""
+        low, high = np.sqrt(costs) * 0.5, np.sqrt(costs)
+        while (short := self.cost(high) < costs).any():
+            high = np.where(short, 2.0 * high, high)
+        for _ in range(200):
+            middle = 0.5 * (low + high)
+            above = self.cost(middle) >= costs
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        return high
+
+
+def layout(epsilon: float, shape: CostShape, unit: float, units: int) -> ProofLayout:
+    """The lattice and the cells for a unit."""
     start = math.ceil(epsilon * PER_ROOT / math.sqrt(unit))
     step = epsilon / start
     if Fraction(step) * start > Fraction(epsilon):
         step = below(step)
     spread = math.sqrt(unit * units) / step
+    cells = _cells(shape, unit, units)
+    costs: Floats = unit * np.arange(1.0, (cells or (0,))[-1] + 1.0)
     return ProofLayout(
         unit=unit,
         units=units,
-        reserve=reserve * unit,
+        reserve=shape.reserve * unit,
         step=step,
         first=-math.ceil(BELOW * spread),
         start=start,
         last=start + math.ceil(ABOVE * spread),
-        cells=cell_ends(largest, unit, units),
+        cells=cells,
+        ends=tuple(shape.epsilons(costs).tolist()),
     )
 
 
-def cell_ends(largest: float, unit: float, units: int) -> tuple[int, ...]:
-    """The costs at which cells begin and end, up to that of ``largest``; none below one unit."""
-    if largest <= math.sqrt(unit):
+def _cells(shape: CostShape, unit: float, units: int) -> tuple[int, ...]:
+    """The costs at which cells begin and end, up to that of the largest; none below one unit."""
+    most = float(shape.cost(np.array(shape.largest))) / unit
+    if most <= 1.0:
         return ()
-    last = min(units + 1, math.floor(largest**2 / unit) + 1)
+    last = min(units + 1, math.floor(most) + 1)
     ends, j = [1], 1
     while j < last:
         j = min(j + 1 if j < LINEAR else math.ceil(j * (1.0 + WIDENING)), last)
@@ -90,31 +136,29 @@ def cell_ends(largest: float, unit: float, units: int) -> tuple[int, ...]:
     return tuple(ends)
 
 
-def largest_layout(
-    epsilon: float, delta: float, largest: float, units: int, reserve: float
-) -> ProofLayout:
+def largest_layout(epsilon: float, delta: float, shape: CostShape, units: int) -> ProofLayout:
     """The layout with the largest unit at which no adversary reaches ``delta``.
 
-    ``reserve`` in units. Its value is within ``CLOSE`` of delta. Raises NotApplicable where the
-    search does not end.
+    Its value is within ``CLOSE`` of delta. Raises NotApplicable where the search does not end.
     """
     mu = gaussian_mu(epsilon, delta)
-    unit = 0.97 * mu * mu / (units + reserve)
-    few = min(units, COARSE)
-    slope = _slope(epsilon, mu)
-    for count, goal in ((few, 0.02), (units, CLOSE)):
-        unit *= units / count if count < units else 1.0
+    budget, slope = 0.97 * mu * mu, _slope(epsilon, mu)
+    for count, goal in ((min(units, COARSE), 0.02), (units, CLOSE)):
+        scaled = replace(shape, reserve=shape.reserve * count / units)
+        last: tuple[float, float] | None = None
         for _ in range(TRIES):
-            found = layout(epsilon, largest, unit, count, reserve * count / units)
-            above = math.log(value(found) / delta)
-            if -goal <= above < 0.0:
+            found = layout(epsilon, scaled, budget / count, count)
+            here = math.log(budget), math.log(value(found) / delta)
+            if -goal <= here[1] < 0.0:
                 break
-            unit *= math.exp(-(above + 0.4 * goal) / slope)
+            if last is not None and here[0] != last[0]:
+                slope = min(max((here[1] - last[1]) / (here[0] - last[0]), slope / 2), slope * 2)
+            last = here
+            budget *= math.exp(-max(min(here[1] + 0.4 * goal, 3.0), -3.0) / slope)
         else:
             raise NotApplicable(
                 f"no budget was found at epsilon = {epsilon:g}, delta = {delta:g} and {units} units"
             )
-        unit *= count / units
     return found
 
 
@@ -137,7 +181,7 @@ def _slope(epsilon: float, mu: float) -> float:
 def value(found: ProofLayout) -> float:
     """The delta that an adversary reaches from the start, up to rounding."""
     lattice, n_cells = found.step * np.arange(found.first, found.last + 1), len(found.cells) - 1
-    taps = [_response_weights(math.sqrt(j * found.unit), found.step) for j in found.cells]
+    taps = [_response_weights(found.ends[j - 1], found.step) for j in found.cells]
     unit_kernel = _gaussian_weights(found.unit, found.step)
     wide_kernel = _gaussian_weights(found.reserve, found.step)
     pad = max([len(k[0]) // 2 for k in (unit_kernel, wide_kernel)] + [t[0] + 1 for t in taps]) + 1

@@ -1,0 +1,174 @@
+"""The command ``dpcompose filter``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulator.doors.cli import options
+from simulator.doors.cli.output import number, print_json, say
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.validation import positive
+
+if TYPE_CHECKING:
+    from simulator.theory.filters.certified import CertifiedFilter
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[verify FILE]")
+@click.option(
+    "--family",
+    "family_text",
+    default=None,
+    metavar="pure:LARGEST",
+    help="The largest epsilon of a round: every pure mechanism up to it is covered.",
+)
+@click.option("--epsilon", type=float, default=None, help="The promised epsilon.")
+@click.option("--delta", type=float, default=None, help="The promised delta.")
+@click.option(
+    "--rounds-delta",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="The part of delta for the rounds' own deltas.",
+)
+@click.option(
+    "--units",
+    type=int,
+    default=1000,
+    show_default=True,
+    help="Rows of the proof: more make the costs of small rounds closer to their squares.",
+)
+@click.option(
+    "--order",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Of the cost: 0 for squared epsilons; more charges less for large rounds, of a smaller "
+    "budget.",
+)
+@click.option(
+    "--round-epsilon",
+    "rounds_at",
+    type=options.Numbers(click.FLOAT),
+    default=None,
+    metavar="EPSILON,...",
+    help="Print how many rounds of these epsilons are admitted.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=None, help="Write the certificate here."
+)
+@options.as_json
+def filter(
+    *,
+    words: tuple[str, ...],
+    family_text: str | None,
+    epsilon: float | None,
+    delta: float | None,
+    rounds_delta: float,
+    units: int,
+    order: float,
+    rounds_at: tuple[float, ...] | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    r"""Make a privacy filter with a proved budget, or verify its certificate.
+
+    \b
+    Examples:
+      dpcompose filter --family pure:0.5 --epsilon 1 --delta 1e-6 --out filter.json
+      dpcompose filter verify filter.json
+
+    The budget is that of squared epsilons, up to a few percent of cost for rounds whose squared
+    epsilon is about one unit. It is proved for every adaptive adversary and every parameter up to
+    the largest. The table has the rounds of one epsilon that are admitted, those of the best
+    published filter, and the most that any sound filter can admit.
+
+    `verify` proves the certificate of FILE anew, without the search. Exit code 1 if it is refused.
+    """
+    if words:
+        if words[0] != "verify" or len(words) != 2 or family_text is not None or out is not None:
+            raise click.UsageError("write dpcompose filter verify FILE, or options alone")
+        return verified(Path(words[1]), as_json=as_json)
+    missing = {"--family": family_text, "--epsilon": epsilon, "--delta": delta}
+    for name, given in missing.items():
+        if given is None:
+            raise click.UsageError(f"missing option {name!r}")
+    from simulator.theory.filters.certified import certified_filter  # slow to import
+
+    if out is not None and out.exists():
+        raise InvalidInput(f"{out} exists already and is kept; name a new file")
+    rounds_at = tuple(positive("--round-epsilon", each) for each in rounds_at or ())
+    found = certified_filter(
+        family_text or "", float(epsilon or 0.0), float(delta or 0.0), rounds_delta,
+        units=units, order=order,
+    )  # fmt: skip
+    if out is not None:
+        found.save(out)
+    shown = rounds_at or usual_epsilons(found)
+    rows = [row(found, each) for each in shown]
+    if as_json:
+        print_json(
+            {
+                "filter": str(found), "budget": found.budget, "unit": found.unit,
+                "proved": found.verify(), "rounds": rows,
+            }
+        )  # fmt: skip
+        return
+    say(f"{'promise':<9} ({number(found.epsilon)}, {number(found.delta)})")
+    costs = "squared epsilons" if found.order == 0.0 else f"costs of order {number(found.order)}"
+    say(f"{'budget':<9} {number(found.budget, 7)} of {costs}")
+    say(f"{'proved':<9} delta({number(found.epsilon)}) is at most {number(found.verify(), 7)}")
+    say(f"\n{'epsilon':>10} {'rounds':>9} {'published':>10} {'':<10} {'at most':>9}")
+    for each in rows:
+        name, published = each["best"]
+        say(
+            f"{number(each['epsilon'], 4):>10} {each['certified']:>9} {published:>10} {name:<10} "
+            f"{each['at_most']:>9}"
+        )
+    if out is not None:
+        say(f"\nsaved: {out}")
+
+
+def verified(file: Path, *, as_json: bool) -> None:
+    """Verify a certificate, and print what it proves; exit with 1 if it is refused."""
+    from simulator.theory.filters import certificate_check
+    from simulator.theory.filters.certified import read_certificate
+
+    text = read_certificate(file)
+    try:
+        proved = certificate_check.check(text)
+    except certificate_check.Refused as error:
+        if as_json:
+            print_json({"file": str(file), "proved": None, "refused": str(error)})
+        else:
+            say(f"REFUSED: {file} proves nothing: {error}")
+        click.get_current_context().exit(1)
+    if as_json:
+        print_json({"file": str(file), "proved": proved, "refused": None})
+    else:
+        say(f"proved: delta is at most {number(proved, 7)}, as {file} claims")
+
+
+def usual_epsilons(found: CertifiedFilter) -> list[float]:
+    """Epsilons of rounds, from a five-hundredth of the promised one to the largest."""
+    shares = (500, 200, 100, 50, 20, 10, 5, 2)
+    return [found.epsilon / share for share in shares if found.epsilon / share <= found.largest]
+
+
+def row(found: CertifiedFilter, epsilon: float) -> dict[str, Any]:
+    """The rounds of one epsilon that are admitted, and that others admit."""
+    from simulator.theory.filters.admitted import most_rounds, published_rounds, rounds_admitted
+
+    promise = found.epsilon, found.delta - found.rounds_delta
+    published = published_rounds(promise, epsilon)
+    best = max(published, key=lambda name: published[name])
+    return {
+        "epsilon": epsilon,
+        "certified": rounds_admitted(found, epsilon),
+        "published": published,
+        "best": (best, published[best]),
+        "at_most": most_rounds(promise, epsilon),
+    }

@@ -1,0 +1,58 @@
+"""How many rounds of one epsilon filters admit, and how many any sound filter can."""
+
+from __future__ import annotations
+
+import math
+
+from simulator.foundations.errors import NotApplicable
+from simulator.theory.bounds.composition import Composition
+from simulator.theory.bounds.registry import bound
+from simulator.theory.filters.certified import CertifiedFilter
+from simulator.theory.filters.families import FILTERS, Filter
+from simulator.theory.filters.sum_budgets import budget_of
+from simulator.theory.guarantees.families import PureDP
+from simulator.theory.inverse import first_without
+
+PUBLISHED = ("sum", "rogers", "whitehouse", "zcdp", "renyi")
+"""The sound published filters."""
+MOST = 10**7
+_SLACK = 1e-12
+"""Relative rounding of a quotient of a budget by a cost."""
+
+
+def rounds_admitted(filter_: Filter, epsilon: float) -> int:
+    """How many rounds of an ``epsilon``-DP mechanism a filter of sums of costs admits."""
+    if isinstance(filter_, CertifiedFilter):
+        by_cost = math.floor(filter_.budget / filter_.cost(epsilon) * (1.0 - _SLACK))
+        by_basic = math.floor(filter_.epsilon / epsilon * (1.0 + _SLACK)) if filter_.basic else 0
+        return max(by_cost, by_basic)
+    budget = budget_of(filter_, epsilon)
+    return math.floor(budget.possible / budget.cost(epsilon) * (1.0 + _SLACK))
+
+
+def published_rounds(promise: tuple[float, float], epsilon: float) -> dict[str, int]:
+    """The rounds that each published filter of that promise admits; 0 where it does not apply."""
+    found = {}
+    for name in PUBLISHED:
+        try:
+            found[name] = rounds_admitted(FILTERS[name](*promise), epsilon)
+        except NotApplicable:
+            found[name] = 0
+    return found
+
+
+def most_rounds(promise: tuple[float, float], epsilon: float) -> int:
+    """The rounds of randomized response that a sound filter can admit, whatever its cost.
+
+    Its adversary plays randomized response of ``epsilon`` in all rounds: one more loses more than
+    is promised.
+    """
+    exact = bound("kairouz-oh-viswanath-3.3")
+
+    def keeps(rounds: int) -> bool:
+        if rounds * epsilon <= promise[0]:
+            return True
+        played = Composition.repeat(PureDP(epsilon), rounds)
+        return bool(exact.on(played).delta(promise[0]).lower <= promise[1])
+
+    return first_without(keeps, math.floor(promise[0] / epsilon), MOST) - 1
