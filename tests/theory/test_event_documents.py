@@ -17,6 +17,7 @@ EVERYTHING = events.compose(
     events.self_compose(events.subsampled(events.gaussian(0.1 + 0.2), 1 / 3), 7),
     events.subsampled(events.laplace(1.5, 2.5), 0.25),
     events.sampled_with_replacement(events.laplace(1.5), 7, 100),
+    events.random_allocation(events.laplace(1.5), 9, 2, 3),
     events.select(events.promise(PureDP(0.1)), 10.0, math.inf),
     events.promise(RenyiDP((2.0, 8.0), (0.1, 1 / 3))),
     events.above_threshold(10.0, 20.0, positives=3, monotonic=True),
@@ -181,6 +182,10 @@ def many_sensitivities(count):
             sampling_probs=[0.5, 0.25, 0.25]),
          events.gaussian_mixture(2.0, (0.0, 1.0), (0.5, 0.5))),
         (dp("ZCDpEvent", rho=0.1, xi=0.0), events.promise("zcdp:0.1")),
+        (dp("RandomAllocationDpEvent", event=noise(1.0), num_selected=2, num_steps=9),
+         events.random_allocation(events.gaussian(1.0), 9, 2)),
+        (dp("RandomAllocationDpEvent", event=noise(1.0), num_selected=0, num_steps=9),
+         events.nothing()),
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
@@ -252,6 +257,8 @@ def test_events_that_are_stated_for_replacing_a_record():
         (sampled(noise(1.0), rate=-0.1), InvalidInput, r"rate must be in \[0, 1\], not -0.1"),
         (dp("SampledWithoutReplacementDpEvent", source_dataset_size=10, sample_size=11,
             event=noise(1.0)), InvalidInput, "cannot be drawn from a population of 10"),
+        (dp("RandomAllocationDpEvent", event=noise(1.0), num_selected=10, num_steps=9),
+         InvalidInput, "cannot take part in 10 of 9 steps"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused_by_name_with_the_path(theirs, error, complaint):

@@ -133,6 +133,11 @@ def calibrate_certified(
         raise InvalidInput(f"target delta must be at least {SMALLEST_DELTA:g}")
     if any_direction and len(rounds(scale.start)) > 1:
         raise NotApplicable("rounds that differ have no known worst order of directions")
+    if any_direction and any(law.least_tolerance for law, _ in rounds(scale.start)):
+        raise NotApplicable(
+            "the worst choice of directions is computed for laws with exact masses only, and this "
+            "one is enclosed by two others"
+        )
     return _Search(rounds, target_epsilon, target_delta, scale, any_direction=any_direction).found()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.events.accounting import Account
+from simulator.theory.events.allocating import RandomAllocationEvent
 from simulator.theory.events.leaves import (
     GaussianEvent,
     LaplaceEvent,
@@ -76,8 +77,9 @@ def from_dp_accounting(event: Any, relation: Neighbours = ADD_REMOVE) -> Account
     The events NoOp, Gaussian, Laplace, DiscreteLaplace, MixtureOfGaussians, RandomizedResponse
     (under replace-one, as in that library), ZCDp, SingleEpochTreeAggregation, RepeatAndSelect,
     PoissonSampled, SampledWithoutReplacement, SampledWithReplacement (of pure differential
-    privacy), TruncatedSubsampledGaussian (where all records fit a batch), Composed and SelfComposed
-    are read. Noise multipliers are relative to the sensitivity under ``relation``.
+    privacy), TruncatedSubsampledGaussian (where all records fit a batch), RandomAllocation (of its
+    later versions), Composed and SelfComposed are read. Noise multipliers are relative to the
+    sensitivity under ``relation``.
 
     Raises InvalidInput for a value that is not a DpEvent or an event without privacy, and
     NotApplicable for any other event; each names the event and its path.
@@ -168,6 +170,12 @@ def _with_replacement(event: Any, relation: Neighbours, path: str) -> EventTree:
     return SampledWithReplacementEvent(inner, drawn, size) if drawn else NothingEvent()
 
 
+def _allocated(event: Any, relation: Neighbours, path: str) -> EventTree:
+    selected = count("num_selected", event.num_selected, 0)
+    inner = _read(event.event, relation, f"{path}.event")
+    return RandomAllocationEvent(inner, event.num_steps, selected) if selected else NothingEvent()
+
+
 def _truncated(event: Any, relation: Neighbours, path: str) -> EventTree:
     """Poisson sampling with truncated batches, where no batch can be truncated."""
     size, most = count("dataset_size", event.dataset_size, 0), event.truncated_batch_size
@@ -199,6 +207,7 @@ _READERS: dict[str, Read] = {
     "SampledWithoutReplacementDpEvent": _without_replacement,
     "SampledWithReplacementDpEvent": _with_replacement,
     "TruncatedSubsampledGaussianDpEvent": _truncated,
+    "RandomAllocationDpEvent": _allocated,
     "ComposedDpEvent": lambda event, relation, path: ComposedEvent(
         tuple(
             _read(each, relation, f"{path}.events[{place}]")

@@ -92,7 +92,7 @@ class SubsampledEvent(EventTree):
         elif rate == 0.0:
             yield _at(NOTHING_LOST, where)
         else:
-            yield _at(self._sampled(_single(parts, path, inner), rate), where)
+            yield _at(self._sampled(single_round(parts, path, inner), rate), where)
 
     def _sampled(self, once: EventRounds, rate: float) -> EventRounds:
         """The round on a sample; it also keeps its guarantees without sampling."""
@@ -126,7 +126,7 @@ def _amplified(guarantee: Guarantee, rate: float) -> Guarantee:
     return rounded_up(found)
 
 
-def _single(parts: list[EventRounds], path: str, event: EventTree) -> EventRounds:
+def single_round(parts: list[EventRounds], path: str, event: EventTree) -> EventRounds:
     """The single round on the sample; several Gaussians are merged into one."""
     if len(parts) == 1 and parts[0].count == 1:
         return parts[0]

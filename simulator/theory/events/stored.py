@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from simulator.foundations.errors import InvalidInput
+from simulator.theory.events.allocating import RandomAllocationEvent
 from simulator.theory.events.leaves import (
     AboveThresholdEvent,
     DiscreteEvent,
@@ -43,6 +44,7 @@ _CLASSES: tuple[type[EventTree], ...] = (
     RepeatedEvent,
     SubsampledEvent,
     SampledWithReplacementEvent,
+    RandomAllocationEvent,
     SelectedEvent,
     GaussianEvent,
     LaplaceEvent,

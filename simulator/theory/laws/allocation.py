@@ -56,7 +56,6 @@ class AllocationLaw(QuadratureLaw):
     base: PrivacyLossLaw
     steps: int
     exchanged: bool = False
-    has_accurate_cells = True
     least_tolerance = 5e-5
 
     def __post_init__(self) -> None:

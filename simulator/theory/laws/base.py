@@ -49,7 +49,8 @@ class PrivacyLossLaw(ABC):
     shift_error: float = 0.0
     """Bound in nats on the error of a loss whose mass under P0 is exact."""
     least_tolerance: float = 0.0
-    """Relative width below which brackets of epsilon and delta take minutes."""
+    """Relative width below which brackets of epsilon and delta take minutes: above 0 for a law that
+    is known by two others only, see :meth:`enclosed`. Its transform is then an estimate."""
     least_step: float = 0.0
     """The spacing of grids of losses that is fine enough for that."""
 

@@ -175,5 +175,5 @@ class Convolution:
             if run.moments is not None:
                 at = run.at(w)
                 far = (run.masses > 0.0) & (at > 0.0)
-                share = np.abs(run.moments[far]) / (run.masses[far] * at[far])
+                share = np.abs(run.moments[far]) / run.masses[far] / at[far]
                 self.drift = max(self.drift, float(share.max(initial=0.0)))

@@ -19,8 +19,10 @@ from simulator.theory.laws.dyadic_runs import LatticeRun, Runs
 from simulator.theory.laws.quantile import loss_range
 from simulator.theory.outward import UNIT
 
-_FIRST_CELLS = 4000
+_FIRST_CELLS, _HALVINGS = 2000, 20
 _LARGEST_LOSS = 600.0
+_ROOM = 1e-9
+"""By which ranges are wider, relatively, so that atoms are inside."""
 _UNDERFLOW = 1e-290
 """A mass below it has lost digits."""
 
@@ -38,9 +40,11 @@ def ratio_end(law: PrivacyLossLaw, resolution: Resolution, *, larger: bool) -> C
             f"a loss of {max(-low, high):.3g} in one step is too large to be allocated at random: "
             f"at most {_LARGEST_LOSS:g}"
         )
-    cells = _Cells.of(law, np.linspace(low, high, _FIRST_CELLS + 1))
+    cells = _first_cells(law, low, high)
     spacing = spacing_of(*cells.atoms(), resolution)
-    exponents, places = _dyadic_cells(spacing, math.exp(-high), math.exp(-low))
+    inner = cells.edges[1:-1]
+    before, behind = np.searchsorted(inner, spacing.low), np.searchsorted(inner, spacing.high)
+    exponents, places = _dyadic_cells(spacing, cells.edges[before], cells.edges[behind + 1])
     starts = np.ldexp(places.astype(float), exponents)
     edges = np.append(starts, np.ldexp(float(places[-1] + 1), exponents[-1]))
     cells = _Cells.of(law, -np.log(edges)[::-1])
@@ -60,7 +64,7 @@ def _reach(law: PrivacyLossLaw, tail: float) -> tuple[float, float]:
     exchanged = loss_range(law.reversed(), tail)
     direct = loss_range(law, tail)
     low, high = min(direct[0], -exchanged[1]), max(direct[1], -exchanged[0])
-    room = 1e-9 * (1.0 + abs(low) + abs(high))  # atoms are inside
+    room = _ROOM * (1.0 + abs(low) + abs(high))
     return low - room, high + room
 
 
@@ -97,6 +101,18 @@ class _Cells:
         kept = (self.under_q > _UNDERFLOW) & (self.under_p > _UNDERFLOW)
         size = np.abs(np.log(self.under_q[kept])) + np.abs(np.log(self.under_p[kept]))
         return 4 * UNIT * (64 + 2 * float(size.max(initial=0.0)))
+
+
+def _first_cells(law: PrivacyLossLaw, low: float, high: float) -> _Cells:
+    """Cells of equal width, halved where they have much of Q's or P's mass."""
+    losses = np.linspace(low, high, _FIRST_CELLS + 1)
+    for _ in range(_HALVINGS):
+        cells = _Cells.of(law, losses)
+        heavy = np.maximum(cells.under_q, cells.under_p)[::-1] * _FIRST_CELLS > 1.0
+        if not heavy.any():
+            break
+        losses = np.sort(np.r_[losses, (losses[:-1] + losses[1:])[heavy] / 2])
+    return cells
 
 
 def _dyadic_cells(spacing: Spacing, low: float, high: float) -> tuple[Floats, Floats]:

@@ -168,7 +168,10 @@ class PLD:
         if self.rounds == 1 and self.laws.items[0][0].least_tolerance:
             return EnclosedQuery(self.laws.items[0][0], self.tolerance)
         exact = all(law.has_exact_transform for law, _ in self.laws.items)
-        if not all(law.has_exact_transform or law.has_accurate_cells for law, _ in self.laws.items):
+        if not all(
+            law.has_exact_transform or law.has_accurate_cells or law.least_tolerance
+            for law, _ in self.laws.items
+        ):
             raise NotApplicable("a law is composed by its exact transform, or by accurate cells")
         engine = CompositionQuery if exact or self.rounds <= 1 else WindowedQuery
         return engine(self.laws, self.tolerance)

@@ -151,8 +151,10 @@ class WindowedQuery:
         """At least E0[(1 - exp(epsilon - L))_+] over the finite losses.
 
         Any theta >= 0 bounds it by exp(psi(theta) - theta epsilon) times the largest weight; the
-        factor e is for the rounding of psi.
+        factor e is for the rounding of psi. It is 1 where psi is an estimate.
         """
+        if any(law.least_tolerance for law, _ in self.parts.items):
+            return 1.0
         theta = saddles.theta_at(epsilon)
         psi = float(self.parts.log_mgf(np.array(theta)).real)
         return math.exp(min(psi - theta * epsilon + log_largest_weight(theta) + 1.0, 0.0))
