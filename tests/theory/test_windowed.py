@@ -270,6 +270,38 @@ def test_one_round_lies_between_the_grid_laws(law, step):
         assert curve(upper, epsilon) >= exact * (1 - 1e-10) - 1e-16
 
 
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_cells_taken_from_a_similar_law_are_as_fine(exchanged):
+    """Both laws enclose the curve, as closely as with cells of their own."""
+    law, other = (subsampled_gaussian(1.0, rate, exchanged) for rate in (0.05, 0.06))
+    step, reach = round_step(2e-4), loss_range(law, 1e-16)
+    _, similar = enclosing_grid_laws(other, step, loss_range(other, 1e-16), 3.0)
+    own = enclosing_grid_laws(law, step, reach, 3.0)
+    taken = enclosing_grid_laws(law, step, reach, 3.0, start=similar.points)
+    assert not np.array_equal(own[0].points, taken[0].points)
+    epsilons = np.linspace(*loss_range(law, 1e-8), 60)
+    gaps = []
+    for lower, upper in (own, taken):
+        for epsilon in epsilons:
+            exact = law.delta(epsilon)
+            assert curve(lower, epsilon) <= exact * (1 + 1e-10) + 1e-16
+            assert curve(upper, epsilon) >= exact * (1 - 1e-10) - 1e-16
+        gaps.append(sum(curve(upper, e) - curve(lower, e) for e in epsilons))
+    assert gaps[1] <= 1.2 * gaps[0]
+
+
+@pytest.mark.parametrize("mass", [0.3, 1e-6, 1e-30])
+def test_a_range_has_that_mass_outside_and_not_much_less(mass):
+    for law in (*BOTH, GaussianLaw(0.7)):
+        low, high = loss_range(law, mass)
+        assert law.sf(high) <= mass * (1 + 1e-9)
+        assert law.cdf(low) <= mass * (1 + 1e-9)
+        if high < law.support[1]:
+            assert law.sf(0.98 * high) > mass
+        if low > law.support[0]:
+            assert law.cdf(0.98 * low) > mass
+
+
 def test_the_grid_laws_close_in_second_order():
     law, gaps = subsampled_gaussian(1.0, 0.05, True), []
     for step in (4e-3, 2e-3, 1e-3):

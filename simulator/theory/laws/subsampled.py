@@ -252,9 +252,13 @@ class SampledWithoutReplacementLaw(SampledLaw):
     def continuous_masses(self, edges: Floats) -> tuple[Floats, Floats]:
         if self.rate in (0.0, 1.0):
             return self.simplest.continuous_masses(edges)
-        below = self._below.continuous_masses(np.minimum(edges, 0.0))
-        above = self._above.continuous_masses(np.maximum(edges, 0.0))
-        return below[0] + above[0], below[1] + above[1]
+        # Of an ascending row the edges up to the first that is at least 0, and from the one before.
+        turn = min(int(np.searchsorted(edges, 0.0)), edges.size - 1)
+        start = max(turn - 1, 0)
+        masses = np.zeros((2, edges.size - 1))
+        masses[:, :turn] += self._below.continuous_masses(np.minimum(edges[: turn + 1], 0.0))
+        masses[:, start:] += self._above.continuous_masses(np.maximum(edges[start:], 0.0))
+        return masses[0], masses[1]
 
 
 def _rounding(losses: Floats) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,11 +12,14 @@ import numpy as np
 
 from simulator.foundations.errors import InvalidInput
 from simulator.theory.laws.base import PrivacyLossLaw, RealOrComplex
+from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledLaw
 from simulator.theory.outward import sum_bracket
 from simulator.theory.pld.laplace_batch import LaplaceBatch
 
-REPRESENTATIVES = 64
+REPRESENTATIVES, _LEAST_REPRESENTATIVES, _MOST_POINTS = 64, 16, 1 << 14
+"""Most laws that stand for all; fewer where they have more points together."""
 _LOOKED_AT = 32
 """Most laws that the estimate of work counts."""
 
@@ -107,9 +111,11 @@ class CountedLaws:
         Neighbours are similar in the canonical order. For estimates: the transform is nearly that
         of all laws.
         """
-        if len(self.items) <= REPRESENTATIVES:
+        if len(self.items) <= _LEAST_REPRESENTATIVES:
             return self
-        ends = np.linspace(0, len(self.items), REPRESENTATIVES + 1).astype(int).tolist()
+        few = _MOST_POINTS // max(self.items[0][0].points[0].size, 1)
+        few = min(max(few, _LEAST_REPRESENTATIVES), REPRESENTATIVES, len(self.items))
+        ends = np.linspace(0, len(self.items), few + 1).astype(int).tolist()
         runs = [self.items[a:b] for a, b in itertools.pairwise(ends)]
         return CountedLaws(
             tuple((run[len(run) // 2][0], sum(count for _, count in run)) for run in runs)
@@ -139,5 +145,9 @@ def _times(count: int, psi: RealOrComplex) -> RealOrComplex:
 def _key(law: PrivacyLossLaw) -> tuple[float, ...]:
     if isinstance(law, LaplaceLaw):
         return (law.epsilon,)
+    if isinstance(law, SampledLaw) and isinstance(law.base, GaussianLaw):
+        mu, rate = law.base.mu, law.rate  # first the chi-squared divergence
+        exchanged = isinstance(law, PoissonSubsampledLaw) and law.exchanged
+        return (rate**2 * math.expm1(min(mu**2, 700.0)), mu, rate, float(exchanged))
     at = law.log_mgf(np.array([0.5, 1.0, 2.0]))
     return (law.infinite_mass, law.dual_infinite_mass, *map(float, at.real))

@@ -29,6 +29,7 @@ from simulator.theory.laws.quantile import loss_range
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.grid_laws import (
     GridLaw,
+    Points,
     enclosing_grid_laws,
     fitted_offset,
     fitted_step,
@@ -201,7 +202,7 @@ class WindowedQuery:
             return Bracket(min(low, high), high)
 
         def step(saddles: Saddles, centre: float) -> float:
-            scale = max(centre, 0.1 * self.parts.spread)
+            scale = max(centre, 0.1 * self.parts.representatives.spread)
             decay = 1 + saddles.theta_at(centre)
             return math.sqrt(1.5 * self.tolerance * scale / (self.parts.rounds * decay))
 
@@ -275,8 +276,14 @@ class WindowedQuery:
         sums = [WindowedSum(plan.theta, plan.window, step, offset) for _ in range(2)]
         theta = 2.0 ** math.ceil(math.log2(max(plan.theta, 1.0)))  # anchors have it in common
         items = self.parts.items
+        similar: dict[tuple[float, float], Points] = {}
         for law, count in in_stages(items, "composing") if len(items) > _FEW_LAWS else items:
-            grid_laws = self._grid_laws(law, step, reaches[law], theta, tail_mass)
+            if len(items) <= _FEW_LAWS:
+                grid_laws = self._grid_laws(law, step, reaches[law], theta, tail_mass)
+            else:  # each starts from the cells of the first with such a reach
+                start = similar.get(_rough(reaches[law]))
+                grid_laws = _grid_laws_of(law, step, reaches[law], theta, tail_mass, start=start)
+                similar.setdefault(_rough(reaches[law]), grid_laws[1].points)
             for total, grid_law in zip(sums, grid_laws):
                 total.add(grid_law, count)
         below, above = (total.tail(plan.centre) for total in sums)
@@ -290,10 +297,8 @@ class WindowedQuery:
         theta: float,
         tail_mass: float,
     ) -> tuple[GridLaw, GridLaw]:
-        """The law's two grid laws, cached for the next anchor where there are few laws."""
+        """The law's two grid laws, cached for the next anchor."""
         question = law, step, reach, theta, tail_mass
-        if len(self.parts.items) > _FEW_LAWS:
-            return _grid_laws_of(*question)
         kept = self._kept_grid_laws
         if question not in kept:
             if len(kept) >= _MOST_KEPT:
@@ -373,16 +378,24 @@ def _within(log_delta: float) -> float:
     return min(max(log_delta, _LOG_LEAST), _LOG_HALF)
 
 
+def _rough(reach: tuple[float, float]) -> tuple[float, float]:
+    """The ends to a quarter of an octave."""
+    low, high = (round(4 * math.log2(max(abs(end), 1e-300))) for end in reach)
+    return low, high
+
+
 def _grid_laws_of(
     law: PrivacyLossLaw,
     step: float,
     reach: tuple[float, float],
     theta: float,
     tail_mass: float,
+    *,
+    start: Points | None = None,
 ) -> tuple[GridLaw, GridLaw]:
     """The lower and the upper grid law; of its two ends for a law that has no exact masses."""
     ends = law.enclosed(step, tail_mass)
     if ends is None:
-        return enclosing_grid_laws(law, step, reach, theta)
+        return enclosing_grid_laws(law, step, reach, theta, start=start)
     below, above = (enclosing_grid_laws(end, step, end.support, theta) for end in ends)
     return below[0], above[1]
