@@ -36,7 +36,7 @@ MAKEFLAGS += --jobs=2
 .DEFAULT_GOAL := help
 
 .PHONY: help install plots quick test lowest nightly mutants check claims bench coverage suite faults worst \
-        conform notebooks site site-check lint clean
+        conform truths notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -144,6 +144,9 @@ worst: plots   ## write down what the search for worst adversaries has found, in
 
 conform: $(CONFORM)/.ready $(SMARTNOISE)/.ready   ## try other libraries' accountants, filters and odometers, into results/conformance.md and .json
 	$(CONFORM)/bin/python -m experiments.conformance --python smartnoise-sql=$(SMARTNOISE)/bin/python
+
+truths: $(READY)   ## answer some 2,000 compositions and 200 games with certified ends, into results/truths/ (some fifteen minutes)
+	$(BIN)/python -m experiments.truths
 
 notebooks: $(SITE)/.ready   ## execute the notebooks of the classes, and keep their outputs
 	$(SITE)/bin/python -m experiments.notebooks

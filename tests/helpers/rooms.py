@@ -65,7 +65,8 @@ ROOMS = (
         8,
         "trials",
         "black boxes (`auditing/`), accountants, filters and odometers (`conformance/`) on trial; "
-        "`suite/` and `libraries/` are what is tried; assertions for test suites",
+        "certified answers as data (`truths/`); `suite/` and `libraries/` are what is tried; "
+        "assertions for test suites",
     ),
     Room(
         8,

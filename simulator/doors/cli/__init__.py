@@ -49,6 +49,7 @@ COMMANDS = (
     "plot",
     "simulate",
     "sweep",
+    "truths",
     "verify",
     "worst-case",
 )

@@ -14,7 +14,7 @@ from simulator.foundations.validation import positive
 from simulator.theory import Bracket
 from simulator.trials.conformance.client import Lost, Worker
 from simulator.trials.conformance.compositions import Case
-from simulator.trials.conformance.events import NOTHING, listed
+from simulator.trials.conformance.events import NOTHING, Events, listed
 from simulator.trials.conformance.known_libraries import MODULES, find, why_absent
 from simulator.trials.conformance.protocol import Question
 from simulator.trials.conformance.truth import Truth
@@ -49,14 +49,15 @@ class Limits:
 class Truths:
     """The truth of each group of cases, computed once."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[Events], Truth] = Truth) -> None:
+        self._make = make
         self._known: dict[Any, Truth] = {}
         self._answers: dict[Any, Bracket | None] = {}
 
     def of(self, case: Case) -> Truth:
         """The truth of a case."""
         if case.group not in self._known:
-            self._known[case.group] = Truth(case.events)
+            self._known[case.group] = self._make(case.events)
         return self._known[case.group]
 
     def answer(self, case: Case, question: Question, at: float) -> Bracket | None:

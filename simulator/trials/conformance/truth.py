@@ -54,11 +54,16 @@ class Truth:
     Of a subsampled Gaussian it is the worse of both directions, each for all of the rounds.
     """
 
-    def __init__(self, rounds: Sequence[PrivacyEvent]) -> None:
+    def __init__(
+        self,
+        rounds: Sequence[PrivacyEvent],
+        tolerance: float = TOLERANCE,
+        sampled_tolerance: float = _SAMPLED_TOLERANCE,
+    ) -> None:
         self.events: Events = merged(rounds)
         self._account = account(self.events)
         sampled = any(event.kind == SUBSAMPLED_GAUSSIAN for event in self.events)
-        self._directions = self._account.directions(_SAMPLED_TOLERANCE if sampled else TOLERANCE)
+        self._directions = self._account.directions(sampled_tolerance if sampled else tolerance)
 
     def epsilon(self, delta: float) -> Bracket:
         """Ends of the least epsilon at ``delta``. Raises NotApplicable."""

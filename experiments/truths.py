@@ -1,0 +1,46 @@
+"""``make truths``: true answers about compositions and games, into results/truths/."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+
+from joblib import Parallel, delayed
+
+from experiments.stages import RESULTS, write_texts
+from simulator.runner.store.provenance import provenance
+from simulator.trials.conformance.events import KINDS
+from simulator.trials.truths import documents, questions
+
+GAME_MECHANISMS = {
+    "finite": "answers 0, 1, ... with probabilities `p0` in experiment 0 and `p1` in experiment 1",
+    "exponential": "any mechanism whose loss lies in a range of width `parameter` (bounded range)",
+}
+
+
+def shown(items: Iterable[questions.TrueGame], of: str) -> Iterator[questions.TrueGame]:
+    """The items; the names go to standard error as they come."""
+    for item in items:
+        print(f"answered    {of} {item.name}", file=sys.stderr)
+        yield item
+
+
+def main() -> None:
+    """TrueAnswer every question, and write the documents and their schema."""
+    cases = questions.composition_cases()
+    jobs = (delayed(questions.answered)(case) for case in cases)
+    compositions = Parallel(n_jobs=-1, verbose=5)(jobs)
+    games = list(shown(questions.games(), "game"))
+    made = provenance()
+    texts = {
+        documents.COMPOSITIONS: documents.document(compositions, KINDS, made),
+        documents.GAMES: documents.document(games, KINDS | GAME_MECHANISMS, made),
+        documents.SCHEMA: json.dumps(documents.SCHEMA_DOCUMENT, indent=1) + "\n",
+    }
+    for path in write_texts(texts, RESULTS / "truths"):
+        print(f"written     {path}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
