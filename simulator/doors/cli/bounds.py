@@ -17,6 +17,8 @@ from simulator.doors.cli import options
 from simulator.doors.cli.factorisation import NAME as FACTORISATION
 from simulator.doors.cli.factorisation import Factorisation, factorisation_options
 from simulator.doors.cli.output import end, number, print_json, print_table, say
+from simulator.doors.cli.random_allocation import NAME as ALLOCATION
+from simulator.doors.cli.random_allocation import Allocation, allocation_options
 from simulator.foundations.validation import numeral
 from simulator.theory.bounds.comparison import Row
 from simulator.theory.events import read_account
@@ -101,7 +103,7 @@ def schedule_of(
 @options.event
 @click.option(
     "--mechanism",
-    type=options.Named([*MECHANISMS, FACTORISATION]),
+    type=options.Named([*MECHANISMS, ALLOCATION, FACTORISATION]),
     default=None,
     help="The mechanism of every round.  [default: pure]",
 )
@@ -168,6 +170,7 @@ def schedule_of(
     default=None,
     help="Largest relative width of the exact row, such as 1e-10.",
 )
+@allocation_options
 @factorisation_options
 @options.plot
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, with all digits.")
@@ -189,6 +192,7 @@ def bounds(
     plot: Path | None,
     as_csv: bool,
     as_json: bool,
+    allocation: Allocation,
     factorisation: Factorisation,
 ) -> None:
     r"""Compare the bounds of the literature with the exact answer.
@@ -199,6 +203,7 @@ def bounds(
       dpcompose bounds --mechanism pure --round-epsilon 0.1x500,0.2x300 --epsilon 20
       dpcompose bounds --mechanism subsampled-gaussian --sigma 1 --rate 0.01 --rounds 1000
       dpcompose bounds --mechanism shuffled --round-epsilon 1 --reports 10000
+      dpcompose bounds --mechanism random-allocation --sigma 1 --steps 100 --epochs 10
       dpcompose bounds --mechanism matrix-factorisation --sigma 3 --bins 10 --rounds 100
           --coefficients 1,0.5 --epsilon 4
       dpcompose bounds --event training.json --delta 1e-5
@@ -218,6 +223,8 @@ def bounds(
     compositions: dict[int | None, Evaluate] = {}
     if mechanism != FACTORISATION:
         factorisation.refuse_given()
+    if mechanism != ALLOCATION:
+        allocation.refuse_given()
     if event is not None:
         given = (mechanism, round_epsilon, sigma, rate, reports, rounds, round_delta)
         if any(each is not None for each in given):
@@ -236,6 +243,10 @@ def bounds(
             if what == FACTORISATION:
                 foreign = (round_epsilon, rate, reports, round_delta, tolerance, plot, event)
                 compositions[count] = factorisation.evaluation(sigma, count, names, foreign)
+                continue
+            if what == ALLOCATION:
+                others = (round_epsilon, rate, reports, rounds, round_delta)
+                compositions[None] = allocation.evaluation(sigma, others, **how)
                 continue
             compositions[count] = bounds_of_mechanism(what, parameters, count, round_delta, **how)
     answers = [

@@ -14,6 +14,8 @@ from simulator.doors.cli.bounds import ROUND_DELTA
 from simulator.doors.cli.factorisation import NAME as FACTORISATION
 from simulator.doors.cli.factorisation import Factorisation, factorisation_options
 from simulator.doors.cli.output import certain, number, print_json, print_table, say
+from simulator.doors.cli.random_allocation import NAME as ALLOCATION
+from simulator.doors.cli.random_allocation import Allocation, allocation_options
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.wording import count_of
 from simulator.theory import calibrate as largest_parameters
@@ -23,6 +25,7 @@ from simulator.theory.bounds.certified_calibration import (
     Rounds,
     calibrate_certified,
 )
+from simulator.theory.bracket import Bracket
 from simulator.theory.events.accounting import LARGEST_PARAMETER
 from simulator.theory.events.mechanisms import MECHANISMS, account_of
 from simulator.theory.events.open_account import OpenAccount, scale_of
@@ -56,7 +59,7 @@ _ADVERSARIES = {
 )
 @click.option(
     "--mechanism",
-    type=options.Named([*MECHANISMS, FACTORISATION]),
+    type=options.Named([*MECHANISMS, ALLOCATION, FACTORISATION]),
     default=None,
     help="Calibrate the one parameter of this mechanism that is left out.",
 )
@@ -89,6 +92,7 @@ _ADVERSARIES = {
     help="With --mechanism or --event: the same database holds the record in every round, or the "
     "adversary chooses anew which one does.  [default: fixed]",
 )
+@allocation_options
 @factorisation_options
 @options.as_json
 def calibrate(
@@ -106,6 +110,7 @@ def calibrate(
     digits: int,
     direction: str | None,
     as_json: bool,
+    allocation: Allocation,
     factorisation: Factorisation,
 ) -> None:
     r"""Print the largest per-round epsilon that each bound admits for a target over all rounds.
@@ -130,6 +135,14 @@ def calibrate(
         factorisation.calibrate(target, rounds, digits, as_json)
         return
     factorisation.refuse_given()
+    if mechanism == ALLOCATION:
+        others: dict[str, Any] = {"family": family, "event": event, "rounds": rounds}
+        others |= {name: value for name, value in numbers.items() if name != "sigma"}
+        _refuse_given(others, f"does not go with --mechanism {ALLOCATION}")
+        found, scale = allocation.calibrated(target, sigma, digits, any_direction)
+        _print_certified(found, scale, ALLOCATION, target, exact=allocation.exact, as_json=as_json)
+        return
+    allocation.refuse_given()
     if mechanism is None:
         _refuse_given(numbers, "needs --mechanism")
         if event is None:
@@ -141,12 +154,13 @@ def calibrate(
         text = options.text_of(event)
         account = OpenAccount.from_json(text, digits)
         found = account.calibrated(*target, any_direction=any_direction)
-        _print_certified(found, account.scale, event, target, as_json)
+        exact = account.at(found.value).exact
+        _print_certified(found, account.scale, event, target, exact=exact, as_json=as_json)
     elif mechanism is not None:
         _refuse_given({"family": family}, "does not go with --mechanism")
         laws, scale = _unknown_of(mechanism, numbers, rounds, digits)
         found = calibrate_certified(laws, *target, scale, any_direction=any_direction)
-        _print_certified(found, scale, mechanism, target, as_json)
+        _print_certified(found, scale, mechanism, target, exact=True, as_json=as_json)
     elif rounds is None:
         raise click.UsageError("Missing option '--rounds'.")
     else:
@@ -211,14 +225,27 @@ def _check_given(values: dict[str, float | None]) -> None:
 
 
 def _print_certified(
-    found: Calibrated, scale: ParameterScale, what: str, target: tuple[float, float], as_json: bool
+    found: Calibrated,
+    scale: ParameterScale,
+    what: str,
+    target: tuple[float, float],
+    *,
+    exact: bool,
+    as_json: bool,
 ) -> None:
-    """Print the value that meets the target, and the next one, which does not."""
+    """Print the value that meets the target, and the next one, which does not.
+
+    Where the laws are not ``exact`` only upper ends are certain: the next one is not known to.
+    """
     rows = [("meets the target", found.value, found.epsilon)]
     if found.beyond is not None and found.beyond_epsilon is not None:
-        rows.append(("does not", found.beyond, found.beyond_epsilon))
+        rows.append(
+            ("does not" if exact else "is not known to", found.beyond, found.beyond_epsilon)
+        )
+    if not exact:
+        rows = [(name, value, Bracket(0.0, ends.upper)) for name, value, ends in rows]
     if as_json:
-        keys = ("meets", "misses")
+        keys = ("meets", "misses" if exact else "unknown")
         print_json(
             {"parameter": found.name, "direction": "any" if found.any_direction else "fixed"}
             | {

@@ -206,13 +206,4 @@ _OPTIONS = (
 
 def factorisation_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options to a command, which receives them as one argument ``factorisation``."""
-
-    def collected(**given: Any) -> None:
-        own = {field.name: given.pop(field.name) for field in fields(Factorisation)}
-        command(**given, factorisation=Factorisation(**own))
-
-    collected.__name__, collected.__doc__ = command.__name__, command.__doc__
-    collected.__dict__.update(command.__dict__)  # the options that click has put there
-    for option in reversed(_OPTIONS):
-        collected = option(collected)
-    return collected
+    return options.collected(command, _OPTIONS, Factorisation, "factorisation")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -243,3 +244,25 @@ def text_of(path: str) -> str:
         raise InvalidInput(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InvalidInput(f"{path}: is not text in UTF-8") from None
+
+
+def collected(
+    command: Callable[..., None],
+    each: Sequence[Callable[..., Any]],
+    made: type[Any],
+    name: str,
+) -> Callable[..., None]:
+    """The command with more options, which it receives as one argument ``name``.
+
+    ``made`` is a dataclass with a field for each of them.
+    """
+
+    def called(**given: Any) -> None:
+        own = {field.name: given.pop(field.name) for field in fields(made)}
+        command(**given, **{name: made(**own)})
+
+    called.__name__, called.__doc__ = command.__name__, command.__doc__
+    called.__dict__.update(command.__dict__)  # the options that click has put there
+    for option in reversed(each):
+        called = option(called)
+    return called
