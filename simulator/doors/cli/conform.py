@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import NamedTuple
 
 import click
 
 from simulator.doors.cli import options
 from simulator.doors.cli.output import print_json, print_table, say
+from simulator.foundations.files import check_writable, write_text
 from simulator.trials import conformance
+
+PATH = click.Path(path_type=Path, dir_okay=False)
+
+
+class Effort(NamedTuple):
+    """How much is tried: a share of the compositions, seconds of a call and of a subject."""
+
+    share: float
+    seconds: float
+    total: float
+
+
+QUICK = Effort(0.05, 3.0, 10.0)
 
 
 @click.command()
@@ -16,19 +32,30 @@ from simulator.trials import conformance
 @click.option(
     "--share",
     type=click.FloatRange(0.0, 1.0, min_open=True),
-    default=0.1,
-    show_default=True,
-    help="Share of the compositions to try.",
+    help="Share of the compositions to try.  [default: 0.1]",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(0.0, min_open=True),
-    default=10.0,
-    show_default=True,
-    help="Seconds that one call may take.",
+    help="Seconds that one call may take.  [default: 10]",
 )
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="For a pull request, under two minutes: --share 0.05, --seconds 3, 10 s for a subject.",
+)
+@click.option("--junit", type=PATH, help="Write a JUnit report into this file.")
+@click.option("--comment", type=PATH, help="Write a summary in Markdown into this file.")
 @options.as_json
-def conform(names: tuple[str, ...], share: float, seconds: float, as_json: bool) -> int:
+def conform(
+    names: tuple[str, ...],
+    share: float | None,
+    seconds: float | None,
+    quick: bool,
+    junit: Path | None,
+    comment: Path | None,
+    as_json: bool,
+) -> int:
     """Test accountants, filters and odometers of other libraries.
 
     Without NAME it lists the libraries, and whether they are installed. With NAME it evaluates
@@ -40,17 +67,24 @@ def conform(names: tuple[str, ...], share: float, seconds: float, as_json: bool)
       dpcompose conform
       dpcompose conform dpcompose
       dpcompose conform diffprivlib --share 1
+      dpcompose conform dp-accounting --quick --junit conform.xml --comment conform.md
 
     Exits with 1 when a claim is unsound or a call fails, unless the library documents it, and with
     2 when a library is not installed.
     """  # noqa: D301 (click needs the character \b, which keeps the lines after it unwrapped)
     # slow to import; --help does not need it
+    from simulator.trials.conformance import summaries
     from simulator.trials.conformance.processes import interruptible
 
     if not names:
         return print_libraries(as_json)
-    cases, limits = conformance.cases(share=share), conformance.Limits(seconds=seconds)
-    truths = conformance.Truths()
+    for path in filter(None, (junit, comment)):
+        check_writable(path.parent)
+    share = share or (QUICK.share if quick else 0.1)
+    limits = conformance.Limits(
+        seconds=seconds or (QUICK.seconds if quick else 10.0), total=QUICK.total if quick else 60.0
+    )
+    cases, truths = conformance.cases(share=share), conformance.Truths()
     with interruptible():
         reports = [
             conformance.tried(
@@ -62,6 +96,10 @@ def conform(names: tuple[str, ...], share: float, seconds: float, as_json: bool)
             )
             for name in conformance.check_names(names)
         ]
+    if junit:
+        write_text(junit, summaries.to_junit(reports))
+    if comment:
+        write_text(comment, summaries.to_comment(reports))
     if as_json:
         print_json([as_dict(report) for report in reports])
     else:

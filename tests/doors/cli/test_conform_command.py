@@ -58,3 +58,18 @@ def test_an_absent_library_is_said_to_be_absent(dpcompose, name):
     assert said.code == 2
     assert f"{name}: absent: " in said.out
     assert f"pip install 'dpcompose[{find(name).extra}]'" in said.out
+
+
+def test_a_pull_request_gets_both_reports(dpcompose, quick, tmp_path):
+    junit, comment = tmp_path / "conform.xml", tmp_path / "conform.md"
+    said = dpcompose("conform", "dpcompose", *CHEAP, "--junit", junit, "--comment", comment)
+    assert said.code == 0
+    assert 'failures="0"' in junit.read_text(encoding="utf-8")
+    assert "No defect found." in comment.read_text(encoding="utf-8")
+
+
+def test_a_report_into_a_file_is_one_line_before_anything_is_tried(dpcompose, tmp_path):
+    (tmp_path / "none").write_text("a file", encoding="utf-8")
+    said = dpcompose("conform", "dpcompose", "--junit", tmp_path / "none" / "conform.xml")
+    assert said.code == 2
+    assert len(said.err.splitlines()) == 1
