@@ -5,6 +5,7 @@ import pytest
 
 from simulator.foundations.errors import InvalidInput
 from simulator.theory import BallsInBinsDP, GaussianDP, PureDP, RandomAllocationDP, parse_guarantee
+from simulator.theory.events import Account, gaussian, random_allocation
 from tests.helpers.two_steps import delta_of_two
 
 
@@ -19,12 +20,34 @@ def test_its_text_and_what_it_admits():
     assert not GaussianDP(1.9 / 1.5).admits(RandomAllocationDP(1.5, 100, 4))
 
 
-def test_its_curve_is_no_more_than_of_public_places():
+def test_its_curve_is_that_of_the_quadrature():
     """One of two steps by quadrature is below it, in both directions."""
     family = RandomAllocationDP(1.0, 2)
     for epsilon in (0.0, 0.5, 1.0):
-        assert max(delta_of_two(epsilon, b) for b in (0, 1)) <= family.hockey_stick(epsilon)
+        exact = max(delta_of_two(epsilon, b) for b in (0, 1))
+        assert exact <= family.hockey_stick(epsilon) < 1.002 * exact
     assert (family.zcdp_rho, family.gdp_mu, family.renyi(3.0)) == (0.5, 1.0, 1.5)
+
+
+def test_curves_of_epochs_are_upper_ends():
+    """Several steps cost more than one, and no more than at public places; so do whole bins."""
+    one, several = RandomAllocationDP(1.0, 10), RandomAllocationDP(1.0, 10, 3)
+    for epsilon in (0.0, 0.5, 2.0):
+        public = GaussianDP(several.gdp_mu).hockey_stick(epsilon)
+        assert one.hockey_stick(epsilon) < several.hockey_stick(epsilon) < public
+        bins = BallsInBinsDP(3.0, 10, 9).hockey_stick(epsilon)
+        assert bins == pytest.approx(one.hockey_stick(epsilon), rel=1e-9)
+    assert RandomAllocationDP(1.0, 3, 3).hockey_stick(1.0) == GaussianDP(3**0.5).hockey_stick(1.0)
+    assert RandomAllocationDP(1e-3, 10).hockey_stick(1.0) == 1.0
+    assert RandomAllocationDP(1.0, 10**9).blocks[0][0].steps == 10**7  # of fewer it is larger
+
+
+def test_epochs_of_the_family_compose_with_certified_ends():
+    account = Account().then("random-allocation:1.0,20", 3)
+    event = random_allocation(gaussian(1.0), 20, epochs=3)
+    for end in ("lower", "upper"):
+        found, wanted = (getattr(each.epsilon(1e-5), end) for each in (account, Account(event)))
+        assert found == pytest.approx(wanted, rel=1e-9)
 
 
 def test_balls_in_bins_its_text_and_what_it_admits():

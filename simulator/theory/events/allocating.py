@@ -16,7 +16,8 @@ from simulator.theory.events.tree import (
     RepeatedEvent,
     refuse,
 )
-from simulator.theory.laws.allocation import MOST_STEPS, AllocationLaw
+from simulator.theory.laws.allocation import MOST_STEPS, allocations
+from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.parameters import count
 
 
@@ -72,18 +73,17 @@ class RandomAllocationEvent(EventTree):
             )  # fmt: skip
         parts = list(self.event.resolved(relation, f"{path}.event"))
         once = single_round(parts, f"{path}.event", self.event)
-        where = f"{path} ({self.kind})"
-        size, larger = divmod(self.steps, self.selected)
-        for steps, blocks in ((size + 1, larger), (size, self.selected - larger)):
-            if blocks:
-                law = None if once.law is None else AllocationLaw(once.law, steps).simplest
-                yield replace(
-                    once,
-                    law=law,
-                    # no divergence of a mixture is larger than the largest of its parts
-                    guarantees=once.guarantees,
-                    exact=once.exact and self.selected == 1,
-                    attained=once.attained if steps == 1 else None,
-                    where=where,
-                    count=blocks * self.epochs,
-                )
+        blocks: list[tuple[PrivacyLossLaw | None, int]] = [(None, self.selected)]
+        if once.law is not None:
+            blocks = [*allocations(once.law, self.steps, self.selected)]
+        for law, number in blocks:
+            yield replace(
+                once,
+                law=law,
+                # No divergence of a mixture is larger than the largest of its parts.
+                guarantees=once.guarantees,
+                exact=once.exact and self.selected == 1,
+                attained=None,
+                where=f"{path} ({self.kind})",
+                count=number * self.epochs,
+            )

@@ -17,6 +17,7 @@ from simulator.theory.guarantees.families import (
     GaussianDP,
     Guarantee,
     PureDP,
+    RandomAllocationDP,
     parse_guarantee,
 )
 from simulator.theory.laws.extremal import randomized_response
@@ -35,7 +36,13 @@ NOTHING_LOST = EventRounds(randomized_response(0.0), (_HARMLESS,), exact=True, a
 
 
 def keeping(guarantee: Guarantee) -> EventRounds:
-    """Any mechanism that keeps a guarantee: the worst law of its family, or a law above it."""
+    """Any mechanism that keeps a guarantee: the worst law of its family, or a law above it.
+
+    Where no law is that in either order of the databases, it is that of adding a record.
+    """
+    if isinstance(guarantee, RandomAllocationDP) and guarantee.selected == 1:
+        ((adding, _),) = guarantee.blocks
+        return EventRounds(adding, (guarantee,), exact=True)
     law, exact = guarantee.worst_law, True
     if law is None:
         law, exact = guarantee.dominating_law, False

@@ -10,11 +10,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from simulator.foundations.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.theory.guarantees.interface import Guarantee, within
 from simulator.theory.guarantees.pure import kept
+from simulator.theory.laws.allocation import MOST_STEPS, allocations
+from simulator.theory.laws.base import PrivacyLossLaw
+from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.gaussian_curve import gaussian_delta
+from simulator.theory.outward import UNIT, above
 from simulator.theory.parameters import count, positive
+from simulator.theory.pld.distribution import compose_laws
+
+Laws = Sequence[tuple[PrivacyLossLaw, int]]
 
 
 @dataclass(frozen=True)
@@ -22,8 +29,12 @@ class RandomAllocationDP(Guarantee):
     """An epoch of ``steps`` Gaussian sums, each record in ``selected`` of them; add or remove one.
 
     Noise ``sigma`` at sensitivity 1. Which steps hold the record is secret and uniform.
-    ``hockey_stick`` is an upper bound: that of as many steps at public places, as the divergence of
-    a mixture is at most the largest of its parts.
+    ``hockey_stick`` is a certified upper end, in the worse direction: of the law of one step of
+    many, or of ``selected`` independent allocations of one step, each in a block of the steps. The
+    other notions are those of as many steps at public places, as a divergence of a mixture is at
+    most the largest of its parts.
+
+    Source: Feldman and Shenfeld 2025, see :class:`simulator.theory.events.RandomAllocationEvent`.
     """
 
     sigma: float
@@ -52,8 +63,18 @@ class RandomAllocationDP(Guarantee):
             return same and within(self.sigma, other.sigma)
         return other.pure_epsilon == 0.0
 
+    @property
+    def blocks(self) -> Laws:
+        """The laws of allocations of one step whose composition dominates an epoch, adding."""
+        # Of more steps the mean is smaller in convex order.
+        steps = min(self.steps, MOST_STEPS * self.selected)
+        return allocations(GaussianLaw(above(1.0 / self.sigma)), steps, self.selected)
+
     def _hockey_stick(self, epsilon: float) -> float:
-        return gaussian_delta(self.gdp_mu, epsilon)
+        public = gaussian_delta(self.gdp_mu, epsilon)
+        if self.selected == self.steps:
+            return public
+        return min(public, _upper_delta(self.blocks, epsilon))
 
     @property
     def zcdp_rho(self) -> float:
@@ -66,6 +87,16 @@ class RandomAllocationDP(Guarantee):
         return math.sqrt(self.selected) / self.sigma
 
 
+def _upper_delta(rounds: Laws, epsilon: float) -> float:
+    """A certified upper end of delta, in the worse direction; 1 where there is none."""
+    exchanged = [(law.reversed(), count) for law, count in rounds]
+    try:
+        return max(compose_laws(each, _WIDTH).delta(epsilon).upper for each in (rounds, exchanged))
+    except NotApplicable:
+        return 1.0
+
+
+_WIDTH = 1e-3
 _MOST_STEPS = 10**7
 
 
@@ -75,8 +106,10 @@ class BallsInBinsDP(Guarantee):
 
     Step i is of bin i mod ``bins``. The noise is C^{-1} z, with independent z of ``sigma`` at
     sensitivity 1, and C_il = ``coefficients[i - l]``, lower triangular. Which bin holds the record
-    is secret and uniform. ``hockey_stick`` is an upper bound: that of the longest bin, were it
-    public. A record's terms may depend on the answers (Denisov and others 2022, Theorem 2.1).
+    is secret and uniform. A record's terms may depend on the answers (Denisov and others 2022,
+    Theorem 2.1). ``hockey_stick`` is an upper bound: with independent noise a certified end, of one
+    of ``bins`` steps with the noise of a whole bin; with correlated noise that of the longest bin,
+    were it public.
     """
 
     sigma: float
@@ -123,7 +156,12 @@ class BallsInBinsDP(Guarantee):
         return other.pure_epsilon == 0.0
 
     def _hockey_stick(self, epsilon: float) -> float:
-        return gaussian_delta(self.gdp_mu, epsilon)
+        public = gaussian_delta(self.gdp_mu, epsilon)
+        if any(self.coefficients[1:]) or self.bins == 1:
+            return public
+        # The bins have no step in common: their means are orthogonal.
+        whole = GaussianLaw(above(self.gdp_mu * (1.0 + 8 * UNIT)))
+        return min(public, _upper_delta(allocations(whole, self.bins), epsilon))
 
     @property
     def zcdp_rho(self) -> float:

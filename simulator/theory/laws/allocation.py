@@ -136,6 +136,18 @@ class AllocationLaw(QuadratureLaw):
         return GatheredLaw(self.ends(_COARSE)[0]).continuous_masses(edges)
 
 
+def allocations(
+    base: PrivacyLossLaw, steps: int, selected: int = 1
+) -> list[tuple[PrivacyLossLaw, int]]:
+    """The laws and numbers of allocations of one step that dominate one of ``selected`` steps.
+
+    There are ``selected`` blocks of the steps, of two sizes at most.
+    """
+    size, larger = divmod(steps, selected)
+    blocks = ((size + 1, larger), (size, selected - larger))
+    return [(AllocationLaw(base, each).simplest, count) for each, count in blocks if count]
+
+
 @lru_cache(maxsize=16)
 def _end(base: PrivacyLossLaw, steps: int, resolution: Resolution, *, larger: bool) -> FiniteLaw:
     """One end of the loss of adding the record; the last few are kept."""
