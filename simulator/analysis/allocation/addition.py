@@ -94,6 +94,10 @@ class AdditionMeasure:
         losses = -pair.log_ratio(pair.multiply_factor @ noise)
         return losses, log_weights + self.strength * np.exp(-losses)
 
+    def tuned(self, epsilon: float, draws: int, generator: np.random.Generator) -> AdditionMeasure:
+        """The measure itself: it has nothing to tune."""
+        return self
+
     def _below_tangent(self, j: int, y: Floats) -> Floats:
         """Ln M less its tangent; never above 0."""
         scale, place = float(self.pair.factor[j, j]), float(self.plan[1][j])

@@ -48,6 +48,9 @@ class Measure(Protocol):
     def draw(self, draws: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Losses and log-weights, each of shape (draws,)."""
 
+    def tuned(self, epsilon: float, draws: int, generator: np.random.Generator) -> Measure:
+        """A measure of the same kind with a smaller variance at ``epsilon``, by held-out draws."""
+
 
 _MEASURES: dict[str, Callable[[BinnedPair, float], Measure]] = {
     "removal": removal_measure,
@@ -146,16 +149,19 @@ class _Sampler:
     direction: str
     seed: int
 
-    def measure(self, epsilon: float) -> Measure:
+    def measure(self, epsilon: float, question: str, stream: Stream) -> Measure:
         """The measure for the divergence at ``epsilon``."""
-        measure: Measure = _MEASURES[self.direction](self.pair, epsilon)
-        return measure
+        found: Measure = _MEASURES[self.direction](self.pair, epsilon)
+        return found.tuned(epsilon, _PILOT_DRAWS, generator(self._root(question), 1, stream, 0))
+
+    def _root(self, question: str) -> int:
+        return named_seed(self.seed, f"{self.pair.name}; {self.direction}; {question}", 0)
 
     def draw(
         self, measure: Measure, draws: int, question: str, stream: Stream
     ) -> tuple[Floats, Floats]:
         """Losses and log-weights of draws that the question seeds."""
-        root = named_seed(self.seed, f"{self.pair.name}; {self.direction}; {question}", 0)
+        root = self._root(question)
         block = min(16384, max(256, _NUMBERS // self.pair.bins))
         parts = [
             measure.draw(min(block, draws - start), generator(root, 0, stream, start // block))
@@ -167,12 +173,13 @@ class _Sampler:
 
 def _delta(sampler: _Sampler, epsilon: float, draws: int, confidence: float) -> Estimate:
     """Delta at ``epsilon``, in one direction."""
-    measure = sampler.measure(epsilon)
+    question = f"epsilon={epsilon!r}"
+    measure = sampler.measure(epsilon, question, Stream.PILOT)
     bound = measure.log_bound(epsilon)
     if bound < _SMALLEST_LOG:
         why = f"delta is below e^{bound:.0f}, less than floats hold"
         return Estimate.refused(why, (0.0, math.exp(_SMALLEST_LOG)), confidence)
-    sample = sampler.draw(measure, draws, f"epsilon={epsilon!r}", Stream.MECHANISM_0)
+    sample = sampler.draw(measure, draws, question, Stream.MECHANISM_0)
     try:
         return weighted_delta(
             *sample, epsilon, confidence=confidence, log_bound=bound, rounds=_ROUNDS
@@ -189,11 +196,11 @@ def _epsilon(sampler: _Sampler, delta: float, draws: int, confidence: float) -> 
     question = f"delta={delta!r}"
     aim = ceiling
     for stream in (Stream.PILOT, Stream.DECLARED):
-        measure = sampler.measure(aim)
+        measure = sampler.measure(aim, question, stream)
         pilot = sampler.draw(measure, _PILOT_DRAWS, question, stream)
         found = weighted_epsilon(*pilot, delta, log_bound=measure.log_bound, rounds=_ROUNDS)
         aim = float(rounded(found.value, _AIM_BITS))
-    measure = sampler.measure(aim)
+    measure = sampler.measure(aim, question, Stream.COINS)
     sample = sampler.draw(measure, draws, question, Stream.MECHANISM_0)
     return weighted_epsilon(
         *sample, delta, confidence=confidence, log_bound=measure.log_bound, rounds=_ROUNDS,

@@ -25,7 +25,7 @@ from simulator.foundations.errors import NotApplicable
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 
-MOST_CELLS = 2 * 10**7
+MOST_CELLS = 26 * 10**6
 """The largest table: states times bins, 8 bytes each."""
 _MOST_EXPONENT = 700.0
 
@@ -57,12 +57,14 @@ class Occupancies:
     ----------
     kernel : symmetric, shape (bins, bins); G in the module's text. Any signs.
     total : the largest theta.
+    field : float64, shape (bins,): every occupancy n_j adds n_j field_j to the exponent.
 
     Raises NotApplicable where the table would be too large, or a weight leave the range of floats.
     """
 
-    def __init__(self, kernel: Floats, total: int) -> None:
+    def __init__(self, kernel: Floats, total: int, field: Floats | None = None) -> None:
         self.kernel, self.total, self.bins = kernel, total, len(kernel)
+        self.field = np.zeros(self.bins) if field is None else field
         self.distance, self.closed = reach(kernel)
         self.head = self.distance * (2 if self.closed else 1)
         size = states(self.distance, self.closed, total) * self.bins
@@ -120,7 +122,7 @@ class Occupancies:
 
     def _own(self, bin_: int, n: int) -> float:
         pairs = 0.5 * n * (n - 1) * self.kernel[bin_, bin_]
-        exponent = pairs + n * self._log_scale - gammaln(n + 1)
+        exponent = pairs + n * (self._log_scale + self.field[bin_]) - gammaln(n + 1)
         return math.exp(exponent) if exponent < _MOST_EXPONENT else math.inf
 
     def _factors(self, bin_: int) -> Floats:
@@ -205,7 +207,7 @@ class Occupancies:
         first, block = _bounded(self.head, theta), self.kernel[: self.head, : self.head]
         exponent = 0.5 * np.einsum("nj,jl,nl->n", first, block, first)
         exponent -= 0.5 * first @ np.diagonal(block) + gammaln(first + 1).sum(axis=1)
-        exponent += first.sum(axis=1) * self._log_scale
+        exponent += first @ (self._log_scale + self.field[: self.head])
         state = self._after_head(first, theta)
         return first, np.exp(exponent) * self._values[self.head][state]
 

@@ -1,6 +1,7 @@
 """Estimates of balls in bins, against quadrature, brackets, counted draws and known values."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ from scipy.linalg import toeplitz
 
 from simulator.analysis.allocation import balls_in_bins, estimate_allocation
 from simulator.analysis.allocation.addition import addition_measure
-from simulator.analysis.allocation.removal import removal_measure
+from simulator.analysis.allocation.occupancies import Occupancies
+from simulator.analysis.allocation.parts import MomentPart
+from simulator.analysis.allocation.removal import cut, removal_measure
 from simulator.analysis.estimation import betting_interval, weighted_delta
 from simulator.errors import InvalidInput
 from tests.helpers.allocated_steps import allocated, two_steps
@@ -102,11 +105,47 @@ def test_weights_keep_their_bound_and_come_near_it(direction, pair):
     assert excess.max() > measure.log_bound(1.0) - 3.0
 
 
+@pytest.mark.parametrize("kept", [0, 1])
+def test_a_kernel_of_fewer_interactions_has_the_same_mean_and_keeps_its_bound(kept):
+    pair = balls_in_bins(8.0, 12, 24, (1.0, 0.7, 0.4))
+    measure = removal_measure(pair, 0.4)
+    assert measure.power.difference is None
+    kernel, field = cut(pair.gram, kept)
+    assert np.linalg.eigvalsh(kernel - pair.gram).min() > -1e-12
+    theta = measure.power.theta
+    power = MomentPart(pair, Occupancies(kernel, theta, field), theta)
+    others = replace(measure, power=power)
+    assert power.difference is not None
+    first, second = (
+        weighted_delta(
+            *each.draw(20_000, np.random.default_rng(4)),
+            0.4,
+            confidence=1 - 1e-6,
+            log_bound=each.log_bound(0.4),
+        )
+        for each in (measure, others)
+    )
+    assert max(first.lower, second.lower) <= min(first.upper, second.upper)
+    assert second.upper < 1.5 * first.value
+
+
+def test_tuning_lowers_the_variance():
+    measure = removal_measure(balls_in_bins(2.0, 30, 30), 0.5)
+    tuned = measure.tuned(0.5, 4096, np.random.default_rng(1))
+    assert sum(tuned.shares) == pytest.approx(1.0)
+    plain, better = (
+        weighted_delta(*each.draw(20_000, np.random.default_rng(2)), 0.5)
+        for each in (measure, tuned)
+    )
+    assert better.relative_standard_error < 0.9 * plain.relative_standard_error
+
+
 def test_a_wrong_moment_is_found_out():
     """A moment half as large would halve the estimate; its bound is then exceeded."""
     pair = balls_in_bins(1.0, 10, 10)
     measure = removal_measure(pair, 3.5)
-    measure.__dict__["log_moment"] = measure.log_moment - math.log(4.0)
+    measure = replace(measure, shares=(1.0,), others=())
+    measure.power.__dict__["log_moment"] = measure.power.log_moment - math.log(4.0)
     sample = measure.draw(20_000, np.random.default_rng(3))
     exact = allocated(1.0, 10)[0].delta(3.5)
     found = weighted_delta(*sample, 3.5, confidence=1 - 1e-6, log_bound=measure.log_bound(3.5))
