@@ -8,6 +8,8 @@ ALONE  := $(VENV)/.installed
 # Libraries on trial have environments of their own: their requirements exclude each other.
 CONFORM    := build/conform
 SMARTNOISE := build/conform-smartnoise
+# So have the pipelines: two libraries exclude our numpy, and work with it.
+PIPELINES  := build/pipelines
 # So have the accountants that the bench compares with.
 PEERS      := build/peers
 # So have the lowest versions of the requirements.
@@ -36,7 +38,7 @@ MAKEFLAGS += --jobs=2
 .DEFAULT_GOAL := help
 
 .PHONY: help install plots quick test lowest nightly mutants check claims bench coverage suite faults worst \
-        conform truths notebooks site site-check lint clean
+        conform pipelines truths notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -62,6 +64,12 @@ $(ALONE): pyproject.toml
 $(CONFORM)/.ready: VENV := $(CONFORM)
 $(CONFORM)/.ready: pyproject.toml
 	$(call into_venv,.[conform])
+
+$(PIPELINES)/.ready: VENV := $(PIPELINES)
+$(PIPELINES)/.ready: pyproject.toml
+	$(call into_venv,.[pipelines])
+	@$(PIPELINES)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  dpmm==0.1.9 disjoint-set==0.7.4 synthcity==0.2.12
 
 $(PEERS)/.ready: VENV := $(PEERS)
 $(PEERS)/.ready: pyproject.toml
@@ -144,6 +152,9 @@ worst: plots   ## write down what the search for worst adversaries has found, in
 
 conform: $(CONFORM)/.ready $(SMARTNOISE)/.ready   ## try other libraries' accountants, filters and odometers, into results/conformance.md and .json
 	$(CONFORM)/bin/python -m experiments.conformance --python smartnoise-sql=$(SMARTNOISE)/bin/python
+
+pipelines: $(PIPELINES)/.ready   ## try pipelines of other libraries, into results/pipelines.md and .json
+	$(PIPELINES)/bin/python -m experiments.pipelines
 
 truths: $(READY)   ## answer some 2,000 compositions and 200 games with certified ends, into results/truths/ (some fifteen minutes)
 	$(BIN)/python -m experiments.truths

@@ -41,6 +41,7 @@ def record(
     claimed: Guarantee | str | None = None,
     patches: Iterable[Patch] = (),
     delta: float | None = None,
+    public_coins: bool = False,
     seed: int = 0,
 ) -> PipelineReport:
     """Run a pipeline on two neighbouring databases, the second time with its answers frozen.
@@ -58,6 +59,8 @@ def record(
     patches : libraries whose mechanisms are recorded, ``"diffprivlib"`` and ``"opendp"``, or
         context managers of your own.
     delta : at which the composed epsilon is reported, by default the claim's, or 1e-6.
+    public_coins : whether draws that are no mechanism's noise are published, so that their secrecy
+        cannot lower a cost.
     seed : of every draw, >= 0.
 
     Returns a report: the calls, the findings, the loss of the run and the composed epsilon.
@@ -74,7 +77,7 @@ def record(
     if claim is not None and not isinstance(claim, Guarantee):
         raise InvalidInput(f"claimed must be a guarantee, as PureDP(0.1), not {claimed!r}")
     with instrumented(patches):
-        return _Trial(pipeline, (database_0, database_1), claim, seed).report(delta)
+        return _Trial(pipeline, (database_0, database_1), claim, public_coins, seed).report(delta)
 
 
 @dataclass
@@ -84,6 +87,7 @@ class _Trial:
     pipeline: Callable[..., Any]
     databases: tuple[Any, Any]
     claimed: Guarantee | None
+    public_coins: bool
     seed: int
 
     def report(self, delta: float | None) -> PipelineReport:
@@ -293,7 +297,7 @@ class _Trial:
         """Whether other coins move the inputs otherwise, so that their secrecy may protect."""
         if not self._steady:
             return True
-        if not self.first.tape.coins:
+        if self.public_coins or not self.first.tape.coins:
             return False
         before = shifts_of(self.pairs)
         for number, extreme in REDRAWN:

@@ -197,6 +197,17 @@ def test_bad_input_is_one_line(call, message):
     assert "\n" not in str(caught.value)
 
 
+def test_published_coins_do_not_amplify():
+    kept = record(honest.sampled, [1.0], [], claimed="pure:0.2", seed=7)
+    assert kept.verdict in ("kept", "undecided")
+    broken = [
+        record(honest.sampled, [1.0] * 40, [1.0] * 39, claimed="pure:0.2", seed=seed,
+               public_coins=True).verdict
+        for seed in range(40)
+    ]  # fmt: skip
+    assert set(broken) == {"kept", "violated"}  # the record is in one sample of ten
+
+
 def test_numpy_and_random_are_as_before():
     before = np.random.laplace, np.random.default_rng, np.random.RandomState
     record(honest.noisy_sum, DATA, DATA[:-1])

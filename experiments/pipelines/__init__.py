@@ -1,0 +1,1 @@
+"""Pipelines of other libraries on trial: violations that others have published, and controls."""
