@@ -9,11 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.foundations.errors import DpcomposeError
-from simulator.theory.bracket import Bracket
-from simulator.theory.events import Account, EventTree, promise
-from simulator.theory.guarantees.families import Guarantee
-from simulator.trials.auditing.against_claim import claim_points
+from simulator.theory.events import EventTree, promise
 from simulator.trials.pipelines.releases import (
     MOVES,
     NOISY,
@@ -391,37 +387,3 @@ def _spent(
         found.revealed or revealed,
         found.unknown or unknown or overlap,
     )
-
-
-def account_of(cost: Spent) -> Account:
-    """The account of a cost in which no input is revealed."""
-    account = Account()
-    for event, count in cost.events:
-        account = account.then(event, count)
-    return account
-
-
-def above_claim(cost: Spent, claimed: Guarantee) -> tuple[float, Bracket, float] | None:
-    """A point at which a cost exceeds a claim: epsilon, the composed delta, the claimed one.
-
-    The claimed delta is NaN where the composed one may be too small for a double: Gaussian noise
-    against a pure claim.
-    """
-    if cost.revealed:
-        points = claim_points(claimed)
-        return float(points[0][0]), Bracket(1.0, 1.0), float(points[1][0])
-    if not cost.events:
-        return None
-    if claimed.kind == "pure" and any(event.kind == "gaussian" for event, _ in cost.events):
-        return float(claim_points(claimed)[0][0]), Bracket(0.0, 1.0), math.nan
-    account = account_of(cost)
-    for epsilon, delta in zip(*claim_points(claimed)):
-        at = float(epsilon) * (1.0 + SLACK) + 1e-12
-        try:
-            found = account.delta(at)
-        except DpcomposeError:  # beyond the range of the accountant
-            continue
-        lower = found.lower if account.exact else found.upper
-        if lower > float(delta) * (1.0 + SLACK):
-            return float(epsilon), found, float(delta)
-    return None

@@ -15,13 +15,12 @@ from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 from simulator.trials.pipelines.costs import (
     SLACK,
     Cost,
-    above_claim,
     cost_of,
     distance_of,
     pairs_of,
 )
 from simulator.trials.pipelines.differences import ValueGap, difference, differences
-from simulator.trials.pipelines.prices import epsilon_of, priced, shifts_of
+from simulator.trials.pipelines.prices import above_claim, epsilon_of, priced, shifts_of
 from simulator.trials.pipelines.releases import run_loss
 from simulator.trials.pipelines.report import PipelineFinding, PipelineReport, RecordedCall
 from simulator.trials.pipelines.runs import TapedRun, instrumented, played
