@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 import scipy
 
 from simulator.foundations.errors import InvalidInput
+from simulator.foundations.extensions import added, load_added
 from simulator.foundations.validation import whole
 from simulator.theory.guarantees.families import Guarantee, PureDP
 
@@ -78,11 +80,27 @@ def library(name: str, *families: type[Guarantee]) -> Callable[[Factory], Factor
 
 
 def entries() -> tuple[LibraryEntry, ...]:
-    """Every adversary of the library, by name."""
+    """Every adversary by name: of the library, and of the entry points dpcompose.adversaries.
+
+    An entry point is a factory ``make(family, rounds)`` with a docstring, or a LibraryEntry. The
+    library's own names win.
+    """
     package = importlib.import_module("simulator.adversaries.library")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{module.name}")
-    return tuple(_ENTRIES[name] for name in sorted(_ENTRIES))
+    outside = {name: _added(name) for name in added("adversaries") if name not in _ENTRIES}
+    return tuple(entry for _, entry in sorted((_ENTRIES | outside).items()))
+
+
+def _added(name: str) -> LibraryEntry:
+    """The adversary of another package."""
+    found = load_added("adversaries", name)
+    if isinstance(found, LibraryEntry):
+        return found
+    if not callable(found):
+        raise InvalidInput(f"the entry point {name!r} must be a factory make(family, rounds)")
+    text = inspect.cleandoc(found.__doc__ or "(without a description)")
+    return LibraryEntry(name, text, found)
 
 
 def make(name: str, family: Guarantee, rounds: int) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ Source of the dominating pairs: see :mod:`simulator.theory.laws.extremal`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from simulator.adversaries.contract import Challenge
 from simulator.adversaries.people import ALICE
 from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.extensions import added, load_added
 from simulator.foundations.validation import numeral, positive
 from simulator.foundations.wording import did_you_mean
 from simulator.mechanisms import (
@@ -76,14 +78,19 @@ def parse_entry(text: str) -> Entry:
     """Read ``laplace:0.1``, ``randomized-response:0.01..0.2``, ``exponential:1``, ``approx:E,D``.
 
     For ``gaussian`` the number is mu, sensitivity over sigma. ``subsampled-gaussian:SIGMA,RATE``
-    adds the record, ``subsampled-gaussian-exchanged`` removes it. Raises InvalidInput on anything
-    else.
+    adds the record, ``subsampled-gaussian-exchanged`` removes it. An entry point
+    ``dpcompose.mechanisms`` of another package makes a mechanism about Alice of the numbers.
+    Raises InvalidInput on anything else.
     """
     word, colon, values = text.strip().partition(":")
+    if word in added("mechanisms") and word not in NAMES and colon:
+        mechanism = load_added("mechanisms", word)(*_numbers(values, text))
+        return replace(entry_of(mechanism, ADD_REMOVE), name=text.strip())
     if word not in NAMES or not colon:
-        near = "" if word in NAMES else did_you_mean(word, NAMES)
+        known = [*NAMES, *added("mechanisms")]
+        near = "" if word in NAMES else did_you_mean(word, known)
         raise InvalidInput(
-            f"unknown menu entry {text!r}{near}; write one of {', '.join(NAMES)} with its "
+            f"unknown menu entry {text!r}{near}; write one of {', '.join(known)} with its "
             "parameter, as laplace:0.1"
         )
     if word == "approx":

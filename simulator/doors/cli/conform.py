@@ -28,7 +28,7 @@ QUICK = Effort(0.05, 3.0, 10.0)
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME|FILE.py]...")
 @click.option(
     "--share",
     type=click.FloatRange(0.0, 1.0, min_open=True),
@@ -66,6 +66,7 @@ def conform(
     Examples:
       dpcompose conform
       dpcompose conform dpcompose
+      dpcompose conform path/to/adapter.py
       dpcompose conform diffprivlib --share 1
       dpcompose conform dp-accounting --quick --junit conform.xml --comment conform.md
 
@@ -112,7 +113,7 @@ def conform(
 
 def print_libraries(as_json: bool) -> int:
     """Print the libraries, and whether they are installed."""
-    found = conformance.statuses(list(conformance.MODULES))
+    found = conformance.statuses(conformance.names())
     if as_json:
         print_json([{"library": one.name, "absent": one.absent} for one in found])
     else:

@@ -14,6 +14,7 @@ from functools import cached_property
 import scipy
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
+from simulator.foundations.extensions import added, load_added
 from simulator.foundations.validation import numeral
 from simulator.foundations.wording import did_you_mean
 from simulator.theory.filters.certified import CertifiedFilter, parse_certified
@@ -212,15 +213,17 @@ FILTERS: dict[str, type[Filter]] = {
 def parse_filter(text: str) -> Filter:
     """Read ``NAME:EPSILON``, ``NAME:EPSILON,DELTA``, ``NAME:EPSILON,DELTA,ROUNDS_DELTA``.
 
-    Also ``certified:FILE.json``, a certificate. Inverse of ``str()``. Raises InvalidInput on
-    anything else.
+    Also ``certified:FILE.json``, a certificate, and the names of the entry points
+    ``dpcompose.filters`` of other packages, which are subclasses of Filter. Inverse of
+    ``str()``. Raises InvalidInput on anything else.
     """
     name, _, values = text.strip().partition(":")
     if name == CertifiedFilter.name:
         return parse_certified(values)
-    if name not in FILTERS:
-        near = did_you_mean(name, [*FILTERS, CertifiedFilter.name])
-        others = near or f"; write one of {', '.join(FILTERS)}, as sum:1"
+    if name not in FILTERS and name not in added("filters"):
+        known = [*FILTERS, *added("filters")]
+        near = did_you_mean(name, [*known, CertifiedFilter.name])
+        others = near or f"; write one of {', '.join(known)}, as sum:1"
         raise InvalidInput(f"unknown filter {text!r}{others}")
     if not values:
         raise InvalidInput(f"{name} needs a budget: {name}:EPSILON[,DELTA], as {name}:1,1e-6")
@@ -230,7 +233,10 @@ def parse_filter(text: str) -> Filter:
         raise InvalidInput(f"filter {text!r}: {values!r} is not a list of numbers") from None
     if len(numbers) > 3:
         raise InvalidInput(f"filter {text!r}: at most epsilon, delta and rounds_delta")
-    return FILTERS[name](*numbers)
+    kind = FILTERS[name] if name in FILTERS else load_added("filters", name)
+    if not (isinstance(kind, type) and issubclass(kind, Filter)):
+        raise InvalidInput(f"the entry point {name!r} must be a subclass of Filter, not {kind!r}")
+    return kind(*numbers)
 
 
 __all__ = [

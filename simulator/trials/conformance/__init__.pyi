@@ -2,7 +2,7 @@ from .accountants import Limits, Truths, check_names, try_accountants
 from .client import Worker
 from .compositions import Case, cases
 from .events import PrivacyEvent
-from .known_libraries import MODULES
+from .known_libraries import MODULES, names
 from .protocol import (
     Accountant,
     FilterUnderTest,
@@ -35,6 +35,7 @@ __all__ = [
     "Worker",
     "cases",
     "check_names",
+    "names",
     "rows",
     "statuses",
     "to_json",

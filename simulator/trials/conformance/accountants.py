@@ -15,7 +15,7 @@ from simulator.theory import Bracket
 from simulator.trials.conformance.client import Lost, Worker
 from simulator.trials.conformance.compositions import Case
 from simulator.trials.conformance.events import NOTHING, Events, listed
-from simulator.trials.conformance.known_libraries import MODULES, find, why_absent
+from simulator.trials.conformance.known_libraries import address, find, why_absent
 from simulator.trials.conformance.protocol import Question
 from simulator.trials.conformance.truth import Truth
 from simulator.trials.conformance.verdicts import Judged, Ruling, failed, judge
@@ -107,8 +107,7 @@ class LibraryTrial:
 def worker_for(name: str, python: str | None = None) -> Worker:
     """A worker for a library by name. Raises InvalidInput for an unknown one."""
     library = find(name)
-    module = f"simulator.trials.libraries.{MODULES[name]}"
-    return Worker(module, python=python or sys.executable, megabytes=library.megabytes)
+    return Worker(address(name), python=python or sys.executable, megabytes=library.megabytes)
 
 
 def try_accountants(
@@ -125,7 +124,7 @@ def try_accountants(
 
     Parameters
     ----------
-    name : a key of ``known_libraries.MODULES``, or any name with a ``worker``.
+    name : a library that ``known_libraries.find`` knows, or any name with a ``worker``.
     python : an interpreter that has the library; this one by default.
     progress : called with a line per subject.
 
@@ -242,6 +241,5 @@ def _call(
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """The names, each once; raises InvalidInput for an unknown one."""
     for name in names:
-        if name not in MODULES:
-            raise InvalidInput(f"unknown library {name!r}; one of {', '.join(MODULES)}")
+        find(name)
     return tuple(dict.fromkeys(names))

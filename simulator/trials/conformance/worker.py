@@ -1,6 +1,7 @@
 """A process of one library, which replies to each line of JSON with one line of JSON.
 
-``python -m simulator.trials.conformance.worker MODULE MEGABYTES``, where MODULE has a ``LIBRARY``.
+``python -m simulator.trials.conformance.worker ADDRESS MEGABYTES``, where ADDRESS is a module or a
+file with a ``LIBRARY``, or ``added:NAME``.
 It is started by ``Worker``; a library that hangs, crashes or takes too much memory ends this
 process alone. What a library prints goes to standard error.
 """
@@ -18,13 +19,13 @@ import traceback
 import warnings
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from numbers import Real
 from typing import Any
 
 from simulator.foundations.errors import NotApplicable
 from simulator.trials.conformance.events import read
+from simulator.trials.conformance.known_libraries import at_address
 from simulator.trials.conformance.protocol import Library, Spend, Subject
 
 
@@ -157,12 +158,12 @@ def end_with(parent: int) -> None:
     os._exit(1)
 
 
-def main(module: str, megabytes: int) -> None:
+def main(address: str, megabytes: int) -> None:
     """Reply to requests until standard input ends."""
     threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a library prints goes to standard error
-    session = Session(import_module(module).LIBRARY)
+    session = Session(at_address(address))
     reply = answer(session.load)
     limit_memory(megabytes)
     print(json.dumps(reply), file=replies, flush=True)

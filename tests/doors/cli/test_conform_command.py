@@ -46,7 +46,7 @@ def test_an_unknown_library_is_one_line(dpcompose):
     said = dpcompose("conform", "dpcomposer")
     assert said.code == 2
     assert said.err.splitlines() == [
-        f"error: unknown library 'dpcomposer'; one of {', '.join(MODULES)}"
+        f"error: unknown library 'dpcomposer'; one of {', '.join(MODULES)}, or path/to/adapter.py"
     ]
 
 

@@ -1,0 +1,41 @@
+"""What other installed packages add: entry points of the groups ``dpcompose.KIND``.
+
+A package names an object of its own in its metadata; it is imported when its name is first used,
+and then runs with the user's rights, as any import does.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal
+
+from simulator.foundations.errors import InvalidInput
+
+Kind = Literal["libraries", "mechanisms", "adversaries", "filters"]
+"""What can be added: each is the group ``dpcompose.KIND``."""
+
+
+@cache
+def added(kind: Kind) -> dict[str, EntryPoint]:
+    """The entry points of a kind, by name; of two with one name the first one found counts."""
+    found: dict[str, EntryPoint] = {}
+    for point in entry_points(group=f"dpcompose.{kind}"):
+        found.setdefault(point.name, point)
+    return found
+
+
+def load_added(kind: Kind, name: str) -> Any:
+    """The object that an entry point names.
+
+    Raises InvalidInput, with the package and the reason, where it cannot be imported.
+    """
+    point = added(kind)[name]
+    try:
+        return point.load()
+    except Exception as error:  # code of another package
+        package = f" of {point.dist.name}" if point.dist is not None else ""
+        reason = f"{type(error).__name__}: {error}"
+        raise InvalidInput(
+            f"the entry point {name!r} of dpcompose.{kind}{package} cannot be loaded: {reason}"
+        ) from error

@@ -1,0 +1,137 @@
+"""Another package adds a library, a mechanism, an adversary and a filter by entry points."""
+
+import sys
+
+import pytest
+
+from simulator import simulate
+from simulator.adversaries.registry import entries
+from simulator.errors import InvalidInput
+from simulator.foundations.extensions import added
+from simulator.theory.filters.families import parse_filter
+from simulator.trials import conformance
+from simulator.worst.menu_parsing import parse_menu
+
+MODULE = '''
+from simulator.adversaries.people import ALICE, EVERYONE, WITHOUT_ALICE
+from simulator.mechanisms import Laplace
+from simulator.theory.filters.families import SumFilter
+from simulator.trials.conformance import Library, Subject
+
+class Claims:
+    """Claims half of the sum."""
+    def epsilon(self, events, delta):
+        return 0.1 * sum(event.parameter * event.count for event in events)
+    def delta(self, events, epsilon):
+        return 0.5
+
+LIBRARY = Library(
+    name="guest", distribution="guest", packages=(), extra="",
+    load=lambda: [Subject(name="Claims", role="accountant", make=Claims, claims="half",
+                          kinds=("pure",))],
+)
+
+def patient(family, rounds):
+    """Plays Laplace noise of a tenth.
+
+    And nothing else."""
+    def play(coins):
+        while True:
+            yield WITHOUT_ALICE, EVERYONE, Laplace(ALICE, 0.1)
+    return play
+
+class Half(SumFilter):
+    name = "half"
+
+def quiet_laplace(epsilon):
+    return Laplace(ALICE, epsilon / 2)
+
+broken = 3
+'''
+
+METADATA = "Metadata-Version: 2.1\nName: guest\nVersion: 1.5\n"
+POINTS = """
+[dpcompose.libraries]
+guest = guest_package
+
+[dpcompose.adversaries]
+patient = guest_package:patient
+double-when-behind = guest_package:patient
+
+[dpcompose.filters]
+half = guest_package:Half
+no-filter = guest_package:broken
+
+[dpcompose.mechanisms]
+quiet-laplace = guest_package:quiet_laplace
+absent = guest_package:absent
+"""
+
+
+@pytest.fixture
+def guest(tmp_path, monkeypatch):
+    """A folder with an installed package, on the paths of this process and its children."""
+    (tmp_path / "guest_package.py").write_text(MODULE, encoding="utf-8")
+    folder = tmp_path / "guest-1.5.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(METADATA, encoding="utf-8")
+    (folder / "entry_points.txt").write_text(POINTS, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    added.cache_clear()
+    yield tmp_path
+    added.cache_clear()
+    sys.modules.pop("guest_package", None)
+
+
+def pure_cases():
+    found = conformance.cases(share=0.2)
+    return [case for case in found if all(event.kind == "pure" for event in case.events)][:8]
+
+
+def test_a_library_is_found_and_tried(guest):
+    assert conformance.names()[-1] == "guest"
+    report = conformance.tried("guest", pure_cases())
+    assert report.found.version == "1.5"
+    assert any(defect.subject == "Claims" for defect in report.defects)
+
+
+def test_an_adapter_is_tried_by_its_path(guest, monkeypatch):
+    path = guest / "guest_package.py"
+    (guest / "guest-1.5.dist-info" / "entry_points.txt").write_text("", encoding="utf-8")
+    added.cache_clear()
+    report = conformance.tried(str(path), pure_cases())
+    assert not report.found.absent
+    assert report.defects
+
+
+def test_an_adversary_plays(guest):
+    found = {entry.name: entry for entry in entries()}
+    assert found["patient"].summary == "Plays Laplace noise of a tenth."
+    assert "patient" not in found["double-when-behind"].make.__qualname__  # the library's own wins
+    result = simulate("patient", "pure:0.2", rounds=3, trials=20, seed=1)
+    assert result.specification.rounds == 3
+
+
+def test_a_filter_and_a_mechanism_are_read(guest):
+    found = parse_filter("half:1")
+    assert type(found).__name__ == "Half"
+    assert str(found).startswith("half:1.0")
+    (entry,) = parse_menu("quiet-laplace:0.4")
+    assert entry.name == "quiet-laplace:0.4"
+    assert entry.promise.epsilon == pytest.approx(0.2)
+
+
+def test_what_is_wrong_is_one_line(guest, tmp_path):
+    with pytest.raises(InvalidInput, match="'no-filter' must be a subclass of Filter"):
+        parse_filter("no-filter:1")
+    with pytest.raises(InvalidInput, match=r"of dpcompose\.mechanisms of guest cannot be loaded"):
+        parse_menu("absent:1")
+    with pytest.raises(InvalidInput, match=r"one of .*guest, or path/to/adapter.py"):
+        conformance.check_names(["nothing"])
+    with pytest.raises(InvalidInput, match="no file"):
+        conformance.check_names([str(tmp_path / "missing.py")])
+    empty = tmp_path / "empty.py"
+    empty.write_text("", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="has no LIBRARY"):
+        conformance.check_names([str(empty)])
