@@ -19,7 +19,10 @@ UNSEEN = frozenset({
 """Names by which code reads what stands outside of the program, or what no name in it leads to."""
 
 SETS = frozenset({"set", "frozenset", "hash"})
-_SET_INSTRUCTIONS = frozenset({"BUILD_SET", "SET_ADD"})
+_GROWS = frozenset({
+    "add", "update", "union", "symmetric_difference", "symmetric_difference_update",
+})  # fmt: skip
+"""Methods by which a set comes to hold what is not written down in it."""
 
 
 @dataclass(frozen=True, order=True)
@@ -40,7 +43,8 @@ class Lookups:
     variables : names of its module or of the builtins.
     attributes : names looked up in other objects.
     imports : its import statements.
-    hashes : whether it makes sets, or goes through one that is written down, or hashes.
+    hashes : whether it hashes, or makes or goes through sets that may hold what hashes otherwise in
+        another process. A set of numbers that is written down, and does not grow, holds no such.
     """
 
     variables: tuple[str, ...]
@@ -60,9 +64,9 @@ def lookups(code: CodeType) -> Lookups:
     variables: set[str] = set()
     attributes: set[str] = set()
     imports: set[Import] = set()
-    hashes = False
+    hashes = makes = False
     constants: list[object] = [0, None]
-    before: object = None
+    row: list[object] = []  # the constants loaded just before
     for instruction in dis.get_instructions(code):
         name = instruction.opname
         if name == "IMPORT_NAME":
@@ -77,13 +81,13 @@ def lookups(code: CodeType) -> Lookups:
         elif instruction.opcode in dis.hasname:
             of_module = name.endswith(("_GLOBAL", "_NAME", "_GLOBALS"))
             (variables if of_module else attributes).add(str(instruction.argval))
-        # `x in {"a", "b"}` has such a constant too, and does not go through it
-        through = name == "GET_ITER" and isinstance(before, frozenset)
-        hashes |= name in _SET_INSTRUCTIONS or (through and not has_steady_hash(before))
-        before = None
+        makes |= name == "BUILD_SET"
+        hashes |= not has_steady_hash(_put_into_a_set(name, instruction.arg or 0, row))
         if "LOAD" in name and ("CONST" in name or "SMALL_INT" in name):
-            before = instruction.argval
-            constants.append(before)
+            row.append(instruction.argval)
+            constants.append(instruction.argval)
+        else:
+            row = []
     for part in code.co_consts:
         if isinstance(part, CodeType):
             inner = lookups(part)
@@ -91,10 +95,26 @@ def lookups(code: CodeType) -> Lookups:
             attributes.update(inner.attributes)
             imports.update(inner.imports)
             hashes |= inner.hashes
+    hashes |= makes and not _GROWS.isdisjoint(attributes)
     hashes |= not SETS.isdisjoint(variables)
     return Lookups(
         tuple(sorted(variables)), tuple(sorted(attributes)), tuple(sorted(imports)), hashes
     )
+
+
+def _put_into_a_set(name: str, count: int, row: list[object]) -> tuple[object, ...]:
+    """What an instruction puts into a set, or goes through; None for what is not written down.
+
+    ``row`` holds the constants loaded just before it. `x in {"a", "b"}` has such a set too, and
+    does not go through it.
+    """
+    if name == "GET_ITER":
+        return tuple(each for each in row[-1:] if isinstance(each, frozenset))
+    if name in ("SET_ADD", "SET_UPDATE"):
+        count = 1
+    elif name != "BUILD_SET":
+        return ()
+    return tuple(row[-count:]) if 0 < count <= len(row) else (None,) * count
 
 
 def has_steady_hash(value: object) -> bool:

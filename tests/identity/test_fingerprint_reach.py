@@ -438,12 +438,25 @@ def test_what_may_depend_on_the_hash_of_texts_is_named():
 
     def numbers(coins):
         yield from SIZES
-        yield from {1, 2, 3} & SIZES if coins else ()
+        few, many = {1, 2}, {1, 2.5, 3, (4, 5)}
+        yield from {1, 2, 3} & SIZES & few & many if coins else ()
 
-    for adversary in (goes_through, makes, reaches, converts, hashes):
+    def grows(coins):
+        found = {1, 2}
+        found.add("alice")
+        yield from found
+
+    def joins(coins):
+        yield from {1, 2, *coins}
+
+    def mixes(coins):
+        yield from {1, "alice"} if coins else {1, (2, "bob"), coins}
+
+    for adversary in (goes_through, makes, reaches, converts, hashes, grows, joins, mixes):
         with case(adversary.__name__):
             [line] = fingerprint(adversary=adversary).by_hash
             assert line.endswith("may depend on the order of a set, or on a hash")
     assert "NAMES: " in fingerprint(adversary=reaches).by_hash[0]
     assert not fingerprint(adversary=looks_up).by_hash
+    assert not fingerprint(adversary=numbers).by_hash
     assert not fingerprint(adversary=dataclass(frozen=True)(type("Kept", (), {}))).by_hash

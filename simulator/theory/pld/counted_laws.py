@@ -18,7 +18,7 @@ from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledLaw
 from simulator.theory.outward import sum_bracket
 from simulator.theory.pld.laplace_batch import LaplaceBatch
 
-REPRESENTATIVES, _LEAST_REPRESENTATIVES, _MOST_POINTS = 64, 16, 1 << 14
+REPRESENTATIVES, _LEAST_REPRESENTATIVES, _MOST_POINTS = 64, 32, 1 << 14
 """Most laws that stand for all; fewer where they have more points together."""
 _LOOKED_AT = 32
 """Most laws that the estimate of work counts."""

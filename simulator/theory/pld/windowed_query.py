@@ -30,9 +30,9 @@ from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.grid_laws import (
     GridLaw,
     Points,
-    enclosing_grid_laws,
     fitted_offset,
     fitted_step,
+    grid_laws_of,
 )
 from simulator.theory.pld.saddle_points import Saddles
 from simulator.theory.pld.sampled_line import sampled_tail
@@ -66,6 +66,8 @@ _FINEST = 4e-9
 _PER_OCTAVE, _DECADES = 2.0, 8.0
 """Steps and ranges are rounded so that anchors have grid laws in common."""
 _FEW_LAWS, _MOST_KEPT = 2, 4
+_SURELY = 0.75
+"""How much finer the first step is where composing once more would take long."""
 _KEPT = 1 << 23
 """Points of all kept anchors: 256 MB."""
 _LOG_LEAST, _LOG_FAR, _LOG_HALF = math.log(1e-300), math.log(1e-270), math.log(0.5)
@@ -244,6 +246,7 @@ class WindowedQuery:
         """
         tolerance = share * self.tolerance
         step = math.sqrt(share) * answers.step(saddles, centre)
+        step *= _SURELY if self._has_many_laws else 1.0
         plan = self._plan(centre, saddles, step)
         tail_mass = max(1e-2 * tolerance * math.exp(log_delta) / self.parts.rounds, _LEAST_TAIL)
         tail_mass = 10.0 ** (_DECADES * math.floor(math.log10(tail_mass) / _DECADES))
@@ -252,12 +255,14 @@ class WindowedQuery:
         least = max(least, *(law.least_step for law, _ in self.parts.items))
         found: Bracket | None = None
         for _ in range(_ATTEMPTS):
-            step = 2.0 ** (math.floor(_PER_OCTAVE * math.log2(step)) / _PER_OCTAVE)
+            if not self._has_many_laws:
+                step = 2.0 ** (math.floor(_PER_OCTAVE * math.log2(step)) / _PER_OCTAVE)
             step = fitted_step([law for law, _ in self.parts.items], max(step, least))
             anchor = self._composed(plan, step, reaches, tail_mass)
             now = answers.of(anchor)
             before, found = math.inf if found is None else found.width, now.meet(found or now)
-            wanted = tolerance * found.upper
+            # Of many laws, whose composition takes long, the first that is narrow enough is taken.
+            wanted = (self.tolerance if self._has_many_laws else tolerance) * found.upper
             if found.width <= wanted or step <= least or found.width > 0.9 * before:
                 break
             step *= min(max(0.9 * math.sqrt(wanted / found.width), 1 / 16), 0.8)
@@ -277,17 +282,21 @@ class WindowedQuery:
         theta = 2.0 ** math.ceil(math.log2(max(plan.theta, 1.0)))  # anchors have it in common
         items = self.parts.items
         similar: dict[tuple[float, float], Points] = {}
-        for law, count in in_stages(items, "composing") if len(items) > _FEW_LAWS else items:
-            if len(items) <= _FEW_LAWS:
+        for law, count in in_stages(items, "composing") if self._has_many_laws else items:
+            if not self._has_many_laws:
                 grid_laws = self._grid_laws(law, step, reaches[law], theta, tail_mass)
             else:  # each starts from the cells of the first with such a reach
                 start = similar.get(_rough(reaches[law]))
-                grid_laws = _grid_laws_of(law, step, reaches[law], theta, tail_mass, start=start)
+                grid_laws = grid_laws_of(law, step, reaches[law], theta, tail_mass, start=start)
                 similar.setdefault(_rough(reaches[law]), grid_laws[1].points)
             for total, grid_law in zip(sums, grid_laws):
                 total.add(grid_law, count)
         below, above = (total.tail(plan.centre) for total in sums)
         return Anchor(below, above)
+
+    @property
+    def _has_many_laws(self) -> bool:
+        return len(self.parts.items) > _FEW_LAWS
 
     def _grid_laws(
         self,
@@ -303,7 +312,7 @@ class WindowedQuery:
         if question not in kept:
             if len(kept) >= _MOST_KEPT:
                 kept.clear()
-            kept[question] = _grid_laws_of(*question)
+            kept[question] = grid_laws_of(*question)
         return kept[question]
 
     @cached_property
@@ -382,20 +391,3 @@ def _rough(reach: tuple[float, float]) -> tuple[float, float]:
     """The ends to a quarter of an octave."""
     low, high = (round(4 * math.log2(max(abs(end), 1e-300))) for end in reach)
     return low, high
-
-
-def _grid_laws_of(
-    law: PrivacyLossLaw,
-    step: float,
-    reach: tuple[float, float],
-    theta: float,
-    tail_mass: float,
-    *,
-    start: Points | None = None,
-) -> tuple[GridLaw, GridLaw]:
-    """The lower and the upper grid law; of its two ends for a law that has no exact masses."""
-    ends = law.enclosed(step, tail_mass)
-    if ends is None:
-        return enclosing_grid_laws(law, step, reach, theta, start=start)
-    below, above = (enclosing_grid_laws(end, step, end.support, theta) for end in ends)
-    return below[0], above[1]
