@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,13 @@ from numpy.typing import NDArray
 from simulator.analysis.allocation.addition import addition_epsilon, addition_measure
 from simulator.analysis.allocation.pairs import BinnedPair
 from simulator.analysis.allocation.removal import removal_epsilon, removal_measure
+from simulator.analysis.allocation.subsets import (
+    SubsetPair,
+    subset_addition,
+    subset_addition_epsilon,
+    subset_removal,
+    subset_removal_epsilon,
+)
 from simulator.analysis.estimation import Estimate, weighted_delta, weighted_epsilon
 from simulator.engine.sampling import rounded
 from simulator.foundations.errors import InvalidInput, Refusal
@@ -52,13 +59,13 @@ class Measure(Protocol):
         """A measure of the same kind with a smaller variance at ``epsilon``, by held-out draws."""
 
 
-_MEASURES: dict[str, Callable[[BinnedPair, float], Measure]] = {
-    "removal": removal_measure,
-    "addition": addition_measure,
+_MEASURES: dict[type, dict[str, Callable[[Any, float], Measure]]] = {
+    BinnedPair: {"removal": removal_measure, "addition": addition_measure},
+    SubsetPair: {"removal": subset_removal, "addition": subset_addition},
 }
-_EPSILONS: dict[str, Callable[[BinnedPair, float], float]] = {
-    "removal": removal_epsilon,
-    "addition": addition_epsilon,
+_EPSILONS: dict[type, dict[str, Callable[[Any, float], float]]] = {
+    BinnedPair: {"removal": removal_epsilon, "addition": addition_epsilon},
+    SubsetPair: {"removal": subset_removal_epsilon, "addition": subset_addition_epsilon},
 }
 
 
@@ -99,7 +106,7 @@ def estimate_allocation(
 
     Parameters
     ----------
-    pair : such as :func:`balls_in_bins` returns.
+    pair : such as :func:`balls_in_bins` or :func:`random_subset` returns.
     epsilon, delta : one of them.
     direction : "removal", "addition", or None for both.
     draws : of each direction.
@@ -151,7 +158,7 @@ class _Sampler:
 
     def measure(self, epsilon: float, question: str, stream: Stream) -> Measure:
         """The measure for the divergence at ``epsilon``."""
-        found: Measure = _MEASURES[self.direction](self.pair, epsilon)
+        found: Measure = _MEASURES[type(self.pair)][self.direction](self.pair, epsilon)
         return found.tuned(epsilon, _PILOT_DRAWS, generator(self._root(question), 1, stream, 0))
 
     def _root(self, question: str) -> int:
@@ -192,7 +199,7 @@ def _delta(sampler: _Sampler, epsilon: float, draws: int, confidence: float) -> 
 
 def _epsilon(sampler: _Sampler, delta: float, draws: int, confidence: float) -> Estimate:
     """Epsilon at ``delta``, in one direction."""
-    ceiling = _EPSILONS[sampler.direction](sampler.pair, delta)
+    ceiling = _EPSILONS[type(sampler.pair)][sampler.direction](sampler.pair, delta)
     question = f"delta={delta!r}"
     aim = ceiling
     for stream in (Stream.PILOT, Stream.DECLARED):

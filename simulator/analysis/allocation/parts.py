@@ -16,8 +16,9 @@ that a moment is theirs alone, though they are not the likeliest way to a smalle
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -25,7 +26,6 @@ import scipy
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from simulator.analysis.allocation.occupancies import Occupancies
 from simulator.analysis.allocation.pairs import BinnedPair
 from simulator.engine.sampling import THETA_BITS, rounded
 
@@ -56,6 +56,20 @@ class MixturePart(Density, Protocol):
         """Scores, shape (bins, draws)."""
 
 
+class Table(Protocol):
+    """The occupancies of a moment."""
+
+    @property
+    def kernel(self) -> Floats:
+        """K."""
+
+    def log_moment(self, theta: int) -> float:
+        """Ln of E_Q U^theta."""
+
+    def draw(self, theta: int, draws: int, generator: np.random.Generator) -> Wholes:
+        """Occupancies of U^theta Q, shape (bins, draws)."""
+
+
 @dataclass(frozen=True)
 class MomentPart:
     """U^theta Q, or as near to it as the kernel is to G.
@@ -68,7 +82,7 @@ class MomentPart:
     """
 
     pair: BinnedPair
-    occupancies: Occupancies
+    occupancies: Table
     theta: int
 
     @cached_property
@@ -143,6 +157,17 @@ class Field:
         return np.asarray(own + 0.5 * self._steps[:, None] ** 2 * n * (n - 1))
 
     @cached_property
+    def _solve(self) -> Callable[[Floats], Floats]:
+        """L^-1, a function of scores."""
+        lower = self.pair.multiply_factor
+        if scipy.sparse.issparse(lower):
+            found: Callable[[Floats], Floats] = scipy.sparse.linalg.splu(
+                lower.tocsc(), permc_spec="NATURAL", diag_pivot_thresh=0.0
+            ).solve
+            return found
+        return partial(scipy.linalg.solve_triangular, lower, lower=True)
+
+    @cached_property
     def _probabilities(self) -> Floats:
         return np.asarray(
             np.exp(self._log_weights - logsumexp(self._log_weights, axis=1, keepdims=True))
@@ -170,7 +195,7 @@ class Field:
 
     def log_ratio(self, drawn: Drawn) -> Floats:
         """Ln of its density over that of Q."""
-        noise = scipy.linalg.solve_triangular(self.pair.factor, drawn.scores, lower=True)
+        noise = self._solve(drawn.scores)
         exponents = self._steps[:, None] * (noise - 0.5 * self._steps[:, None])
         ratios = np.exp(np.minimum(exponents + self.log_fugacity, 500.0 / self.cap))
         total = np.full_like(ratios, 1.0)

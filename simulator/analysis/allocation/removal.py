@@ -150,6 +150,7 @@ def removal_epsilon(pair: BinnedPair, delta: float) -> float:
 class _Best(NamedTuple):
     bound: float
     power: MomentPart
+    total: int
     inside: bool
 
 
@@ -184,7 +185,7 @@ def _best_of_kernel(
     best: _Best | None = None
     first = sum(total < least for total in _TOTALS)
     for total in (*_TOTALS[first:], *_TOTALS[:first][::-1]):
-        if best is not None and total < best.power.occupancies.total:
+        if best is not None and total < best.total:
             break
         try:
             table = Occupancies(kernel, total, field)
@@ -196,7 +197,7 @@ def _best_of_kernel(
         place = int(np.argmin(bounds))
         inside = place + 2 < total
         if best is None or bounds[place] < best.bound:
-            best = _Best(bounds[place], MomentPart(pair, table, place + 2), inside)
+            best = _Best(bounds[place], MomentPart(pair, table, place + 2), total, inside)
         if inside:
             break
     return best
