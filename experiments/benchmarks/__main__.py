@@ -14,6 +14,7 @@ from dataclasses import asdict
 from experiments.benchmarks import (
     accounting,
     accuracy,
+    allocation,
     auditing,
     commands,
     engine,
@@ -52,6 +53,7 @@ MODULES = (
     plugin,
     peers,
     accounting,
+    allocation,
     commands,
     studies,
 )

@@ -14,7 +14,12 @@ from experiments.benchmarks.engine import ROUNDS, TRIALS, play
 from experiments.benchmarks.measure import Line, alternately
 from simulator.theory import PLD, LaplaceLaw
 
-PEERS = {"opendp": "opendp", "dp_accounting": "dp-accounting", "prv_accountant": "prv-accountant"}
+PEERS = {
+    "opendp": "opendp",
+    "dp_accounting": "dp-accounting",
+    "prv_accountant": "prv-accountant",
+    "PLD_accounting": "pld-accounting",
+}
 """Import package and distribution."""
 
 DELTA = 1e-6

@@ -11,7 +11,7 @@ from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.pld.tail import OneRound
 from simulator.theory.pld.tail_inverse import lower_end, upper_end
 
-_FIRST = 10.0
+_FIRST = 20.0
 """The step of the first try, over the least."""
 _ATTEMPTS = 5
 _SMALL_TAIL = 1e-8
@@ -43,7 +43,7 @@ class EnclosedQuery:
     def epsilon(self, delta: float) -> Bracket:
         """Bracket of the least epsilon >= 0 at a ``delta`` of at least the infinite mass."""
         top = self.law.support[1]
-        start = 10 * _FIRST * self.law.least_step
+        start = 5 * _FIRST * self.law.least_step
 
         def of(lower: OneRound, upper: OneRound) -> Bracket:
             reach = min(top, upper.law.support[1] + 1.0)
