@@ -25,8 +25,8 @@ MOST_STEPS = 10**7
 TAIL = 1e-26
 """Mass of each tail that is gathered: at a delta of 1e-15 that is not seen."""
 
-_COARSE = 0.04
-"""Spacing for estimates."""
+_COARSE = 2.0**-4.5
+"""Spacing for estimates, and the widest."""
 _FINEST = 0.002
 _PER_STEP = 1 / 3
 """Of a grid's step: with some losses in every cell its lower law is of second order, too."""
@@ -127,7 +127,8 @@ class AllocationLaw(QuadratureLaw):
         return middle.losses, middle.log_masses
 
     def delta(self, epsilon: float) -> float:
-        return self.ends(_COARSE / 4)[1].delta(epsilon)
+        upper = self.ends(_COARSE)[1]
+        return upper.delta(epsilon - upper.loss_error)
 
     def reversed(self) -> AllocationLaw:
         return replace(self, exchanged=not self.exchanged)

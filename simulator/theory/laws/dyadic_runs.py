@@ -47,8 +47,11 @@ class LatticeRun:
 
     def trimmed(self) -> LatticeRun:
         """The same without the zeros on either side."""
-        used = np.flatnonzero(self.masses)
-        first, last = (int(used[0]), int(used[-1]) + 1) if used.size else (0, 0)
+        used = self.masses > 0.0
+        first = int(used.argmax()) if used.size else 0
+        last = used.size - int(used[::-1].argmax()) if used.size and used[first] else first
+        if first == 0 and last == used.size:
+            return self
         moments = None if self.moments is None else self.moments[first:last]
         return LatticeRun(self.start + first, self.masses[first:last], moments)
 
@@ -88,12 +91,14 @@ class LatticeRun:
         joins_above = exponent % 2
         front = (self.start + joins_above) % 2
         back = (front + self.masses.size) % 2
-        pairs = np.pad(self.masses, (front, back)).reshape(-1, 2)
-        moments = np.pad(self.moments, (front, back)).reshape(-1, 2).sum(axis=1)
+        padded = np.zeros((2, front + self.masses.size + back))
+        padded[0, front : front + self.masses.size] = self.masses
+        padded[1, front : front + self.masses.size] = self.moments
+        masses, moments = padded[:, ::2] + padded[:, 1::2]
         width = 2.0**exponent
-        moments += -width * pairs[:, 0] if joins_above else width * pairs[:, 1]
+        moments += -width * padded[0, ::2] if joins_above else width * padded[0, 1::2]
         start = (self.start - front + joins_above) // 2
-        return LatticeRun(start, pairs.sum(axis=1), moments)
+        return LatticeRun(start, masses, moments)
 
     def _split(self) -> LatticeRun:
         first, odd = self.start // 2, self.start % 2

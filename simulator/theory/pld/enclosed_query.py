@@ -11,7 +11,7 @@ from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.pld.tail import OneRound
 from simulator.theory.pld.tail_inverse import lower_end, upper_end
 
-_FIRST = 20.0
+_FIRST = 23.0
 """The step of the first try, over the least."""
 _ATTEMPTS = 5
 _SMALL_TAIL = 1e-8
