@@ -101,7 +101,9 @@ class SubsampledEvent(EventTree):
         if math.isfinite(pure):
             guarantees.append(SubsampledDP(pure, once.guarantees[0].leak, rate))
         if self.sampling == "poisson" and isinstance(once.law, GaussianLaw):
-            guarantees.append(SubsampledGaussianDP(_sigma_of(once.law.mu), rate))
+            sigma = 1.0 / once.law.mu
+            sigma = sigma if 1.0 / sigma >= once.law.mu else below(sigma)
+            guarantees.append(SubsampledGaussianDP(sigma, rate))
         law: PrivacyLossLaw | None = None
         if once.law is not None and self.sampling == "poisson":
             law = PoissonSubsampledLaw(once.law, rate)
@@ -110,13 +112,6 @@ class SubsampledEvent(EventTree):
         exact = once.exact and self.sampling == "poisson"
         attained = guarantees[-1] if exact and once.attained is not None else None
         return EventRounds(law, tuple(guarantees), exact=exact, attained=attained)
-
-
-def _sigma_of(mu: float) -> float:
-    """The sigma with 1/sigma = mu, so that laws are equal; without one, the next below."""
-    sigma = 1.0 / mu
-    near = (sigma, below(sigma), above(sigma))
-    return next((each for each in near if 1.0 / each == mu), near[1.0 / sigma < mu])
 
 
 def _amplified(guarantee: Guarantee, rate: float) -> Guarantee:

@@ -31,7 +31,8 @@ _ON_A_GRID, _MANY_ON_A_GRID, _MANY_LAWS = 1e-6, 1e-4, 32
 def grid_tolerance(laws: Iterable[PrivacyLossLaw]) -> float:
     """The relative width that brackets aim at where losses are put on a grid: 1e-6 or 1e-4.
 
-    A composition of 2,000 distinct laws then takes minutes instead of an hour.
+    A composition of 2,000 distinct laws then takes a minute instead of an hour; rounds of sampled
+    Gaussians on a line reach more, sooner.
     """
     different = set(laws)
     aim = _MANY_ON_A_GRID if len(different) > _MANY_LAWS else _ON_A_GRID
