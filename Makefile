@@ -38,7 +38,7 @@ MAKEFLAGS += --jobs=2
 .DEFAULT_GOAL := help
 
 .PHONY: help install plots quick test lowest nightly mutants check claims bench coverage suite faults worst \
-        conform pipelines truths notebooks site site-check lint clean
+        filters conform pipelines truths notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -149,6 +149,9 @@ suite: $(READY)   ## audit the standard mechanisms, into results/suite.json and 
 
 worst: plots   ## write down what the search for worst adversaries has found, into results/worst/
 	$(BIN)/python -m experiments.worst_texts
+
+filters: $(READY)   ## how many rounds certified and published filters admit, into results/filters/ (some twenty minutes)
+	$(BIN)/python -m experiments.filters
 
 conform: $(CONFORM)/.ready $(SMARTNOISE)/.ready   ## try other libraries' accountants, filters and odometers, into results/conformance.md and .json
 	$(CONFORM)/bin/python -m experiments.conformance --python smartnoise-sql=$(SMARTNOISE)/bin/python

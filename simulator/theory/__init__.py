@@ -43,6 +43,7 @@ from simulator.theory.filters.families import (
     parse_filter,
 )
 from simulator.theory.filters.odometers import MixtureOdometer, RunningOdometer
+from simulator.theory.filters.sampled import SampledFilter
 from simulator.theory.guarantees.families import (
     KINDS,
     ZCDP,
@@ -130,6 +131,7 @@ __all__ = [
     "Rung",
     "RunningFilter",
     "RunningOdometer",
+    "SampledFilter",
     "SampledWithoutReplacementLaw",
     "ShuffledDP",
     "SubsampledDP",

@@ -14,6 +14,7 @@ from simulator.foundations.validation import positive
 
 if TYPE_CHECKING:
     from simulator.theory.filters.certified import CertifiedFilter
+    from simulator.theory.filters.sampled import SampledFilter
 
 
 @click.command()
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     "--family",
     "family_text",
     default=None,
-    metavar="pure:LARGEST",
-    help="The largest epsilon of a round: every pure mechanism up to it is covered.",
+    metavar="FAMILY",
+    help="pure:EPSILON, every pure mechanism up to it; or subsampled-gaussian:SIGMA,RATE, Gaussian "
+    "noise from that sigma on Poisson samples up to that rate.",
 )
 @click.option("--epsilon", type=float, default=None, help="The promised epsilon.")
 @click.option("--delta", type=float, default=None, help="The promised delta.")
@@ -79,12 +81,15 @@ def filter(
     \b
     Examples:
       dpcompose filter --family pure:0.5 --epsilon 1 --delta 1e-6 --out filter.json
+      dpcompose filter --family subsampled-gaussian:1,0.02 --epsilon 2 --delta 1e-6
       dpcompose filter verify filter.json
 
-    The budget is that of squared epsilons, up to a few percent of cost for rounds whose squared
-    epsilon is about one unit. It is proved for every adaptive adversary and every parameter up to
-    the largest. The table has the rounds of one epsilon that are admitted, those of the best
-    published filter, and the most that any sound filter can admit.
+    The budget of pure mechanisms is that of squared epsilons, up to a few percent of cost for
+    rounds whose squared epsilon is about one unit. It is proved for every adaptive adversary and
+    every parameter up to the largest. The table has the rounds of one epsilon that are admitted,
+    those of the best published filter, and the most that any sound filter can admit. Sampled
+    Gaussians cost whole units; the table has the largest rates of some costs, and the rounds of
+    Renyi accounting.
 
     `verify` proves the certificate of FILE anew, without the search. Exit code 1 if it is refused.
     """
@@ -97,6 +102,7 @@ def filter(
         if given is None:
             raise click.UsageError(f"missing option {name!r}")
     from simulator.theory.filters.certified import certified_filter  # slow to import
+    from simulator.theory.filters.sampled import SampledFilter
 
     if out is not None and out.exists():
         raise InvalidInput(f"{out} exists already and is kept; name a new file")
@@ -107,8 +113,17 @@ def filter(
     )  # fmt: skip
     if out is not None:
         found.save(out)
-    shown = rounds_at or usual_epsilons(found)
-    rows = [row(found, each) for each in shown]
+    if isinstance(found, SampledFilter):
+        show_sampled(found, as_json=as_json)
+    else:
+        show(found, rounds_at, as_json=as_json)
+    if out is not None and not as_json:
+        say(f"\nsaved: {out}")
+
+
+def show(found: CertifiedFilter, rounds_at: tuple[float, ...], *, as_json: bool) -> None:
+    """Print a filter of pure mechanisms, and the rounds that it admits."""
+    rows = [row(found, each) for each in rounds_at or usual_epsilons(found)]
     if as_json:
         print_json(
             {
@@ -117,8 +132,8 @@ def filter(
             }
         )  # fmt: skip
         return
-    say(f"{'promise':<9} ({number(found.epsilon)}, {number(found.delta)})")
     costs = "squared epsilons" if found.order == 0.0 else f"costs of order {number(found.order)}"
+    say(f"{'promise':<9} ({number(found.epsilon)}, {number(found.delta)})")
     say(f"{'budget':<9} {number(found.budget, 7)} of {costs}")
     say(f"{'proved':<9} delta({number(found.epsilon)}) is at most {number(found.verify(), 7)}")
     say(f"\n{'epsilon':>10} {'rounds':>9} {'published':>10} {'':<10} {'at most':>9}")
@@ -128,18 +143,47 @@ def filter(
             f"{number(each['epsilon'], 4):>10} {each['certified']:>9} {published:>10} {name:<10} "
             f"{each['at_most']:>9}"
         )
-    if out is not None:
-        say(f"\nsaved: {out}")
+
+
+def show_sampled(found: SampledFilter, *, as_json: bool) -> None:
+    """Print a filter of sampled Gaussians: the rates of small costs, and the rounds of them."""
+    from simulator.theory.filters.sampled_budget import renyi_share
+
+    promise, few = (found.epsilon, found.delta), (1, 2, 5, 10, 33)
+    rows = [
+        {
+            "sigma": sigma,
+            "rate": rate,
+            "rounds": found.units // cost,
+            "renyi": int(1.0 / renyi_share(promise, sigma, rate)),
+        }
+        for sigma, rates in zip(found.sigmas, found.rates)
+        for cost, rate in dict.fromkeys(zip(found.costs, rates))
+        if cost in few and (cost == 1 or rate > rates[found.costs.index(cost) - 1])
+    ]
+    if as_json:
+        print_json({"filter": str(found), "proved": found.verify(), "rounds": rows})
+        return
+    say(f"{'promise':<9} ({number(found.epsilon)}, {number(found.delta)})")
+    say(f"{'units':<9} {found.units}")
+    say(f"{'proved':<9} delta({number(found.epsilon)}) is at most {number(found.verify(), 7)}")
+    say(f"\n{'sigma':>10} {'rate':>10} {'rounds':>9} {'renyi':>9}")
+    for each in rows:
+        say(
+            f"{number(each['sigma'], 4):>10} {number(each['rate'], 4):>10} {each['rounds']:>9} "
+            f"{each['renyi']:>9}"
+        )
 
 
 def verified(file: Path, *, as_json: bool) -> None:
     """Verify a certificate, and print what it proves; exit with 1 if it is refused."""
-    from simulator.theory.filters import certificate_check
+    from simulator.theory.filters import certificate_check, sampled_check
     from simulator.theory.filters.certified import read_certificate
 
     text = read_certificate(file)
     try:
-        proved = certificate_check.check(text)
+        sampled = sampled_check.NAME in text[:200]
+        proved = (sampled_check if sampled else certificate_check).check(text)
     except certificate_check.Refused as error:
         if as_json:
             print_json({"file": str(file), "proved": None, "refused": str(error)})

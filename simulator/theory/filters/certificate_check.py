@@ -84,7 +84,7 @@ def digest_of(document: dict[str, Any]) -> str:
 
 def check(text: str) -> float:
     """Return the proved delta of a certificate's text; raise Refused where it proves nothing."""
-    document = _read(text)
+    document = read(text, NAME)
     try:
         with localcontext(Context(prec=DIGITS)):
             rules = Rules(document)
@@ -93,18 +93,17 @@ def check(text: str) -> float:
     except ArithmeticError:
         raise Refused("its numbers are out of the range of this check") from None
     margin = Fraction(rules.epsilon) / 2**50  # of sums of epsilons, compared in floats
-    require(
-        Fraction(proved) + margin <= Fraction(rules.delta) - Fraction(rules.leaks),
-        f"the rows reach {proved:.6g}, above delta - rounds_delta",
-    )
+    goal = Fraction(rules.delta) - Fraction(rules.leaks)
+    require(Fraction(proved) + margin <= goal, f"the rows reach {proved:.6g}, above delta")
     return proved
 
 
-def _read(text: str) -> dict[str, Any]:
+def read(text: str, name: str) -> dict[str, Any]:
+    """The members of a certificate of that name, with its own digest; raise Refused."""
     try:
         document = json.loads(text)
         require(isinstance(document, dict), "it is not an object")
-        require(document.get("dpcompose") == NAME, f"it is not a {NAME}")
+        require(document.get("dpcompose") == name, f"it is not a {name}")
         require(document.get("version") == 1, "its version is not 1")
         require(document.get("digest") == digest_of(document), "it was changed: wrong digest")
     except (ValueError, RecursionError) as error:
@@ -121,28 +120,24 @@ class Rules:
         grid: Any = document.get("grid")
         table: Any = document.get("table")
         require(isinstance(grid, dict) and isinstance(table, dict), "no grid or no table")
-        self.epsilon = _number(document, "epsilon")
-        self.unit = _number(document, "unit")
-        self.reserve = _number(document, "reserve")
-        self.delta = _number(document, "delta")
-        self.leaks = _number(document, "rounds_delta", zero=True)
-        self.step = _number(grid, "step")
-        largest, budget = _number(document, "largest"), _number(document, "budget")
-        self.units = _whole(document, "units", 1)
-        self.first, self.at, self.last = (_whole(grid, n) for n in ("first", "start", "last"))
+        self.epsilon = number(document, "epsilon")
+        self.unit = number(document, "unit")
+        self.reserve = number(document, "reserve")
+        self.delta = number(document, "delta")
+        self.leaks = number(document, "rounds_delta", zero=True)
+        self.step = number(grid, "step")
+        largest, budget = number(document, "largest"), number(document, "budget")
+        self.units = whole(document, "units", 1)
+        self.first, self.at, self.last = (whole(grid, n) for n in ("first", "start", "last"))
         self.points = self.last - self.first + 1
         require(self.points <= MOST, f"grid: more than {MOST} points")
         require(self.first <= -1 and 0 <= self.at <= self.last, "grid: the start is outside")
-        require(
-            Fraction(self.step) * self.at <= Fraction(self.epsilon),
-            "grid: the start is beyond epsilon",
-        )
-        require(
-            Fraction(budget) <= (self.units - 1) * Fraction(self.unit),
-            "the budget is above units - 1 times the unit",
-        )
+        start = Fraction(self.step) * self.at
+        require(start <= Fraction(self.epsilon), "grid: the start is beyond epsilon")
+        room = (self.units - 1) * Fraction(self.unit)
+        require(Fraction(budget) <= room, "the budget is above units - 1 times the unit")
         self.cells = self._cells(grid)
-        self.x, self.cost = (_numbers(table, name) for name in ("x", "cost"))
+        self.x, self.cost = (numbers(table, name) for name in ("x", "cost"))
         require(len(self.x) == len(self.cost) > 0, "table: the columns differ in length")
         require(all(a < b for a, b in pairwise(self.x)) and self.x[-1] < 1, "table: order")
         require(
@@ -152,7 +147,7 @@ class Rules:
 
     def _cells(self, grid: dict[str, Any]) -> list[tuple[int, int]]:
         """The pairs (j, next j), where those of successive numbers are linear cells."""
-        self.ends = _numbers(grid, "ends")
+        self.ends = numbers(grid, "ends")
         require(all(a < b for a, b in pairwise(self.ends)), "grid: ends: order")
         ends = grid.get("cells")
         require(
@@ -188,10 +183,8 @@ class Rules:
         lemma 5 has a linear cost, and that of lemma 4 is below its chord for a fixed k.
         """
         x, cost = [Decimal(v) for v in self.x], [Decimal(v) for v in self.cost]
-        require(
-            cost[0] >= self.small_cost(self.epsilon_of(x[0])),
-            "table: row 1 costs less than is proved",
-        )
+        least = self.small_cost(self.epsilon_of(x[0]))
+        require(cost[0] >= least, "table: row 1 costs less than is proved")
         unit = Decimal(self.unit)
         powers = [Decimal(end).exp() for end in self.ends]
         cells = [((power - 1) / (power + 1), j * unit) for j, power in enumerate(powers, 1)]
@@ -220,7 +213,7 @@ class Rules:
         require(
             self.units * (self.points + 2 * pad) <= MOST_VALUES, "grid: too many rows or points"
         )
-        rows = ProofRows(self, pad)
+        rows = ProofRows(self.units, self.step, (self.first, self.last), pad)
         scratch = np.empty((3, self.points))
         earlier: dict[int, np.ndarray] = {}
         for n in range(1, self.units + 1):
@@ -259,12 +252,11 @@ def _linear_cell(
 class ProofRows:
     """The rows on the lattice, extended to both sides: to 1 at u = 0, and constant."""
 
-    def __init__(self, rules: Rules, pad: int) -> None:
-        self.pad, self.points = pad, rules.points
-        self.values = np.empty((rules.units + 1, pad + self.points + pad))
-        step = Decimal(rules.step)
-        self.toward_zero = np.array([_down((-step * k).exp()) for k in range(pad, 0, -1)])
-        payoff = [1 - (step * i).exp() for i in range(rules.first, rules.last + 1)]
+    def __init__(self, units: int, step: float, ends: tuple[int, int], pad: int) -> None:
+        self.pad, self.points, exact = pad, ends[1] - ends[0] + 1, Decimal(step)
+        self.values = np.empty((units + 1, pad + self.points + pad))
+        self.toward_zero = np.array([_down((-exact * k).exp()) for k in range(pad, 0, -1)])
+        payoff = [1 - (exact * i).exp() for i in range(ends[0], ends[1] + 1)]
         self.store(0, np.array([_up(v) if v > 0 else 0.0 for v in payoff]))
 
     def store(self, n: int, values: np.ndarray) -> None:
@@ -318,15 +310,22 @@ def gaussian_kernel(square: Decimal, step: Decimal) -> tuple[int, np.ndarray, fl
     """
     reach = int(10 * square.sqrt() / step) + 2
     require(reach <= MOST, "grid: the step is too small")
-    ratio = step.exp()
-    u = [ratio**k for k in range(-reach, reach + 1)]
+    u = [(k * step).exp() for k in range(-reach, reach + 1)]
     height = [gaussian_delta(k * step, square) for k in range(-reach, reach + 1)]
-    heights, places = [Decimal(1), *height, height[-1]], [Decimal(0), *u, u[-1] * ratio]
+    # the loss k step moves u to u e^(-k step): np.convolve reverses its second argument
+    return reach, *spread_outward(u, height)
+
+
+def spread_outward(u: list[Decimal], height: list[Decimal]) -> tuple[np.ndarray, float]:
+    """Weights of the losses ln u and of an infinite one, from heights of the divergence's chord.
+
+    The chord begins with 1 at u = 0 and is constant beyond the last u.
+    """
+    heights, places = [Decimal(1), *height, height[-1]], [Decimal(0), *u, 2 * u[-1]]
     slopes = [(b - a) / (q - p) for a, b, p, q in zip(heights, heights[1:], places, places[1:])]
     bends = [(b - a) * at for a, b, at in zip(slopes, slopes[1:], u)]
-    require(min(bends) > 0, "grid: the step is too small for the digits of this check")
-    # the loss k step moves u to u e^(-k step): np.convolve reverses its second argument
-    return reach, np.array([_up(w) for w in bends]), _up(height[-1])
+    require(min(bends) > -(Decimal(10) ** -40), "grid: the step is too small for the digits used")
+    return np.array([_up(w) for w in bends]), _up(height[-1])
 
 
 def gaussian_delta(epsilon: Decimal, square: Decimal) -> Decimal:
@@ -377,7 +376,7 @@ def _down(value: Decimal) -> float:
     return float(value) / UP
 
 
-def _number(document: dict[str, Any], name: str, *, zero: bool = False) -> float:
+def number(document: dict[str, Any], name: str, *, zero: bool = False) -> float:
     """A float from 1e-99 to 1e9, or 0 if that may be."""
     found: Any = document.get(name)
     good = type(found) in (int, float) and 0 <= found <= 1e9 and (zero or found >= 1e-99)
@@ -385,13 +384,15 @@ def _number(document: dict[str, Any], name: str, *, zero: bool = False) -> float
     return float(found)
 
 
-def _numbers(document: dict[str, Any], name: str) -> list[float]:
+def numbers(document: dict[str, Any], name: str) -> list[float]:
+    """Floats from 1e-99 to 1e9."""
     found = document.get(name)
     require(isinstance(found, list) and len(found) <= MOST, f"{name}: must be a list of numbers")
-    return [_number({name: value}, name) for value in found]  # type: ignore[union-attr]
+    return [number({name: value}, name) for value in found]  # type: ignore[union-attr]
 
 
-def _whole(document: dict[str, Any], name: str, least: int = -MOST) -> int:
+def whole(document: dict[str, Any], name: str, least: int = -MOST) -> int:
+    """An integer from ``least`` to MOST."""
     found = document.get(name)
     require(type(found) is int and least <= found <= MOST, f"{name}: must be a whole number")
     return int(found)  # type: ignore[arg-type]

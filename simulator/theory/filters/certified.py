@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
 from os import PathLike
@@ -13,10 +14,12 @@ from typing import Any
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.files import explained, open_regular, write_text
 from simulator.foundations.validation import nonnegative, numeral, positive, whole
-from simulator.theory.filters import certificate_check, certificates
+from simulator.theory.filters import certificate_check, certificates, sampled_check
 from simulator.theory.filters.certified_budget import CostShape, ProofLayout, largest_layout, layout
 from simulator.theory.filters.interface import Filter, Price, RunningFilter, State
 from simulator.theory.filters.rules import certified_step
+from simulator.theory.filters.sampled import SampledFilter, sampled_filter, sampled_of
+from simulator.theory.guarantees.dominated import SubsampledGaussianDP
 from simulator.theory.guarantees.families import Guarantee, PureDP, parse_guarantee
 from simulator.theory.outward import below
 
@@ -199,19 +202,22 @@ def certified_filter(
     units: int = UNITS,
     order: float = 0.0,
     reserve: float | None = None,
-) -> CertifiedFilter:
+    sigmas: Sequence[float] | None = None,
+) -> CertifiedFilter | SampledFilter:
     """The filter with the largest budget that the recursion finds, its certificate checked.
 
     Parameters
     ----------
     family : ``"pure:0.5"`` or ``PureDP(0.5)``: every eps-DP mechanism with eps up to 0.5, chosen
-        adaptively, and any Gaussian one.
+        adaptively, and any Gaussian one. ``"subsampled-gaussian:1,0.05"``: Gaussian noise of sigma
+        from 1 on a Poisson sample of rate up to 0.05, both chosen adaptively.
     epsilon, delta, rounds_delta : the promise, as of :class:`Filter`; delta from 1e-15 to 0.1.
     units : rows of the proof. Time grows with their square; 1,000 take about half a minute.
     order : of the cost. 0 charges eps^2; a larger one charges less for large rounds, from a smaller
         budget.
     reserve : in units; more make the costs of the smallest rounds closer to eps^2, and take as much
         from the budget.
+    sigmas : of subsampled Gaussians, the sigmas with costs of their own.
 
     Raises
     ------
@@ -219,13 +225,20 @@ def certified_filter(
     NotApplicable : no budget was found.
     """
     kind = parse_guarantee(family) if isinstance(family, str) else family
-    if not isinstance(kind, PureDP) or not kind.epsilon > 0.0:
-        raise InvalidInput(
-            f"a certified filter is for pure:EPSILON, the largest epsilon of a round, not {family}"
-        )
     units = whole("units", units, 2)
     if units > 10_000:
         raise InvalidInput(f"units must be at most 10000, not {units}")
+    if isinstance(kind, SubsampledGaussianDP) and kind.rate > 0.0:
+        epsilon, delta = positive("epsilon", epsilon), positive("delta", delta)
+        _require_range(epsilon, delta)
+        if rounds_delta:
+            raise InvalidInput("subsampled Gaussians have no rounds_delta; leave it out")
+        return sampled_filter(kind, (epsilon, delta), units, sigmas)
+    if not isinstance(kind, PureDP) or not kind.epsilon > 0.0:
+        raise InvalidInput(
+            "a certified filter is for pure:EPSILON, the largest epsilon of a round, or "
+            f"subsampled-gaussian:SIGMA,RATE, the smallest sigma and largest rate, not {family}"
+        )
     trial = CertifiedFilter(
         epsilon,
         delta,
@@ -237,18 +250,23 @@ def certified_filter(
         order=order,
     )
     target = trial.delta - trial.rounds_delta
-    if not (1e-15 <= target <= 0.1 and 1e-3 <= trial.epsilon <= 20.0):
-        raise NotApplicable(
-            "a certified filter is found for 0.001 <= epsilon <= 20 and a delta, without "
-            f"rounds_delta, from 1e-15 to 0.1, not {trial.epsilon:g} and {target:g}"
-        )
+    _require_range(trial.epsilon, target)
     found = largest_layout(trial.epsilon, target, trial.shape, units)
     filter_ = replace(trial, unit=found.unit)
     filter_.verify()
     return filter_
 
 
-def read_certified(path: str | PathLike[str]) -> CertifiedFilter:
+def _require_range(epsilon: float, delta: float) -> None:
+    """Raise NotApplicable unless budgets are found for that promise."""
+    if not (1e-15 <= delta <= 0.1 and 1e-3 <= epsilon <= 20.0):
+        raise NotApplicable(
+            "a certified filter is found for 0.001 <= epsilon <= 20 and a delta, without "
+            f"rounds_delta, from 1e-15 to 0.1, not {epsilon:g} and {delta:g}"
+        )
+
+
+def read_certified(path: str | PathLike[str]) -> CertifiedFilter | SampledFilter:
     """The filter of a certificate file; its numbers are checked when its promise is used.
 
     Raises InvalidInput for a file that is no certificate, or that was changed.
@@ -256,6 +274,11 @@ def read_certified(path: str | PathLike[str]) -> CertifiedFilter:
     text = read_certificate(path)
     try:
         stored = json.loads(text)
+        if stored["dpcompose"] == sampled_check.NAME:
+            sampled = sampled_of(stored)
+            if sampled.certificate() != stored:
+                raise ValueError
+            return sampled
         made = CertifiedFilter(
             *(stored[name] for name in ("epsilon", "delta", "rounds_delta")),
             **{name: stored[name] for name in ("largest", "order", "unit", "units")},
@@ -268,7 +291,7 @@ def read_certified(path: str | PathLike[str]) -> CertifiedFilter:
     return made
 
 
-def parse_certified(values: str) -> CertifiedFilter:
+def parse_certified(values: str) -> CertifiedFilter | SampledFilter:
     """Read a certificate's file, or the numbers that ``str()`` writes after ``certified:``.
 
     Raises InvalidInput on anything else.

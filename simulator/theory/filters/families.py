@@ -28,6 +28,7 @@ from simulator.theory.filters.rules import (
     whitehouse_step,
     zcdp_step,
 )
+from simulator.theory.filters.sampled import SampledFilter, parse_sampled
 from simulator.theory.guarantees.families import Guarantee, PureDP
 from simulator.theory.guarantees.renyi_divergence import pure_renyi, renyi_to_epsilon
 from simulator.theory.inverse import crossing
@@ -220,6 +221,8 @@ def parse_filter(text: str) -> Filter:
     name, _, values = text.strip().partition(":")
     if name == CertifiedFilter.name:
         return parse_certified(values)
+    if name == SampledFilter.name:
+        return parse_sampled(values)
     if name not in FILTERS and name not in added("filters"):
         known = [*FILTERS, *added("filters")]
         near = did_you_mean(name, [*known, CertifiedFilter.name])

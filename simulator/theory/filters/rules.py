@@ -183,6 +183,16 @@ def certified_step(
     return True, (*after, budget, basic, leak_budget, unit, reserve, largest, order)
 
 
+def units_step(
+    state: tuple[float, float], cost: float, delta: float
+) -> tuple[bool, tuple[float, float]]:
+    """State: whole units spent, and their budget. The costs are whole numbers."""
+    spent, budget = state
+    if delta > 0.0 or not 0.0 <= cost <= budget - spent:
+        return False, state
+    return True, (spent + cost, budget)
+
+
 MixtureState = tuple[float, float, float, float, float, float]
 
 

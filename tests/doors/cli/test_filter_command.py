@@ -48,6 +48,18 @@ def test_as_json(dpcompose):
     assert found["filter"].startswith("certified:1.0,1e-06,")
 
 
+def test_sampled_gaussians(dpcompose, folder):
+    path = folder / "sampled.json"
+    family = ("--family", "subsampled-gaussian:2,0.1", "--epsilon", 2, "--delta", "1e-4")
+    said = dpcompose("filter", *family, "--units", 8, "--out", path)
+    assert (said.code, said.err) == (0, "")
+    sigma, rate, rounds, renyi = said.out.splitlines()[5].split()
+    assert (sigma, rounds) == ("2", "8")
+    assert 0.0 < float(rate) <= 0.1
+    assert int(renyi) >= 1
+    assert dpcompose("filter", "verify", path).out.startswith("proved: delta is at most")
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -1,0 +1,1 @@
+"""``make filters``: the rounds that certified and published filters admit."""
