@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from simulator.theory.events import EventTree, promise
+from simulator.theory.events import EventTree
+from simulator.trials.pipelines.promises import Promises, distance_of, promises_of
 from simulator.trials.pipelines.releases import (
     MOVES,
     NOISY,
@@ -22,9 +23,6 @@ from simulator.trials.pipelines.releases import (
     spent,
 )
 from simulator.trials.pipelines.tape import TapeEvent
-
-SLACK = 1e-9
-"""Relative; the rounding of distances and scales must not break a claim."""
 
 _TESTED = 12
 """Most elements of an array whose visibility is tested."""
@@ -98,6 +96,27 @@ def _moves(one: TapeEvent, other: TapeEvent) -> bool:
     return a.shape != b.shape or bool(np.any((a != b) & ~(np.isnan(a) & np.isnan(b))))
 
 
+def untouched(
+    pairs: Sequence[tuple[TapeEvent, TapeEvent]], events: Sequence[TapeEvent]
+) -> frozenset[int]:
+    """The events in which no noise met data that differ: they can be drawn anew.
+
+    Draws that were converted before they were added to data are among them, and mechanisms that
+    were called on equal inputs.
+    """
+    met: set[int] = set()
+    for one, other in pairs:
+        if one.declared is None:
+            inside = _vector(one, other) if one.kind == "choice" else elements(one, other)
+            met |= {draw for each in inside if each.shift for draw in each.draws}
+    free = {one.number for one, other in pairs if one.declared and not distance_of(one, other)}
+    for event in events:
+        draws = {int(draw) for each in event.noise for draw in np.asarray(each.draws).flat}
+        if event.kind in ("draw", "comparison", "choice") and not draws & met:
+            free.add(event.number)
+    return frozenset(free)
+
+
 def cost_of(
     pairs: Sequence[tuple[TapeEvent, TapeEvent]],
     visible: Visible | None,
@@ -112,7 +131,7 @@ def cost_of(
     wanted : whether a cost is above the claim, so that visibility matters.
     """
     answers = answers_of(pairs)
-    promises = _mechanisms(pairs)
+    promises = promises_of(pairs)
     leaves = [each for each in answers if each.leaf]
     moved = [element for each in leaves for element in each.moved]
     whole = _spent(moved, promises.whole, promises.unknown, promises.revealed)
@@ -125,7 +144,7 @@ def cost_of(
 def _tested(
     pairs: Sequence[tuple[TapeEvent, TapeEvent]],
     answers: list[NoisyAnswer],
-    promises: _Promises,
+    promises: Promises,
     visible: Visible,
 ) -> Cost:
     """The cost of what the output is seen to depend on."""
@@ -315,57 +334,6 @@ def _vector(one: TapeEvent, other: TapeEvent) -> list[Element]:
     plain = TapeEvent(one.number, "shift", one.name, one.where, inputs=one.inputs, noise=one.noise)
     plain.answer = np.zeros(np.shape(one.inputs))
     return elements(plain, other)
-
-
-@dataclass(frozen=True)
-class _Promises:
-    """What declared mechanisms promise whose inputs differ.
-
-    Attributes
-    ----------
-    whole : the laws where they are known, or the promises.
-    reached : of these the ones that this pair reaches: laws, and promises at full sensitivity.
-    unknown : whether a mechanism promises nothing.
-    revealed : whether an answer reveals its input.
-    """
-
-    whole: list[EventTree]
-    reached: list[EventTree]
-    unknown: bool = False
-    revealed: bool = False
-
-
-def _mechanisms(pairs: Sequence[tuple[TapeEvent, TapeEvent]]) -> _Promises:
-    """The costs of declared mechanisms whose inputs differ."""
-    found = _Promises([], [])
-    for one, other in pairs:
-        distance = 0.0 if one.declared is None else distance_of(one, other)
-        if one.declared is None or distance == 0.0:
-            continue
-        limit = one.declared.sensitivity
-        if one.declared.law is not None:
-            law = one.declared.law(one.inputs, other.inputs)
-            if law is None:
-                found = replace(found, revealed=True)
-            else:
-                found.whole.append(law)
-                found.reached.append(law)
-        elif one.declared.guarantee is None:
-            found = replace(found, unknown=True)
-        else:
-            found.whole.append(promise(one.declared.guarantee))
-            if limit is not None and distance >= limit * (1.0 - SLACK):
-                found.reached.append(found.whole[-1])
-    return found
-
-
-def distance_of(one: TapeEvent, other: TapeEvent) -> float:
-    """The distance of the inputs of a declared mechanism."""
-    assert one.declared is not None
-    try:
-        return float(one.declared.distance(one.inputs, other.inputs))
-    except (TypeError, ValueError):
-        return math.inf
 
 
 def _spent(

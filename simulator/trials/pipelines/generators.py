@@ -13,7 +13,7 @@ from numpy.random import PCG64, RandomState, default_rng  # before they are repl
 
 from simulator.trials.pipelines.mechanisms import METRICS, call
 from simulator.trials.pipelines.releases import weighted_law
-from simulator.trials.pipelines.tape import Declared, Extreme, NoiseTerm, current
+from simulator.trials.pipelines.tape import Declared, Extreme, NoiseTerm, current, place
 from simulator.trials.pipelines.traced import Trace, plain, traced
 
 _DRAWS = 2**32
@@ -217,6 +217,14 @@ def recorded_generator() -> RecordedGenerator:
     return RecordedGenerator(PCG64(0))
 
 
+def _default_rng(seed: Any = None) -> np.random.Generator:
+    """What ``numpy.random.default_rng`` is within a recording."""
+    tape = current()
+    if tape is not None and isinstance(seed, int):
+        tape.seeded.append(f"{seed} at {place()}")
+    return seed if isinstance(seed, np.random.Generator) else recorded_generator()
+
+
 @contextmanager
 def numpy_recorded() -> Iterator[None]:
     """Within, ``numpy.random`` and the module ``random`` of Python are recorded.
@@ -233,9 +241,7 @@ def numpy_recorded() -> Iterator[None]:
             if not name.startswith("_") and name not in _NO_COINS and hasattr(np.random, name):
                 stack.enter_context(mock.patch.object(np.random, name, getattr(legacy, name)))
         replaced = {
-            "default_rng": lambda seed=None: (
-                seed if isinstance(seed, np.random.Generator) else recorded_generator()
-            ),
+            "default_rng": _default_rng,
             "Generator": RecordedGenerator,
             "RandomState": RecordedState,
             "seed": lambda seed=None: None,

@@ -12,7 +12,8 @@ from simulator.theory.bracket import Bracket
 from simulator.theory.events import Account
 from simulator.theory.guarantees.families import Guarantee
 from simulator.trials.auditing.against_claim import claim_points
-from simulator.trials.pipelines.costs import SLACK, Cost, NoisyAnswer, answers_of, distance_of
+from simulator.trials.pipelines.costs import Cost, NoisyAnswer, answers_of
+from simulator.trials.pipelines.promises import SLACK, distance_of
 from simulator.trials.pipelines.releases import Spent, law
 from simulator.trials.pipelines.tape import TapeEvent
 

@@ -13,14 +13,14 @@ from simulator.foundations.errors import InvalidInput
 from simulator.foundations.wording import count_of
 from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 from simulator.trials.pipelines.costs import (
-    SLACK,
     Cost,
     cost_of,
-    distance_of,
     pairs_of,
+    untouched,
 )
 from simulator.trials.pipelines.differences import ValueGap, difference, differences
 from simulator.trials.pipelines.prices import above_claim, epsilon_of, priced, shifts_of
+from simulator.trials.pipelines.promises import SLACK, distance_of
 from simulator.trials.pipelines.releases import run_loss
 from simulator.trials.pipelines.report import PipelineFinding, PipelineReport, RecordedCall
 from simulator.trials.pipelines.runs import TapedRun, instrumented, played
@@ -30,6 +30,8 @@ Patch = str | AbstractContextManager[Any]
 
 REDRAWN: tuple[tuple[int, Extreme], ...] = ((1, "low"), (2, "high"), (3, ""), (4, ""), (5, ""))
 """The other coins with which a difference is tested."""
+
+ADD_FIRST = "add up the data before the noise, not after it, to have it decided"
 
 
 def record(
@@ -128,6 +130,8 @@ class _Trial:
             certain = missing.kind != "shift" and not self._coins_matter(
                 lambda run: _stops_before(run, missing.number)
             )
+            if missing.kind == "shift":
+                text += f"; {ADD_FIRST}"
             return [_finding("control flow", certain, text, missing)]
         found = list(differences(vars(first.outcome), vars(second.outcome)))
         if not found:
@@ -159,21 +163,15 @@ class _Trial:
         if kind == "control flow":
             text = f"{error.values[0]} on one database, {error.values[1]} on the other"
         if additions:
-            text += "; add up the data before the noise, not after it, to have it decided"
+            text += f"; {ADD_FIRST}"
         elif not certain:
             text += f", and depends on draws that are not mechanisms ({self._coin_places()})"
         return _finding(kind, certain, text, error.event)
 
     @property
     def _escaped(self) -> frozenset[int]:
-        """Draws that never met data, and answers on equal data: noise that was added unseen."""
-        events = self.first.tape.events
-        used = {parent for event in events for parent in event.parents}
-        found = {e.number for e in events if e.kind == "draw" and e.number not in used}
-        found |= {
-            one.number for one, two in self.pairs if one.declared and not distance_of(one, two)
-        }
-        return frozenset(found)
+        """See :func:`untouched`: noise that may have been added unseen."""
+        return untouched(self.pairs, self.first.tape.events)
 
     @property
     def _has_coins(self) -> bool:
@@ -357,6 +355,9 @@ class _Trial:
                 "no mechanism was recorded: hand the pipeline a generator, decorate its "
                 "mechanisms, or name a patch"
             )
+        notes += [
+            f"a fixed seed, {place}, makes the noise known" for place in self.first.tape.seeded
+        ]
         if cost.total.unknown:
             notes.append("the cost of some answer is not known, and not counted")
         if self.first.tape.coins:
@@ -379,8 +380,7 @@ def _stops_before(run: TapedRun, number: int) -> bool:
 
 
 def _path(found: ValueGap) -> str:
-    path = found.path.removeprefix("['returned']").replace("['returned']", "returned")
-    return f"returned{path}" if path != found.path else path.replace("['raised']", "the error")
+    return found.path.replace("['returned']", "returned").replace("['raised']", "the error")
 
 
 def _covered(path: str, others: set[str]) -> bool:

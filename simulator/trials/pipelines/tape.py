@@ -148,6 +148,7 @@ class RunTape:
         self.held, self.redraw = held, redraw
         self.coins = 0
         self.coin_places: list[str] = []
+        self.seeded: list[str] = []
         self._seed = seed
         self._coin_seed = seed if coin_seed is None else coin_seed
         self.extreme = extreme

@@ -125,6 +125,10 @@ def converted_noise(data, rng):
     return sum(data) + float(rng.laplace(scale=1.0))
 
 
+def converted_difference(data, rng):
+    return len(data) + int(rng.geometric(0.5) - rng.geometric(0.5))
+
+
 def sampled(data, rng):
     """By amplification it costs ln(1 + (e - 1) / 10)."""
     return sum(x for x in data if rng.random() < 0.1) + rng.laplace(scale=1.0)
@@ -171,5 +175,5 @@ DECIDED = [
 """Those that are shown to keep the claim."""
 
 UNDECIDED = [noisy_max_by_hand, sparse_vector, randomized_response, python_random,
-             converted_noise, sampled, by_a_generator_of_its_own]  # fmt: skip
+             converted_noise, converted_difference, sampled, by_a_generator_of_its_own]  # fmt: skip
 """Those of which some pair may be left undecided: noise by hand, secret coins, selections."""
