@@ -28,6 +28,7 @@ from scipy.optimize import minimize_scalar
 from simulator.analysis.allocation import damped
 from simulator.analysis.allocation.pairs import BinnedPair
 from simulator.engine.sampling import THETA_BITS, rounded
+from simulator.foundations.errors import NotApplicable
 
 Floats = NDArray[np.float64]
 
@@ -118,7 +119,7 @@ def log_peak(height: float) -> float:
 
 def addition_measure(pair: BinnedPair, epsilon: float) -> AdditionMeasure:
     """The measure of the least bound at ``epsilon``."""
-    return _least(pair, lambda measure: measure.log_bound(epsilon))
+    return _least(pair, lambda measure: measure.log_bound(epsilon), epsilon)
 
 
 def addition_epsilon(pair: BinnedPair, delta: float) -> float:
@@ -135,10 +136,16 @@ def addition_epsilon(pair: BinnedPair, delta: float) -> float:
             height -= (log_peak(height) - room) / (1.0 - 1.0 / height)
         return math.log(measure.strength / height)
 
-    return max(0.0, bound(_least(pair, bound)))
+    for further in (0.0, 30.0, 120.0, 480.0):  # larger c for larger epsilon
+        found = bound(_least(pair, bound, further))
+        if math.isfinite(found):
+            return max(0.0, found)
+    raise NotApplicable(f"no bound reaches delta = {delta:g}: sigma is too small")
 
 
-def _least(pair: BinnedPair, objective: Callable[[AdditionMeasure], float]) -> AdditionMeasure:
+def _least(
+    pair: BinnedPair, objective: Callable[[AdditionMeasure], float], further: float
+) -> AdditionMeasure:
     """The measure at which an objective is least."""
     center = -math.log(max(float(pair.gram.mean()), 1e-300))
 
@@ -147,6 +154,9 @@ def _least(pair: BinnedPair, objective: Callable[[AdditionMeasure], float]) -> A
         return min(value, 1e300)
 
     found = minimize_scalar(
-        at, bounds=(center - 8.0, center + 12.0), method="bounded", options={"xatol": 0.02}
+        at,
+        bounds=(center - 8.0, center + 12.0 + further),
+        method="bounded",
+        options={"xatol": 0.02},
     )
     return AdditionMeasure(pair, float(rounded(math.exp(found.x), THETA_BITS)))

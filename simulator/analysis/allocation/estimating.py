@@ -7,6 +7,7 @@ held-out draws have found.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from simulator.analysis.allocation.subsets import (
 )
 from simulator.analysis.estimation import Estimate, weighted_delta, weighted_epsilon
 from simulator.engine.sampling import rounded
-from simulator.foundations.errors import InvalidInput, Refusal
+from simulator.foundations.errors import InvalidInput, NotApplicable, Refusal
 from simulator.foundations.seeds import Stream, generator, named_seed
 from simulator.foundations.validation import finite, nonnegative, open_probability, whole
 
@@ -44,6 +45,7 @@ _NUMBERS = 2**20
 _ROUNDS = 64
 """A loss has the rounding of so many rounds, see :mod:`simulator.foundations.ties`."""
 _SMALLEST_LOG = -690.0
+_FEW = "too few of the draws count: take more draws"
 
 
 class Measure(Protocol):
@@ -188,13 +190,14 @@ def _delta(sampler: _Sampler, epsilon: float, draws: int, confidence: float) -> 
         return Estimate.refused(why, (0.0, math.exp(_SMALLEST_LOG)), confidence)
     sample = sampler.draw(measure, draws, question, Stream.MECHANISM_0)
     try:
-        return weighted_delta(
+        found = weighted_delta(
             *sample, epsilon, confidence=confidence, log_bound=bound, rounds=_ROUNDS
         )
-    except Refusal as refusal:  # no draw counts, or the value is too small
+    except Refusal:
         zero = -math.expm1(math.log((1.0 - confidence) / 2.0) / draws)
         ends = (0.0, min(1.0, zero * math.exp(min(bound, 700.0))))
-        return Estimate.refused(str(refusal), ends, confidence)
+        return Estimate.refused(_FEW, ends, confidence)
+    return replace(found, no_guess=_FEW) if found.no_guess else found
 
 
 def _epsilon(sampler: _Sampler, delta: float, draws: int, confidence: float) -> Estimate:
@@ -205,14 +208,19 @@ def _epsilon(sampler: _Sampler, delta: float, draws: int, confidence: float) -> 
     for stream in (Stream.PILOT, Stream.DECLARED):
         measure = sampler.measure(aim, question, stream)
         pilot = sampler.draw(measure, _PILOT_DRAWS, question, stream)
-        found = weighted_epsilon(*pilot, delta, log_bound=measure.log_bound, rounds=_ROUNDS)
-        aim = float(rounded(found.value, _AIM_BITS))
+        with contextlib.suppress(Refusal, NotApplicable):
+            near = weighted_epsilon(*pilot, delta, log_bound=measure.log_bound, rounds=_ROUNDS)
+            aim = min(float(rounded(near.value, _AIM_BITS)), ceiling)
     measure = sampler.measure(aim, question, Stream.COINS)
     sample = sampler.draw(measure, draws, question, Stream.MECHANISM_0)
-    return weighted_epsilon(
-        *sample, delta, confidence=confidence, log_bound=measure.log_bound, rounds=_ROUNDS,
-        ceiling=ceiling,
-    )  # fmt: skip
+    try:
+        found = weighted_epsilon(
+            *sample, delta, confidence=confidence, log_bound=measure.log_bound, rounds=_ROUNDS,
+            ceiling=ceiling,
+        )  # fmt: skip
+    except (Refusal, NotApplicable):
+        return Estimate.refused(_FEW, (0.0, ceiling), confidence)
+    return replace(found, no_guess=_FEW) if found.no_guess else found
 
 
 def _worst(estimates: list[Estimate], confidence: float) -> Estimate:

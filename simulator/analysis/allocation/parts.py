@@ -56,7 +56,7 @@ class MixturePart(Density, Protocol):
         """Scores, shape (bins, draws)."""
 
 
-class Table(Protocol):
+class OccupancyTable(Protocol):
     """The occupancies of a moment."""
 
     @property
@@ -82,7 +82,7 @@ class MomentPart:
     """
 
     pair: BinnedPair
-    occupancies: Table
+    occupancies: OccupancyTable
     theta: int
 
     @cached_property

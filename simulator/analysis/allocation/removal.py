@@ -97,7 +97,7 @@ class RemovalMeasure:
         """
         losses, ratios = self._draw(draws, generator)
         with np.errstate(divide="ignore"):
-            gains = np.log(np.maximum(np.expm1(losses - epsilon), 0.0)) + epsilon
+            gains = losses + np.log(-np.expm1(np.minimum(epsilon - losses, 0.0)))
         base = ratios - np.log(np.array(self.shares))[:, None]
         start = logsumexp(ratios, axis=0)
         value = float(logsumexp(gains - start)) - math.log(draws)

@@ -216,7 +216,10 @@ class SubsetAdditionMeasure:
         heights = [
             max(1.0 - math.exp(epsilon) * self._least_ratio(each), 0.0) for each in ends[:-1]
         ]
-        peak = float(np.max(np.array(heights) * np.exp(self.strength * (ends[1:] - most))))
+        steep = np.exp(self.strength * (ends[1:] - most))
+        peak = float(np.max((np.array(heights) + 1e-12) * steep))
+        if self._mass == 0.0:
+            return math.inf
         return self.pair.bins * math.log(self._mass) + self.strength * most + math.log(peak) + 1e-8
 
     def _least_ratio(self, total: float) -> float:

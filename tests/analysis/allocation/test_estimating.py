@@ -52,12 +52,12 @@ def test_published_prototype_values():
         found = estimate_allocation(hundred, epsilon=epsilon, direction="removal", draws=20_000)
         assert found.addition is None
         assert found.removal.value == pytest.approx(value, rel=0.1)
-        assert found.removal.upper < 1.12 * found.removal.value
+        assert found.removal.upper < 1.2 * found.removal.value
     banded = balls_in_bins(3.0, 10, 100, HALF)
     for epsilon, value in ((2.0, 1.50e-4), (4.0, 5.99e-9)):
         found = estimate_allocation(banded, epsilon=epsilon, direction="removal", draws=20_000)
         assert found.removal.value == pytest.approx(value, rel=0.1)
-    at = estimate_allocation(hundred, delta=1e-5, draws=20_000)
+    at = estimate_allocation(hundred, delta=1e-5, direction="removal", draws=20_000)
     assert at.worst.lower <= 0.6209 <= at.worst.upper < 0.64
 
 
