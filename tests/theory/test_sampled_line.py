@@ -243,6 +243,15 @@ def test_other_rounds_have_no_line():
         assert sampled_tail(query.parts, centre, saddles, 1e-4) is None
 
 
+def test_an_estimate_that_is_far_off_makes_no_line():
+    """At theta = 400 the tilted loss is 60 deviations out, where estimates have no points."""
+    query = WindowedQuery(CountedLaws.of([(subsampled_gaussian(6.67, 0.016, True), 12)]), 1e-6)
+    saddles, centre = query._centre(math.log(2.6e-9))
+    assert sampled_tail(query.parts, centre, saddles, 1e-6) is None
+    found = query.epsilon(2.6e-9)
+    assert 0.0 < found.width <= 1e-6 * found.upper
+
+
 def test_a_slow_transform_is_given_up_soon(monkeypatch):
     """The most nodes and points of any line are limited."""
     seen = []

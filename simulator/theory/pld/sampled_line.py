@@ -184,6 +184,8 @@ def sampled_tail(
     if not all(one.can_be_tilted(others) for one, _ in items):
         return None
     line = SampledLine(items, theta)
+    if line.log_value(theta)[0] - theta * epsilon > log_scale + 5 * _LEEWAY:
+        return None  # the estimate's points end before the tilted loss does
     wanted = log_allowed - log_scale
     first = math.sqrt(max(-2 * wanted, 1.0)) / saddles.spread_at(epsilon)
     last = _LONGER * line.length(first, wanted)
