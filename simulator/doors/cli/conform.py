@@ -48,6 +48,7 @@ QUICK = Effort(0.05, 3.0, 10.0)
 @click.option("--comment", type=PATH, help="Write a summary in Markdown into this file.")
 @options.as_json
 def conform(
+    *,
     names: tuple[str, ...],
     share: float | None,
     seconds: float | None,
