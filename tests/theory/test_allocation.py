@@ -246,6 +246,15 @@ def test_delta_far_out_keeps_its_digits():
     assert ends.upper < alone.upper < ends.upper + math.log(20)
 
 
+@pytest.mark.parametrize(("sigma", "steps", "delta"), [(0.05, 10, 1e-5), (1e4, 10, 1e-8)])
+def test_little_and_much_noise(sigma, steps, delta):
+    """Nearly no amplification, at most ln 10 of it; and a law of a thousandth's width."""
+    ends = allocated(sigma, steps)[0].epsilon(delta)
+    public = compose_laws([(GaussianLaw(1 / sigma), 1)]).epsilon(delta)
+    assert public.lower - math.log(steps) < ends.upper < public.upper
+    assert ends.width < 1e-3 * ends.upper
+
+
 def test_it_is_at_most_the_mechanism_at_a_public_step():
     for pld in allocated(2.0, 10):
         for epsilon in (0.0, 0.1, 0.5):

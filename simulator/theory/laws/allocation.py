@@ -128,7 +128,7 @@ class AllocationLaw(QuadratureLaw):
 
     def delta(self, epsilon: float) -> float:
         upper = self.ends(_COARSE)[1]
-        return upper.delta(epsilon - upper.loss_error)
+        return min(upper.delta(epsilon - upper.loss_error), 1.0)
 
     def reversed(self) -> AllocationLaw:
         return replace(self, exchanged=not self.exchanged)

@@ -48,7 +48,7 @@ class GatheredLaw(QuadratureLaw):
         return False
 
     def delta(self, epsilon: float) -> float:
-        return self.finite.delta(epsilon)
+        return min(self.finite.delta(epsilon), 1.0)
 
     def reversed(self) -> GatheredLaw:
         return GatheredLaw(self.finite.reversed())

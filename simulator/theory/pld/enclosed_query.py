@@ -65,8 +65,9 @@ class EnclosedQuery:
             assert ends is not None
             now, before = of(*(OneRound(end, slack=end.shift_error) for end in ends)), found.width
             found = found.meet(now)
-            narrow = found.width <= aim * found.upper
+            narrow = found.width <= aim * found.upper < math.inf
             if narrow or step <= self.law.least_step or found.width > 0.9 * before:
                 break
-            step *= min(max(0.8 * math.sqrt(aim * found.upper / found.width), 1 / 8), 0.5)
+            share = math.sqrt(aim * found.upper / found.width) if found.upper < math.inf else 0.25
+            step *= min(max(0.8 * share, 1 / 8), 0.5)
         return found
