@@ -42,6 +42,7 @@ from simulator.theory.filters.families import (
     ZCDPFilter,
     parse_filter,
 )
+from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.odometers import MixtureOdometer, RunningOdometer
 from simulator.theory.filters.sampled import SampledFilter
 from simulator.theory.guarantees.families import (
@@ -112,6 +113,7 @@ __all__ = [
     "Filter",
     "FiniteLaw",
     "GaussianDP",
+    "GaussianFilter",
     "GaussianLaw",
     "GaussianMixtureLaw",
     "GaussianTradeOff",

@@ -367,6 +367,22 @@ def test_gaussians_lose_what_one_of_their_sum_of_squares_does():
     assert wider.delta.lower > exact
 
 
+def test_the_gaussian_filter_is_exact():
+    filter_ = parse_filter("gaussian:1,1e-6")
+    assert parse_filter(str(filter_)) == filter_
+    assert filter_.mu**2 == pytest.approx(0.05603, rel=1e-3)
+    curve = GaussianDP(filter_.mu).hockey_stick
+    assert curve(1.0) <= 1e-6 < GaussianDP(filter_.mu * (1 + 1e-9)).hockey_stick(1.0)
+    running = filter_.fresh()
+    for _ in range(4):
+        running.spend(GaussianDP(filter_.mu / 2 * (1 - 1e-12)))
+    assert not running.admits(GaussianDP(1e-4))
+    assert filter_.price(BoundedRange(0.1))[0] == BoundedRange(0.1).gdp_mu
+    menu = "gaussian:0.1,gaussian:0.2"
+    found = worst_case(menu, filter=filter_, epsilon=1.0, seconds=2, tolerance=0.2)
+    assert 0.1 * DELTA < found.delta.lower <= DELTA
+
+
 def test_a_gaussian_round_leaves_basic_composition():
     running = small().fresh()
     running.spend(GaussianDP(0.2))

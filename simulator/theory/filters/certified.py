@@ -210,7 +210,8 @@ def certified_filter(
     ----------
     family : ``"pure:0.5"`` or ``PureDP(0.5)``: every eps-DP mechanism with eps up to 0.5, chosen
         adaptively, and any Gaussian one. ``"subsampled-gaussian:1,0.05"``: Gaussian noise of sigma
-        from 1 on a Poisson sample of rate up to 0.05, both chosen adaptively.
+        from 1 on a Poisson sample of rate up to 0.05, both chosen adaptively. For Gaussian noise
+        alone see :class:`~simulator.theory.filters.gaussian.GaussianFilter`, which is exact.
     epsilon, delta, rounds_delta : the promise, as of :class:`Filter`; delta from 1e-15 to 0.1.
     units : rows of the proof. Time grows with their square; 1,000 take about half a minute.
     order : of the cost. 0 charges eps^2; a larger one charges less for large rounds, from a smaller
@@ -237,7 +238,8 @@ def certified_filter(
     if not isinstance(kind, PureDP) or not kind.epsilon > 0.0:
         raise InvalidInput(
             "a certified filter is for pure:EPSILON, the largest epsilon of a round, or "
-            f"subsampled-gaussian:SIGMA,RATE, the smallest sigma and largest rate, not {family}"
+            f"subsampled-gaussian:SIGMA,RATE, the smallest sigma and largest rate, not {family}; "
+            "Gaussians and bounded range have the filter gaussian:EPSILON,DELTA, zCDP has zcdp"
         )
     trial = CertifiedFilter(
         epsilon,

@@ -18,6 +18,7 @@ from simulator.foundations.extensions import added, load_added
 from simulator.foundations.validation import numeral
 from simulator.foundations.wording import did_you_mean
 from simulator.theory.filters.certified import CertifiedFilter, parse_certified
+from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.interface import Filter, RunningFilter, State
 from simulator.theory.filters.natural import NaturalFilter
 from simulator.theory.filters.rules import (
@@ -208,7 +209,9 @@ FILTERS: dict[str, type[Filter]] = {
         NaturalFilter,
     )
 }
-"""The filters that :func:`parse_filter` reads, by name, beside ``certified``."""
+"""The filters of (epsilon, delta)-DP rounds, by name."""
+BY_NAME = FILTERS | {GaussianFilter.name: GaussianFilter}
+"""The filters that :func:`parse_filter` reads, beside those with a certificate."""
 
 
 def parse_filter(text: str) -> Filter:
@@ -223,8 +226,8 @@ def parse_filter(text: str) -> Filter:
         return parse_certified(values)
     if name == SampledFilter.name:
         return parse_sampled(values)
-    if name not in FILTERS and name not in added("filters"):
-        known = [*FILTERS, *added("filters")]
+    if name not in BY_NAME and name not in added("filters"):
+        known = [*BY_NAME, *added("filters")]
         near = did_you_mean(name, [*known, CertifiedFilter.name])
         others = near or f"; write one of {', '.join(known)}, as sum:1"
         raise InvalidInput(f"unknown filter {text!r}{others}")
@@ -236,7 +239,7 @@ def parse_filter(text: str) -> Filter:
         raise InvalidInput(f"filter {text!r}: {values!r} is not a list of numbers") from None
     if len(numbers) > 3:
         raise InvalidInput(f"filter {text!r}: at most epsilon, delta and rounds_delta")
-    kind = FILTERS[name] if name in FILTERS else load_added("filters", name)
+    kind = BY_NAME[name] if name in BY_NAME else load_added("filters", name)
     if not (isinstance(kind, type) and issubclass(kind, Filter)):
         raise InvalidInput(f"the entry point {name!r} must be a subclass of Filter, not {kind!r}")
     return kind(*numbers)

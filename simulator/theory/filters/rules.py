@@ -183,6 +183,21 @@ def certified_step(
     return True, (*after, budget, basic, leak_budget, unit, reserve, largest, order)
 
 
+def squares_step(
+    state: tuple[float, float, float, float, float], mu: float, delta: float
+) -> tuple[bool, tuple[float, float, float, float, float]]:
+    """State: sum of mu^2, sum of delta and its error, their budgets."""
+    spent, leaked, leaked_error, budget, leak_budget = state
+    if not (mu >= 0.0 and 0.0 <= delta <= leak_budget):
+        return False, state
+    spent = (spent + mu * mu) * UP
+    leaks = leaked + delta
+    leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
+    if spent > budget or leaks + leaked_error > leak_budget * AS_STORED:
+        return False, state
+    return True, (spent, leaks, leaked_error, budget, leak_budget)
+
+
 def units_step(
     state: tuple[float, float], cost: float, delta: float
 ) -> tuple[bool, tuple[float, float]]:
