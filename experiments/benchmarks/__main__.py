@@ -17,6 +17,7 @@ from experiments.benchmarks import (
     allocation,
     auditing,
     commands,
+    draws,
     engine,
     memory,
     peers,
@@ -54,6 +55,7 @@ MODULES = (
     peers,
     accounting,
     allocation,
+    draws,
     commands,
     studies,
 )
