@@ -72,6 +72,7 @@ from simulator.theory.guarantees.transforms import (
     shuffled,
     subsampled,
 )
+from simulator.theory.laws.allocation import AllocationLaw
 from simulator.theory.laws.base import PrivacyLossLaw
 from simulator.theory.laws.discrete import (
     discrete_gaussian,
@@ -98,6 +99,7 @@ __all__ = [
     "PLD",
     "TRANSFORMS",
     "ZCDP",
+    "AllocationLaw",
     "ApproxDP",
     "BallsInBinsDP",
     "Bound",

@@ -58,16 +58,19 @@ class EnclosedQuery:
     def _narrowed(self, of: Callable[[OneRound, OneRound], Bracket], delta: float) -> Bracket:
         """Intersection of the brackets at finer steps."""
         tail_mass = 10.0 ** (8 * math.floor(math.log10(max(_SMALL_TAIL * delta, 1e-280)) / 8))
-        aim = max(self.tolerance, self.law.least_tolerance)
         step, found = _FIRST * self.law.least_step, Bracket(0.0, math.inf)
         for _ in range(_ATTEMPTS):
             ends = self.law.enclosed(step, tail_mass)
             assert ends is not None
             now, before = of(*(OneRound(end, slack=end.shift_error) for end in ends)), found.width
             found = found.meet(now)
-            narrow = found.width <= aim * found.upper < math.inf
+            narrow = found.width <= self.tolerance * found.upper < math.inf
             if narrow or step <= self.law.least_step or found.width > 0.9 * before:
                 break
-            share = math.sqrt(aim * found.upper / found.width) if found.upper < math.inf else 0.25
+            share = (
+                math.sqrt(self.tolerance * found.upper / found.width)
+                if found.upper < math.inf
+                else 0.25
+            )
             step *= min(max(0.8 * share, 1 / 8), 0.5)
         return found
