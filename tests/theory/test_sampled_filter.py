@@ -25,7 +25,7 @@ from simulator.theory import (
 )
 from simulator.theory.filters import sampled_check
 from simulator.theory.filters.certificate_check import Refused, digest_of
-from simulator.theory.filters.sampled_budget import renyi_share, value
+from simulator.theory.filters.sampled_budget import FINE_ORDERS, renyi_share, value
 
 EPSILON, DELTA = 2.0, 1e-5
 
@@ -86,7 +86,7 @@ def test_it_admits_more_than_renyi_accounting():
     filter_ = small()
     for place in (0, 3):
         rate, cost = filter_.rates[0][place], filter_.costs[place]
-        published = math.floor(1.0 / renyi_share((EPSILON, DELTA), 1.0, rate))
+        published = math.floor(1.0 / renyi_share((EPSILON, DELTA), 1.0, rate, FINE_ORDERS))
         assert filter_.units // cost >= 1.1 * published
 
 

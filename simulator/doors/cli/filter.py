@@ -147,7 +147,7 @@ def show(found: CertifiedFilter, rounds_at: tuple[float, ...], *, as_json: bool)
 
 def show_sampled(found: SampledFilter, *, as_json: bool) -> None:
     """Print a filter of sampled Gaussians: the rates of small costs, and the rounds of them."""
-    from simulator.theory.filters.sampled_budget import renyi_share
+    from simulator.theory.filters.sampled_budget import FINE_ORDERS, renyi_share
 
     promise, few = (found.epsilon, found.delta), (1, 2, 5, 10, 33)
     rows = [
@@ -155,7 +155,7 @@ def show_sampled(found: SampledFilter, *, as_json: bool) -> None:
             "sigma": sigma,
             "rate": rate,
             "rounds": found.units // cost,
-            "renyi": int(1.0 / renyi_share(promise, sigma, rate)),
+            "renyi": int(1.0 / renyi_share(promise, sigma, rate, FINE_ORDERS)),
         }
         for sigma, rates in zip(found.sigmas, found.rates)
         for cost, rate in dict.fromkeys(zip(found.costs, rates))

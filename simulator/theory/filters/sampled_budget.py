@@ -38,6 +38,7 @@ FEW = 8
 GROWTH = 1.25
 CLOSE, TRIES = 5e-3, 10
 ORDERS = (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 28.0, 40.0, 60.0)
+FINE_ORDERS = (*(1.0 + k / 8 for k in range(4, 152)), *(float(k) for k in range(20, 65)))
 SPAN = 1000.0
 """The largest rate over the smallest that has a cost of its own."""
 
@@ -68,14 +69,16 @@ class SampledLayout:
     nodes: tuple[int, ...]
 
 
-def renyi_share(promise: tuple[float, float], sigma: float, rate: float) -> float:
+def renyi_share(
+    promise: tuple[float, float], sigma: float, rate: float, orders: Sequence[float] = ORDERS
+) -> float:
     """One over the rounds of constant parameters that Renyi accounting admits, at its best order.
 
     Raises NotApplicable where no order has a budget.
     """
     epsilon, delta = promise
     round_ = SubsampledGaussianDP(sigma, rate)
-    budgets = {a: epsilon + math.log(a * delta) / (a - 1) - math.log1p(-1 / a) for a in ORDERS}
+    budgets = {a: epsilon + math.log(a * delta) / (a - 1) - math.log1p(-1 / a) for a in orders}
     shares = [round_.renyi(a) / budget for a, budget in budgets.items() if budget > 0.0]
     if not shares:
         raise NotApplicable(f"no Renyi order has a budget at epsilon = {epsilon:g}")
