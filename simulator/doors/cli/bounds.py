@@ -222,7 +222,7 @@ def bounds(
     how: dict[str, Any] = {"names": names, "tolerance": tolerance}
     compositions: dict[int | None, Evaluate] = {}
     if mechanism != FACTORISATION:
-        factorisation.refuse_given()
+        factorisation.refuse_given(drawing=mechanism == ALLOCATION)
     if mechanism != ALLOCATION:
         allocation.refuse_given()
     if event is not None:
@@ -246,7 +246,8 @@ def bounds(
                 continue
             if what == ALLOCATION:
                 others = (round_epsilon, rate, reports, rounds, round_delta)
-                compositions[None] = allocation.evaluation(sigma, others, **how)
+                certified = allocation.evaluation(sigma, others, **how)
+                compositions[None] = factorisation.beside(certified, sigma, allocation)
                 continue
             compositions[count] = bounds_of_mechanism(what, parameters, count, round_delta, **how)
     answers = [

@@ -22,6 +22,7 @@ from simulator.theory.events.mechanisms import compare
 if TYPE_CHECKING:
     from simulator.analysis.allocation import BinnedPair
     from simulator.analysis.estimation import Estimate
+    from simulator.doors.cli.random_allocation import Allocation
 
 NAME = "matrix-factorisation"
 
@@ -43,11 +44,41 @@ class Factorisation:
     seed: int | None
     confidence: float | None
 
-    def refuse_given(self) -> None:
-        """Raise UsageError if an option is given: the mechanism is another one."""
+    def refuse_given(self, *, drawing: bool = False) -> None:
+        """Raise UsageError if an option is given: the mechanism is another one.
+
+        With ``drawing`` the mechanism takes draws too, and --draws wants them.
+        """
+        drawn = drawing and self.draws is not None
         for field in fields(self):
+            if drawn and field.name in ("draws", "seed", "confidence"):
+                continue
             if getattr(self, field.name) is not None:
                 raise click.UsageError(f"--{field.name} needs --mechanism {NAME}")
+
+    def beside(
+        self,
+        certified: Callable[..., list[Row]],
+        sigma: Sequence[tuple[float, int | None]] | None,
+        allocation: Allocation,
+    ) -> Callable[..., list[Row]]:
+        """The certified rows of random allocation, and estimates of the exact law with --draws."""
+        if self.draws is None:
+            return certified
+        from simulator.analysis.allocation import random_subset
+
+        if allocation.epochs not in (None, 1):
+            raise click.UsageError("--draws are of one epoch: leave out --epochs")
+        assert sigma is not None
+        assert allocation.steps is not None
+        selected = 1 if allocation.selected is None else allocation.selected
+        pair = random_subset(sigma[0][0], allocation.steps, selected)
+
+        def evaluate(*, delta: float | None, epsilon: float | None) -> list[Row]:
+            rows = certified(delta=delta, epsilon=epsilon)
+            return [*rows, *self._estimates(pair, delta, epsilon)]
+
+        return evaluate
 
     def pair(self, sigma: float, rounds: int | None) -> BinnedPair:
         """The pair; raises UsageError for an option that is missing, and InvalidInput."""
@@ -129,6 +160,15 @@ class Factorisation:
         )
 
     def _rows(self, pair: BinnedPair, delta: float | None, epsilon: float | None) -> list[Row]:
+        rows = self._estimates(pair, delta, epsilon)
+        mu = math.sqrt(float(np.max(np.diagonal(pair.gram))))
+        public = compare("gaussian", [(mu, 1)], delta=delta, epsilon=epsilon)
+        exact = next(row for row in public if row.kind == "exact")
+        source = "Gaussian of the bin of the longest mean, were it public"
+        rows.append(Row(ROWS[-1], "upper", Bracket(0.0, exact.answer.upper), source, exact.seconds))
+        return rows
+
+    def _estimates(self, pair: BinnedPair, delta: float | None, epsilon: float | None) -> list[Row]:
         from simulator.analysis.allocation import estimate_allocation
 
         start = time.perf_counter()
@@ -141,17 +181,11 @@ class Factorisation:
             f"{self.sampling()['draws']} draws, {100 * confidence:.10g}% for all; {found.theorem}"
         )
         ceiling = 1.0 if delta is None else math.inf
-        rows = [
+        return [
             Row(name, "estimate", _bracket(estimate, ceiling), draws, seconds)
             for name, estimate in zip(ROWS, (found.worst, found.removal, found.addition))
             if estimate is not None
         ]
-        mu = math.sqrt(float(np.max(np.diagonal(pair.gram))))
-        public = compare("gaussian", [(mu, 1)], delta=delta, epsilon=epsilon)
-        exact = next(row for row in public if row.kind == "exact")
-        source = "Gaussian of the bin of the longest mean, were it public"
-        rows.append(Row(ROWS[-1], "upper", Bracket(0.0, exact.answer.upper), source, exact.seconds))
-        return rows
 
 
 def _bracket(estimate: Estimate, ceiling: float) -> Bracket:
@@ -193,7 +227,13 @@ _OPTIONS = (
         default=None,
         help="C itself in place of its coefficients: a .npy file, lower triangular.",
     ),
-    click.option("--draws", type=int, default=None, help=f"Draws for {NAME}.  [default: {_DRAWS}]"),
+    click.option(
+        "--draws",
+        type=int,
+        default=None,
+        help=f"Draws for {NAME}, by default {_DRAWS}; with random-allocation, also estimate the "
+        "exact law by so many.",
+    ),
     click.option("--seed", type=int, default=None, help="Seed of the draws.  [default: 0]"),
     click.option(
         "--confidence",

@@ -98,6 +98,7 @@ def test_the_calibrated_noise_meets_the_target_of_an_exact_bracket(dpcompose):
     assert exact(found["meets"]["value"] * 0.9) > 1e-3
 
 
+@pytest.mark.nightly
 def test_the_table_states_the_probability_of_being_wrong(dpcompose):
     said = dpcompose("calibrate", *CALIBRATE, *TARGET)
     assert "by draws, wrong with probability 0.001 at most" in said.out
@@ -115,3 +116,19 @@ def test_the_table_states_the_probability_of_being_wrong(dpcompose):
 )
 def test_bad_input_of_calibrate_is_one_line(dpcompose, options, message):
     assert message in dpcompose("calibrate", *CALIBRATE, *TARGET, *options).complaint
+
+
+def test_random_allocation_has_estimates_of_the_exact_law_with_draws(dpcompose):
+    options = ("--mechanism", "random-allocation", "--sigma", 1, "--steps", 6, "--selected", 2)
+    found = rows(dpcompose, *options, "--epsilon", 1, "--draws", 5000)
+    certified, drawn = found["privacy-loss-distribution"], found["either-direction"]
+    assert drawn["kind"] == "estimate"
+    assert drawn["lower"] <= certified["upper"]
+    assert "either-direction" not in rows(dpcompose, *options, "--epsilon", 1)
+    for more, message in (
+        (("--draws", 10, "--epochs", 2), "--draws are of one epoch: leave out --epochs"),
+        (("--seed", 1), "--seed needs --mechanism matrix-factorisation"),
+        (("--draws", 10, "--bins", 2), "--bins needs --mechanism matrix-factorisation"),
+        (("--draws", 10, "--selected", 7), "7"),
+    ):
+        assert message in dpcompose("bounds", *options, "--epsilon", 1, *more).complaint
