@@ -116,3 +116,14 @@ def _is_array(value: Any) -> bool:
 
 def _differ(path: str, one: Any, other: Any) -> ValueGap:
     return ValueGap(path or "value", (f"{one!r:.120}", f"{other!r:.120}"))
+
+
+def path_of(found: ValueGap) -> str:
+    """The path of a difference of outcomes, in words."""
+    return found.path.replace("['returned']", "returned").replace("['raised']", "the error")
+
+
+def covered(path: str, others: set[str]) -> bool:
+    """Whether a difference lies where others are, or within."""
+    bare = path.removeprefix("shape of ").removeprefix("len(").removeprefix("keys of ").rstrip(")")
+    return any(path == other or bare.startswith(other) or bare in other for other in others)

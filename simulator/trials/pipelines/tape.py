@@ -129,6 +129,8 @@ class RunTape:
     redraw : numbers of draws that are not frozen but drawn by ``coin_seed``.
     coin_seed : of everything that is not a mechanism's noise.
     extreme : whether coins come out at the low or the high end of their range.
+    reads : whether a sum of noise and data is an answer, which later data are computed from;
+        otherwise data that are added to it are released with it.
     """
 
     def __init__(
@@ -141,6 +143,7 @@ class RunTape:
         redraw: frozenset[int] = frozenset(),
         coin_seed: int | None = None,
         extreme: Extreme = "",
+        reads: bool = False,
     ) -> None:
         self.events: list[TapeEvent] = []
         self.recorded = record
@@ -151,7 +154,7 @@ class RunTape:
         self.seeded: list[str] = []
         self._seed = seed
         self._coin_seed = seed if coin_seed is None else coin_seed
-        self.extreme = extreme
+        self.extreme, self._reads = extreme, reads
         self._inside = 0
 
     @property
@@ -172,6 +175,13 @@ class RunTape:
             yield
         finally:
             self._inside -= 1
+
+    def reads(self, number: int) -> bool:
+        """Whether the answer of an event is a plain number to data that are added to it."""
+        if not self._reads:
+            return False
+        event = self.events[number]
+        return event.kind == "shift" or any(map(self.reads, event.parents))
 
     def recorded_event(self, number: int) -> TapeEvent | None:
         """The event of that number in the recorded run, if there is one."""

@@ -169,6 +169,8 @@ def combined(ufunc: Any, one: Any, other: Any) -> Any:
     traces = [_trace(each, tape) for each in (one, other)]
     a, b = plain(one), plain(other)
     if tape is not None and any(traces) and _numeric(a) and _numeric(b):
+        if ufunc in _SHIFTS and not all(traces) and any(t and tape.reads(t.number) for t in traces):
+            return ufunc(a, b)
         if ufunc in _SHIFTS:
             return _sum(tape, ufunc, (a, b), traces)
         if ufunc in _COMPARISONS:

@@ -125,7 +125,16 @@ def chooses_too_often(data, rng):
     return [rng.choice(2, p=weights / weights.sum()) for _ in range(3)]
 
 
+def descends_by_the_count(data, rng):
+    weight = 0.5
+    for _ in range(4):
+        gradients = np.clip(np.array(data) - weight, -1, 1)
+        weight = weight + (np.sum(gradients) + rng.laplace(scale=4.0)) / len(data)
+    return weight
+
+
 BROKEN = {
+    descends_by_the_count: "argument",
     chooses_too_often: "cost",
     too_little_noise: "cost", spends_twice: "cost", divides_by_the_count: "argument",
     plain_division: "output", scale_from_data: "argument", loop_over_records: "control flow",
