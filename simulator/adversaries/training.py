@@ -113,8 +113,10 @@ class Training:
         """The weights after a step, from its noisy sum: row 1 of the answer.
 
         The sum is divided by how many records a sample is expected to hold, a number that is the
-        same in both experiments.
+        same in both experiments. A step that a filter refuses, of answer NaN, moves nothing.
         """
+        if np.ndim(answer) == 0:
+            return weights
         expected = max(1.0, self.rate * min(self.database_0.size, self.database_1.size))
         kept: list[float] = moved(np.array(weights), LEARNING_RATE / expected, answer[1]).tolist()
         return tuple(kept)

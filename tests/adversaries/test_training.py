@@ -31,6 +31,7 @@ from simulator.theory import (
     GaussianLaw,
     PoissonSubsampledLaw,
     RandomAllocationDP,
+    SampledFilter,
     SubsampledGaussianDP,
     compose_laws,
 )
@@ -248,3 +249,13 @@ def test_epochs_have_the_curves_of_brackets_and_draws():
     found = played_epoch(training, BallsInBinsDP(3.0, 10, 10, banded))
     at = found.delta(2.0, 1, 1.0 - 1e-6)
     assert at.lower <= 1.50e-4 <= at.upper < 2e-3
+
+
+def test_a_filter_ends_the_training():
+    """Steps run while units are left; refused ones cost nothing and move no weight."""
+    filter_ = SampledFilter(2.0, 1e-5, sigmas=(1.0,), costs=(1, 2), rates=((0.02, 0.05),), units=5)
+    result = simulate(
+        "dp-sgd", "subsampled-gaussian:1,0.05", 4, 2, seed=1, filter=filter_, keep_views=1, jobs=1
+    )
+    for view in result.views:
+        assert [np.ndim(answer) > 0 for answer in view.answers] == [True, True, False, False]
