@@ -337,7 +337,9 @@ def test_prices():
     assert small().price(PureDP(0.1)) == (0.1, 0.0)
     assert small().price(ApproxDP(0.1, 1e-7)) == (0.1, 1e-7)
     assert costs_only.price(GaussianDP(0.1)) == (-0.1, 0.0)
-    assert costs_only.price(BoundedRange(0.1)) == (-BoundedRange(0.1).gdp_mu, 0.0)
+    for filter_ in (small(), costs_only):
+        assert filter_.price(BoundedRange(0.1)) == (-BoundedRange(0.1).gdp_mu, 0.0)
+    assert small().price(BoundedRange(0.5)) == (0.5, 0.0)  # too much for the costs' budget
     assert small().cost(0.6) == math.inf == small().cost(0.4)
     assert small().cost(-0.1) == pytest.approx(0.01)
     assert small().cost(0.0) == 0.0

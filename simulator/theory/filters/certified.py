@@ -102,12 +102,15 @@ class CertifiedFilter(Filter):
         return float(found[1][0]) if found[0] else math.inf
 
     def price(self, guarantee: Guarantee) -> Price:
-        """The pure epsilon, or -mu where the Gaussian pair costs less."""
+        """The pure epsilon, or -mu where the Gaussian pair of another mechanism costs less.
+
+        A round at -mu has no part in basic composition.
+        """
         core = guarantee.core
         choices = [x for x in (core.pure_epsilon, -core.gdp_mu) if math.isfinite(x)]
         if not choices:
             raise NotApplicable(f"the {self.name} filter cannot account for {guarantee}")
-        if isinstance(core, PureDP) or (self.basic and len(choices) > 1):
+        if isinstance(core, PureDP):
             return choices[0], guarantee.leak
         return min(choices, key=self.cost), guarantee.leak
 
