@@ -10,6 +10,8 @@ CONFORM    := build/conform
 SMARTNOISE := build/conform-smartnoise
 # So have the pipelines: two libraries exclude our numpy, and work with it.
 PIPELINES  := build/pipelines
+# So have auditors on trial.
+AUDITORS   := build/auditors
 # So have the accountants that the bench compares with.
 PEERS      := build/peers
 # So have the lowest versions of the requirements.
@@ -38,7 +40,7 @@ MAKEFLAGS += --jobs=2
 .DEFAULT_GOAL := help
 
 .PHONY: help install plots quick test lowest nightly mutants check claims bench coverage suite faults worst \
-        filters conform pipelines truths notebooks site site-check lint clean
+        filters conform auditors pipelines truths notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -70,6 +72,10 @@ $(PIPELINES)/.ready: pyproject.toml
 	$(call into_venv,.[pipelines])
 	@$(PIPELINES)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 	  dpmm==0.1.9 disjoint-set==0.7.4 synthcity==0.2.12
+
+$(AUDITORS)/.ready: VENV := $(AUDITORS)
+$(AUDITORS)/.ready: pyproject.toml
+	$(call into_venv,.[auditors])
 
 $(PEERS)/.ready: VENV := $(PEERS)
 $(PEERS)/.ready: pyproject.toml
@@ -158,6 +164,9 @@ conform: $(CONFORM)/.ready $(SMARTNOISE)/.ready   ## try other libraries' accoun
 
 pipelines: $(PIPELINES)/.ready   ## try pipelines of other libraries, into results/pipelines.md and .json
 	$(PIPELINES)/bin/python -m experiments.pipelines
+
+auditors: $(AUDITORS)/.ready   ## let other libraries' auditors judge mechanisms of known epsilon, into results/auditors.md and .json (some eight minutes)
+	$(AUDITORS)/bin/python -m experiments.auditors
 
 truths: $(READY)   ## answer some 2,000 compositions and 200 games with certified ends, into results/truths/ (some fifteen minutes)
 	$(BIN)/python -m experiments.truths

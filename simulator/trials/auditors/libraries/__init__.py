@@ -1,0 +1,1 @@
+"""Adapters of auditors: a module has ``auditors()``, and imports its library there."""
