@@ -79,7 +79,7 @@ def answers_of(pairs: Sequence[tuple[TapeEvent, TapeEvent]]) -> list[NoisyAnswer
                 parent in found or ancestors.get(parent, set()) & found.keys()
                 for parent in one.parents
             )
-        moved = [each for each in elements(one, other) if each.shift] if relevant else []
+        moved = elements(one, other) if relevant else []
         if moved:
             found[one.number] = NoisyAnswer(one, other, moved, ancestors=up)
     for answer in found.values():
@@ -107,8 +107,8 @@ def untouched(
     met: set[int] = set()
     for one, other in pairs:
         if one.declared is None:
-            inside = _vector(one, other) if one.kind == "choice" else elements(one, other)
-            met |= {draw for each in inside if each.shift for draw in each.draws}
+            inside = elements(_as_vector(one) if one.kind == "choice" else one, other)
+            met |= {draw for each in inside for draw in each.draws}
     free = {one.number for one, other in pairs if one.declared and not distance_of(one, other)}
     for event in events:
         draws = {int(draw) for each in event.noise for draw in np.asarray(each.draws).flat}
@@ -178,7 +178,7 @@ def _visible_elements(
     event = answer.one
     value = np.asarray(event.answer)
     held = numbers - {event.number}
-    places = [i for i, e in enumerate(elements(event, answer.other)) if e.shift]
+    places = [each.place for each in answer.moved]
     rng = np.random.default_rng(len(places))
     tested = places if len(places) <= _TESTED else list(rng.choice(places, _TESTED, replace=False))
     scale = _size(event)
@@ -312,7 +312,8 @@ def _with_discrete(
     for one, other in pairs:
         if one.kind not in ("choice", "comparison"):
             continue
-        inside = elements(one, other) if one.kind == "comparison" else _vector(one, other)
+        seen = one if one.kind == "comparison" else _as_vector(one)
+        inside = elements(seen, other, moved_only=False)
         moved = [each for each in inside if each.shift and each.draws not in covered]
         if not moved:
             continue
@@ -330,10 +331,12 @@ def _with_discrete(
     return Spent(tuple(events), exact, known.revealed, unknown or shared(groups))
 
 
-def _vector(one: TapeEvent, other: TapeEvent) -> list[Element]:
-    plain = TapeEvent(one.number, "shift", one.name, one.where, inputs=one.inputs, noise=one.noise)
-    plain.answer = np.zeros(np.shape(one.inputs))
-    return elements(plain, other)
+def _as_vector(one: TapeEvent) -> TapeEvent:
+    """A choice as the noisy scores among which it chooses."""
+    scores = TapeEvent(one.number, "shift", one.name, one.where)
+    scores.inputs, scores.noise = one.inputs, one.noise
+    scores.answer = np.zeros(np.shape(one.inputs))
+    return scores
 
 
 def _spent(

@@ -47,8 +47,10 @@ def draw(name: str, kind: str, loc: Any, scale: Any, size: Any) -> Any:
             return loc + rng.exponential(scale, given)
         return getattr(rng, kind)(loc, scale, given)
 
+    before = tape.recorded_event(event.number)
+    event.fresh = bool(np.all(loc == 0)) if before is None else before.fresh
     answer = tape.settle(event, compute)
-    return traced(answer, Trace(tape, event.number, event.inputs, event.noise))
+    return traced(answer, Trace(tape, event.number, event.inputs, event.noise, event.fresh))
 
 
 def _laplace(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:

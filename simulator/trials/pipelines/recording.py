@@ -16,10 +16,9 @@ from simulator.trials.pipelines.costs import Cost, cost_of, pairs_of, untouched
 from simulator.trials.pipelines.differences import covered, difference, differences, path_of
 from simulator.trials.pipelines.prices import above_claim, epsilon_of, priced, shifts_of
 from simulator.trials.pipelines.promises import SLACK, distance_of
+from simulator.trials.pipelines.readings import explained
 from simulator.trials.pipelines.releases import run_loss
 from simulator.trials.pipelines.report import (
-    KEPT,
-    SEVERITIES,
     PipelineFinding,
     PipelineReport,
     RecordedCall,
@@ -78,14 +77,9 @@ def record(
     claim = parse_guarantee(claimed) if isinstance(claimed, str) else claimed
     if claim is not None and not isinstance(claim, Guarantee):
         raise InvalidInput(f"claimed must be a guarantee, as PureDP(0.1), not {claimed!r}")
-    pair = database_0, database_1
     with instrumented(patches):
-        found = _Trial(pipeline, pair, claim, public_coins, seed).report(delta)
-        if found.verdict == KEPT:
-            return found
-        # either reading of what is added to an answer is an analysis of the whole pipeline
-        other = _Trial(pipeline, pair, claim, public_coins, seed, reads=True).report(delta)
-    return min(found, other, key=lambda each: SEVERITIES.index(each.verdict))
+        trial = _Trial(pipeline, (database_0, database_1), claim, public_coins, seed)
+        return explained(trial, delta)
 
 
 @dataclass
@@ -97,7 +91,7 @@ class _Trial:
     claimed: Guarantee | None
     public_coins: bool
     seed: int
-    reads: bool = field(default=False, kw_only=True)
+    strict: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     def report(self, delta: float | None) -> PipelineReport:
         """Run, replay, and write down what was found."""
@@ -121,7 +115,7 @@ class _Trial:
     def _play(
         self, which: int, events: Sequence[TapeEvent] | None = None, **options: Any
     ) -> TapedRun:
-        tape = RunTape(self.seed, events, reads=self.reads, **options)
+        tape = RunTape(self.seed, events, strict=self.strict, **options)
         return played(self.pipeline, self.databases[which], tape)
 
     # -- control flow, arguments, output ---------------------------------------------------------

@@ -44,6 +44,7 @@ class Element:
     kinds : the kind of each noise; ``scales`` their scales, and ``signs`` their signs.
     inputs : both inputs.
     answer : with the noise.
+    place : of the element in its answer.
     """
 
     draws: tuple[int, ...]
@@ -54,6 +55,7 @@ class Element:
     _: KW_ONLY
     inputs: tuple[float, float]
     answer: float
+    place: int = 0
 
     @property
     def relative(self) -> float:
@@ -61,8 +63,8 @@ class Element:
         return self.shift / self.scales[0] * self.signs[0] if self.scales[0] else math.inf
 
 
-def elements(one: TapeEvent, other: TapeEvent) -> list[Element]:
-    """The elements of a noisy event, in the run and in its replay."""
+def elements(one: TapeEvent, other: TapeEvent, moved_only: bool = True) -> list[Element]:
+    """The elements of a noisy event, in the run and in its replay: by default those that moved."""
     a = np.asarray(one.inputs, dtype=float).ravel()
     b = np.asarray(other.inputs, dtype=float).ravel()
     answers = np.broadcast_to(np.asarray(one.answer, dtype=float), np.shape(one.answer)).ravel()
@@ -76,7 +78,7 @@ def elements(one: TapeEvent, other: TapeEvent) -> list[Element]:
     shift = np.where(np.isnan(shift), np.where(np.isnan(a) & np.isnan(b), 0.0, np.inf), shift)
     columns = [_columns(each, size) for each in one.noise]
     found = []
-    for i in range(size):
+    for i in np.flatnonzero(shift).tolist() if moved_only else range(size):
         terms = sorted(
             (draws[i], noise.kind, scale[i], noise.sign) for noise, scale, draws in columns
         )
@@ -90,6 +92,7 @@ def elements(one: TapeEvent, other: TapeEvent) -> list[Element]:
                 signs,
                 inputs=(float(a[i]), float(b[i])),
                 answer=float(answers[i]),
+                place=i,
             )
         )
     return found

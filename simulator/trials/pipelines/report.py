@@ -10,7 +10,6 @@ from simulator.theory.bracket import Bracket
 from simulator.theory.guarantees.families import Guarantee
 
 KEPT, VIOLATED, UNDECIDED = "kept", "violated", "undecided"
-SEVERITIES = (KEPT, UNDECIDED, VIOLATED)
 
 
 @dataclass(frozen=True)

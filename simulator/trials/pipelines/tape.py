@@ -88,6 +88,7 @@ class TapeEvent:
     noise : the noise on the input, for all kinds but ``mechanism``.
     parents : numbers of the events whose answers this one combines.
     operand : what was added, or the factor, as the run had it.
+    fresh : whether it is noise that has met no data.
     declared : of a mechanism.
     """
 
@@ -102,6 +103,7 @@ class TapeEvent:
     noise: tuple[NoiseTerm, ...] = ()
     parents: tuple[int, ...] = ()
     operand: Any = None
+    fresh: bool = False
     declared: Declared | None = None
 
     def __str__(self) -> str:
@@ -129,8 +131,8 @@ class RunTape:
     redraw : numbers of draws that are not frozen but drawn by ``coin_seed``.
     coin_seed : of everything that is not a mechanism's noise.
     extreme : whether coins come out at the low or the high end of their range.
-    reads : whether a sum of noise and data is an answer, which later data are computed from;
-        otherwise data that are added to it are released with it.
+    strict : the places at which what is done to a noisy answer is an event; elsewhere it is a
+        computation from an answer, and may mix it with data.
     """
 
     def __init__(
@@ -143,19 +145,27 @@ class RunTape:
         redraw: frozenset[int] = frozenset(),
         coin_seed: int | None = None,
         extreme: Extreme = "",
-        reads: bool = False,
+        strict: frozenset[str] = frozenset(),
     ) -> None:
         self.events: list[TapeEvent] = []
         self.recorded = record
         self.overrides = overrides or {}
         self.held, self.redraw = held, redraw
+        self.strict = strict
+        self.mixed: list[str] = []
         self.coins = 0
         self.coin_places: list[str] = []
         self.seeded: list[str] = []
         self._seed = seed
         self._coin_seed = seed if coin_seed is None else coin_seed
-        self.extreme, self._reads = extreme, reads
+        self.extreme = extreme
         self._inside = 0
+
+    def is_event(self) -> bool:
+        """Whether an operation on a noisy answer, here and now, is an event."""
+        where = place()
+        self.mixed.append(where)
+        return where in self.strict
 
     @property
     def replaying(self) -> bool:
@@ -175,13 +185,6 @@ class RunTape:
             yield
         finally:
             self._inside -= 1
-
-    def reads(self, number: int) -> bool:
-        """Whether the answer of an event is a plain number to data that are added to it."""
-        if not self._reads:
-            return False
-        event = self.events[number]
-        return event.kind == "shift" or any(map(self.reads, event.parents))
 
     def recorded_event(self, number: int) -> TapeEvent | None:
         """The event of that number in the recorded run, if there is one."""

@@ -33,12 +33,16 @@ _SCALES = (np.multiply, np.true_divide)
 
 @dataclass(frozen=True)
 class Trace:
-    """What stands behind a value: its event, the private input and the noise of each element."""
+    """What stands behind a value: its event, the private input and the noise of each element.
+
+    ``fresh`` noise has met no data.
+    """
 
     tape: RunTape
     number: int
     inputs: Any
     noise: tuple[NoiseTerm, ...]
+    fresh: bool = False
 
     def mapped(self, take: Callable[[np.ndarray], Any]) -> Trace:
         """The trace of a part or a rearrangement of the value."""
@@ -168,9 +172,10 @@ def combined(ufunc: Any, one: Any, other: Any) -> Any:
     tape = current()
     traces = [_trace(each, tape) for each in (one, other)]
     a, b = plain(one), plain(other)
+    answers = [t for t in traces if t is not None and not t.fresh]
+    if tape is not None and len(answers) == 1 and None in traces and not tape.is_event():
+        return ufunc(a, b)  # computes from an answer, and perhaps from data
     if tape is not None and any(traces) and _numeric(a) and _numeric(b):
-        if ufunc in _SHIFTS and not all(traces) and any(t and tape.reads(t.number) for t in traces):
-            return ufunc(a, b)
         if ufunc in _SHIFTS:
             return _sum(tape, ufunc, (a, b), traces)
         if ufunc in _COMPARISONS:
@@ -266,15 +271,16 @@ def _derived(
     parameters: dict[str, Any] = {"shape": shape}
     if "factor" in rest:
         parameters["factor"] = rest.pop("factor")
+    fresh = kind in ("scale", "sum") and all(trace.fresh for trace in traces if trace)
     return tape.next_event(
-        kind, ufunc.__name__, parameters=parameters, noise=noise,
+        kind, ufunc.__name__, parameters=parameters, noise=noise, fresh=fresh,
         parents=tuple(trace.number for trace in traces if trace), **rest,
     )  # fmt: skip
 
 
 def _settled(tape: RunTape, event: TapeEvent, compute: Callable[[], Any], frozen: bool) -> Any:
     answer = tape.settle(event, compute, frozen)
-    return traced(answer, Trace(tape, event.number, event.inputs, event.noise))
+    return traced(answer, Trace(tape, event.number, event.inputs, event.noise, event.fresh))
 
 
 def _mapped(array: TracedArray, take: Callable[[np.ndarray], Any]) -> Any:

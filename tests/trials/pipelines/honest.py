@@ -134,6 +134,31 @@ def sampled(data, rng):
     return sum(x for x in data if rng.random() < 0.1) + rng.laplace(scale=1.0)
 
 
+def centred_by_an_answer(data, rng):
+    middle = (np.sum(data) + rng.laplace(scale=2.0)) / 4
+    bounded = np.clip(np.array(data) - middle, -0.5, 0.5)
+    return float(np.sum(bounded) + rng.laplace(scale=1.0))
+
+
+def filtered_by_an_answer(data, rng):
+    cut = 0.5 * len(data) - 0.5 * len(data) + 0.5 + rng.laplace(scale=0.1)
+    kept = np.array(data)[np.array(data) > cut]
+    return len(kept) + rng.laplace(scale=1.0)
+
+
+def gradient_steps(data, rng):
+    rows, weights = np.outer(data, [1.0, -1.0]), np.zeros(2)
+    for _ in range(2):
+        steps = np.clip(rows - weights, -0.25, 0.25).sum(axis=0)
+        weights = weights + 0.1 * (steps + rng.laplace(scale=1.0, size=2))
+    return weights
+
+
+def residual_by_an_answer(data, rng):
+    mean = np.clip((sum(data) + rng.laplace(scale=2.0)) / 4, 0, 1)
+    return sum(data) - mean * len(data) + rng.laplace(scale=2.0)
+
+
 def exponential_by_choice(data, rng):
     scores = np.array([sum(data), len(data) / 2, 1.0])
     weights = np.exp(scores / 2)
@@ -179,7 +204,8 @@ DECIDED = [
     noisy_sum, noise_first, centred, scaled_noise, by_scipy, two_halves, two_parts_and_noise,
     histogram, elements_of_noise, two_sided_geometric, two_exponentials, noisy_max,
     exponential_mechanism, adaptive, stops_on_an_answer, other_line_same_noise, shuffled_public,
-    declared, raises, exponential_by_choice, descent,
+    declared, raises, exponential_by_choice, descent, centred_by_an_answer,
+    filtered_by_an_answer, gradient_steps, residual_by_an_answer,
 ]  # fmt: skip
 """Those that are shown to keep the claim."""
 
