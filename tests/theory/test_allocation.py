@@ -86,7 +86,9 @@ def response_allocation(epsilon, steps, at):
     )
 
 
-@pytest.mark.parametrize(("epsilon", "steps", "at"), [(1.0, 5, 0.3), (2.0, 2, 0.5), (0.5, 40, 0.1)])
+@pytest.mark.parametrize(
+    ("epsilon", "steps", "at"), [(1.0, 5, 0.3), (2.0, 2, 0.5), (0.5, 40, 0.1), (4.0, 700, 0.5)]
+)
 def test_randomized_response_holds_the_exact_sum(epsilon, steps, at):
     law = AllocationLaw(randomized_response(epsilon), steps)
     removal, addition, _ = response_allocation(epsilon, steps, at)

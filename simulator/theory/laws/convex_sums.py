@@ -157,19 +157,22 @@ class ConvexEnd:
     def regridded(self, resolution: Resolution) -> ConvexEnd:
         """The law on lattices of the spacing that it is wide enough for, its tails gathered."""
         spacing = spacing_of(*self.runs.atoms(), resolution)
-        kept, pending = Runs(), Runs(self.runs)
         gathered, at_infinity = self.gathered, self.at_infinity
+        pending = Runs()
+        for w, run in self.runs.items():
+            at = run.at(w)
+            beyond = (at < spacing.low) | (at > spacing.high)
+            gathered += float(run.masses[beyond].sum())
+            at_infinity += float(run.masses[beyond] @ at[beyond])
+            pending.put(w, run.part((~beyond).astype(float)))
+        kept = Runs()
         w, last = min(pending), max(pending)
         while w <= last:
-            run = pending.pop(w, None)
-            if run is not None:
-                at = run.at(w)
-                beyond = (at < spacing.low) | (at > spacing.high)
-                gathered += float(run.masses[beyond].sum())
-                at_infinity += float(run.masses[beyond] @ at[beyond])
-                wide = spacing.at(at) > w
-                kept.put(w, run.part((~beyond & ~wide).astype(float)))
-                moving = run.part((~beyond & wide).astype(float))
+            if w in pending:
+                run = pending.pop(w)
+                wide = spacing.at(run.at(w)) > w
+                kept.put(w, run.part((~wide).astype(float)))
+                moving = run.part(wide.astype(float))
                 if moving.masses.size:
                     pending.put(w + 1, moving.coarser(w))
                     last = max(last, w + 1)
