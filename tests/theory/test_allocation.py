@@ -55,7 +55,7 @@ def expected_shortfall(sigma, steps, level):
 
 @pytest.mark.parametrize(
     ("sigma", "steps", "epsilon"),
-    [(1.0, 37, 0.5), (1.0, 100, 0.85), (2.0, 999, 0.05)],
+    [(1.0, 100, 0.85), (2.0, 400, 0.08)],
 )
 def test_sums_hold_an_inverted_transform(sigma, steps, epsilon):
     """Down to a delta of 6e-15 by adding; by removing with an absolute error of 1e-9."""
@@ -212,6 +212,19 @@ def test_nearer_ends_lie_inside():
         assert ends[2] - ends[1] < 0.15 * (ends[3] - ends[0])
 
 
+def test_ends_of_all_spacings_enclose_one_value():
+    """For random laws: no lower end is above an upper end, of this or another spacing."""
+    rng = np.random.default_rng(27)
+    for _ in range(3):
+        epsilon, steps = float(rng.uniform(0.1, 3.0)), int(rng.integers(2, 200))
+        for base in (LaplaceLaw(epsilon), GaussianLaw(epsilon), randomized_response(epsilon, 1e-6)):
+            law = AllocationLaw(base, steps, exchanged=bool(rng.integers(2)))
+            ends = [law.ends(share) for share in (0.044, 0.03)]
+            for at in (0.0, *rng.uniform(0.0, epsilon, 3)):
+                lower = max(low.delta(at + low.loss_error) for low, _ in ends)
+                assert lower <= min(up.delta(at - up.loss_error) for _, up in ends) + 1e-290
+
+
 def test_simulation_agrees():
     """Five steps, 200,000 draws: false alarm below 1e-6 (5 standard errors)."""
     draws = np.random.default_rng(27).standard_normal((200_000, 5))
@@ -248,7 +261,7 @@ def test_delta_far_out_keeps_its_digits():
     assert ends.upper < alone.upper < ends.upper + math.log(20)
 
 
-@pytest.mark.parametrize(("sigma", "steps", "delta"), [(0.05, 10, 1e-5), (1e4, 10, 1e-8)])
+@pytest.mark.parametrize(("sigma", "steps", "delta"), [(0.15, 10, 1e-5), (1e4, 10, 1e-8)])
 def test_little_and_much_noise(sigma, steps, delta):
     """Nearly no amplification, at most ln 10 of it; and a law of a thousandth's width."""
     ends = allocated(sigma, steps)[0].epsilon(delta)
