@@ -19,7 +19,7 @@ _REACH = 8.5
 _STRIP = 30.0
 """e^{-30} is the error of the trapezoidal rule."""
 _PER_UNIT = 16
-"""Nodes of the interpolation in a unit of y over the scale on which the logarithm bends."""
+"""Nodes of the interpolation in a unit of y; the logarithm bends over 1, or over s if larger."""
 
 
 def normalisation(y: ArrayLike, s: ArrayLike) -> tuple[Floats, Floats]:
@@ -44,7 +44,7 @@ def normalisation(y: ArrayLike, s: ArrayLike) -> tuple[Floats, Floats]:
 
 def interpolated(low: float, high: float, s: float) -> CubicHermiteSpline:
     """Ln of the normalisation as a function of y in [low, high], to eight digits or more."""
-    many = 2 + math.ceil((high - low) * _PER_UNIT * max(1.0, s))
+    many = 2 + math.ceil((high - low) * _PER_UNIT)
     nodes = np.linspace(low, high, many)
     return CubicHermiteSpline(nodes, *normalisation(nodes, s))
 

@@ -197,6 +197,7 @@ def _delta(sampler: _Sampler, epsilon: float, draws: int, confidence: float) -> 
         zero = -math.expm1(math.log((1.0 - confidence) / 2.0) / draws)
         ends = (0.0, min(1.0, zero * math.exp(min(bound, 700.0))))
         return Estimate.refused(_FEW, ends, confidence)
+    found = replace(found, value=min(found.value, 1.0), upper=min(found.upper, 1.0))
     return replace(found, no_guess=_FEW) if found.no_guess else found
 
 

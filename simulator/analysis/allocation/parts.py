@@ -78,7 +78,7 @@ class MomentPart:
     ----------
     pair : P and Q.
     occupancies : the dynamic programme.
-    theta : a whole number, at least 2.
+    theta : a whole number.
     """
 
     pair: BinnedPair
@@ -197,12 +197,20 @@ class Field:
         """Ln of its density over that of Q."""
         noise = self._solve(drawn.scores)
         exponents = self._steps[:, None] * (noise - 0.5 * self._steps[:, None])
-        ratios = np.exp(np.minimum(exponents + self.log_fugacity, 500.0 / self.cap))
+        exponents += self.log_fugacity
+        most = 500.0 / self.cap
+        ratios = np.exp(np.minimum(exponents, most))
         total = np.full_like(ratios, 1.0)
         for n in range(self.cap, 0, -1):  # the sum of ratio^n/n!, by Horner's rule
             total *= ratios / n
             total += 1.0
-        return np.asarray(np.log(total).sum(axis=0) - logsumexp(self._log_weights, axis=1).sum())
+        logs = np.log(total, out=total)
+        large = exponents > most
+        if large.any():
+            steps = np.arange(self.cap + 1)
+            terms = exponents[large][:, None] * steps - gammaln(steps + 1)
+            logs[large] = logsumexp(terms, axis=1)
+        return np.asarray(logs.sum(axis=0) - logsumexp(self._log_weights, axis=1).sum())
 
 
 _CAPS = (4, 6, 8, 10, 12, 16, 20, 24)

@@ -1,6 +1,6 @@
 """Draws for the removal direction, E_Q (U - e^epsilon)+, with weights bounded in advance.
 
-Draws are from a mixture. One part of it is U^theta Q with a whole theta, whose ratio to Q is
+Draws are from a mixture. One part is U^theta Q with a whole theta, P for 1, whose ratio to Q is
 U^theta / Z with Z = E_Q U^theta: so (U - e^epsilon)+ times the inverse ratio is at most
 Z max_u u^{-theta} (u - e^epsilon), at u = e^epsilon theta/(theta - 1). The other parts are
 Gaussians around likely scores, and a field of small jumps. All draws have the weight of the mixture
@@ -32,7 +32,7 @@ from simulator.foundations.errors import NotApplicable
 
 Floats = NDArray[np.float64]
 
-_TOTALS = (4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+_TOTALS = (2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 """The sizes of the dynamic programmes that are tried, one after the other."""
 _POWER = 0.5
 """The share of the power before tuning."""
@@ -122,6 +122,8 @@ class RemovalMeasure:
 
 def log_peak(theta: int, epsilon: float) -> float:
     """Ln of the largest u^{-theta} (u - e^epsilon), of u = e^epsilon theta/(theta - 1)."""
+    if theta == 1:
+        return 0.0
     return -(theta - 1) * (epsilon + math.log(theta / (theta - 1.0))) - math.log(theta)
 
 
@@ -140,6 +142,8 @@ def removal_epsilon(pair: BinnedPair, delta: float) -> float:
     """An upper bound on epsilon(delta), from the moments of U."""
 
     def bound(theta: int, log_moment: float) -> float:
+        if theta == 1:
+            return math.inf
         at_zero = log_moment + log_peak(theta, 0.0)
         return (at_zero - math.log(delta)) / (theta - 1)
 
@@ -193,11 +197,11 @@ def _best_of_kernel(
             if best is None:
                 continue
             break
-        bounds = [bound(theta, table.log_moment(theta)) for theta in range(2, total + 1)]
+        bounds = [bound(theta, table.log_moment(theta)) for theta in range(1, total + 1)]
         place = int(np.argmin(bounds))
-        inside = place + 2 < total
+        inside = place + 1 < total
         if best is None or bounds[place] < best.bound:
-            best = _Best(bounds[place], MomentPart(pair, table, place + 2), total, inside)
+            best = _Best(bounds[place], MomentPart(pair, table, place + 1), total, inside)
         if inside:
             break
     return best

@@ -125,6 +125,8 @@ def subset_removal_epsilon(pair: SubsetPair, delta: float) -> float:
     """An upper bound on epsilon(delta), from the moments of U."""
 
     def bound(theta: int, log_moment: float) -> float:
+        if theta == 1:
+            return math.inf
         return (log_moment + log_peak(theta, 0.0) - math.log(delta)) / (theta - 1)
 
     power = _best_power(pair, bound)
@@ -142,8 +144,6 @@ def _best_power(pair: SubsetPair, bound: Callable[[int, float], float]) -> Momen
                 table = SubsetTable(strength, pair.bins, pair.selected, theta)
                 known[theta] = (bound(theta, table.log_moment(theta)), table)
             except NotApplicable:
-                if theta == 2:
-                    raise
                 known[theta] = (math.inf, None)
         return known[theta][0]
 
@@ -156,11 +156,12 @@ def _best_power(pair: SubsetPair, bound: Callable[[int, float], float]) -> Momen
         if left >= right:
             break
         low, high = (low, right) if at(left) <= at(right) else (left, high)
-    for theta in range(max(2, low - 1), high + 1):
+    for theta in (1, *range(max(2, low - 1), high + 1)):
         at(theta)
     best = min((value, theta) for theta, (value, _) in known.items())[1]
     table = known[best][1]
-    assert table is not None
+    if table is None:
+        raise NotApplicable("no moment of U is within the range of floats: sigma is too small")
     return MomentPart(pair, table, best)
 
 

@@ -14,6 +14,7 @@ from simulator.analysis.allocation.parts import MomentPart
 from simulator.analysis.allocation.removal import cut, removal_measure
 from simulator.analysis.estimation import betting_interval, weighted_delta
 from simulator.errors import InvalidInput
+from simulator.theory.laws.gaussian_curve import gaussian_delta
 from tests.helpers.allocated_steps import allocated, two_steps
 
 HALF = (2 / math.sqrt(5), 1 / math.sqrt(5))
@@ -80,6 +81,16 @@ def plain(sigma, bins, c, draws, seed):
         exponents = (noise @ means - 0.5 * (means**2).sum(axis=0)) / sigma**2
         found.append(np.log(np.exp(exponents).mean(axis=1)))
     return found
+
+
+def test_much_loss_has_a_delta_below_one():
+    """Large entries of G, where U is nearly that of one Gaussian."""
+    pair = balls_in_bins(2.0, 20, 400, [1.0] + [0.3] * 30)
+    found = estimate_allocation(pair, epsilon=2.0, draws=5000, confidence=1 - 1e-6)
+    public = gaussian_delta(math.sqrt(float(pair.gram.max())), 2.0)
+    for each in (found.removal, found.addition):
+        assert 0.9 < each.lower <= public
+        assert each.upper <= 1.0
 
 
 @pytest.mark.parametrize("given_as", ["coefficients", "matrix"])
