@@ -120,8 +120,16 @@ def test_the_program_of_bounds_prints_what_each_grants_and_no_violation(tmp_path
     assert violated == "[]"
 
 
+def test_the_program_of_epochs_prints_what_it_says(tmp_path, capsys):
+    run(tmp_path, "accounting", 1)
+    epochs, with_one_more, three = capsys.readouterr().out.splitlines()
+    assert "value=1.7015" in epochs
+    assert 1.7015 < float(with_one_more) < 1.8016
+    assert float(three) < 1.82
+
+
 def test_there_is_no_other_program():
-    here = {"README": 2, "audit": 2, "rare": 1, "worst": 1, "accounting": 1, "loaders": 2}
+    here = {"README": 2, "audit": 2, "rare": 1, "worst": 1, "accounting": 2, "loaders": 2}
     assert {page: len(programs(page)) for page in here} == here
 
 
