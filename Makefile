@@ -165,8 +165,9 @@ conform: $(CONFORM)/.ready $(SMARTNOISE)/.ready   ## try other libraries' accoun
 pipelines: $(PIPELINES)/.ready   ## try pipelines of other libraries, into results/pipelines.md and .json
 	$(PIPELINES)/bin/python -m experiments.pipelines
 
-auditors: $(AUDITORS)/.ready   ## let other libraries' auditors judge mechanisms of known epsilon, into results/auditors.md and .json (some eight minutes)
+auditors: $(AUDITORS)/.ready   ## let other libraries' auditors judge mechanisms of known epsilon, and how good one can be, into results/auditors.md and auditing_limits.md (some eight minutes)
 	$(AUDITORS)/bin/python -m experiments.auditors
+	$(AUDITORS)/bin/python -m experiments.auditing_limits
 
 truths: $(READY)   ## answer some 2,000 compositions and 200 games with certified ends, into results/truths/ (some fifteen minutes)
 	$(BIN)/python -m experiments.truths
