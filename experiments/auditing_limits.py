@@ -185,8 +185,8 @@ def page(whole: dict[str, Any]) -> str:
     lines += [
         "",
         f"In total within 10 times the least on {within} of {total} mechanisms; without the "
-        f"first batch, within twice on {near} of {total}. That batch, and the doubling of later ones, "
-        "are most of the total where few draws would do.",
+        f"first batch, within twice on {near} of {total}. That batch, and the doubling of later "
+        "ones, are most of the total where few draws would do.",
         "",
     ]
     return "\n".join(lines)
