@@ -11,7 +11,7 @@ from typing import Any
 
 from simulator.trials.pipelines.report import PipelineReport
 
-MOST_PLACES = 5
+MOST_PLACES = 2
 """Most places that are read in the second way one by one."""
 
 _LEAKS = ("control flow", "argument", "output")
