@@ -168,8 +168,8 @@ def page(whole: dict[str, Any]) -> str:
         "On the broken mechanisms of the suite, on the pair of inputs that is easiest to tell from "
         "the claim. *least*: no test of this level that ends with a violation for sure needs fewer "
         "draws per input on average: ln(1/level) over the least Kullback-Leibler divergence from a "
-        f"pair that keeps the claim (Wald); an estimate from {2 * LOOK} exact losses, which may err "
-        "by some tens of percent at 100,000 draws. *draws*: the "
+        f"pair that keeps the claim (Wald); an estimate from {2 * LOOK} exact losses, which may "
+        "err by some tens of percent at 100,000 draws. *draws*: the "
         f"median of {AUDITS} audits of this package, learning included, {BUDGET} at most. "
         f"*bet on*: those after the first {FIRST}, which it only learns from.",
         "",
