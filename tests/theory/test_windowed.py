@@ -423,7 +423,7 @@ FAR = PLD.from_law(subsampled_gaussian(0.855, 0.0357)).self_compose(100)
 """Its losses are at most 3.64: delta(3.62) is below the doubles, and 1e-5 when reversed."""
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0, 3.0, 3.4])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0, 2.6])
 @pytest.mark.parametrize("pld", [FAR, FAR.reversed()], ids=["one", "other"])
 def test_chernoffs_bound_is_above_delta(pld, epsilon):
     true = pld.delta(epsilon)
