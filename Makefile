@@ -169,7 +169,7 @@ auditors: $(AUDITORS)/.ready   ## let other libraries' auditors judge mechanisms
 	$(AUDITORS)/bin/python -m experiments.auditors
 	$(AUDITORS)/bin/python -m experiments.auditing_limits
 
-truths: $(READY)   ## answer some 2,000 compositions and 200 games with certified ends, into results/truths/ (some fifteen minutes)
+truths: $(READY)   ## answer some 2,000 compositions and 200 games with certified ends, into results/truths/ (some three minutes)
 	$(BIN)/python -m experiments.truths
 
 notebooks: $(SITE)/.ready   ## execute the notebooks of the classes, and keep their outputs
