@@ -12,8 +12,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.inverse import crossing
@@ -248,11 +248,13 @@ def _gaussian_weights(square: float, step: float) -> tuple[Floats, float]:
     """The masses of losses -reach, ..., reach steps and of an infinite one, spread outward."""
     mu, reach = math.sqrt(square), int(10 * math.sqrt(square) / step) + 2
     ends = step * np.arange(-reach, reach + 1)
-    masses = [np.diff(ndtr((ends + shift) / mu)) for shift in (-square / 2, square / 2)]
+    masses = [
+        np.diff(scipy.special.ndtr((ends + shift) / mu)) for shift in (-square / 2, square / 2)
+    ]
     low, high = np.exp(-ends[:-1]), np.exp(-ends[1:])
     right = np.clip((masses[0] * low - masses[1]) / (low - high), 0.0, masses[0])
     weights = np.zeros(len(ends))
     weights[1:] += right
     weights[:-1] += masses[0] - right
-    weights[0] += ndtr((ends[0] - square / 2) / mu)
-    return weights, float(ndtr((square / 2 - ends[-1]) / mu))
+    weights[0] += scipy.special.ndtr((ends[0] - square / 2) / mu)
+    return weights, float(scipy.special.ndtr((square / 2 - ends[-1]) / mu))

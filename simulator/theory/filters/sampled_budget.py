@@ -14,8 +14,8 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.certified_budget import gaussian_mu
@@ -205,16 +205,25 @@ def laws(sigma: float, rate: float, losses: Floats) -> list[tuple[Floats, float]
         inside = np.expm1(ends) / rate + 1.0
         x = np.full(len(ends), -np.inf)
         x[inside > 0.0] = sigma**2 * np.log(inside[inside > 0.0]) + 0.5
-        without = np.diff(ndtr(x / sigma)), ndtr(-x[-1] / sigma), ndtr(x[0] / sigma)
-        upward = np.diff(-ndtr(-x / sigma))  # accurate above
+        without = (
+            np.diff(scipy.special.ndtr(x / sigma)),
+            scipy.special.ndtr(-x[-1] / sigma),
+            scipy.special.ndtr(x[0] / sigma),
+        )
+        upward = np.diff(-scipy.special.ndtr(-x / sigma))  # accurate above
         plain = np.where(x[1:] > 0.0, upward, without[0])
         shifted = np.where(
-            x[1:] > 1.0, np.diff(-ndtr((1.0 - x) / sigma)), np.diff(ndtr((x - 1.0) / sigma))
+            x[1:] > 1.0,
+            np.diff(-scipy.special.ndtr((1.0 - x) / sigma)),
+            np.diff(scipy.special.ndtr((x - 1.0) / sigma)),
         )
         mixed = (1.0 - rate) * plain + rate * shifted
         mixed_ends = [
             (1.0 - rate) * without[i] + rate * tail
-            for i, tail in ((1, ndtr((1.0 - x[-1]) / sigma)), (2, ndtr((x[0] - 1.0) / sigma)))
+            for i, tail in (
+                (1, scipy.special.ndtr((1.0 - x[-1]) / sigma)),
+                (2, scipy.special.ndtr((x[0] - 1.0) / sigma)),
+            )
         ]
         if sign > 0.0:
             first, second, top, bottom = mixed, plain, mixed_ends[0], mixed_ends[1]

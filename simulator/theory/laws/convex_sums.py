@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from simulator.theory.laws.base import Floats
 from simulator.theory.laws.dyadic_runs import Convolution, Runs
@@ -69,7 +69,8 @@ def spacing_of(at: Floats, masses: Floats, resolution: Resolution) -> Spacing:
     """
     under = [masses / masses.sum(), masses * at / float(masses @ at)]
     scores = [_scores(each) for each in under]
-    low, high = (scores[0] > ndtri(resolution.tail), scores[1] < -ndtri(resolution.tail))
+    tail = scipy.special.ndtri(resolution.tail)
+    low, high = (scores[0] > tail, scores[1] < -tail)
     kept = low & high if (low & high).any() else np.ones(at.size, dtype=bool)
     at = at[kept]
     score = np.maximum.accumulate(((scores[0] + scores[1]) / 2)[kept])
@@ -94,7 +95,7 @@ def _scores(masses: Floats) -> Floats:
     low = np.cumsum(masses) - masses / 2
     high = np.cumsum(masses[::-1])[::-1] - masses / 2
     near = np.clip(np.minimum(low, high), _LEAST, 0.5)
-    return np.asarray(np.where(low < high, 1.0, -1.0) * ndtri(near))
+    return np.asarray(np.where(low < high, 1.0, -1.0) * scipy.special.ndtri(near))
 
 
 @dataclass(frozen=True, eq=False)
