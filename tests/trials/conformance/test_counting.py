@@ -91,7 +91,7 @@ def test_the_rounds_of_a_trial_have_the_names_of_the_theory():
 def test_the_files_of_the_folder_are_the_libraries():
     expected = {
         "autodp", "diffprivlib", "dp-accounting", "dpcompose", "opacus", "opendp",
-        "prv-accountant", "smartnoise-sql",
+        "pld-accounting", "prv-accountant", "riskcal", "smartnoise-sql",
     }  # fmt: skip
     assert set(MODULES) == expected
     assert all(find(name).name == name for name in MODULES)
