@@ -128,6 +128,12 @@ def test_the_program_of_epochs_prints_what_it_says(tmp_path, capsys):
     assert float(three) < 1.82
 
 
+def test_every_page_is_in_the_list_of_the_site():
+    pages = {path.stem for path in (PAGES / "howto").glob("*.md")} - {"index"}
+    hidden = text_of("index").split(":hidden:")[1].split("```")[0]
+    assert set(hidden.split()) == pages
+
+
 def test_there_is_no_other_program():
     here = {"README": 2, "audit": 2, "rare": 1, "worst": 1, "accounting": 2, "loaders": 2}
     assert {page: len(programs(page)) for page in here} == here
