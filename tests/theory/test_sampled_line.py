@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from simulator.theory.laws import sampled_transform
+from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.laplace import LaplaceLaw
 from simulator.theory.laws.sampled_transform import SampledTransform, decay
+from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledWithoutReplacementLaw
 from simulator.theory.pld import sampled_line, windowed_query
 from simulator.theory.pld.counted_laws import CountedLaws
 from simulator.theory.pld.distribution import PLD
@@ -268,3 +270,34 @@ def test_a_slow_transform_is_given_up_soon(monkeypatch):
     sampled_tail(query.parts, centre, saddles, 1e-6)
     assert max(seen) <= 4 * sampled_line._MOST_NODES
     assert len(seen) < 400
+
+
+def log_mean_by_sum(mu, rate, removal, theta):
+    """Ln F at a large tilt, by a plain sum over answers."""
+    x = np.linspace(-60.0, 60.0 + max(1 + theta if removal else 0.0, 0.0) * mu, 1_000_001)
+    shifted = mu * x - mu**2 / 2
+    power = 1 + theta if removal else -theta
+    exponents = power * np.logaddexp(np.log1p(-rate), np.log(rate) + shifted) - x**2 / 2
+    top = exponents.max()
+    return top + math.log(np.exp(exponents - top).sum() * (x[1] - x[0])) - math.log(2 * np.pi) / 2
+
+
+@pytest.mark.parametrize("removal", [False, True])
+@pytest.mark.parametrize(
+    ("sigma", "rate", "theta"), [(0.405, 0.0071, 261.0), (1.0, 0.01, 60.0), (0.3, 0.3, 3e4)]
+)
+def test_the_proven_moment_holds_where_points_of_the_law_do_not_reach(sigma, rate, theta, removal):
+    law = subsampled_gaussian(sigma, rate)
+    law = law if law.exchanged == removal else law.reversed()
+    tilt, proven = CountedLaws.of([(law, 3)]).proven_log_mgf(theta)
+    true = 3 * log_mean_by_sum(1 / sigma, rate, removal, tilt)
+    assert true * (1 - 1e-9) <= proven <= true * (1 + 1e-7)
+    assert tilt == theta or (removal and (1 + tilt) / sigma == pytest.approx(1e3))
+    if removal:  # the law's own points, made for estimates, end before
+        assert 3 * float(law.log_mgf(np.array(tilt))) < 0.9 * true
+
+
+def test_no_moment_is_proven_of_a_law_known_by_its_points():
+    law = PoissonSubsampledLaw(LaplaceLaw(1.0).reversed(), 0.1)
+    mixture = SampledWithoutReplacementLaw(GaussianLaw(1.0), 0.1)
+    assert CountedLaws.of([(law, 2), (mixture, 1)]).proven_log_mgf(2.0) == (2.0, math.inf)

@@ -80,6 +80,15 @@ class SampledTransform:
         """Whether exponents are rounded by less than this module's margins."""
         return self.mu * (1.0 + theta) <= _STEEPEST
 
+    @property
+    def largest_tilt(self) -> float:
+        """Up to which ``log_value`` holds; negative where it holds at no tilt.
+
+        Of adding a record, the losses that matter at a large tilt are at most -ln(1 - rate).
+        """
+        tilt = _STEEPEST / self.mu - 1.0
+        return tilt if self.removal else max(tilt, _STEEPEST**2 / (1.0 - math.log1p(-self.rate)))
+
     def power(self, theta: float) -> float:
         """Re p at Re z = theta >= 0."""
         return 1.0 + theta if self.removal else -theta

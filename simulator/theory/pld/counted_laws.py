@@ -14,6 +14,7 @@ from simulator.foundations.errors import InvalidInput
 from simulator.theory.laws.base import PrivacyLossLaw, RealOrComplex
 from simulator.theory.laws.gaussian import GaussianLaw
 from simulator.theory.laws.laplace import LaplaceLaw
+from simulator.theory.laws.sampled_transform import SampledTransform
 from simulator.theory.laws.subsampled import PoissonSubsampledLaw, SampledLaw
 from simulator.theory.outward import sum_bracket
 from simulator.theory.pld.laplace_batch import LaplaceBatch
@@ -22,6 +23,7 @@ REPRESENTATIVES, _LEAST_REPRESENTATIVES, _MOST_POINTS = 64, 32, 1 << 14
 """Most laws that stand for all; fewer where they have more points together."""
 _LOOKED_AT = 32
 """Most laws that the estimate of work counts."""
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,25 @@ class CountedLaws:
         for law, count in self.others:
             total = total + _times(count, law.log_mgf(z))
         return total
+
+    def proven_log_mgf(self, theta: float) -> tuple[float, float]:
+        """A tilt of at most ``theta`` >= 0 and an upper bound on psi there; inf if none is proven.
+
+        The tilt is smaller where the transform of a sampled Gaussian is not proven at ``theta``.
+        """
+        sampled = [SampledTransform.of(law) for law, _ in self.others]
+        if any(of is None and not law.has_exact_transform
+               for of, (law, _) in zip(sampled, self.others)):
+            return theta, math.inf
+        theta = min(theta, *(of.largest_tilt for of in sampled if of is not None), math.inf)
+        if theta < 0.0:
+            return 0.0, math.inf
+        at = np.array(theta)
+        psi, size = float(self.laplaces.log_mgf(at)), 0.0
+        for of, (law, count) in zip(sampled, self.others):
+            value, wrong = of.log_value(of.power(theta)) if of else (float(law.log_mgf(at)), 0.0)
+            psi, size = psi + count * (value + wrong), size + count * abs(value)
+        return theta, psi + _ROUNDING * (size + abs(psi)) + _ROUNDING
 
 
 def _size(law: PrivacyLossLaw) -> float:

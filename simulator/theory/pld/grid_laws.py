@@ -327,7 +327,7 @@ def _lowered(masses: Floats, depth: Floats, width: Floats) -> Floats | None:
         left, right = below.get(point, point - 1), above.get(point, point + 1)
         if right == masses.size:
             return None
-        rise = math.expm1(losses[point] - losses[left]) if left >= 0 else 0.0
+        rise = math.expm1(min(losses[point] - losses[left], 700.0)) if left >= 0 else 0.0
         share = rise / (rise - math.expm1(losses[point] - losses[right])) if left >= 0 else 1.0
         mass, lowered[point] = float(lowered[point]), 0.0
         for where, part in ((left, 1 - share), (right, share)):

@@ -153,14 +153,12 @@ class WindowedQuery:
     def _finite_at_most(self, epsilon: float, saddles: Saddles) -> float:
         """At least E0[(1 - exp(epsilon - L))_+] over the finite losses.
 
-        Any theta >= 0 bounds it by exp(psi(theta) - theta epsilon) times the largest weight; the
-        factor e is for the rounding of psi. It is 1 where psi is an estimate.
+        Any theta >= 0 bounds it by exp(psi(theta) - theta epsilon) times the largest weight. It is
+        1 where psi is an estimate.
         """
-        if any(law.least_tolerance for law, _ in self.parts.items):
-            return 1.0
-        theta = saddles.theta_at(epsilon)
-        psi = float(self.parts.log_mgf(np.array(theta)).real)
-        return math.exp(min(psi - theta * epsilon + log_largest_weight(theta) + 1.0, 0.0))
+        theta, psi = self.parts.proven_log_mgf(saddles.theta_at(epsilon))
+        exponent = psi - theta * epsilon + log_largest_weight(theta)
+        return math.exp(min(exponent + 1e-12 * (1.0 + theta * epsilon), 0.0))
 
     def epsilon(self, delta: float) -> Bracket:
         """Bracket of the least epsilon >= 0 at a ``delta`` of at least the infinite mass."""
