@@ -17,7 +17,6 @@ A claim can be checked with other values of its parameters, its knobs::
     claim("zhang2020-bob").check(denominator=813)
 """
 
-from simulator.claims.knobs import Knob
 from simulator.claims.model import (
     Claim,
     Fault,
@@ -32,6 +31,7 @@ from simulator.claims.registry import find as claim
 from simulator.claims.rendering import to_json, to_markdown
 from simulator.claims.running import ClaimResult, run
 from simulator.claims.sweeps import Stretch, own_sweep, sweep
+from simulator.foundations.knobs import Knob
 
 __all__ = [
     "Claim",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 import re
@@ -15,8 +16,11 @@ from typing import Any, Literal
 import numpy as np
 
 from simulator.analysis.estimation import Estimate
-from simulator.claims.knobs import Knob, checked_values, knob_named, knobs_for, parsed_values
 from simulator.foundations.errors import Breach, DpcomposeError, InvalidInput, NotApplicable
+from simulator.foundations.knobs import Knob, checked_values, knob_named, parsed_values
+
+_PARAMETERS = "simulator.claims.ledger.parameters"
+"""The module with the meaning and the range of each parameter."""
 
 Method = Literal["exact", "simulation", "both"]
 
@@ -206,11 +210,12 @@ class Claim:
     @property
     def knobs(self) -> dict[str, Knob]:
         """The check's parameters as knobs, by name."""
-        return knobs_for(self.parameters)
+        found: dict[str, Knob] = importlib.import_module(_PARAMETERS).knobs(self.parameters)
+        return found
 
     def knob(self, name: str) -> Knob:
         """Return the knob of that name; raises InvalidInput where the claim has none."""
-        return knob_named(self.id, self.knobs, name)
+        return knob_named(f"claim {self.id}", self.knobs, name)
 
     def check(self, **changes: Any) -> Finding:
         """Check the claim with other values of some of its knobs.
@@ -218,7 +223,7 @@ class Claim:
         Raises InvalidInput for an unknown knob, a value out of its range, or values at which the
         check itself breaks down, or comes to no number.
         """
-        values = checked_values(self.id, self.parameters, changes)
+        values = checked_values(f"claim {self.id}", self.knobs, changes)
         if not changes:
             return self.function(**values)
         try:
@@ -258,4 +263,4 @@ def knobs_of(claim: Claim) -> dict[str, Knob]:
 
 def read_settings(claim: Claim, settings: Sequence[str]) -> dict[str, Any]:
     """Return the changes that texts like ``denominator=813`` stand for; raises InvalidInput."""
-    return parsed_values(claim.id, claim.parameters, settings)
+    return parsed_values(f"claim {claim.id}", claim.knobs, settings)

@@ -20,6 +20,7 @@ from simulator.data.databases import Relation
 from simulator.foundations.errors import Breach, BrokenPromise
 from simulator.mechanisms import Free, ScalarMechanism
 from simulator.mechanisms.base import all_finite
+from simulator.mechanisms.interactive_mechanism import Opening
 from simulator.theory.guarantees.families import Guarantee
 
 # the status of a kernel's play
@@ -110,6 +111,22 @@ def fault(
         f"{mechanism!r} broke its promise of {guarantee}: the mechanism promised {most}, a round "
         f"lost {abs(float(loss))!r}, at the answer {answer!r}, on its pair of databases, "
         f"{relation.difference(database_0, database_1)}"
+    )
+
+
+def fault_of_conversation(opening: Opening, message: Any, answer: Any, total: float) -> Breach:
+    """The error for an answer to a message that cannot be, or loses more than was promised.
+
+    ``total`` is the loss of the whole conversation.
+    """
+    said = f"{opening.mechanism!r} answered {answer!r} to {message!r}"
+    if not all_finite(answer):
+        return Breach(f"{said}, which is not finite")
+    if math.isnan(total) or math.isinf(total):
+        return Breach(f"{said}, after which its conversation has lost {total}: no answer may do so")
+    promised = opening.mechanism.guarantee(opening.relation)
+    return BrokenPromise(
+        f"{said}, and broke its promise of {promised}: the conversation has lost {abs(total)!r}"
     )
 
 

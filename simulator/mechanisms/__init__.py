@@ -8,16 +8,20 @@ from simulator.mechanisms.additive_noise import (
     TruncatedNoise,
 )
 from simulator.mechanisms.balls_in_bins import BallsInBins
-from simulator.mechanisms.base import Free, Mechanism, Pair, ScalarMechanism, Scalars
+from simulator.mechanisms.base import Mechanism, Pair, ScalarMechanism, Scalars
 from simulator.mechanisms.black_box import BlackBox, Raised
+from simulator.mechanisms.concurrent import Concurrent
+from simulator.mechanisms.conversations import Ask, Handle, Update
 from simulator.mechanisms.divided_step import DividedStep
 from simulator.mechanisms.drawn_by_weight import DrawnByWeight
 from simulator.mechanisms.exponential import Exponential
 from simulator.mechanisms.finite import FiniteMechanism
+from simulator.mechanisms.free import Free
 from simulator.mechanisms.gaussian import Gaussian
 from simulator.mechanisms.geometric import Geometric
 from simulator.mechanisms.gradient_step import GradientStep
-from simulator.mechanisms.interactive import Ask, Handle, Interactive
+from simulator.mechanisms.interactive import Interactive
+from simulator.mechanisms.interactive_mechanism import InteractiveMechanism, finite_answers
 from simulator.mechanisms.laplace import Laplace
 from simulator.mechanisms.leaky import LeakyRandomizedResponse
 from simulator.mechanisms.lloyd_step import LloydStep, lloyd_centres
@@ -27,6 +31,7 @@ from simulator.mechanisms.post_processed import Cells, PostProcessed, Recoded
 from simulator.mechanisms.published import JustAFew, NameAndShame
 from simulator.mechanisms.random_allocation import RandomAllocation
 from simulator.mechanisms.randomized_response import RandomizedResponse
+from simulator.mechanisms.response_tree import Node, ResponseTree, randomized_response_tree
 from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
 from simulator.mechanisms.sampled import PoissonSubsampled, SampledWithoutReplacement
 from simulator.mechanisms.shuffled_batches import ShuffledBatches
@@ -40,6 +45,7 @@ __all__ = [
     "BallsInBins",
     "BlackBox",
     "Cells",
+    "Concurrent",
     "DiscreteGaussian",
     "DividedStep",
     "DrawnByWeight",
@@ -51,6 +57,7 @@ __all__ = [
     "GradientStep",
     "Handle",
     "Interactive",
+    "InteractiveMechanism",
     "JustAFew",
     "Laplace",
     "LeakyRandomizedResponse",
@@ -58,6 +65,7 @@ __all__ = [
     "LocalSensitivityMedian",
     "Mechanism",
     "NameAndShame",
+    "Node",
     "Pair",
     "PoissonSubsampled",
     "PostProcessed",
@@ -66,6 +74,7 @@ __all__ = [
     "RandomizedResponse",
     "Recoded",
     "ReportNoisyMax",
+    "ResponseTree",
     "SampleAndAggregate",
     "SampledWithoutReplacement",
     "ScalarMechanism",
@@ -76,5 +85,8 @@ __all__ = [
     "Table",
     "TruncatedNoise",
     "TwoPartyCount",
+    "Update",
+    "finite_answers",
     "lloyd_centres",
+    "randomized_response_tree",
 ]

@@ -23,29 +23,12 @@ from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query
 from simulator.data.queries.kept import checked_values
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
-from simulator.foundations.validation import positive
+from simulator.mechanisms.free import Free
 from simulator.theory.guarantees.families import Guarantee
 from simulator.theory.laws.base import PrivacyLossLaw
 
 Numbers = Sequence[float]
 """Floats: a tuple in the interpreter, a float64 array in a compiled kernel."""
-
-
-@dataclass(frozen=True)
-class Free:
-    """A privacy parameter in [low, high] that a rule's move fixes.
-
-    With ``Laplace(query, Free(0.01, 0.2))`` in a menu the rule chooses epsilon in every round.
-    """
-
-    low: float
-    high: float
-
-    def __post_init__(self) -> None:
-        positive("the lower end of a free parameter", self.low)
-        positive("the upper end of a free parameter", self.high)
-        if self.low > self.high:
-            raise InvalidInput(f"a free parameter needs low <= high, not {self.low} > {self.high}")
 
 
 @dataclass(frozen=True)
@@ -195,10 +178,7 @@ class Mechanism(ABC):
         ------
         NotApplicable : there are infinitely many, or they are not listed.
         """
-        raise NotApplicable(
-            f"{type(self).__name__} has neither a tilted sampler nor a list of outcomes; "
-            'use the method "splitting" or "plain"'
-        )
+        raise no_outcomes(type(self).__name__)
 
     def law(
         self, database_0: Database, database_1: Database, relation: Relation = ADD_REMOVE
@@ -210,6 +190,14 @@ class Mechanism(ABC):
         NotApplicable : this mechanism has no closed form.
         """
         raise NotApplicable(f"{type(self).__name__} has no closed-form privacy-loss law")
+
+
+def no_outcomes(name: str) -> NotApplicable:
+    """The error of a mechanism or pair that can be neither tilted nor enumerated."""
+    return NotApplicable(
+        f"{name} has neither a tilted sampler nor a list of outcomes; "
+        'use the method "splitting" or "plain"'
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +216,10 @@ class PlainPair:
         if not all_finite(answer):
             raise Breach(f"{self.mechanism!r} answered {answer!r}, which is not finite")
         return answer
+
+    def outcomes(self) -> tuple[list[Any], list[float], list[float]]:
+        """Every possible answer with its probability on the databases; raises NotApplicable."""
+        return self.mechanism.outcomes(self.database_0, self.database_1, self.relation)
 
     def loss(self, answer: Any) -> float:
         """Privacy loss of ``answer``."""
@@ -266,6 +258,15 @@ class ScalarPair:
     def loss(self, answer: float) -> float:
         """Privacy loss of ``answer``."""
         return self.scalars.loss(self.params, answer)
+
+    def outcomes(self) -> tuple[list[float], list[float], list[float]]:
+        """Every possible answer with its probability on the databases; raises NotApplicable."""
+        listed, mass = self.scalars.outcomes, self.scalars.mass
+        if listed is None or mass is None:
+            raise no_outcomes(f"the {self.scalars.name} mechanism")
+        answers = list(listed(self.params))
+        on_0, on_1 = ([mass(self.params, b, answer) for answer in answers] for b in (0, 1))
+        return answers, on_0, on_1
 
     def tilted(self, theta: float) -> tuple[float, ...]:
         """Prepare the tilted law; raise NotApplicable for a mechanism that has none."""
@@ -366,22 +367,6 @@ class ScalarMechanism(PairMechanism):
                 "only a rule's menu may hold it"
             )
         return parameter
-
-
-def check_parameter(name: str, value: float | Free) -> None:
-    """Raise InvalidInput unless ``value`` is a positive finite number or a Free interval."""
-    if not isinstance(value, Free):
-        positive(name, value)
-
-
-def largest(value: float | Free) -> float:
-    """The largest value the parameter may take."""
-    return value.high if isinstance(value, Free) else value
-
-
-def smallest(value: float | Free) -> float:
-    """The smallest value the parameter may take."""
-    return value.low if isinstance(value, Free) else value
 
 
 def all_finite(answer: Any) -> bool:

@@ -10,8 +10,9 @@ import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query
-from simulator.mechanisms.base import Free, ScalarMechanism, Scalars, check_parameter, largest
+from simulator.mechanisms.base import ScalarMechanism, Scalars
 from simulator.mechanisms.finite import FINITE
+from simulator.mechanisms.free import Free, check_parameter, largest
 from simulator.mechanisms.values import candidates, check_query
 from simulator.theory.guarantees.families import BoundedRange
 from simulator.theory.laws.base import PrivacyLossLaw

@@ -12,7 +12,8 @@ import scipy
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query
 from simulator.data.queries.kept import checked_values
-from simulator.mechanisms.base import Free, Numbers, Pair, ScalarMechanism, Scalars, smallest
+from simulator.mechanisms.base import Numbers, Pair, ScalarMechanism, Scalars
+from simulator.mechanisms.free import Free, smallest
 from simulator.mechanisms.values import NO_LOSS, check_noise, checked_vectors, is_number
 from simulator.theory.guarantees.families import GaussianDP
 from simulator.theory.laws.base import PrivacyLossLaw

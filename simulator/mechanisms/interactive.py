@@ -1,8 +1,8 @@
-"""Mechanisms that are opened once and take messages in later rounds; their state lasts one trial.
+"""Interactive mechanisms that are arbitrary code, without a likelihood.
 
 Examples are above-threshold query by query, and a library's filter or odometer. The adversary opens
-an object with state, a new one in every trial. It receives a :class:`Handle` without data, and the
-engine passes its messages to the trial's own object.
+an object with state, a new one in every trial. It receives a handle without data, and the engine
+passes its messages to the trial's own object.
 """
 
 from __future__ import annotations
@@ -17,37 +17,8 @@ import numpy as np
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import Breach
 from simulator.mechanisms.black_box import NoLikelihood, Raised, answer_of
-from simulator.mechanisms.copies import own_copy
+from simulator.mechanisms.conversations import message_copy
 from simulator.theory.guarantees.families import Guarantee
-
-
-@dataclass(frozen=True)
-class Handle:
-    """The answer that the adversary receives when it opens an interactive mechanism.
-
-    ``number`` counts the openings of the trial from 0. Handles of different trials may be equal;
-    only the trial's own object takes messages.
-    """
-
-    number: int
-
-    def ask(self, message: Any = None) -> Ask:
-        """The challenge of a later round: ``answer = yield handle.ask(message)``."""
-        return Ask(self, message)
-
-    def __copy__(self) -> Handle:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Handle:
-        return self
-
-
-@dataclass(frozen=True, eq=False)
-class Ask:
-    """A message to an interactive mechanism that was opened in an earlier round of this trial."""
-
-    handle: Handle
-    message: Any
 
 
 @dataclass(frozen=True, repr=False, slots=True)
@@ -62,8 +33,9 @@ class Interactive(NoLikelihood):
     claimed : the guarantee of the whole conversation, charged once, at the opening.
     name : for messages; by default the opener's.
 
-    The answer to the opening is a :class:`Handle`, or :class:`Raised` where the opener raises. Each
-    message takes one round.
+    The answer to the opening is a :class:`~simulator.mechanisms.Handle`, or :class:`Raised` where
+    the opener raises. Each message takes one round. Where likelihoods are known, derive from
+    :class:`~simulator.mechanisms.InteractiveMechanism` instead.
     """
 
     opener: Callable[..., Any]
@@ -76,7 +48,7 @@ class Interactive(NoLikelihood):
 
     def sample(
         self, database: Database, noise: np.random.Generator, relation: Relation = ADD_REMOVE
-    ) -> Conversation | Raised:
+    ) -> OpenedObject | Raised:
         """Open it on ``database``; raises Breach for an object that takes no messages."""
         arguments = (database, noise) if self.with_generator else (database,)
         try:
@@ -94,11 +66,11 @@ class Interactive(NoLikelihood):
                 f"{self!r} opened {opened!r}, which takes no messages: return something to call "
                 "with each message, or a generator"
             )
-        return Conversation(opened, ask)
+        return OpenedObject(opened, ask)
 
 
-class Conversation:
-    """The object of one trial, which never reaches the adversary."""
+class OpenedObject:
+    """The conversation with the object of one trial, which never reaches the adversary."""
 
     __slots__ = ("ask", "opened")
 
@@ -111,16 +83,23 @@ class Conversation:
         """The object that holds the state: that of a method, else itself."""
         return getattr(self.opened, "__self__", self.opened)
 
+    def pair(self, message: Any) -> MessagePair:
+        """The answer to a message; its law is unknown."""
+        return MessagePair(self, message)
+
+    def heard(self, message: Any, answer: Any, loss: float) -> None:
+        """Nothing: the object keeps its own state."""
+
     def __reduce__(self) -> NoReturn:
         raise Breach("the object of an interactive mechanism stays within its trial")
 
 
 class MessagePair:
-    """One message to a conversation."""
+    """One message to an object."""
 
     __slots__ = ("_conversation", "_message")
 
-    def __init__(self, conversation: Conversation, message: Any) -> None:
+    def __init__(self, conversation: OpenedObject, message: Any) -> None:
         self._conversation = conversation
         self._message = message_copy(message)
 
@@ -131,53 +110,3 @@ class MessagePair:
     def loss(self, answer: Any) -> float:
         """NaN, as it is unknown."""
         return math.nan
-
-
-def message_copy(message: Any) -> Any:
-    """A copy of a message, so that the adversary's own cannot be altered.
-
-    An object of a library that cannot be copied is passed as it is.
-    """
-    try:
-        return own_copy(message)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # copying runs a user's code
-        return message
-
-
-class Conversations:
-    """The interactive mechanisms that one trial has opened.
-
-    ``earlier`` are those of the trial before: an opener that returns one object twice would carry
-    state from trial to trial.
-    """
-
-    __slots__ = ("_earlier", "_handles", "_opened")
-
-    def __init__(self, earlier: Conversations | None = None) -> None:
-        self._handles: list[Handle] = []
-        self._opened: list[Conversation] = []
-        self._earlier = () if earlier is None else tuple(earlier._opened)
-
-    def open(self, conversation: Conversation) -> Handle:
-        """The handle of a new conversation; raises Breach."""
-        for other in (*self._earlier, *self._opened):
-            if other.owner is conversation.owner:
-                raise Breach(
-                    f"an interactive mechanism opened {conversation.opened!r} twice: make a new "
-                    "object each time, for state must not pass from trial to trial"
-                )
-        self._handles.append(Handle(len(self._handles)))
-        self._opened.append(conversation)
-        return self._handles[-1]
-
-    def pair(self, ask: Ask) -> MessagePair:
-        """A message to a conversation of this trial; raises Breach for another trial's handle."""
-        for handle, conversation in zip(self._handles, self._opened):
-            if handle is ask.handle:
-                return MessagePair(conversation, ask.message)
-        raise Breach(
-            f"the adversary sent to {ask.handle!r}, which was not opened in this trial: a handle "
-            "is valid only in the trial that opened it"
-        )

@@ -12,8 +12,8 @@ from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query
 from simulator.foundations.errors import Breach, InvalidInput
 from simulator.foundations.validation import positive
-from simulator.mechanisms.base import Free
 from simulator.mechanisms.finite import FiniteMechanism
+from simulator.mechanisms.free import Free
 from simulator.mechanisms.quadrature import laplace_cdf, panels
 from simulator.mechanisms.values import candidates, check_query
 from simulator.theory.guarantees.families import PureDP

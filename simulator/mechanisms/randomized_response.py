@@ -11,14 +11,8 @@ import numpy as np
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query
 from simulator.foundations.errors import InvalidInput
-from simulator.mechanisms.base import (
-    Free,
-    Numbers,
-    ScalarMechanism,
-    Scalars,
-    check_parameter,
-    largest,
-)
+from simulator.mechanisms.base import Numbers, ScalarMechanism, Scalars
+from simulator.mechanisms.free import Free, check_parameter, largest
 from simulator.mechanisms.values import NO_LOSS, check_query, real
 from simulator.theory.guarantees.families import PureDP
 from simulator.theory.laws import extremal

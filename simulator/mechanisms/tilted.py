@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.foundations.errors import NotApplicable
-from simulator.mechanisms.base import Pair, PlainPair, ScalarPair
+from simulator.mechanisms.base import Pair, ScalarPair, no_outcomes
 from simulator.mechanisms.finite import FINITE, table_row
 
 
@@ -59,19 +58,8 @@ def outcomes_of(pair: Pair) -> tuple[list[Any], list[float], list[float]]:
 
     Raises NotApplicable where they are not finitely many, or not listed.
     """
-    if isinstance(pair, ScalarPair):
-        listed, mass, params = pair.scalars.outcomes, pair.scalars.mass, pair.params
-        if listed is not None and mass is not None:
-            answers = list(listed(params))
-            return (
-                answers,
-                [mass(params, 0, answer) for answer in answers],
-                [mass(params, 1, answer) for answer in answers],
-            )
-    if isinstance(pair, PlainPair):
-        return pair.mechanism.outcomes(pair.database_0, pair.database_1, pair.relation)
-    name = f"the {pair.scalars.name} mechanism" if isinstance(pair, ScalarPair) else str(pair)
-    raise NotApplicable(
-        f"{name} has neither a tilted sampler nor a list of outcomes; "
-        'use the method "splitting" or "plain"'
-    )
+    listed = getattr(pair, "outcomes", None)
+    if listed is None:
+        raise no_outcomes(type(pair).__name__)
+    found: tuple[list[Any], list[float], list[float]] = listed()
+    return found

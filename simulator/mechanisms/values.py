@@ -13,7 +13,7 @@ from simulator.data.databases import Database, Relation
 from simulator.data.queries import Query, ScalarQuery
 from simulator.data.queries.kept import checked_values
 from simulator.foundations.errors import InvalidInput
-from simulator.mechanisms.base import Free, check_parameter
+from simulator.mechanisms.free import Free, check_parameter
 from simulator.theory.laws.finite import FiniteLaw
 
 NO_LOSS = FiniteLaw(np.zeros(1), np.zeros(1))

@@ -1,5 +1,6 @@
 """The worst adaptive adversary: certified worst cases of menus, filters and odometers."""
 
+from simulator.worst.conversations import WorstConversation, worst_conversation
 from simulator.worst.game import Game
 from simulator.worst.menu import Entry
 from simulator.worst.menu_parsing import entries, parse_family, parse_menu
@@ -14,10 +15,12 @@ __all__ = [
     "OwnFilter",
     "Policy",
     "WorstCase",
+    "WorstConversation",
     "WorstOdometer",
     "entries",
     "parse_family",
     "parse_menu",
     "worst_case",
+    "worst_conversation",
     "worst_odometer",
 ]

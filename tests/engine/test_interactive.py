@@ -9,7 +9,7 @@ from simulator import PureDP
 from simulator.engine.views.views import own_copy
 from simulator.foundations.errors import Breach
 from simulator.mechanisms import BlackBox, Handle, Interactive, Raised
-from simulator.mechanisms.interactive import Conversation
+from simulator.mechanisms.interactive import OpenedObject
 from simulator.theory.filters.families import FILTERS, parse_filter
 from tests.helpers.black_boxes import EVERYONE, FAMILY, WITHOUT, noisy, play
 
@@ -134,7 +134,7 @@ def test_nothing_reaches_the_adversary_but_the_handle():
     assert vars(handle) == {"number": 0}
     assert own_copy(handle) is handle
     with pytest.raises(Breach):
-        own_copy(Conversation(None, print))
+        own_copy(OpenedObject(None, print))
 
 
 def test_a_message_and_an_answer_are_copies():

@@ -135,12 +135,16 @@ def _rehearse_rule(
 
 
 def evenly_spaced(laws: list[tuple[Psi, float]]) -> list[tuple[Psi, float]]:
-    """At most MOST_LAWS of the laws, with counts that represent all."""
+    """Some of the laws, with counts that represent all: those of large counts, and some others."""
     if len(laws) <= MOST_LAWS:
         return laws
-    kept = [laws[place] for place in np.linspace(0, len(laws) - 1, MOST_LAWS).astype(int)]
-    more = sum(often for _, often in laws) / sum(often for _, often in kept)
-    return [(psi, often * more) for psi, often in kept]
+    large = sum(often for _, often in laws) / MOST_LAWS
+    kept, rare = [], []
+    for law in laws:
+        (kept if law[1] >= large else rare).append(law)
+    some = [rare[i] for i in np.linspace(0, len(rare) - 1, min(MOST_LAWS, len(rare))).astype(int)]
+    more = sum(often for _, often in rare) / sum(often for _, often in some)
+    return kept + [(psi, often * more) for psi, often in some]
 
 
 def _finite(losses: np.ndarray) -> np.ndarray:

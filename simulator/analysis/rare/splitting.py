@@ -17,7 +17,8 @@ import numpy as np
 from simulator.analysis.ceilings import delta_ceiling, tail_ceiling
 from simulator.analysis.estimation import Estimate, splitting_runs
 from simulator.engine.interpreted.interpreter import Trial, play_trial
-from simulator.engine.interpreted.prepared import Prepared, Ready
+from simulator.engine.interpreted.prepared import Prepared
+from simulator.engine.interpreted.ready import Ready
 from simulator.engine.outcomes.loss_sample import excess
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Refusal

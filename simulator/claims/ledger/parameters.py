@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.claims.knobs import Knob
+from simulator.data.databases import RELATIONS, Relation
+from simulator.foundations.knobs import Knob
 
 MEANINGS: dict[str, tuple[str, float, float]] = {
     "agree": ("share of patients in whom smoking and disease agree", 0.0, 1.0),
@@ -188,6 +189,8 @@ def knobs(parameters: Mapping[str, Any]) -> dict[str, Knob]:
 
 
 def _knob(name: str, default: Any, played: bool) -> Knob:
+    if isinstance(default, Relation):
+        return Knob(name, default, CHOICES[name], choices=RELATIONS, noun="a relation")
     if isinstance(default, bool) or not isinstance(default, int | float | None):
         return Knob(name, default, CHOICES.get(name, "see the check"))
     meaning, low, high = MEANINGS.get(name, ("see the check", -math.inf, math.inf))

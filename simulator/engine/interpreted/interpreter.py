@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from simulator.engine.interpreted.ahead import Ahead
-from simulator.engine.interpreted.prepared import LossUnknown, Prepared, Ready
+from simulator.engine.interpreted.prepared import LossUnknown, Prepared
+from simulator.engine.interpreted.ready import Ready
 from simulator.engine.outcomes.outcome import Outcome
 from simulator.engine.promises import at
 from simulator.engine.sampling import Guarded, RoundByRound, level_chooser

@@ -15,8 +15,6 @@ from functools import cache
 from operator import attrgetter, itemgetter
 from typing import Any
 
-import numpy as np
-
 from simulator.adversaries.contract import (
     Challenge,
     check_databases,
@@ -24,17 +22,19 @@ from simulator.adversaries.contract import (
     no_triple,
 )
 from simulator.data.databases import Database
+from simulator.engine.interpreted.ready import Message, Ready
 from simulator.engine.promises import Limit, allowed_losses, fault, limit_between, limit_of
 from simulator.engine.sampling import RoundByRound, require_digits
 from simulator.engine.specification import Specification
 from simulator.foundations.errors import Breach, NotApplicable
 from simulator.identity.keys import frozen_fields, is_fixed, key_of
-from simulator.mechanisms import Ask, Pair
+from simulator.mechanisms import Ask, Handle, InteractiveMechanism
 from simulator.mechanisms.base import ScalarMechanism, ScalarPair
-from simulator.mechanisms.interactive import Conversation, Conversations
+from simulator.mechanisms.conversations import Conversations
+from simulator.mechanisms.interactive import OpenedObject
+from simulator.mechanisms.interactive_mechanism import Opening
 from simulator.mechanisms.sensitivities import check_sensitivities
 from simulator.mechanisms.tilted import TiltedLaw, tilted_law
-from simulator.theory.filters.interface import Price
 from simulator.theory.guarantees.families import Guarantee, PureDP
 
 MAX_PREPARED = 4096
@@ -51,51 +51,6 @@ NO_LOSS = Limit(0.0)
 
 class LossUnknown(NotApplicable):
     """A play that needs losses uses a mechanism without likelihood."""
-
-
-class Ready:
-    """A challenge checked and prepared.
-
-    Attributes
-    ----------
-    database_0, database_1, mechanism : the challenge; None of a message.
-    pair : its two output distributions.
-    price : its price under the filter.
-    least, most : the range of the round's loss, see ``allowed_losses``; NaN where the mechanism has
-        no likelihood.
-    terms, sample, loss : ``sample(terms, b, noise)`` draws an answer and ``loss(terms, answer)`` is
-        its loss: the scalar functions and params of a scalar pair, else the pair's own methods.
-    draws : the draws of ``sample``, see ``Scalars.draws``.
-    laws : the pair's tilted laws that were met, by the level of the sampling.
-    """
-
-    __slots__ = (
-        "database_0", "database_1", "draws", "laws", "least", "loss", "mechanism", "most", "pair",
-        "price", "sample", "terms",
-    )  # fmt: skip
-
-    def __init__(
-        self, challenge: tuple[Any, Any, Any], pair: Pair, price: Price, range_: tuple[float, float]
-    ) -> None:
-        self.database_0, self.database_1, self.mechanism = challenge
-        self.pair, self.price = pair, price
-        self.least, self.most = range_
-        self.laws: dict[int, TiltedLaw] = {}
-        self.terms: Any
-        self.sample: Callable[[Any, int, np.random.Generator], Any]
-        self.loss: Callable[[Any, Any], float]
-        if type(pair) is ScalarPair:
-            scalars = pair.scalars
-            self.terms, self.sample, self.loss = pair.params, scalars.sample, scalars.loss
-            self.draws = scalars.draws
-        else:
-            self.terms, self.sample, self.loss = pair, type(pair).sample, type(pair).loss
-            self.draws = ""
-
-    @property
-    def challenge(self) -> Challenge:
-        """The challenge that was sent."""
-        return Challenge(self.database_0, self.database_1, self.mechanism)
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -170,7 +125,7 @@ class Prepared:
         self.by_value: dict[tuple[Any, ...], Admitted] = {}
         self.last: tuple[Any, ...] = (None,) * 6
         self.kept = 0
-        self.conversations: Conversations | None = None
+        self.conversations = Conversations()
         self.met: dict[Any, Challenge] = {}
 
     def ready(self, challenge: Any) -> Ready:
@@ -283,7 +238,9 @@ class Prepared:
         guarantee = check_mechanism(mechanism, s.family, s.relation)
         if known is None:
             check_sensitivities(mechanism, database_0, database_1, s.relation)
-        if mechanism.has_likelihood:
+        if isinstance(mechanism, InteractiveMechanism):
+            allowed = math.nan, math.nan  # its loss is that of all messages together
+        elif mechanism.has_likelihood:
             allowed = allowed_losses(limit_of(guarantee).constant, self.impossible)
         elif self.losses_needed:
             raise LossUnknown(
@@ -296,6 +253,8 @@ class Prepared:
         self.meet(database_0, database_1, mechanism)
         both = (database_1, database_0) if self.exchanged else (database_0, database_1)
         pair = mechanism.pair(*both, s.relation)
+        if isinstance(pair, Opening):
+            pair.exchanged = self.exchanged
         if admitted is not None and vars(type(mechanism)).get("same_row"):
             admitted.row = getattr(pair, "row", None)  # a vector's pair has none
         return Ready((database_0, database_1, mechanism), pair, price, allowed)
@@ -318,14 +277,13 @@ class Prepared:
 
     def message(self, ask: Ask) -> Ready:
         """A message to an interactive mechanism of this trial, at no cost; raises Breach."""
-        pair = (self.conversations or Conversations()).pair(ask)
         filter_ = self.specification.filter
         price = () if filter_ is None else filter_.price(PureDP(0.0))
-        return Ready((None, None, None), pair, price, (math.nan, math.nan))
+        return Message(self.conversations.of(ask), ask.message, price)
 
     def begin_trial(self) -> None:
         """Drop the interactive mechanisms of the last trial."""
-        if not self.losses_needed:
+        if self.conversations.any:
             self.conversations = Conversations(self.conversations)
 
     def checked(self, ready: Ready, answer: Any, loss: float) -> Any:
@@ -334,11 +292,15 @@ class Prepared:
         An opened conversation becomes a handle. Raises Breach for an answer that is not finite, and
         for a loss beyond the mechanism's promise.
         """
-        if math.isnan(ready.least):
-            if not isinstance(answer, Conversation):
-                return answer
-            assert self.conversations is not None
+        if isinstance(ready, Message):
+            return ready.accepted(answer, loss, self.impossible)
+        if isinstance(answer, OpenedObject):
             return self.conversations.open(answer)
+        if isinstance(ready.pair, Opening):
+            recorded = answer if isinstance(answer, Handle) else None
+            return self.conversations.open(ready.pair.begun(), recorded)
+        if math.isnan(ready.least):
+            return answer
         infinite = isinstance(answer, float) and not math.isfinite(answer)
         if infinite or not ready.least <= loss <= ready.most:
             s = self.specification

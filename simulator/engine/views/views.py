@@ -15,7 +15,9 @@ from simulator.data.databases import ADD_REMOVE, Relation
 from simulator.foundations.errors import Breach, placed
 from simulator.foundations.seeds import restore
 from simulator.mechanisms import Ask
+from simulator.mechanisms.conversations import Conversations
 from simulator.mechanisms.copies import own_copy
+from simulator.mechanisms.interactive_mechanism import Opening
 from simulator.theory.guarantees.families import Guarantee
 
 
@@ -41,8 +43,8 @@ class View:
 class Replay:
     """The challenges and privacy losses of a view, one per round.
 
-    The loss of a black box's answer is NaN, and so is that of an answer to a message, which is an
-    :class:`~simulator.mechanisms.Ask` among the challenges.
+    A message is an :class:`~simulator.mechanisms.Ask` among the challenges. The loss of a black
+    box's answer is NaN, to a message as well.
     """
 
     challenges: tuple[Any, ...]
@@ -70,9 +72,10 @@ def replay(
     and where the adversary sends fewer challenges than there are answers or breaks the rules.
     """
     challenges, losses = [], []
+    conversations = Conversations()
     for i, (challenge, answer) in enumerate(zip(challenges_of(view, adversary), view.answers)):
         with placed(f"round {i + 1} of the replay"):
-            losses.append(replayed_loss(challenge, answer, family, relation))
+            losses.append(replayed_loss(challenge, answer, family, relation, conversations))
         challenges.append(challenge if isinstance(challenge, Ask) else Challenge(*challenge))
     replayed = Replay(tuple(challenges), tuple(losses))
     if recorded is not None and not same_loss(replayed, recorded):
@@ -103,15 +106,33 @@ def challenges_of(view: View, adversary: Callable[..., Any]) -> Iterator[Any]:
     leave(playing)
 
 
-def replayed_loss(challenge: Any, answer: Any, family: Guarantee, relation: Relation) -> float:
-    """The loss of one round of a replay: 0 where a filter refused, NaN where it is unknown."""
-    if isinstance(challenge, Ask):
-        return math.nan
-    pair = admit(challenge, family, relation)
+def replayed_loss(
+    challenge: Any,
+    answer: Any,
+    family: Guarantee,
+    relation: Relation,
+    conversations: Conversations,
+) -> float:
+    """The loss of one round of a replay: 0 where a filter refused, NaN where it is unknown.
+
+    ``conversations`` are those that were opened before in this view.
+    """
     refused = isinstance(answer, float) and answer != answer
+    if isinstance(challenge, Ask):
+        conversation = conversations.find(challenge)
+        if conversation is None:  # its law is unknown
+            return math.nan
+        loss = conversation.pair(challenge.message).loss(answer)
+        conversation.heard(challenge.message, answer, loss)
+        return loss
+    pair = admit(challenge, family, relation)
     if not challenge[2].has_likelihood:
         return math.nan
-    return 0.0 if refused else pair.loss(answer)
+    if refused:
+        return 0.0
+    if isinstance(pair, Opening):
+        conversations.open(pair.begun(), answer)
+    return pair.loss(answer)
 
 
 LIKELY_CAUSES = (

@@ -1,28 +1,24 @@
-"""The adjustable parameters of a check: their types, ranges and meanings."""
+"""Adjustable parameters of a claim or a game: their types, ranges and meanings."""
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
-from simulator.data.databases import RELATIONS, Relation
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.validation import numeral
-
-_PARAMETERS = "simulator.claims.ledger.parameters"
-"""The module with the meaning and the range of each parameter."""
 
 
 @dataclass(frozen=True)
 class Knob:
-    """One parameter of a claim: its value in the claim, and the values that are allowed.
+    """One parameter: its default, and the values that are allowed.
 
     ``low`` and ``high`` are both allowed; they are infinite for a parameter that is not a number.
+    ``choices`` are the values of one that is chosen by name, and ``noun`` says what they are.
     """
 
     name: str
@@ -30,12 +26,15 @@ class Knob:
     meaning: str
     low: float = -math.inf
     high: float = math.inf
+    _: KW_ONLY
+    choices: Mapping[str, Any] | None = None
+    noun: str = "a name"
 
     @property
     def kind(self) -> str:
         """The name of the type."""
-        if isinstance(self.default, Relation):
-            return "a relation"
+        if self.choices is not None:
+            return self.noun
         if self.default is None:
             return "a number"
         kinds = {bool: "yes or no", int: "a whole number", float: "a number", str: "a word"}
@@ -60,8 +59,8 @@ class Knob:
         default = self.default
         if isinstance(default, bool):
             return _named(text.lower(), {"yes": True, "true": True, "no": False, "false": False})
-        if isinstance(default, Relation):
-            return _named(text, RELATIONS)
+        if self.choices is not None:
+            return _named(text, self.choices)
         if isinstance(default, int | float):
             return int(_plain(text)) if isinstance(default, int) else numeral(text)
         if isinstance(default, tuple):
@@ -74,7 +73,9 @@ class Knob:
         default = self.default
         if isinstance(value, np.generic):  # an element of a numpy array
             value = value.item()
-        if isinstance(default, bool) or isinstance(value, bool):
+        if self.choices is not None:
+            fits = value in self.choices.values()
+        elif isinstance(default, bool) or isinstance(value, bool):
             fits = isinstance(default, bool) and isinstance(value, bool)
         elif isinstance(default, int):
             fits = isinstance(value, int)
@@ -87,7 +88,7 @@ class Knob:
                     f"{self.name} must be one to nine numbers, for every view is listed"
                 )
         else:
-            fits = isinstance(value, Relation if isinstance(default, Relation) else str)
+            fits = isinstance(value, str)
         if not fits:
             raise InvalidInput(f"{self.name} must be {self.kind}, not {value!r}")
         if isinstance(value, int | float) and not self.low <= value <= self.high:
@@ -107,27 +108,20 @@ def _named(text: str, values: Mapping[str, Any]) -> Any:
     return values[text]
 
 
-def knobs_for(parameters: Mapping[str, Any]) -> dict[str, Knob]:
-    """Return the parameters of a check as knobs, by name; the values are those of the claim."""
-    found: dict[str, Knob] = importlib.import_module(_PARAMETERS).knobs(parameters)
-    return found
-
-
 def checked_values(
-    claim_id: str, parameters: Mapping[str, Any], changes: Mapping[str, Any]
+    owner: str, knobs: Mapping[str, Knob], changes: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the parameters with ``changes`` made; raises InvalidInput for a change not allowed."""
-    knobs = knobs_for(parameters)
-    return {**parameters} | {
-        name: knob_named(claim_id, knobs, name).checked(value) for name, value in changes.items()
+    """The defaults with ``changes`` made; raises InvalidInput for a change that is not allowed.
+
+    ``owner`` is what has the knobs, such as "claim roth2011-lemma-7".
+    """
+    return {name: knob.default for name, knob in knobs.items()} | {
+        name: knob_named(owner, knobs, name).checked(value) for name, value in changes.items()
     }
 
 
-def parsed_values(
-    claim_id: str, parameters: Mapping[str, Any], settings: Sequence[str]
-) -> dict[str, Any]:
-    """Return the changes that texts like ``denominator=813`` stand for; raises InvalidInput."""
-    knobs = knobs_for(parameters)
+def parsed_values(owner: str, knobs: Mapping[str, Knob], settings: Sequence[str]) -> dict[str, Any]:
+    """The changes that texts like ``denominator=813`` stand for; raises InvalidInput."""
     changes: dict[str, Any] = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
@@ -135,13 +129,13 @@ def parsed_values(
             raise InvalidInput(f"give a knob and its value as name=value, not {setting!r}")
         if (name := name.strip()) in changes:
             raise InvalidInput(f"give {name} once, not as {changes[name]!r} and as {text.strip()}")
-        changes[name] = knob_named(claim_id, knobs, name).parsed(text)
+        changes[name] = knob_named(owner, knobs, name).parsed(text)
     return changes
 
 
-def knob_named(claim_id: str, knobs: Mapping[str, Knob], name: str) -> Knob:
-    """Return the knob of that name; raises InvalidInput with the known names."""
+def knob_named(owner: str, knobs: Mapping[str, Knob], name: str) -> Knob:
+    """The knob of that name; raises InvalidInput with the known names."""
     if name not in knobs:
         known = ", ".join(knobs) or "none"
-        raise InvalidInput(f"claim {claim_id} has no knob {name!r}; it has {known}")
+        raise InvalidInput(f"{owner} has no knob {name!r}; it has {known}")
     return knobs[name]

@@ -1,0 +1,116 @@
+"""Interactive mechanisms with finitely many messages and answers, given by their tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.data.databases import ADD_REMOVE, Database, Relation
+from simulator.data.queries import Query
+from simulator.foundations.errors import Breach, InvalidInput
+from simulator.mechanisms.base import ScalarPair
+from simulator.mechanisms.finite import table_row
+from simulator.mechanisms.interactive_mechanism import InteractiveMechanism, finite_answers
+from simulator.mechanisms.randomized_response import bits
+from simulator.mechanisms.values import check_query
+from simulator.theory.guarantees.families import Guarantee
+
+
+@dataclass(frozen=True)
+class Node:
+    """A point of a conversation: for each message, the law of the answer, and where it leads.
+
+    Parameters
+    ----------
+    replies : by message, the probabilities of the answers 0, 1, ... where the bit is 0 and where it
+        is 1, and the node after each answer (None: the conversation is over).
+    """
+
+    replies: tuple[tuple[Any, tuple[float, ...], tuple[float, ...], tuple[Node | None, ...]], ...]
+
+    @classmethod
+    def of(cls, replies: Mapping[Any, Sequence[Any]]) -> Node:
+        """A node from ``{message: (on_0, on_1, next nodes)}``; raises InvalidInput.
+
+        Where the next nodes are left out, the conversation is over after every answer.
+        """
+        rows = []
+        for message, (on_0, on_1, *after) in replies.items():
+            table_row(on_0, on_1)
+            following = tuple(after[0]) if after else (None,) * len(on_0)
+            if len(following) != len(on_0):
+                raise InvalidInput(
+                    f"the message {message!r} has {len(on_0)} answers and {len(following)} nodes "
+                    "after them: give one for each answer"
+                )
+            rows.append((message, tuple(map(float, on_0)), tuple(map(float, on_1)), following))
+        return cls(tuple(rows))
+
+
+@dataclass(frozen=True)
+class ResponseTree(InteractiveMechanism):
+    """Answer messages about one person's bit, by a table for every point of the conversation.
+
+    Parameters
+    ----------
+    query : takes the values 0 and 1 only.
+    root : the table of the first message; see :class:`Node`.
+    claimed : the guarantee of the whole conversation. The search
+        (:func:`simulator.worst.worst_conversation`) tells whether it keeps it.
+
+    The answer is an outcome's index, as a float. Vadhan and Wang 2021 (Definition 3.2) prove
+    theorems on concurrent composition for trees of this kind with randomized response.
+    """
+
+    query: Query
+    root: Node
+    claimed: Guarantee
+
+    def __post_init__(self) -> None:
+        check_query("a response tree", self.query)
+
+    def guarantee(self, relation: Relation = ADD_REMOVE) -> Guarantee:
+        """The claimed guarantee."""
+        return self.claimed
+
+    def opened(self, database_0: Database, database_1: Database, relation: Relation) -> Any:
+        """(node, bit on database 0, bit on database 1)."""
+        return self.root, *bits("a tree", self.query(database_0), self.query(database_1))
+
+    def messages(self, state: Any) -> tuple[Any, ...]:
+        """The messages of the node."""
+        return () if state[0] is None else tuple(message for message, *_ in state[0].replies)
+
+    def answers_to(self, state: Any, message: Any) -> ScalarPair:
+        """The tables of the two bits; raises Breach for a message that the node does not take."""
+        on, _ = self._reply(state, message)
+        return finite_answers(on[int(state[1])], on[int(state[2])])
+
+    def after(self, state: Any, message: Any, answer: Any) -> Any:
+        """The node that the answer leads to."""
+        _, following = self._reply(state, message)
+        return following[int(answer)], state[1], state[2]
+
+    def _reply(self, state: Any, message: Any) -> tuple[Any, tuple[Node | None, ...]]:
+        node = state[0]
+        for known, on_0, on_1, following in () if node is None else node.replies:
+            if known == message:
+                return (on_0, on_1), following
+        taken = ", ".join(repr(known) for known in self.messages(state)) or "none"
+        raise Breach(f"the tree takes no message {message!r} here; it takes: {taken}")
+
+
+def randomized_response_tree(epsilons: Sequence[float]) -> Node:
+    """Randomized response to one message ("ask") after the other, with these epsilons.
+
+    The whole conversation is (sum of epsilons)-DP.
+    """
+    node: Node | None = None
+    for epsilon in reversed(epsilons):
+        kept = 1.0 / (1.0 + math.exp(-epsilon))
+        node = Node.of({"ask": ((kept, 1.0 - kept), (1.0 - kept, kept), (node, node))})
+    if node is None:
+        raise InvalidInput("a tree of randomized responses needs at least one epsilon")
+    return node
