@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from simulator.foundations.errors import InvalidInput
 
-Kind = Literal["libraries", "mechanisms", "adversaries", "filters"]
+Kind = Literal["libraries", "mechanisms", "adversaries", "filters", "games"]
 """What can be added: each is the group ``dpcompose.KIND``."""
 
 

@@ -47,6 +47,7 @@ QUICK = {
         "analysis/estimation/test_weighted.py",
         "analysis/rare/test_atoms.py",
     ],
+    "games": ["games/test_games.py"],
     "study": ["study/test_storing.py"],
     "trials": ["trials/auditing/test_spending.py", "trials/conformance/test_report.py"],
     "claims": ["claims/test_framework.py", "claims/test_theorems_witnesses.py"],

@@ -70,6 +70,12 @@ ROOMS = (
     ),
     Room(
         8,
+        "games",
+        "variants of the experiment, one file each in `library/`: rows of exact values, plays, "
+        "bounds and wrong claims, compared",
+    ),
+    Room(
+        8,
         "study",
         "many games as one: tasks, a stopping rule, a table on disk, comparison of two tables",
     ),

@@ -139,7 +139,8 @@ def evenly_spaced(laws: list[tuple[Psi, float]]) -> list[tuple[Psi, float]]:
     if len(laws) <= MOST_LAWS:
         return laws
     large = sum(often for _, often in laws) / MOST_LAWS
-    kept, rare = [], []
+    kept: list[tuple[Psi, float]] = []
+    rare: list[tuple[Psi, float]] = []
     for law in laws:
         (kept if law[1] >= large else rare).append(law)
     some = [rare[i] for i in np.linspace(0, len(rare) - 1, min(MOST_LAWS, len(rare))).astype(int)]

@@ -44,6 +44,7 @@ COMMANDS = (
     "diff",
     "estimate-rare",
     "filter",
+    "game",
     "merge",
     "pipeline",
     "plot",

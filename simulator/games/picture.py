@@ -1,0 +1,63 @@
+"""A picture of a game along one of its knobs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from simulator.analysis.plots import legend, paper_figure
+from simulator.analysis.plots.style import measured, promised
+from simulator.games.model import Variant
+from simulator.games.outcome import GameOutcome
+from simulator.games.rows import GameRow, RowKind
+
+
+def picture(game: Variant, played: Sequence[tuple[Any, GameOutcome]], knob: str = "") -> Figure:
+    """Draw what :meth:`Variant.along` returned: a panel for each quantity.
+
+    Exact values, worst cases and plays are marks with their ends; bounds are lines, wrong claims
+    named as such. The axis is logarithmic where the largest number is over 30 times the least.
+    """
+    quantities = list(dict.fromkeys(q for _, outcome in played for q in outcome.quantities))
+    with paper_figure(len(quantities), width=max(4.6, 3.4 * len(quantities))) as (figure, found):
+        panels = [found] if isinstance(found, Axes) else list(found)
+        for axes, quantity in zip(panels, quantities):
+            _panel(axes, quantity, played)
+            axes.set_xlabel(knob or game.sweep[0])
+            axes.set_ylabel(quantity)
+        figure.suptitle(game.title, fontsize="medium")
+        legend(figure)
+    return figure
+
+
+def _panel(axes: Axes, quantity: str, played: Sequence[tuple[Any, GameOutcome]]) -> None:
+    lines: dict[tuple[RowKind, str], list[tuple[Any, GameRow]]] = {}
+    for value, outcome in played:
+        for row in outcome.rows:
+            if row.quantity == quantity:
+                lines.setdefault((row.kind, row.what), []).append((value, row))
+    heights = [
+        end
+        for along in lines.values()
+        for _, row in along
+        for end in (row.lower, row.upper)
+        if math.isfinite(end) and end > 0.0
+    ]
+    if heights and max(heights) > 30.0 * min(heights):
+        axes.set_yscale("log")
+    for number, ((kind, what), along) in enumerate(lines.items()):
+        xs = [value for value, _ in along]
+        if kind in (RowKind.BOUND, RowKind.WRONG):
+            style = promised(number)
+            name = f"wrong: {what}" if kind is RowKind.WRONG else what
+            axes.plot(xs, [row.upper for _, row in along], label=name, **style)
+        else:
+            lower = [max(row.lower, 0.0) for _, row in along]
+            upper = [row.upper if math.isfinite(row.upper) else row.lower for _, row in along]
+            style = measured(number)
+            axes.fill_between(xs, lower, upper, alpha=0.3, linewidth=0.0, color=style["color"])
+            axes.plot(xs, upper, label=what, **style)
