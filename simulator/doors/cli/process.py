@@ -7,7 +7,10 @@ only the blocks in flight, and the workers exit with their parent.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import gc
+import io
 import os
 import signal
 import sys
@@ -47,6 +50,7 @@ def set_up() -> None:
         sys.stdout = open(results, "w", encoding=encoding, errors="backslashreplace")  # noqa: SIM115
         vars(sys)["__stdout__"] = sys.stdout  # the terminal's width is read from it
     os.dup2(2, 1)
+    atexit.register(_flush_files)  # the first to register is the last to run
     for number in SIGNAL_WORDS:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, _Handler())
@@ -82,16 +86,24 @@ def end(code: int) -> NoReturn:
     if under_way():
         sys.stderr.flush()
         os._exit(code)
-    # The last garbage collection would spend some tenths of a second on the compiler. It is needed
-    # only to write the files that a user's code left open.
-    if not _a_file_was_run():
-        gc.freeze()
+    gc.freeze()  # the last garbage collection would spend some tenths of a second on the compiler
     sys.exit(code)
 
 
-def _a_file_was_run() -> bool:
+def _flush_files() -> None:
+    """Write what the files that a user's code left open still hold.
+
+    A garbage collection would not always do so: it may close a file before the buffer above it.
+    """
     loading = sys.modules.get("simulator.adversaries.loading")  # not imported by --help
-    return loading is not None and loading.any_file_was_run()
+    if loading is None or not loading.any_file_was_run():
+        return
+    gc.unfreeze()  # frozen objects are not listed
+    for kind in (io.TextIOWrapper, io.BufferedWriter):
+        for file in (o for o in gc.get_objects() if isinstance(o, kind) and not o.closed):
+            with contextlib.suppress(OSError, ValueError):  # it may be closed below, or a full disk
+                file.flush()
+    gc.freeze()
 
 
 def write_out(text: str, stream: TextIO | None) -> str:
