@@ -25,6 +25,7 @@ ROOMS = (
     "simulator.worst",
     "simulator.trials",
     "simulator.runner",
+    "simulator.games",
     "simulator.study",
     "simulator.claims",
     "simulator.errors",

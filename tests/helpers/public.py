@@ -8,6 +8,7 @@ NAMESPACES = (
     "simulator.data",
     "simulator.data.queries",
     "simulator.errors",
+    "simulator.games",
     "simulator.mechanisms",
     "simulator.runner",
     "simulator.study",
