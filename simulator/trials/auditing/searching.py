@@ -29,7 +29,11 @@ from simulator.trials.auditing.fixed_size_tests import (
 from simulator.trials.auditing.result import AuditResult
 from simulator.trials.auditing.sources import AnswerSource
 
-FIRST = 2048
+FIRST = 16
+"""Draws per input that are only learned from."""
+LEAST_BATCH = 4
+GROWTH = 4
+"""A batch has one in so many of the draws before it."""
 LARGEST = 131_072
 SHOWN = 300
 """The largest number of characters of an answer of one line in a transcript."""
@@ -38,9 +42,11 @@ MOST_POOLED = 524_288
 """Limits of the number of draws per input from which events are learned, a quarter of all."""
 SPARE = 4.0
 """Nats beyond the rejection level that the sizes of the bets aim at."""
-SHARE_AT_END = 0.8
-"""The share of the error level for the tests at the end, if the audit may stop early."""
-SHARE_OF_WHOLE = 0.9
+SHARES = (0.5, 0.1, 0.4)
+"""Shares of the error level for the bets against the claim, for the bounds by bets, and for the
+tests at the end, if the audit may stop early."""
+SHARES_OF_WHOLE = (0.05, 0.05, 0.9)
+"""The same if it may not."""
 AMONG_PAIRS = 2.5
 """Standard errors that are subtracted in the search among pairs, which has few draws."""
 SEARCH = 4
@@ -86,8 +92,9 @@ class Search:
         self.source, self.claimed = source, claimed
         self.samples, self.confidence = samples, confidence
         error = 1.0 - confidence
-        self.last_error = error * (SHARE_AT_END if stop_early else SHARE_OF_WHOLE)
-        self.level = -math.log(error - self.last_error)
+        shares = SHARES if stop_early else SHARES_OF_WHOLE
+        self.level, self.bound_level = (-math.log(error * share) for share in shares[:2])
+        self.last_error = error * shares[2]
         self.last: list[FinalTest] = []
         self.delta, self.epsilon = delta, epsilon
         self.seconds, self.reader_of = seconds, reader_of
@@ -101,6 +108,8 @@ class Search:
         self.hopeful: list[int] = []
         self.within: np.ndarray | None = None
         self.enough = samples
+        self.waiting: np.ndarray | None = None
+        self.waiting_draws = 0
         self.aim = (self.level + SPARE) / samples
 
     def run(self, seed: int) -> AuditResult:
@@ -154,9 +163,9 @@ class Search:
                 return "budget"
             if time.monotonic() - self.started > self.seconds:
                 return "time"
-            n = min(left, LARGEST, max(pool.size, before, 16))
+            n = min(left, LARGEST, max(before // GROWTH, LEAST_BATCH))
             for end in (learned, self.enough):
-                n = min(n, max(end - before, 16)) if before < end else n
+                n = min(n, max(end - before, LEAST_BATCH)) if before < end else n
             batch = Batch(self._draw(pair, n))
             for test in self.last:
                 test.add(batch)
@@ -165,7 +174,7 @@ class Search:
                 return "violated"
             if before < learned:
                 pool.add(batch.answers)
-                if pool.size >= 4 * learned_at or self.drawn >= learned:
+                if pool.size >= 2 * learned_at or self.drawn >= learned:
                     self._learn(pool)
                     learned_at = pool.size
             if before < self.enough <= self.drawn:
@@ -220,6 +229,7 @@ class Search:
 
     def _learn(self, pool: Pool) -> None:
         """Learn events from the pool."""
+        self._settle_bounds()
         self.candidates = pool.candidates()
         self.claim.learn(self.candidates, pool.halves()[1])
         ahead, error = max(self.samples - self.drawn, 1), self.last_error / len(DISTRUST)
@@ -233,25 +243,36 @@ class Search:
         """Choose what to bet on next."""
         candidates, within = self.candidates, self.within
         assert candidates is not None
+        self._settle_bounds()
         self.claim.choose(candidates, within)
         for nulls in (self.by_epsilon, self.by_delta):
-            anchors = nulls.anchors(self.level)
+            anchors = nulls.anchors(self.bound_level)
             some = Nulls(nulls.epsilon[anchors], nulls.delta[anchors])
             some.choose(candidates, within)
-            nulls.choose(candidates, some.chosen(), settled=nulls.rejected(self.level))
+            nulls.choose(candidates, some.chosen(), settled=nulls.rejected(self.bound_level))
+            nulls.place(candidates, self.aim)
+        self.waiting, self.waiting_draws = np.zeros_like(candidates.hits), 0
+
+    def _settle_bounds(self) -> None:
+        """Settle the bets of the bounds on all draws since they were placed."""
+        if self.waiting is not None:
+            for nulls in (self.by_epsilon, self.by_delta):
+                nulls.settle(self.waiting, self.waiting_draws)
+        self.waiting, self.waiting_draws = None, 0
 
     def _settle(self, batch: Batch) -> None:
         assert self.candidates is not None
+        assert self.waiting is not None
         candidates = self.candidates
-        parts = (self.claim.points, self.by_epsilon, self.by_delta)
-        chosen = np.unique(np.concatenate([part.chosen() for part in parts]))
+        bounds = [nulls.events_placed() for nulls in (self.by_epsilon, self.by_delta)]
+        chosen = np.unique(np.concatenate([self.claim.points.chosen(), *bounds]))
         if not self.last:  # until the choice count every event of a score, in one pass
             hopeful = np.array([which for which in self.hopeful if which >= 0], dtype=int)
             chosen = candidates.beside(np.union1d(chosen, hopeful))
         hits, n = candidates.count(chosen, batch), len(batch)
         self.claim.bet(candidates, hits, batch, self.aim)
-        for nulls in (self.by_epsilon, self.by_delta):
-            nulls.bet(candidates, hits, n, self.aim)
+        self.waiting += hits
+        self.waiting_draws += n
         candidates.add(chosen, hits, n)
 
     def _futile(self) -> bool:
@@ -265,6 +286,8 @@ class Search:
         left = self.samples - self.drawn
         divergences = self.claim.divergences
         if divergences is not None and divergences.log + divergences.growth_in(left) >= self.level:
+            return False
+        if self.claim.evidence() + self.claim.ratios.growth_in(left) >= self.level:
             return False
         n = candidates.draws[:, None]
         q = estimate(candidates.hits, candidates.draws)
@@ -280,12 +303,12 @@ class Search:
         return True
 
     def _result(self, pair: int, pool: Pool, stopped: Stopped, seed: int) -> AuditResult:
+        self._settle_bounds()
         proven = max(self.last, key=FinalTest.bound, default=None)
         at_end = 0.0 if proven is None else proven.bound()
         refuted_at_end = at_end > self.epsilon and self.on_the_claim
         violated = self.claim.best >= self.level or refuted_at_end
-        epsilons, deltas = self.by_epsilon.rejected(self.level), self.by_delta.rejected(self.level)
-        by_bets = float(self.by_epsilon.epsilon[epsilons - 1]) if epsilons else 0.0
+        by_bets, delta = self._bounds()
         event = proven.event() if proven is not None and at_end > by_bets else self._event()
         example = [] if event is None else pool.example(event)
         return AuditResult(
@@ -293,7 +316,7 @@ class Search:
             claimed=self.claimed,
             epsilon=max(by_bets, at_end),
             at_delta=self.delta,
-            delta=float(self.by_delta.delta[deltas - 1]) if deltas else 0.0,
+            delta=delta,
             at_epsilon=self.epsilon,
             event=event,
             transcript=tuple(line for answer in example for line in self._transcript(answer)),
@@ -312,6 +335,24 @@ class Search:
             seconds=time.monotonic() - self.started,
         )
 
+    def _bounds(self) -> tuple[float, float]:
+        """The bounds on epsilon and delta by bets.
+
+        A point (epsilon, delta) that is refuted as the claim is a bound on both as well.
+        """
+        found = []
+        for nulls, values in (
+            (self.by_epsilon, self.by_epsilon.epsilon),
+            (self.by_delta, self.by_delta.delta),
+        ):
+            excluded = nulls.rejected(self.bound_level)
+            found.append(float(values[excluded - 1]) if excluded else 0.0)
+        epsilon, delta = found
+        if self.claim.best >= self.level and self.claim.is_point(self.epsilon, self.delta):
+            epsilon = max(epsilon, math.nextafter(self.epsilon, math.inf))
+            delta = max(delta, self.delta)
+        return epsilon, delta
+
     @property
     def on_the_claim(self) -> bool:
         """Whether the point (epsilon, delta) of the bounds is on the curve that is claimed."""
@@ -321,8 +362,12 @@ class Search:
         """The event with the most evidence against the claim, or for the bound reached."""
         self._choose()
         assert self.candidates is not None
-        reached = min(self.by_epsilon.rejected(self.level), len(self.by_epsilon.epsilon) - 1)
-        less = min(self.by_delta.rejected(self.level), len(self.by_delta.delta) - 1)
+        nearest = self.claim.ratios.event(self.candidates, self.claim.likely_points()[0])
+        if self.claim.best >= self.level and nearest is not None and self.claim.by_ratios:
+            return self.candidates.event(*nearest)
+        level = self.bound_level
+        reached = min(self.by_epsilon.rejected(level), len(self.by_epsilon.epsilon) - 1)
+        less = min(self.by_delta.rejected(level), len(self.by_delta.delta) - 1)
         places = [
             (self.by_epsilon, slice(reached, reached + 1)),
             (self.by_delta, slice(less, less + 1)),
