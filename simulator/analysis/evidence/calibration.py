@@ -13,6 +13,9 @@ _RIDGE = 1.0
 """The weight of the prior at no difference, in the units of a draw."""
 _FEW = 24
 """The largest number of bins whose shares are estimated without a model."""
+_AMONG_EVENTS = 6.0
+_AMONG_SCORES = 1.0
+"""Nats for the choice among the events of all scores, or among all scores."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,8 @@ class Estimate:
     Attributes
     ----------
     shares : estimates of p0/(p0 + p1), shape (k,).
-    price : nats by which the growth on the same draws is too large, about half a nat per
-        parameter that was fitted, and the logarithm of the number of events to choose from.
+    price : nats by which the growth on the same draws is too large: half a nat per parameter that
+        was fitted, and the logarithm of the number of those to choose from.
     """
 
     shares: np.ndarray
@@ -53,17 +56,17 @@ def estimates(centres: np.ndarray, counts: np.ndarray, rises: bool) -> Iterator[
     """
     used = int(np.count_nonzero(counts.any(axis=0)))
     if used <= _FEW:
-        yield Estimate(frequencies(counts), 0.5 * used)
+        yield Estimate(frequencies(counts), 0.5 * used + _AMONG_SCORES)
     if rises and used > 2:
-        yield Estimate(logistic(centres, counts), 1.5)
+        yield Estimate(logistic(centres, counts), 0.5 * 2 + _AMONG_SCORES)
         yield rising(counts)
 
 
-def split(counts: np.ndarray, below: int) -> np.ndarray:
+def split(counts: np.ndarray, below: int) -> Estimate:
     """Shares of the event that the bin is one of the first ``below``, and of the rest."""
     two = np.stack([counts[:, :below].sum(axis=1), counts[:, below:].sum(axis=1)], axis=1)
-    shares = frequencies(two)
-    return np.repeat(shares, [below, counts.shape[1] - below])
+    shares = np.repeat(frequencies(two), [below, counts.shape[1] - below])
+    return Estimate(shares, _AMONG_EVENTS)
 
 
 def rising(counts: np.ndarray) -> Estimate:
@@ -72,7 +75,7 @@ def rising(counts: np.ndarray) -> Estimate:
     weights = counts.sum(axis=0) + 1.0
     found = isotonic_regression(plain[:-1], weights=weights[:-1])
     shares = np.concatenate([np.clip(found.x, 1e-9, 1.0 - 1e-9), plain[-1:]])
-    return Estimate(shares, 0.5 * (len(found.blocks) - 1) + 1.0)
+    return Estimate(shares, 0.5 * len(found.blocks) + _AMONG_SCORES)
 
 
 def logistic(centres: np.ndarray, counts: np.ndarray) -> np.ndarray:

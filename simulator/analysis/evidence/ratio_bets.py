@@ -6,6 +6,7 @@ estimated from all draws since, and from what was held out; each bet is chosen b
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,45 +14,39 @@ import numpy as np
 from simulator.analysis.estimation.contrast import rough_growth
 from simulator.analysis.estimation.likelihood_bets import RatioBet, best_bet
 from simulator.analysis.evidence.calibration import Estimate, estimates, masses, split
-from simulator.analysis.evidence.events import Batch, Candidates
+from simulator.analysis.evidence.events import LEVELS, Batch, Candidates
 
-AMONG_EVENTS = 3.5
-"""The price of an event, in nats, for its choice among many; see :class:`Estimate`."""
+__all__ = ["LEVELS", "Choice", "RatioBets", "Tally"]
+
 COUNTED = 4
 """The largest number of scores, beside the quick ones, that new draws are counted for."""
 
+Point = tuple[float, float]
+"""An epsilon and a delta that are claimed."""
 
-@dataclass
+
+@dataclass(kw_only=True)
 class Tally:
-    """The counts of one score.
+    """A score with its counts.
 
     Attributes
     ----------
-    score : its number among the candidates.
+    score : from a batch to the scores on both inputs.
     edges : of its bins, ascending.
-    events : the numbers of the events that the score is below each edge, shape (edges,).
+    rises : whether the score is an estimate of the log ratio of likelihoods.
+    cost : nats by which it must exceed a simpler score.
+    quick : whether its time is negligible.
     counts : of both inputs in the bins, shape (2, edges + 2); the last bin is that of no score.
+    worth : the largest growth of its bets, per pair of draws.
     """
 
-    score: int
+    score: Callable[[Batch], tuple[np.ndarray, np.ndarray]]
     edges: np.ndarray
-    events: np.ndarray
+    rises: bool
+    cost: float
+    quick: bool
     counts: np.ndarray
     worth: float = 0.0
-
-    @classmethod
-    def of(cls, candidates: Candidates, score: int) -> Tally | None:
-        """From the held-out draws, by the counts of the score's events; None without events."""
-        mine = np.flatnonzero(candidates.score == score)
-        below = mine[candidates.side[mine] == 0]
-        above = mine[candidates.side[mine] == 1]
-        if not len(below):
-            return None
-        under, total = candidates.hits[below], candidates.hits[below[0]] + candidates.hits[above[0]]
-        draws = candidates.draws[below[0]]
-        inside = np.diff(np.vstack([np.zeros((1, 2), dtype=np.int64), under, total]), axis=0)
-        counts = np.vstack([inside, draws - total]).T.astype(float)
-        return cls(score, candidates.threshold[below], below, counts)
 
     @property
     def draws(self) -> float:
@@ -69,30 +64,38 @@ class Tally:
         place[np.isnan(scores)] = len(self.edges) + 1
         return np.bincount(place, minlength=len(self.edges) + 2)
 
-    def best_split(self, epsilon: float, delta: float) -> tuple[int, int, int]:
-        """The bins of the event with the largest growth: so many first ones, or all but these.
+    def estimates(self, point: Point) -> list[Estimate]:
+        """Estimates of the share of input 0 by bin."""
+        below = (np.cumsum(self.counts, axis=1)[:, :-2] + 0.5) / (self.draws + 1.0)
+        epsilon, delta = map(np.array, point)
+        sides = [(q[b], q[1 - b]) for q in (below, 1.0 - below) for b in (0, 1)]
+        worth = np.max([rough_growth(*each, epsilon, delta) for each in sides], axis=0)
+        event = split(self.counts, int(np.argmax(worth)) + 1)
+        return [event, *estimates(self.centres, self.counts, self.rises)]
 
-        Returns
-        -------
-        The number of first bins; 0 if the event is these, 1 if the others; the input it favours.
-        """
-        total = self.counts.sum(axis=1, keepdims=True)
-        below = (np.cumsum(self.counts, axis=1)[:, :-2] + 0.5) / (total + 1.0)
-        e, d = np.array(epsilon), np.array(delta)
-        worth = np.array(
-            [
-                rough_growth(q[favours], q[1 - favours], e, d)
-                for q in (below, 1.0 - below)
-                for favours in (0, 1)
-            ]
-        )
-        kind, place = np.unravel_index(int(np.argmax(worth)), worth.shape)
-        return int(place) + 1, int(kind) // 2, int(kind) % 2
+
+def held_out_tally(candidates: Candidates, which: int) -> Tally | None:
+    """A score of the candidates with its counts on held-out draws; None without events."""
+    mine = np.flatnonzero(candidates.score == which)
+    below, above = (mine[candidates.side[mine] == side] for side in (0, 1))
+    if not len(below):
+        return None
+    under, total = candidates.hits[below], candidates.hits[[below[0], above[0]]].sum(axis=0)
+    inside = np.diff(np.vstack([np.zeros((1, 2), dtype=np.int64), under, total]), axis=0)
+    score = candidates.scores[which]
+    return Tally(
+        score=lambda batch: batch.scores(candidates, which),
+        edges=candidates.threshold[below],
+        rises=score.log_ratio,
+        cost=float(candidates.cost[below[0]]),
+        quick=score.quick,
+        counts=np.vstack([inside, candidates.draws[below[0]] - total]).T.astype(float),
+    )
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A bet on one score: ``cost`` nats are taken off the growth that its draws show."""
+    """A bet by one score; ``cost`` nats are taken off the growth that its draws show."""
 
     tally: Tally
     bet: RatioBet
@@ -121,24 +124,23 @@ class RatioBets:
 
     def __init__(self) -> None:
         self.log = 0.0
-        self.tallies: list[Tally] = []
+        self.held_out: list[Tally] = []
+        self.regressions: list[Tally] = []
         self.choice: Choice | None = None
 
     def learn(self, candidates: Candidates) -> None:
-        """Count the held-out draws of new scores."""
-        found = (Tally.of(candidates, i) for i in range(len(candidates.scores)))
-        self.tallies = [tally for tally in found if tally is not None]
+        """Bet by the scores of these candidates from now on."""
+        found = (held_out_tally(candidates, i) for i in range(len(candidates.scores)))
+        self.held_out = [tally for tally in found if tally is not None]
 
-    def choose(self, candidates: Candidates, points: list[tuple[float, float]]) -> None:
-        """Choose the bet on the next draws against one of the points (epsilon, delta)."""
+    def choose(self, points: Sequence[Point]) -> None:
+        """Choose the bet on the next draws, against one of the points."""
         best: Choice | None = None
-        for tally in self.tallies:
+        for tally in (*self.held_out, *self.regressions):
             tally.worth = 0.0
-            score = candidates.scores[tally.score]
-            extra = float(candidates.cost[tally.events[0]])
-            for epsilon, delta in points:
-                for estimate in self._estimates(tally, score.log_ratio, epsilon, delta):
-                    found = self._bet(tally, estimate, extra, epsilon, delta, best)
+            for point in points:
+                for estimate in tally.estimates(point):
+                    found = _choice(tally, estimate, point, best)
                     if found is None:
                         continue
                     tally.worth = max(tally.worth, found.worth)
@@ -146,64 +148,35 @@ class RatioBets:
                         best = found
         self.choice = best if best is not None and best.worth > 0.0 else None
 
-    @staticmethod
-    def _estimates(tally: Tally, rises: bool, epsilon: float, delta: float) -> list[Estimate]:
-        place, _, _ = tally.best_split(epsilon, delta)
-        event = Estimate(split(tally.counts, place), AMONG_EVENTS)
-        return [event, *estimates(tally.centres, tally.counts, rises)]
-
-    @staticmethod
-    def _bet(
-        tally: Tally,
-        estimate: Estimate,
-        extra: float,
-        epsilon: float,
-        delta: float,
-        best: Choice | None,
-    ) -> Choice | None:
-        """The bet on an estimate; None where it has less growth than the best so far."""
-        laws = masses(estimate.shares, tally.counts)
-        found = Choice(
-            tally, best_bet(estimate.shares, laws, epsilon, 0.0), estimate.price + extra
-        )
-        if delta == 0.0:
-            return found
-        # a delta only lowers the growth, and makes the bet slow to compute
-        if found.worth <= (0.0 if best is None else best.worth):
-            return None
-        return Choice(tally, best_bet(estimate.shares, laws, epsilon, delta), found.cost)
-
-    def bet(self, candidates: Candidates, batch: Batch) -> None:
+    def bet(self, batch: Batch) -> None:
         """Add the bet on new draws to the evidence, and count them."""
-        chosen = None if self.choice is None else self.choice.tally
-        for tally in self._counted(candidates):
-            scores = batch.scores(candidates, tally.score)
-            new = np.array([tally.bins(each) for each in scores])
-            if tally is chosen and self.choice is not None:
+        for tally in self._counted():
+            new = np.array([tally.bins(each) for each in tally.score(batch)])
+            if self.choice is not None and tally is self.choice.tally:
                 first, second = self.choice.bet.logs(self.choice.boldness)
                 self.log += float(new[0] @ first + new[1] @ second)
             tally.counts += new
 
-    def _counted(self, candidates: Candidates) -> list[Tally]:
+    def _counted(self) -> list[Tally]:
         """The tallies that are kept up to date: the quick ones, and the best of the others."""
-        order = sorted(self.tallies, key=lambda tally: -tally.worth)
-        chosen = [] if self.choice is None else [self.choice.tally]
-        for tally in order:
-            if any(tally is other for other in chosen):
-                continue
-            if candidates.scores[tally.score].quick or len(chosen) < COUNTED:
-                chosen.append(tally)
-        return chosen
+        tallies = (*self.held_out, *self.regressions)
+        slow = sorted((t for t in tallies if not t.quick), key=lambda tally: -tally.worth)
+        return [*(t for t in tallies if t.quick), *slow[:COUNTED]]
 
     def growth_in(self, draws: int) -> float:
         """The growth to hope for in so many more draws."""
         return 0.0 if self.choice is None else self.choice.bet.rate * draws
 
-    def event(self, candidates: Candidates, point: tuple[float, float]) -> tuple[int, int] | None:
-        """The number of the event that is nearest to the bet, and the input that it favours."""
-        if self.choice is None:
-            return None
-        tally = self.choice.tally
-        below, side, favours = tally.best_split(*point)
-        same = (candidates.score == tally.score) & (candidates.side == side)
-        return int(np.flatnonzero(same)[below - 1]), favours
+
+def _choice(tally: Tally, estimate: Estimate, point: Point, best: Choice | None) -> Choice | None:
+    """The bet on an estimate; None where it has less growth than the best so far."""
+    epsilon, delta = point
+    laws = masses(estimate.shares, tally.counts)
+    cost = estimate.price + tally.cost
+    found = Choice(tally, best_bet(estimate.shares, laws, epsilon, 0.0), cost)
+    if delta == 0.0:
+        return found
+    # a delta only lowers the growth, and makes the bet slow to compute
+    if found.worth <= (0.0 if best is None else best.worth):
+        return None
+    return Choice(tally, best_bet(estimate.shares, laws, epsilon, delta), cost)

@@ -62,7 +62,7 @@ class AgainstClaim:
         points.event[:] = -1
         points.event[np.arange(len(keep)), keep] = event
         if within is None:
-            self.ratios.choose(candidates, self.likely_points())
+            self.ratios.choose(self.likely_points())
         else:
             self.ratios.choice = None
 
@@ -82,7 +82,7 @@ class AgainstClaim:
         """Settle the bets on new draws; parameters as for :class:`Nulls`."""
         self.points.place(candidates, aim)
         self.points.settle(hits, len(batch))
-        self.ratios.bet(candidates, batch)
+        self.ratios.bet(batch)
         if self.divergences is not None:
             self.divergences.bet(candidates, batch)
         self.best = max(self.best, self.evidence())

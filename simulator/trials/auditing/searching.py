@@ -26,14 +26,17 @@ from simulator.trials.auditing.fixed_size_tests import (
     Power,
     promising,
 )
+from simulator.trials.auditing.regressions import learned_regressions
 from simulator.trials.auditing.result import AuditResult
 from simulator.trials.auditing.sources import AnswerSource
 
 FIRST = 16
 """Draws per input that are only learned from."""
-LEAST_BATCH = 4
-GROWTH = 4
+LEAST_BATCH = 3
+GROWTH = 5
 """A batch has one in so many of the draws before it."""
+OFTEN = 4096
+"""Events are learned again at twice the draws up to so many, and at four times from there."""
 LARGEST = 131_072
 SHOWN = 300
 """The largest number of characters of an answer of one line in a transcript."""
@@ -108,6 +111,7 @@ class Search:
         self.hopeful: list[int] = []
         self.within: np.ndarray | None = None
         self.enough = samples
+        self.regressed_at = 0
         self.waiting: np.ndarray | None = None
         self.waiting_draws = 0
         self.aim = (self.level + SPARE) / samples
@@ -155,6 +159,7 @@ class Search:
 
     def _bet(self, pair: int, pool: Pool) -> Stopped:
         self._learn(pool)
+        self._regress(pair, pool)
         learned_at, chosen_at = pool.size, self.drawn
         learned, self.enough = self._stages(pool)
         while True:
@@ -174,9 +179,12 @@ class Search:
                 return "violated"
             if before < learned:
                 pool.add(batch.answers)
-                if pool.size >= 2 * learned_at or self.drawn >= learned:
+                often = 2 if pool.size <= OFTEN else 4
+                if pool.size >= often * learned_at or self.drawn >= learned:
                     self._learn(pool)
                     learned_at = pool.size
+                if pool.size >= 2 * self.regressed_at or self.drawn >= learned:
+                    self._regress(pair, pool)
             if before < self.enough <= self.drawn:
                 self._fix_last()
             if self.drawn >= 2 * chosen_at:
@@ -238,6 +246,14 @@ class Search:
             for distrust in (0.0, *DISTRUST)
         ]
         self._choose()
+
+    def _regress(self, pair: int, pool: Pool) -> None:
+        """Fit the regressions to all draws of the pool."""
+        assert self.candidates is not None
+        self.regressed_at = pool.size
+        self.claim.ratios.regressions = learned_regressions(
+            self.candidates.reader, pool.halves(), self.source.inputs(pair)
+        )
 
     def _choose(self) -> None:
         """Choose what to bet on next."""
@@ -362,9 +378,10 @@ class Search:
         """The event with the most evidence against the claim, or for the bound reached."""
         self._choose()
         assert self.candidates is not None
-        nearest = self.claim.ratios.event(self.candidates, self.claim.likely_points()[0])
-        if self.claim.best >= self.level and nearest is not None and self.claim.by_ratios:
-            return self.candidates.event(*nearest)
+        if self.claim.best >= self.level and self.claim.by_ratios:
+            likeliest = self.candidates.likeliest(*self.claim.likely_points()[0])
+            if likeliest is not None:
+                return self.candidates.event(*likeliest)
         level = self.bound_level
         reached = min(self.by_epsilon.rejected(level), len(self.by_epsilon.epsilon) - 1)
         less = min(self.by_delta.rejected(level), len(self.by_delta.delta) - 1)
