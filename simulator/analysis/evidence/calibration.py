@@ -27,10 +27,12 @@ class Estimate:
     shares : estimates of p0/(p0 + p1), shape (k,).
     price : nats by which the growth on the same draws is too large: half a nat per parameter that
         was fitted, and the logarithm of the number of those to choose from.
+    event : whether the shares are those of an event and the rest: one number on a fixed event.
     """
 
     shares: np.ndarray
     price: float
+    event: bool = False
 
 
 def frequencies(counts: np.ndarray) -> np.ndarray:
@@ -66,7 +68,7 @@ def split(counts: np.ndarray, below: int) -> Estimate:
     """Shares of the event that the bin is one of the first ``below``, and of the rest."""
     two = np.stack([counts[:, :below].sum(axis=1), counts[:, below:].sum(axis=1)], axis=1)
     shares = np.repeat(frequencies(two), [below, counts.shape[1] - below])
-    return Estimate(shares, _AMONG_EVENTS)
+    return Estimate(shares, _AMONG_EVENTS, event=True)
 
 
 def rising(counts: np.ndarray) -> Estimate:

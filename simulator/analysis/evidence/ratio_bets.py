@@ -6,8 +6,9 @@ estimated from all draws since, and from what was held out; each bet is chosen b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -100,17 +101,27 @@ class Choice:
     tally: Tally
     bet: RatioBet
     cost: float
+    event: bool
 
     @property
-    def boldness(self) -> float:
-        """The factor of the bet, as the growth on the draws it was fitted to is too large."""
+    def trust(self) -> float:
+        """The part of the growth shown that is not due to the choice, in [0, 1]."""
         shown = self.bet.rate * self.tally.draws
         return max(0.0, 1.0 - self.cost / shown) if shown > 0.0 else 0.0
 
     @property
+    def boldness(self) -> float:
+        """The factor of the bet.
+
+        The growth shown is half of the square of a signal in standard errors. That of an event is
+        too large in size alone; that of a ratio with several parameters in its direction.
+        """
+        return math.sqrt(self.trust) if self.event else self.trust
+
+    @property
     def worth(self) -> float:
         """The growth to expect per pair of draws."""
-        return self.bet.rate * self.boldness**2
+        return self.bet.rate * self.trust**2
 
 
 class RatioBets:
@@ -173,10 +184,10 @@ def _choice(tally: Tally, estimate: Estimate, point: Point, best: Choice | None)
     epsilon, delta = point
     laws = masses(estimate.shares, tally.counts)
     cost = estimate.price + tally.cost
-    found = Choice(tally, best_bet(estimate.shares, laws, epsilon, 0.0), cost)
+    found = Choice(tally, best_bet(estimate.shares, laws, epsilon, 0.0), cost, estimate.event)
     if delta == 0.0:
         return found
     # a delta only lowers the growth, and makes the bet slow to compute
     if found.worth <= (0.0 if best is None else best.worth):
         return None
-    return Choice(tally, best_bet(estimate.shares, laws, epsilon, delta), cost)
+    return replace(found, bet=best_bet(estimate.shares, laws, epsilon, delta))

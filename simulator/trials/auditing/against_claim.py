@@ -78,6 +78,14 @@ class AgainstClaim:
         if self.divergences is not None:
             self.divergences.learn(candidates, held_out)
 
+    def restart(self) -> None:
+        """Forget all evidence, and keep what is learned."""
+        self.points.log[:] = 0.0
+        self.ratios.log = 0.0
+        if self.divergences is not None:
+            self.divergences.log = 0.0
+        self.best = -math.inf
+
     def bet(self, candidates: Candidates, hits: np.ndarray, batch: Batch, aim: float) -> None:
         """Settle the bets on new draws; parameters as for :class:`Nulls`."""
         self.points.place(candidates, aim)

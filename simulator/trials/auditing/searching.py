@@ -32,9 +32,10 @@ from simulator.trials.auditing.sources import AnswerSource
 
 FIRST = 16
 """Draws per input that are only learned from."""
-LEAST_BATCH = 3
-GROWTH = 5
-"""A batch has one in so many of the draws before it."""
+GROWTH = 20
+"""A batch has one in so many of the draws before it; the verdict may be clear after each."""
+CHOSEN = 6
+"""Bets against the claim are chosen anew when the draws have grown by one in so many."""
 OFTEN = 4096
 """Events are learned again at twice the draws up to so many, and at four times from there."""
 LARGEST = 131_072
@@ -76,6 +77,7 @@ class Search:
     seconds : after which no more is drawn.
     reader_of : makes a reader of the answers to learn from.
     stop_early : whether to stop when the verdict is clear; the bounds grow with the draws.
+    learn_first : draws per input after which the evidence against the claim begins.
     """
 
     def __init__(
@@ -90,8 +92,9 @@ class Search:
         seconds: float,
         reader_of: ReaderOf = read,
         stop_early: bool = True,
+        learn_first: int = 0,
     ) -> None:
-        self.stop_early = stop_early
+        self.stop_early, self.learn_first = stop_early, learn_first
         self.source, self.claimed = source, claimed
         self.samples, self.confidence = samples, confidence
         error = 1.0 - confidence
@@ -160,7 +163,7 @@ class Search:
     def _bet(self, pair: int, pool: Pool) -> Stopped:
         self._learn(pool)
         self._regress(pair, pool)
-        learned_at, chosen_at = pool.size, self.drawn
+        learned_at, chosen_at, bets_at = pool.size, self.drawn, self.drawn
         learned, self.enough = self._stages(pool)
         while True:
             left, before = self.samples - self.drawn, self.drawn
@@ -168,13 +171,15 @@ class Search:
                 return "budget"
             if time.monotonic() - self.started > self.seconds:
                 return "time"
-            n = min(left, LARGEST, max(before // GROWTH, LEAST_BATCH))
-            for end in (learned, self.enough):
-                n = min(n, max(end - before, LEAST_BATCH)) if before < end else n
+            n = min(left, LARGEST, max(before // GROWTH, 1))
+            for end in (learned, self.enough, self.learn_first):
+                n = min(n, max(end - before, 1)) if before < end else n
             batch = Batch(self._draw(pair, n))
             for test in self.last:
                 test.add(batch)
             self._settle(batch)
+            if self.drawn <= self.learn_first:
+                self.claim.restart()
             if self.stop_early and self.claim.best >= self.level:
                 return "violated"
             if before < learned:
@@ -190,8 +195,9 @@ class Search:
             if self.drawn >= 2 * chosen_at:
                 self._choose()
                 chosen_at = self.drawn
-            elif self.candidates is not None:
+            elif self.drawn - bets_at >= bets_at / CHOSEN:
                 self.claim.choose(self.candidates, self.within)
+                bets_at = self.drawn
             if self.stop_early and self.drawn >= self.samples / 2 and self._futile():
                 return "futile"
 
@@ -254,6 +260,7 @@ class Search:
         self.claim.ratios.regressions = learned_regressions(
             self.candidates.reader, pool.halves(), self.source.inputs(pair)
         )
+        self.claim.choose(self.candidates, self.within)
 
     def _choose(self) -> None:
         """Choose what to bet on next."""
