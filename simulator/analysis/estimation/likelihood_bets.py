@@ -1,4 +1,4 @@
-r"""Evidence against a claim (epsilon, delta) from draws of both laws, by estimated likelihood ratios.
+r"""Evidence against a claim (epsilon, delta) by estimated likelihood ratios of draws of both laws.
 
 Let c = e^epsilon, and let u0 and u1 be functions of an answer with 0 <= u0 <= m0 and
 0 <= u1 <= m1. If (P0, P1) keeps the claim in both directions, then
@@ -10,9 +10,9 @@ because u0/m0 is a mean of indicators of events. For a pair of draws, x from P0 
     f0(x) = l0 + u0(x) - c u1(x),    f1(y) = l1 + u1(y) - c u0(y),
     l0 + l1 + delta (m0 + m1) = 2,   c m0 <= l1,   c m1 <= l0.
 
-Both are nonnegative, and E0[f0] + E1[f1] <= 2; so E0[f0] E1[f1] <= 1, whatever u0 and u1 are, and
-products of f0(x) f1(y) over pairs, each chosen from earlier draws, are nonnegative supermartingales:
-they reach 1/alpha with probability at most alpha, ever (Ville 1939).
+Both are nonnegative, and E0[f0] + E1[f1] <= 2; so E0[f0] E1[f1] <= 1, whatever u0 and u1 are.
+Products of f0(x) f1(y) over pairs, each chosen from earlier draws, are nonnegative
+supermartingales: they reach 1/alpha with probability at most alpha, ever (Ville 1939).
 
 With w = p0/(p0 + p1) at an answer, the choice
 

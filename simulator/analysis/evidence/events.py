@@ -166,7 +166,7 @@ class Candidates:
         return np.setdiff1d(np.arange(len(self.score)), self.smooth())
 
     def likeliest(self, epsilon: float, delta: float) -> tuple[int, int] | None:
-        """The event with the largest growth against a point by its counts, and the input it favours.
+        """The event with the largest growth against a point, and the input that it favours.
 
         None if no event exceeds the point.
         """

@@ -19,8 +19,10 @@ from simulator.analysis.evidence.events import LEVELS, Batch, Candidates
 
 __all__ = ["LEVELS", "Choice", "RatioBets", "Tally"]
 
-COUNTED = 4
-"""The largest number of scores, beside the quick ones, that new draws are counted for."""
+COUNTED = 5
+"""The largest number of scores that large batches are counted for."""
+SMALL = 64
+"""Draws per input of a batch that is counted for every score."""
 
 Point = tuple[float, float]
 """An epsilon and a delta that are claimed."""
@@ -36,7 +38,6 @@ class Tally:
     edges : of its bins, ascending.
     rises : whether the score is an estimate of the log ratio of likelihoods.
     cost : nats by which it must exceed a simpler score.
-    quick : whether its time is negligible.
     counts : of both inputs in the bins, shape (2, edges + 2); the last bin is that of no score.
     worth : the largest growth of its bets, per pair of draws.
     """
@@ -45,7 +46,6 @@ class Tally:
     edges: np.ndarray
     rises: bool
     cost: float
-    quick: bool
     counts: np.ndarray
     worth: float = 0.0
 
@@ -89,7 +89,6 @@ def held_out_tally(candidates: Candidates, which: int) -> Tally | None:
         edges=candidates.threshold[below],
         rises=score.log_ratio,
         cost=float(candidates.cost[below[0]]),
-        quick=score.quick,
         counts=np.vstack([inside, candidates.draws[below[0]] - total]).T.astype(float),
     )
 
@@ -161,18 +160,19 @@ class RatioBets:
 
     def bet(self, batch: Batch) -> None:
         """Add the bet on new draws to the evidence, and count them."""
-        for tally in self._counted():
+        for tally in self._counted(len(batch)):
             new = np.array([tally.bins(each) for each in tally.score(batch)])
             if self.choice is not None and tally is self.choice.tally:
                 first, second = self.choice.bet.logs(self.choice.boldness)
                 self.log += float(new[0] @ first + new[1] @ second)
             tally.counts += new
 
-    def _counted(self) -> list[Tally]:
-        """The tallies that are kept up to date: the quick ones, and the best of the others."""
-        tallies = (*self.held_out, *self.regressions)
-        slow = sorted((t for t in tallies if not t.quick), key=lambda tally: -tally.worth)
-        return [*(t for t in tallies if t.quick), *slow[:COUNTED]]
+    def _counted(self, draws: int) -> list[Tally]:
+        """The tallies that so many draws are counted for: the best ones, if these are many."""
+        tallies = [*self.held_out, *self.regressions]
+        if draws <= SMALL:
+            return tallies
+        return sorted(tallies, key=lambda tally: -tally.worth)[:COUNTED]
 
     def growth_in(self, draws: int) -> float:
         """The growth to hope for in so many more draws."""

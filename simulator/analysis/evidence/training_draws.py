@@ -36,7 +36,10 @@ class Pool:
         """Add the draws of one batch, the same number of both inputs."""
         half = (len(answers[0]) + self.size % 2) // 2  # batches of one are dealt in turn
         for b in (0, 1):
-            for part, some in ((self.learned, answers[b][:half]), (self.held_out, answers[b][half:])):
+            for part, some in (
+                (self.learned, answers[b][:half]),
+                (self.held_out, answers[b][half:]),
+            ):
                 if len(some):
                     part[b].append(some)
         self.size += len(answers[0])

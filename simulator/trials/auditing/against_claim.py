@@ -116,7 +116,9 @@ class AgainstClaim:
     def is_point(self, epsilon: float, delta: float) -> bool:
         """Whether the claim is this point, and no curve."""
         points = self.points
-        return len(points.epsilon) == 1 and points.epsilon[0] == epsilon and points.delta[0] == delta
+        return (
+            len(points.epsilon) == 1 and points.epsilon[0] == epsilon and points.delta[0] == delta
+        )
 
     def divergence(self) -> str:
         """The divergence with more evidence than any event, as text, or ""."""
@@ -125,18 +127,3 @@ class AgainstClaim:
         if bets is None or bets.chosen is None or bets.log <= others:
             return ""
         return str(bets.chosen)
-
-
-def epsilon_grid(claimed: float) -> np.ndarray:
-    """Epsilons to exclude, ascending from 0, finest up to twice the claimed one."""
-    low = max(claimed, 0.05)
-    return np.unique(
-        np.concatenate([np.linspace(0.0, 2.0 * low, 801), np.geomspace(2.0 * low, 40.0, 200)])
-    )
-
-
-def delta_grid(claimed: float) -> np.ndarray:
-    """Deltas to exclude, ascending."""
-    near = claimed * np.linspace(0.5, 2.0, 61) if claimed > 0 else np.zeros(1)
-    grid = np.unique(np.concatenate([[0.0], np.geomspace(1e-7, 0.999, 240), near]))
-    return grid[grid < 1.0]

@@ -146,9 +146,8 @@ def _cross_fitted(empty: Regression, tables: list[list[np.ndarray]]) -> Tally:
         return whole.of(batch.answers[0]), whole.of(batch.answers[1])
 
     tally = Tally(
-        score=score, edges=edges, rises=True, cost=COST, quick=True,
-        counts=np.zeros((2, len(edges) + 2)),
-    )  # fmt: skip
+        score=score, edges=edges, rises=True, cost=COST, counts=np.zeros((2, len(edges) + 2))
+    )
     tally.counts += np.array([tally.bins(each) for each in scores])
     return tally
 

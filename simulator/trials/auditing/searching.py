@@ -14,10 +14,11 @@ from simulator.analysis.evidence.answers import Answers, shown
 from simulator.analysis.evidence.columns import read
 from simulator.analysis.evidence.events import Batch, Candidates, Event
 from simulator.analysis.evidence.training_draws import Pool, ReaderOf
-from simulator.analysis.evidence.wagers import Nulls, estimate
+from simulator.analysis.evidence.wagers import estimate
 from simulator.foundations.stages import stage
 from simulator.theory.guarantees.families import Guarantee
-from simulator.trials.auditing.against_claim import AgainstClaim, delta_grid, epsilon_grid
+from simulator.trials.auditing.against_claim import AgainstClaim
+from simulator.trials.auditing.bounds_by_bets import BoundsByBets, best_event
 from simulator.trials.auditing.classifiers import learn
 from simulator.trials.auditing.fixed_size_tests import (
     DISTRUST,
@@ -34,7 +35,7 @@ FIRST = 16
 """Draws per input that are only learned from."""
 GROWTH = 20
 """A batch has one in so many of the draws before it; the verdict may be clear after each."""
-CHOSEN = 6
+CHOSEN = 5
 """Bets against the claim are chosen anew when the draws have grown by one in so many."""
 OFTEN = 4096
 """Events are learned again at twice the draws up to so many, and at four times from there."""
@@ -99,7 +100,7 @@ class Search:
         self.samples, self.confidence = samples, confidence
         error = 1.0 - confidence
         shares = SHARES if stop_early else SHARES_OF_WHOLE
-        self.level, self.bound_level = (-math.log(error * share) for share in shares[:2])
+        self.level = -math.log(error * shares[0])
         self.last_error = error * shares[2]
         self.last: list[FinalTest] = []
         self.delta, self.epsilon = delta, epsilon
@@ -107,17 +108,13 @@ class Search:
         self.started = time.monotonic()
         self.drawn = 0
         self.claim = AgainstClaim(claimed)
-        epsilons, deltas = epsilon_grid(epsilon), delta_grid(delta)
-        self.by_epsilon = Nulls(epsilons, np.full(len(epsilons), delta))
-        self.by_delta = Nulls(np.full(len(deltas), epsilon), deltas)
         self.candidates: Candidates | None = None
         self.hopeful: list[int] = []
         self.within: np.ndarray | None = None
         self.enough = samples
         self.regressed_at = 0
-        self.waiting: np.ndarray | None = None
-        self.waiting_draws = 0
         self.aim = (self.level + SPARE) / samples
+        self.bounds = BoundsByBets(epsilon, delta, level=-math.log(error * shares[1]), aim=self.aim)
 
     def run(self, seed: int) -> AuditResult:
         """Draw until the verdict is clear or the budget or the time is spent."""
@@ -126,6 +123,7 @@ class Search:
         self.source.require_answers()
         with stage("drawing, at most", self.samples - self.drawn) as self.advance:
             stopped = self._bet(pair, pool)
+        self.source.require_fresh(pair)
         return self._result(pair, pool, stopped, seed)
 
     def _draw(self, pair: int, n: int) -> tuple[Answers, Answers]:
@@ -182,14 +180,15 @@ class Search:
                 self.claim.restart()
             if self.stop_early and self.claim.best >= self.level:
                 return "violated"
-            if before < learned:
+            if pool.size < MOST_POOLED and (before < learned or self.wide):
                 pool.add(batch.answers)
+                if pool.size >= 2 * self.regressed_at:
+                    self._regress(pair, pool)
+            if before < learned:
                 often = 2 if pool.size <= OFTEN else 4
                 if pool.size >= often * learned_at or self.drawn >= learned:
                     self._learn(pool)
                     learned_at = pool.size
-                if pool.size >= 2 * self.regressed_at or self.drawn >= learned:
-                    self._regress(pair, pool)
             if before < self.enough <= self.drawn:
                 self._fix_last()
             if self.drawn >= 2 * chosen_at:
@@ -243,7 +242,7 @@ class Search:
 
     def _learn(self, pool: Pool) -> None:
         """Learn events from the pool."""
-        self._settle_bounds()
+        self.bounds.settle()
         self.candidates = pool.candidates()
         self.claim.learn(self.candidates, pool.halves()[1])
         ahead, error = max(self.samples - self.drawn, 1), self.last_error / len(DISTRUST)
@@ -252,6 +251,11 @@ class Search:
             for distrust in (0.0, *DISTRUST)
         ]
         self._choose()
+
+    @property
+    def wide(self) -> bool:
+        """Whether an answer has several parts, so that regressions gain by further draws."""
+        return self.candidates is not None and self.candidates.reader.width > 1
 
     def _regress(self, pair: int, pool: Pool) -> None:
         """Fit the regressions to all draws of the pool."""
@@ -266,36 +270,19 @@ class Search:
         """Choose what to bet on next."""
         candidates, within = self.candidates, self.within
         assert candidates is not None
-        self._settle_bounds()
         self.claim.choose(candidates, within)
-        for nulls in (self.by_epsilon, self.by_delta):
-            anchors = nulls.anchors(self.bound_level)
-            some = Nulls(nulls.epsilon[anchors], nulls.delta[anchors])
-            some.choose(candidates, within)
-            nulls.choose(candidates, some.chosen(), settled=nulls.rejected(self.bound_level))
-            nulls.place(candidates, self.aim)
-        self.waiting, self.waiting_draws = np.zeros_like(candidates.hits), 0
-
-    def _settle_bounds(self) -> None:
-        """Settle the bets of the bounds on all draws since they were placed."""
-        if self.waiting is not None:
-            for nulls in (self.by_epsilon, self.by_delta):
-                nulls.settle(self.waiting, self.waiting_draws)
-        self.waiting, self.waiting_draws = None, 0
+        self.bounds.choose(candidates, within)
 
     def _settle(self, batch: Batch) -> None:
         assert self.candidates is not None
-        assert self.waiting is not None
         candidates = self.candidates
-        bounds = [nulls.events_placed() for nulls in (self.by_epsilon, self.by_delta)]
-        chosen = np.unique(np.concatenate([self.claim.points.chosen(), *bounds]))
+        chosen = np.union1d(self.claim.points.chosen(), self.bounds.events())
         if not self.last:  # until the choice count every event of a score, in one pass
             hopeful = np.array([which for which in self.hopeful if which >= 0], dtype=int)
             chosen = candidates.beside(np.union1d(chosen, hopeful))
         hits, n = candidates.count(chosen, batch), len(batch)
         self.claim.bet(candidates, hits, batch, self.aim)
-        self.waiting += hits
-        self.waiting_draws += n
+        self.bounds.count(hits, n)
         candidates.add(chosen, hits, n)
 
     def _futile(self) -> bool:
@@ -326,7 +313,7 @@ class Search:
         return True
 
     def _result(self, pair: int, pool: Pool, stopped: Stopped, seed: int) -> AuditResult:
-        self._settle_bounds()
+        self.bounds.settle()
         proven = max(self.last, key=FinalTest.bound, default=None)
         at_end = 0.0 if proven is None else proven.bound()
         refuted_at_end = at_end > self.epsilon and self.on_the_claim
@@ -363,14 +350,7 @@ class Search:
 
         A point (epsilon, delta) that is refuted as the claim is a bound on both as well.
         """
-        found = []
-        for nulls, values in (
-            (self.by_epsilon, self.by_epsilon.epsilon),
-            (self.by_delta, self.by_delta.delta),
-        ):
-            excluded = nulls.rejected(self.bound_level)
-            found.append(float(values[excluded - 1]) if excluded else 0.0)
-        epsilon, delta = found
+        epsilon, delta = self.bounds.reached()
         if self.claim.best >= self.level and self.claim.is_point(self.epsilon, self.delta):
             epsilon = max(epsilon, math.nextafter(self.epsilon, math.inf))
             delta = max(delta, self.delta)
@@ -389,23 +369,10 @@ class Search:
             likeliest = self.candidates.likeliest(*self.claim.likely_points()[0])
             if likeliest is not None:
                 return self.candidates.event(*likeliest)
-        level = self.bound_level
-        reached = min(self.by_epsilon.rejected(level), len(self.by_epsilon.epsilon) - 1)
-        less = min(self.by_delta.rejected(level), len(self.by_delta.delta) - 1)
-        places = [
-            (self.by_epsilon, slice(reached, reached + 1)),
-            (self.by_delta, slice(less, less + 1)),
-            (self.by_epsilon, slice(0, 1)),
-        ]
+        places = self.bounds.next_nulls()
         if self.claim.best >= self.level:
             places.insert(0, (self.claim.points, slice(None)))
-        for nulls, some in places:
-            event, favours = nulls.event[:, some], nulls.favours[:, some]
-            worth = np.where(event >= 0, nulls.worth[:, some], -1.0)
-            best = np.unravel_index(np.argmax(worth), worth.shape)
-            if event[best] >= 0:
-                return self.candidates.event(int(event[best]), int(favours[best]))
-        return None
+        return best_event(self.candidates, places)
 
     def _transcript(self, answer: Any) -> Sequence[str]:
         """An answer in words."""
