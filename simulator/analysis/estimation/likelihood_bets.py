@@ -41,7 +41,9 @@ _LARGEST = 1.0 - 1e-9
 """The largest part of the bounds m that is used, so that no factor is 0."""
 _DOWN = 1.0 - 1e-12
 """A factor for the rounding of both functions."""
-_CAPS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003, 0.001, 1e-4)
+_CURVATURE = 4.0
+"""Half the second derivative of the growth in the tilt, near equal laws."""
+_CAPS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.0003)
 """Parts of the largest bounds m to choose among, for delta > 0."""
 Caps = tuple[float, float]
 
@@ -86,7 +88,11 @@ def factors(
 
 
 def best_bet(
-    share: np.ndarray, masses: tuple[np.ndarray, np.ndarray], epsilon: float, delta: float
+    share: np.ndarray,
+    masses: tuple[np.ndarray, np.ndarray],
+    epsilon: float,
+    delta: float,
+    least: float = 0.0,
 ) -> RatioBet:
     """The bet with the largest mean growth under the estimated laws.
 
@@ -94,11 +100,15 @@ def best_bet(
     ----------
     share : the estimate of p0/(p0 + p1) by class of answers, shape (k,).
     masses : the estimated laws of the classes on both inputs, each of shape (k,).
+    least : a growth below which the search may end early.
     """
-    found = [best_tilt(share, masses, epsilon, delta, caps) for caps in _bounds(delta)]
-    rate, tilt, caps = max(found, key=lambda each: each[0])
+    best, tilt, caps = -math.inf, 0.5, (1.0, 1.0)
+    for some in _bounds(delta):
+        rate, at = best_tilt(share, masses, epsilon, delta, some, max(best, least))
+        if rate > best:
+            best, tilt, caps = rate, at, some
     first, second = factors(share, epsilon, delta, np.array(tilt), caps)
-    return RatioBet(first, second, rate)
+    return RatioBet(first, second, best)
 
 
 def _bounds(delta: float) -> list[Caps]:
@@ -114,10 +124,12 @@ def best_tilt(
     epsilon: float,
     delta: float,
     caps: Caps,
-) -> tuple[float, float, Caps]:
-    """The largest mean growth for these bounds, its tilt, and the bounds.
+    least: float,
+) -> tuple[float, float]:
+    """The largest mean growth for these bounds, and its tilt.
 
-    The growth is concave in the tilt where the estimates fit the masses; the search narrows a grid.
+    The growth is concave in the tilt where the estimates fit the masses; the search narrows a grid,
+    and ends early where a growth of ``least`` is out of reach.
     """
     low, high = 0.0, 1.0
     best, tilt = -math.inf, 0.5
@@ -129,5 +141,7 @@ def best_tilt(
         if values[place] > best:
             best, tilt = float(values[place]), float(grid[place])
         width = (high - low) / (_STEPS + 1)
+        if best + _CURVATURE * width**2 < least:
+            break
         low, high = max(tilt - width, 0.0), min(tilt + width, 1.0)
-    return best, tilt, caps
+    return best, tilt

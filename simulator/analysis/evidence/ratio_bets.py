@@ -184,10 +184,12 @@ def _choice(tally: Tally, estimate: Estimate, point: Point, best: Choice | None)
     epsilon, delta = point
     laws = masses(estimate.shares, tally.counts)
     cost = estimate.price + tally.cost
-    found = Choice(tally, best_bet(estimate.shares, laws, epsilon, 0.0), cost, estimate.event)
+    least = max(cost / max(tally.draws, 1.0), 0.0 if best is None else best.worth)
+    pure = best_bet(estimate.shares, laws, epsilon, 0.0, least)
+    found = Choice(tally, pure, cost, estimate.event)
     if delta == 0.0:
         return found
     # a delta only lowers the growth, and makes the bet slow to compute
     if found.worth <= (0.0 if best is None else best.worth):
         return None
-    return replace(found, bet=best_bet(estimate.shares, laws, epsilon, delta))
+    return replace(found, bet=best_bet(estimate.shares, laws, epsilon, delta, least))

@@ -107,6 +107,7 @@ class Search:
         self.seconds, self.reader_of = seconds, reader_of
         self.started = time.monotonic()
         self.drawn = 0
+        self.first_violated: int | None = None
         self.claim = AgainstClaim(claimed)
         self.candidates: Candidates | None = None
         self.hopeful: list[int] = []
@@ -176,6 +177,8 @@ class Search:
             for test in self.last:
                 test.add(batch)
             self._settle(batch)
+            if self.claim.best >= self.level and self.first_violated is None:
+                self.first_violated = self.drawn
             if self.drawn <= self.learn_first:
                 self.claim.restart()
             if self.stop_early and self.claim.best >= self.level:
