@@ -44,6 +44,8 @@ _DOWN = 1.0 - 1e-12
 _CURVATURE = 4.0
 """Half the second derivative of the growth in the tilt, near equal laws."""
 _CAPS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.0003)
+_REFINED = (0.5, 0.5, 2.0, 0.7, 1.4, 0.85, 1.2, 0.93, 1.1)
+"""Factors of one bound or the other that are tried after the best pair, in this order."""
 """Parts of the largest bounds m to choose among, for delta > 0."""
 Caps = tuple[float, float]
 
@@ -107,6 +109,13 @@ def best_bet(
         rate, at = best_tilt(share, masses, epsilon, delta, some, max(best, least))
         if rate > best:
             best, tilt, caps = rate, at, some
+    if delta > 0.0 and best >= least:
+        for factor, i in product(_REFINED, (0, 1)):
+            some = (caps[0] * factor, caps[1]) if i == 0 else (caps[0], caps[1] * factor)
+            if max(some) <= 1.0:
+                rate, at = best_tilt(share, masses, epsilon, delta, some, best)
+                if rate > best:
+                    best, tilt, caps = rate, at, some
     first, second = factors(share, epsilon, delta, np.array(tilt), caps)
     return RatioBet(first, second, best)
 
