@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from simulator.analysis.estimation.contrast import rough_growth
 from simulator.analysis.evidence.answers import Answers, settled
 from simulator.analysis.evidence.columns import AnswerReader
 from simulator.analysis.evidence.scores import SLOW_ROWS, Binned, Column, Score, digit_rows
 
-_LEVELS = np.concatenate(
+LEVELS = np.concatenate(
     [np.geomspace(1e-5, 0.02, 14), np.linspace(0.03, 0.97, 48), 1.0 - np.geomspace(0.02, 1e-5, 14)]
 )
+"""The quantiles that are thresholds of events."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +165,20 @@ class Candidates:
         """The numbers of the events that do."""
         return np.setdiff1d(np.arange(len(self.score)), self.smooth())
 
+    def likeliest(self, epsilon: float, delta: float) -> tuple[int, int] | None:
+        """The event with the largest growth against a point, and the input that it favours.
+
+        None if no event exceeds the point.
+        """
+        if not len(self.score):
+            return None
+        q = (self.hits + 0.5) / (self.draws + 1.0)[:, None]
+        cost = self.cost / self.draws
+        e, d = np.array(epsilon), np.array(delta)
+        worth = [rough_growth(q[:, b], q[:, 1 - b], e, d) - cost for b in (0, 1)]
+        favours, which = np.unravel_index(int(np.argmax(worth)), (2, len(self.score)))
+        return (int(which), int(favours)) if worth[favours][which] > 0.0 else None
+
     def beside(self, chosen: np.ndarray) -> np.ndarray:
         """The numbers of all events with the scores of the chosen ones."""
         return np.flatnonzero(np.isin(self.score, self.score[chosen]))
@@ -228,7 +244,7 @@ def _thresholds(values: np.ndarray) -> np.ndarray:
     distinct = np.unique(values)
     if len(distinct) <= 64:
         return distinct
-    return np.unique(np.quantile(values, _LEVELS, method="lower"))
+    return np.unique(np.quantile(values, LEVELS, method="lower"))
 
 
 def _below(values: np.ndarray, thresholds: np.ndarray) -> np.ndarray:

@@ -34,10 +34,14 @@ class Pool:
 
     def add(self, answers: tuple[Answers, Answers]) -> None:
         """Add the draws of one batch, the same number of both inputs."""
+        half = (len(answers[0]) + self.size % 2) // 2  # batches of one are dealt in turn
         for b in (0, 1):
-            half = len(answers[b]) // 2
-            self.learned[b].append(answers[b][:half])
-            self.held_out[b].append(answers[b][half:])
+            for part, some in (
+                (self.learned, answers[b][:half]),
+                (self.held_out, answers[b][half:]),
+            ):
+                if len(some):
+                    part[b].append(some)
         self.size += len(answers[0])
 
     def example(self, event: Event) -> list[Any]:

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import scipy
 
-from simulator.analysis.estimation.contrast import Bettor, rough_growth
+from simulator.analysis.estimation.contrast import Bettor, Odds, rough_growth
 from simulator.analysis.evidence.events import Candidates
 
 LEAST = np.array([0.2, 0.02, 0.002, 0.0])
@@ -43,6 +43,9 @@ class Nulls:
         self.event = np.full((len(LEAST), g), -1)
         self.favours = np.zeros((len(LEAST), g), dtype=int)
         self.worth = np.zeros((len(LEAST), g))
+        self.placed: list[Odds] = []
+        self.at: tuple[np.ndarray, ...] = ()
+        self.on: tuple[np.ndarray, np.ndarray] = (np.zeros(0, dtype=int), np.zeros(0, dtype=int))
 
     def choose(
         self, candidates: Candidates, within: np.ndarray | None = None, settled: int = 0
@@ -79,33 +82,50 @@ class Nulls:
         """The events bet on, each once."""
         return np.unique(self.event[self.event >= 0])
 
-    def bet(self, candidates: Candidates, hits: np.ndarray, draws: int, aim: float) -> None:
-        """Settle the bets on new draws.
+    def place(self, candidates: Candidates, aim: float) -> None:
+        """Fix the bets on the next draws, by the counts so far.
 
         Parameters
         ----------
-        candidates : with the counts that were known before these draws.
-        hits : counts by event on both inputs, shape (m, 2), among ``draws`` new draws.
+        candidates : with the counts that are known before these draws.
         aim : the growth per pair of draws that would just suffice within the budget.
         """
-        placed = self.event >= 0
-        if not placed.any():
+        self.placed = []
+        some = self.event >= 0
+        if not some.any():
             return
-        slot, null = np.nonzero(placed)
-        event, favours = self.event[placed], self.favours[placed]
+        self.at = np.nonzero(some)
+        self.on = self.event[some], self.favours[some]
+        event, favours = self.on
         rows = np.arange(len(event))
         seen = candidates.draws[event]
         q = estimate(candidates.hits[event], seen)
         q0, q1 = q[rows, favours], q[rows, 1 - favours]
+        null = self.at[1]
         bettor = Bettor(q0, q1, self.epsilon[null], self.delta[null])
-        rate = bettor.rate
+        trust = trusted(seen, bettor.rate)
+        aimed = np.sqrt(aim / np.maximum(bettor.rate, 1e-300))
+        self.placed = [bettor.odds(boldness) for boldness in (trust, np.minimum(aimed, 1.0))]
+
+    def settle(self, hits: np.ndarray, draws: int) -> None:
+        """Settle the bets that were placed, on all draws since.
+
+        Parameters
+        ----------
+        hits : counts by event on both inputs, shape (m, 2), among ``draws`` draws.
+        """
+        if not self.placed or not draws:
+            return
+        event, favours = self.on
+        rows = np.arange(len(event))
         new_0, new_1 = hits[event][rows, favours], hits[event][rows, 1 - favours]
-        trust = trusted(seen, rate)
-        aimed = np.sqrt(aim / np.maximum(rate, 1e-300))
-        for i, boldness in enumerate((trust, np.minimum(aimed, 1.0))):
-            wager = bettor.odds(boldness)
-            self.log[i, slot, null] += wager.evidence(new_0, new_1, draws)
+        for i, odds in enumerate(self.placed):
+            self.log[i][self.at] += odds.evidence(new_0, new_1, draws)
         self.best = np.maximum(self.best, self.evidence())
+
+    def events_placed(self) -> np.ndarray:
+        """The events of the bets that were placed, each once."""
+        return np.unique(self.on[0]) if self.placed else np.zeros(0, dtype=int)
 
     def evidence(self) -> np.ndarray:
         """Ln of the evidence against each null, shape (g,)."""

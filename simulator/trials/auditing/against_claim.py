@@ -9,6 +9,7 @@ import scipy
 
 from simulator.analysis.evidence.answers import Answers
 from simulator.analysis.evidence.events import Batch, Candidates
+from simulator.analysis.evidence.ratio_bets import RatioBets
 from simulator.analysis.evidence.variational import RenyiBets
 from simulator.analysis.evidence.wagers import SHARES, STYLES, Nulls
 from simulator.theory.guarantees.families import Guarantee
@@ -31,14 +32,22 @@ def claim_points(claimed: Guarantee) -> tuple[np.ndarray, np.ndarray]:
     return points[useful], deltas[useful]
 
 
-class AgainstClaim:
-    """Evidence against the claim: each slot bets on the point and event of largest growth.
+RATIOS = 0.85
+"""The share of the stake for bets on likelihood ratios; the rest is for bets on events."""
+MOST_POINTS = 2
+"""The largest number of points of a curve that likelihood ratios are compared with."""
 
-    Half the stake is on Renyi divergences, if the claim is on these.
+
+class AgainstClaim:
+    """Evidence against the claim: by likelihood ratios, and by events of several probabilities.
+
+    Each bets on the point of the claim with the largest growth. Half the stake is on Renyi
+    divergences, if the claim is on these.
     """
 
     def __init__(self, claimed: Guarantee) -> None:
         self.points = Nulls(*claim_points(claimed))
+        self.ratios = RatioBets()
         self.divergences: RenyiBets | None = None
         if claimed.kind in RENYI_KINDS:
             self.divergences = RenyiBets(claimed.renyi, claimed.renyi_orders)
@@ -52,48 +61,69 @@ class AgainstClaim:
         event = points.event[np.arange(len(keep)), keep]
         points.event[:] = -1
         points.event[np.arange(len(keep)), keep] = event
+        if within is None:
+            self.ratios.choose(self.likely_points())
+        else:
+            self.ratios.choice = None
+
+    def likely_points(self) -> list[tuple[float, float]]:
+        """The points (epsilon, delta) of the claim with the largest growth by events."""
+        points = self.points
+        order = np.argsort(-points.worth.max(axis=0), kind="stable")[:MOST_POINTS]
+        return [(float(points.epsilon[i]), float(points.delta[i])) for i in order]
 
     def learn(self, candidates: Candidates, held_out: tuple[Answers, Answers]) -> None:
-        """Update the bets on divergences by new candidates."""
+        """Update the bets on ratios and divergences by new candidates."""
+        self.ratios.learn(candidates)
         if self.divergences is not None:
             self.divergences.learn(candidates, held_out)
 
+    def restart(self) -> None:
+        """Forget all evidence, and keep what is learned."""
+        self.points.log[:] = 0.0
+        self.ratios.log = 0.0
+        if self.divergences is not None:
+            self.divergences.log = 0.0
+        self.best = -math.inf
+
     def bet(self, candidates: Candidates, hits: np.ndarray, batch: Batch, aim: float) -> None:
-        """See :meth:`Nulls.bet`."""
-        self.points.bet(candidates, hits, len(batch), aim)
+        """Settle the bets on new draws; parameters as for :class:`Nulls`."""
+        self.points.place(candidates, aim)
+        self.points.settle(hits, len(batch))
+        self.ratios.bet(batch)
         if self.divergences is not None:
             self.divergences.bet(candidates, batch)
         self.best = max(self.best, self.evidence())
 
     def evidence(self) -> float:
         """Ln of the evidence."""
+        shares = math.log(RATIOS), math.log1p(-RATIOS)
+        both = float(np.logaddexp(self.ratios.log + shares[0], self.by_events() + shares[1]))
         if self.divergences is None:
-            return self.by_events()
-        return float(np.logaddexp(self.by_events(), self.divergences.log)) - math.log(2.0)
+            return both
+        return float(np.logaddexp(both, self.divergences.log)) - math.log(2.0)
 
     def by_events(self) -> float:
         """Ln of the evidence of events; a slot bets on one point at a time: its points add up."""
         mixed = scipy.special.logsumexp(self.points.log.sum(axis=2), axis=0) - math.log(STYLES)
         return float(scipy.special.logsumexp(mixed + SHARES[:, 0]))
 
+    @property
+    def by_ratios(self) -> bool:
+        """Whether likelihood ratios have more evidence than events."""
+        return self.ratios.log > self.by_events()
+
+    def is_point(self, epsilon: float, delta: float) -> bool:
+        """Whether the claim is this point, and no curve."""
+        points = self.points
+        return (
+            len(points.epsilon) == 1 and points.epsilon[0] == epsilon and points.delta[0] == delta
+        )
+
     def divergence(self) -> str:
         """The divergence with more evidence than any event, as text, or ""."""
         bets = self.divergences
-        if bets is None or bets.chosen is None or bets.log <= max(self.by_events(), 0.0):
+        others = max(self.by_events(), self.ratios.log, 0.0)
+        if bets is None or bets.chosen is None or bets.log <= others:
             return ""
         return str(bets.chosen)
-
-
-def epsilon_grid(claimed: float) -> np.ndarray:
-    """Epsilons to exclude, ascending from 0, finest up to twice the claimed one."""
-    low = max(claimed, 0.05)
-    return np.unique(
-        np.concatenate([np.linspace(0.0, 2.0 * low, 801), np.geomspace(2.0 * low, 40.0, 200)])
-    )
-
-
-def delta_grid(claimed: float) -> np.ndarray:
-    """Deltas to exclude, ascending."""
-    near = claimed * np.linspace(0.5, 2.0, 61) if claimed > 0 else np.zeros(1)
-    grid = np.unique(np.concatenate([[0.0], np.geomspace(1e-7, 0.999, 240), near]))
-    return grid[grid < 1.0]

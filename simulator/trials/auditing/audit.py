@@ -171,6 +171,7 @@ def prepared(
     seconds: float,
     reader_of: ReaderOf,
     stop_early: bool,
+    learn_first: int = 0,
 ) -> Search:
     """The search with all its parameters checked."""
     if isinstance(claimed, str):
@@ -194,6 +195,7 @@ def prepared(
         seconds=seconds,
         reader_of=reader_of,
         stop_early=stop_early,
+        learn_first=learn_first,
     )
 
 

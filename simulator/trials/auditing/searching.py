@@ -14,10 +14,11 @@ from simulator.analysis.evidence.answers import Answers, shown
 from simulator.analysis.evidence.columns import read
 from simulator.analysis.evidence.events import Batch, Candidates, Event
 from simulator.analysis.evidence.training_draws import Pool, ReaderOf
-from simulator.analysis.evidence.wagers import Nulls, estimate
+from simulator.analysis.evidence.wagers import estimate
 from simulator.foundations.stages import stage
 from simulator.theory.guarantees.families import Guarantee
-from simulator.trials.auditing.against_claim import AgainstClaim, delta_grid, epsilon_grid
+from simulator.trials.auditing.against_claim import AgainstClaim
+from simulator.trials.auditing.bounds_by_bets import BoundsByBets, best_event
 from simulator.trials.auditing.classifiers import learn
 from simulator.trials.auditing.fixed_size_tests import (
     DISTRUST,
@@ -26,10 +27,18 @@ from simulator.trials.auditing.fixed_size_tests import (
     Power,
     promising,
 )
+from simulator.trials.auditing.regressions import learned_regressions
 from simulator.trials.auditing.result import AuditResult
 from simulator.trials.auditing.sources import AnswerSource
 
-FIRST = 2048
+FIRST = 16
+"""Draws per input that are only learned from."""
+GROWTH = 20
+"""A batch has one in so many of the draws before it; the verdict may be clear after each."""
+CHOSEN = 5
+"""Bets against the claim are chosen anew when the draws have grown by one in so many."""
+OFTEN = 4096
+"""Events are learned again at twice the draws up to so many, and at four times from there."""
 LARGEST = 131_072
 SHOWN = 300
 """The largest number of characters of an answer of one line in a transcript."""
@@ -38,9 +47,11 @@ MOST_POOLED = 524_288
 """Limits of the number of draws per input from which events are learned, a quarter of all."""
 SPARE = 4.0
 """Nats beyond the rejection level that the sizes of the bets aim at."""
-SHARE_AT_END = 0.8
-"""The share of the error level for the tests at the end, if the audit may stop early."""
-SHARE_OF_WHOLE = 0.9
+SHARES = (0.5, 0.1, 0.4)
+"""Shares of the error level for the bets against the claim, for the bounds by bets, and for the
+tests at the end, if the audit may stop early."""
+SHARES_OF_WHOLE = (0.05, 0.05, 0.9)
+"""The same if it may not."""
 AMONG_PAIRS = 2.5
 """Standard errors that are subtracted in the search among pairs, which has few draws."""
 SEARCH = 4
@@ -67,6 +78,7 @@ class Search:
     seconds : after which no more is drawn.
     reader_of : makes a reader of the answers to learn from.
     stop_early : whether to stop when the verdict is clear; the bounds grow with the draws.
+    learn_first : draws per input after which the evidence against the claim begins.
     """
 
     def __init__(
@@ -81,27 +93,29 @@ class Search:
         seconds: float,
         reader_of: ReaderOf = read,
         stop_early: bool = True,
+        learn_first: int = 0,
     ) -> None:
-        self.stop_early = stop_early
+        self.stop_early, self.learn_first = stop_early, learn_first
         self.source, self.claimed = source, claimed
         self.samples, self.confidence = samples, confidence
         error = 1.0 - confidence
-        self.last_error = error * (SHARE_AT_END if stop_early else SHARE_OF_WHOLE)
-        self.level = -math.log(error - self.last_error)
+        shares = SHARES if stop_early else SHARES_OF_WHOLE
+        self.level = -math.log(error * shares[0])
+        self.last_error = error * shares[2]
         self.last: list[FinalTest] = []
         self.delta, self.epsilon = delta, epsilon
         self.seconds, self.reader_of = seconds, reader_of
         self.started = time.monotonic()
         self.drawn = 0
+        self.first_violated: int | None = None
         self.claim = AgainstClaim(claimed)
-        epsilons, deltas = epsilon_grid(epsilon), delta_grid(delta)
-        self.by_epsilon = Nulls(epsilons, np.full(len(epsilons), delta))
-        self.by_delta = Nulls(np.full(len(deltas), epsilon), deltas)
         self.candidates: Candidates | None = None
         self.hopeful: list[int] = []
         self.within: np.ndarray | None = None
         self.enough = samples
+        self.regressed_at = 0
         self.aim = (self.level + SPARE) / samples
+        self.bounds = BoundsByBets(epsilon, delta, level=-math.log(error * shares[1]), aim=self.aim)
 
     def run(self, seed: int) -> AuditResult:
         """Draw until the verdict is clear or the budget or the time is spent."""
@@ -110,6 +124,7 @@ class Search:
         self.source.require_answers()
         with stage("drawing, at most", self.samples - self.drawn) as self.advance:
             stopped = self._bet(pair, pool)
+        self.source.require_fresh(pair)
         return self._result(pair, pool, stopped, seed)
 
     def _draw(self, pair: int, n: int) -> tuple[Answers, Answers]:
@@ -146,7 +161,8 @@ class Search:
 
     def _bet(self, pair: int, pool: Pool) -> Stopped:
         self._learn(pool)
-        learned_at, chosen_at = pool.size, self.drawn
+        self._regress(pair, pool)
+        learned_at, chosen_at, bets_at = pool.size, self.drawn, self.drawn
         learned, self.enough = self._stages(pool)
         while True:
             left, before = self.samples - self.drawn, self.drawn
@@ -154,18 +170,26 @@ class Search:
                 return "budget"
             if time.monotonic() - self.started > self.seconds:
                 return "time"
-            n = min(left, LARGEST, max(pool.size, before, 16))
-            for end in (learned, self.enough):
-                n = min(n, max(end - before, 16)) if before < end else n
+            n = min(left, LARGEST, max(before // GROWTH, 1))
+            for end in (learned, self.enough, self.learn_first):
+                n = min(n, max(end - before, 1)) if before < end else n
             batch = Batch(self._draw(pair, n))
             for test in self.last:
                 test.add(batch)
             self._settle(batch)
+            if self.claim.best >= self.level and self.first_violated is None:
+                self.first_violated = self.drawn
+            if self.drawn <= self.learn_first:
+                self.claim.restart()
             if self.stop_early and self.claim.best >= self.level:
                 return "violated"
-            if before < learned:
+            if pool.size < MOST_POOLED and (before < learned or self.wide):
                 pool.add(batch.answers)
-                if pool.size >= 4 * learned_at or self.drawn >= learned:
+                if pool.size >= 2 * self.regressed_at:
+                    self._regress(pair, pool)
+            if before < learned:
+                often = 2 if pool.size <= OFTEN else 4
+                if pool.size >= often * learned_at or self.drawn >= learned:
                     self._learn(pool)
                     learned_at = pool.size
             if before < self.enough <= self.drawn:
@@ -173,8 +197,9 @@ class Search:
             if self.drawn >= 2 * chosen_at:
                 self._choose()
                 chosen_at = self.drawn
-            elif self.candidates is not None:
+            elif self.drawn - bets_at >= bets_at / CHOSEN:
                 self.claim.choose(self.candidates, self.within)
+                bets_at = self.drawn
             if self.stop_early and self.drawn >= self.samples / 2 and self._futile():
                 return "futile"
 
@@ -220,6 +245,7 @@ class Search:
 
     def _learn(self, pool: Pool) -> None:
         """Learn events from the pool."""
+        self.bounds.settle()
         self.candidates = pool.candidates()
         self.claim.learn(self.candidates, pool.halves()[1])
         ahead, error = max(self.samples - self.drawn, 1), self.last_error / len(DISTRUST)
@@ -229,29 +255,37 @@ class Search:
         ]
         self._choose()
 
+    @property
+    def wide(self) -> bool:
+        """Whether an answer has several parts, so that regressions gain by further draws."""
+        return self.candidates is not None and self.candidates.reader.width > 1
+
+    def _regress(self, pair: int, pool: Pool) -> None:
+        """Fit the regressions to all draws of the pool."""
+        assert self.candidates is not None
+        self.regressed_at = pool.size
+        self.claim.ratios.regressions = learned_regressions(
+            self.candidates.reader, pool.halves(), self.source.inputs(pair)
+        )
+        self.claim.choose(self.candidates, self.within)
+
     def _choose(self) -> None:
         """Choose what to bet on next."""
         candidates, within = self.candidates, self.within
         assert candidates is not None
         self.claim.choose(candidates, within)
-        for nulls in (self.by_epsilon, self.by_delta):
-            anchors = nulls.anchors(self.level)
-            some = Nulls(nulls.epsilon[anchors], nulls.delta[anchors])
-            some.choose(candidates, within)
-            nulls.choose(candidates, some.chosen(), settled=nulls.rejected(self.level))
+        self.bounds.choose(candidates, within)
 
     def _settle(self, batch: Batch) -> None:
         assert self.candidates is not None
         candidates = self.candidates
-        parts = (self.claim.points, self.by_epsilon, self.by_delta)
-        chosen = np.unique(np.concatenate([part.chosen() for part in parts]))
+        chosen = np.union1d(self.claim.points.chosen(), self.bounds.events())
         if not self.last:  # until the choice count every event of a score, in one pass
             hopeful = np.array([which for which in self.hopeful if which >= 0], dtype=int)
             chosen = candidates.beside(np.union1d(chosen, hopeful))
         hits, n = candidates.count(chosen, batch), len(batch)
         self.claim.bet(candidates, hits, batch, self.aim)
-        for nulls in (self.by_epsilon, self.by_delta):
-            nulls.bet(candidates, hits, n, self.aim)
+        self.bounds.count(hits, n)
         candidates.add(chosen, hits, n)
 
     def _futile(self) -> bool:
@@ -265,6 +299,8 @@ class Search:
         left = self.samples - self.drawn
         divergences = self.claim.divergences
         if divergences is not None and divergences.log + divergences.growth_in(left) >= self.level:
+            return False
+        if self.claim.evidence() + self.claim.ratios.growth_in(left) >= self.level:
             return False
         n = candidates.draws[:, None]
         q = estimate(candidates.hits, candidates.draws)
@@ -280,12 +316,12 @@ class Search:
         return True
 
     def _result(self, pair: int, pool: Pool, stopped: Stopped, seed: int) -> AuditResult:
+        self.bounds.settle()
         proven = max(self.last, key=FinalTest.bound, default=None)
         at_end = 0.0 if proven is None else proven.bound()
         refuted_at_end = at_end > self.epsilon and self.on_the_claim
         violated = self.claim.best >= self.level or refuted_at_end
-        epsilons, deltas = self.by_epsilon.rejected(self.level), self.by_delta.rejected(self.level)
-        by_bets = float(self.by_epsilon.epsilon[epsilons - 1]) if epsilons else 0.0
+        by_bets, delta = self._bounds()
         event = proven.event() if proven is not None and at_end > by_bets else self._event()
         example = [] if event is None else pool.example(event)
         return AuditResult(
@@ -293,7 +329,7 @@ class Search:
             claimed=self.claimed,
             epsilon=max(by_bets, at_end),
             at_delta=self.delta,
-            delta=float(self.by_delta.delta[deltas - 1]) if deltas else 0.0,
+            delta=delta,
             at_epsilon=self.epsilon,
             event=event,
             transcript=tuple(line for answer in example for line in self._transcript(answer)),
@@ -312,6 +348,17 @@ class Search:
             seconds=time.monotonic() - self.started,
         )
 
+    def _bounds(self) -> tuple[float, float]:
+        """The bounds on epsilon and delta by bets.
+
+        A point (epsilon, delta) that is refuted as the claim is a bound on both as well.
+        """
+        epsilon, delta = self.bounds.reached()
+        if self.claim.best >= self.level and self.claim.is_point(self.epsilon, self.delta):
+            epsilon = max(epsilon, math.nextafter(self.epsilon, math.inf))
+            delta = max(delta, self.delta)
+        return epsilon, delta
+
     @property
     def on_the_claim(self) -> bool:
         """Whether the point (epsilon, delta) of the bounds is on the curve that is claimed."""
@@ -321,22 +368,14 @@ class Search:
         """The event with the most evidence against the claim, or for the bound reached."""
         self._choose()
         assert self.candidates is not None
-        reached = min(self.by_epsilon.rejected(self.level), len(self.by_epsilon.epsilon) - 1)
-        less = min(self.by_delta.rejected(self.level), len(self.by_delta.delta) - 1)
-        places = [
-            (self.by_epsilon, slice(reached, reached + 1)),
-            (self.by_delta, slice(less, less + 1)),
-            (self.by_epsilon, slice(0, 1)),
-        ]
+        if self.claim.best >= self.level and self.claim.by_ratios:
+            likeliest = self.candidates.likeliest(*self.claim.likely_points()[0])
+            if likeliest is not None:
+                return self.candidates.event(*likeliest)
+        places = self.bounds.next_nulls()
         if self.claim.best >= self.level:
             places.insert(0, (self.claim.points, slice(None)))
-        for nulls, some in places:
-            event, favours = nulls.event[:, some], nulls.favours[:, some]
-            worth = np.where(event >= 0, nulls.worth[:, some], -1.0)
-            best = np.unravel_index(np.argmax(worth), worth.shape)
-            if event[best] >= 0:
-                return self.candidates.event(int(event[best]), int(favours[best]))
-        return None
+        return best_event(self.candidates, places)
 
     def _transcript(self, answer: Any) -> Sequence[str]:
         """An answer in words."""

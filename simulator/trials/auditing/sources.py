@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import math
 import queue
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +23,7 @@ from simulator.analysis.evidence.answers import (
 from simulator.foundations.errors import InvalidInput
 from simulator.foundations.seeds import Stream, generator
 from simulator.mechanisms import Raised
+from simulator.trials.auditing.repeats import surprise
 
 TASK = 12
 """The task of an audit's generators, see :mod:`simulator.foundations.seeds`."""
@@ -34,6 +33,8 @@ _COUNTS = ("n", "size", "count", "samples", "num_samples", "number")
 _POLL_SECONDS = 0.05
 _HEAD = 256
 """The number of first answers of a batch that are compared with another batch."""
+_MOST_CHECKS = 3
+_LEAST_CHECKED = 16
 _TOO_SURPRISING = 50.0
 """-ln of the largest probability of equal batches that is taken for chance."""
 
@@ -57,6 +58,9 @@ class AnswerSource(Protocol):
 
     def require_answers(self) -> None:
         """Raise InvalidInput if there are no answers to use."""
+
+    def require_fresh(self, pair: int) -> None:
+        """Raise InvalidInput if later draws of a pair repeat the first ones."""
 
     def reproducible(self, pair: int) -> bool:
         """Whether the seed replays the draws."""
@@ -92,6 +96,9 @@ class Recorded:
 
     def require_answers(self) -> None:
         """Do nothing: recorded answers exist."""
+
+    def require_fresh(self, pair: int) -> None:
+        """Do nothing: recorded answers are drawn once."""
 
     def reproducible(self, pair: int) -> bool:
         """True: recorded answers do not change."""
@@ -132,6 +139,7 @@ class Sampler:
         self.batches: dict[tuple[int, int], int] = {}
         self.first: dict[tuple[int, int], list[Any]] = {}
         self.first_count: dict[tuple[int, int], int] = {}
+        self.repeats: dict[tuple[int, int], float] = {}
         self.seen = _Seen()
         self._calls = _CallThread()
 
@@ -153,12 +161,21 @@ class Sampler:
         head = [category(answer) for answer in answers[:_HEAD]]
         earlier = self.first.setdefault(key, head)
         self.first_count.setdefault(key, n if self.batched else len(head))
-        if batch and head == earlier[: len(head)] and surprise(head) > _TOO_SURPRISING:
-            raise InvalidInput(
-                "sample gives the same answers at every call: it fixes its own seed, and draws "
-                "that repeat are no evidence; let it draw from the generator that it receives"
-            )
+        if batch:
+            self.repeats[key] = self.repeats.get(key, 0.0) + surprise(head, earlier)
+            if self.repeats[key] > _TOO_SURPRISING:
+                raise InvalidInput(
+                    "sample gives the same answers at every call: it fixes its own seed, and draws "
+                    "that repeat are no evidence; let it draw from the generator that it receives"
+                )
         return answers
+
+    def require_fresh(self, pair: int) -> None:
+        """Draw more where every call began as the first, until that is chance or an error."""
+        for _ in range(_MOST_CHECKS):
+            for b in (0, 1):
+                if self.repeats.get((pair, b), 0.0) >= 0.0:
+                    self.draw(pair, b, max(len(self.first[pair, b]), _LEAST_CHECKED))
 
     def reproducible(self, pair: int) -> bool:
         """Whether the same seed gives the first answers again.
@@ -347,12 +364,6 @@ class _CallThread:
         if self.thread is not None:
             self.orders.put(None)
             self.thread = None
-
-
-def surprise(answers: Sequence[Hashable]) -> float:
-    """-ln of the probability that so many independent answers are the same a second time."""
-    counts = Counter(answers)
-    return -sum(count * math.log(count / len(answers)) for count in counts.values())
 
 
 def shape_of(sample: Callable[..., Any]) -> tuple[bool, bool]:

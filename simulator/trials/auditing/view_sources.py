@@ -155,6 +155,9 @@ class PlayedViews:
                 "there are no answers to audit"
             )
 
+    def require_fresh(self, pair: int) -> None:
+        """Do nothing: a play has its own generators."""
+
     def reproducible(self, pair: int) -> bool:
         """Whether the seed replays the draws."""
         return not self.doubts
