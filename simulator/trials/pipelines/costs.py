@@ -73,8 +73,9 @@ def answers_of(pairs: Sequence[tuple[TapeEvent, TapeEvent]]) -> list[NoisyAnswer
         ancestors[one.number] = up
         if one.kind not in NOISY:
             continue
-        relevant = one.kind in MOVES and _moves(one, other)
-        if one.kind == "sum":  # more noise on an answer that moved
+        added = one.additions > 0 or other.additions > 0
+        relevant = added or (one.kind in MOVES and _moves(one, other))
+        if one.kind == "sum" and not added:  # more noise on an answer that moved
             relevant = bool(up & found.keys()) and not all(
                 parent in found or ancestors.get(parent, set()) & found.keys()
                 for parent in one.parents
@@ -200,6 +201,14 @@ def _perturbed(value: np.ndarray, place: int, step: int, scale: float) -> Any:
     whole = np.issubdtype(value.dtype, np.integer)
     flat[place] = flat[place] + (step if whole else step * 1e-3 * scale)
     return changed if changed.ndim else changed[()].item()
+
+
+def changed_answer(event: TapeEvent, step: int) -> Any:
+    """The answer with each element changed by so many thousandths of the noise's scale."""
+    value: Any = np.asarray(event.answer)
+    for place in range(value.size):
+        value = np.asarray(_perturbed(value, place, step, _size(event)))
+    return value if value.ndim else value[()].item()
 
 
 def _with_other_noise(event: TapeEvent, draws: set[int]) -> Any:

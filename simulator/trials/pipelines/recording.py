@@ -92,6 +92,7 @@ class _Trial:
     public_coins: bool
     seed: int
     strict: frozenset[str] = field(default=frozenset(), kw_only=True)
+    merged: bool = field(default=False, kw_only=True)
 
     def report(self, delta: float | None) -> PipelineReport:
         """Run, replay, and write down what was found."""
@@ -115,7 +116,7 @@ class _Trial:
     def _play(
         self, which: int, events: Sequence[TapeEvent] | None = None, **options: Any
     ) -> TapedRun:
-        tape = RunTape(self.seed, events, strict=self.strict, **options)
+        tape = RunTape(self.seed, events, strict=self.strict, merged=self.merged, **options)
         return played(self.pipeline, self.databases[which], tape)
 
     # -- control flow, arguments, output ---------------------------------------------------------

@@ -30,6 +30,8 @@ _MOST_EXTREME = 1000
 """Coins beyond this number are drawn also where the others are extreme, so that loops end."""
 
 _HERE = str(Path(__file__).parent)
+_RUNS = str(Path(__file__).with_name("runs.py"))
+_IMPORT = "<frozen importlib._bootstrap>"
 _NUMPY = str(Path(np.__file__).parent)
 
 
@@ -90,6 +92,7 @@ class TapeEvent:
     operand : what was added, or the factor, as the run had it.
     fresh : whether it is noise that has met no data.
     declared : of a mechanism.
+    additions : how often something was added to a draw, where this is merged with the draw.
     """
 
     number: int
@@ -105,6 +108,7 @@ class TapeEvent:
     operand: Any = None
     fresh: bool = False
     declared: Declared | None = None
+    additions: int = 0
 
     def __str__(self) -> str:
         kind = "" if self.kind in ("draw", "mechanism") else f" ({self.kind})"
@@ -133,6 +137,7 @@ class RunTape:
     extreme : whether coins come out at the low or the high end of their range.
     strict : the places at which what is done to a noisy answer is an event; elsewhere it is a
         computation from an answer, and may mix it with data.
+    merged : whether all that is added to a draw, one after the other, is one event with it.
     """
 
     def __init__(
@@ -146,12 +151,13 @@ class RunTape:
         coin_seed: int | None = None,
         extreme: Extreme = "",
         strict: frozenset[str] = frozenset(),
+        merged: bool = False,
     ) -> None:
         self.events: list[TapeEvent] = []
         self.recorded = record
         self.overrides = overrides or {}
         self.held, self.redraw = held, redraw
-        self.strict = strict
+        self.strict, self.merged = strict, merged
         self.mixed: list[str] = []
         self.coins = 0
         self.coin_places: list[str] = []
@@ -246,6 +252,25 @@ def current() -> RunTape | None:
     """The tape of the pipeline that runs, unless a mechanism is being computed."""
     tape = _current.get()
     return tape if tape is not None and tape.listening else None
+
+
+def drawing() -> RunTape | None:
+    """The tape on which a draw is recorded, made here and now.
+
+    A module that the pipeline imports may draw while it is imported: once in a process, and so in
+    the first run alone. That is no draw of the pipeline.
+    """
+    tape = current()
+    return None if tape is None or _importing() else tape
+
+
+def _importing() -> bool:
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename != _RUNS:
+        if frame.f_code.co_filename == _IMPORT:
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
 
 
 @contextmanager
