@@ -22,6 +22,12 @@ _CLAIMS = {
 }
 
 
+_REMARK = (
+    "dp_accounting rounds losses up and convolves them by Fourier transform in doubles, whose error "
+    "in delta is not allowed for: it matters at small delta alone"
+)
+
+
 def _batch(events: Sequence[PrivacyEvent]) -> tuple[int, int]:
     """The batch size and the number of records. Raises NotApplicable for several rates."""
     rates = {event.rate for event in events}
@@ -86,6 +92,7 @@ def load() -> list[Subject]:
             make=partial(OfTraining, kind),
             claims=claims,
             kinds=(GAUSSIAN, SUBSAMPLED_GAUSSIAN),
+            remark=_REMARK if kind == "Pld" else "",
             snippet=partial(_snippet, kind),
         )
         for kind, claims in _CLAIMS.items()

@@ -13,7 +13,7 @@ from numpy.random import PCG64, RandomState, default_rng  # before they are repl
 
 from simulator.trials.pipelines.mechanisms import METRICS, call
 from simulator.trials.pipelines.releases import weighted_law
-from simulator.trials.pipelines.tape import Declared, Extreme, NoiseTerm, current, drawing, place
+from simulator.trials.pipelines.tape import Declared, Extreme, NoiseTerm, current, drawing
 from simulator.trials.pipelines.traced import Trace, plain, traced
 
 _DRAWS = 2**32
@@ -219,11 +219,16 @@ def recorded_generator() -> RecordedGenerator:
     return RecordedGenerator(PCG64(0))
 
 
+def _seed(seed: Any = None) -> None:
+    """What ``numpy.random.seed`` is within a recording, where a seed changes no draw."""
+    tape = drawing()
+    if tape is not None:
+        tape.note_seed(plain(seed))
+
+
 def _default_rng(seed: Any = None) -> np.random.Generator:
     """What ``numpy.random.default_rng`` is within a recording."""
-    tape = drawing()
-    if tape is not None and isinstance(seed, int):
-        tape.seeded.append(f"{seed} at {place()}")
+    _seed(seed)
     return seed if isinstance(seed, np.random.Generator) else recorded_generator()
 
 
@@ -246,7 +251,7 @@ def numpy_recorded() -> Iterator[None]:
             "default_rng": _default_rng,
             "Generator": RecordedGenerator,
             "RandomState": RecordedState,
-            "seed": lambda seed=None: None,
+            "seed": _seed,
         }
         for name, maker in replaced.items():
             stack.enter_context(mock.patch.object(np.random, name, maker))

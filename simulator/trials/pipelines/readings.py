@@ -30,7 +30,11 @@ def explained(trial: Any, delta: float | None) -> PipelineReport:
     if not _leak(found):
         return found
     reports = [found]
-    for strict in [] if not places else [*(frozenset({each}) for each in places[:MOST_PLACES]), frozenset(places)]:
+    for strict in (
+        []
+        if not places
+        else [*(frozenset({each}) for each in places[:MOST_PLACES]), frozenset(places)]
+    ):
         reports.append(replace(trial, strict=strict).report(delta))
         if not _leak(reports[-1]):
             return reports[-1]

@@ -23,6 +23,7 @@ from simulator.trials.pipelines.report import (
     PipelineReport,
     RecordedCall,
 )
+from simulator.trials.pipelines.fixed_seeds import seeds_found
 from simulator.trials.pipelines.runs import TapedRun, instrumented, played
 from simulator.trials.pipelines.tape import Extreme, RunTape, TapeEvent
 
@@ -99,7 +100,7 @@ class _Trial:
         self.first = self._play(0)
         self.second = self._play(1, self.first.tape.events)
         self.pairs = pairs_of(self.first.tape.events, self.second.tape.events)
-        findings = [*self._leaks(), *self._sensitivities()]
+        findings = [*self._leaks(), *seeds_found(self), *self._sensitivities()]
         cost = cost_of(self.pairs, self._visible, self._above)
         findings += self._costs(cost)
         at = delta if delta is not None else float(getattr(self.claimed, "delta", 0.0)) or 1e-6
@@ -140,7 +141,7 @@ class _Trial:
         if not found:
             return []
         under_coins: set[str] = set()
-        for run in self._other_coins():
+        for run in self.other_coins():
             if run.diverged is not None or len(run.tape.events) < len(first.tape.events):
                 under_coins |= {each.path for each in found}
             else:
@@ -180,7 +181,7 @@ class _Trial:
     def _has_coins(self) -> bool:
         return bool(self.first.tape.coins or self.second.tape.coins or self._escaped)
 
-    def _other_coins(self) -> Iterable[TapedRun]:
+    def other_coins(self) -> Iterable[TapedRun]:
         """Replays on the first database with the answers frozen and everything else drawn anew.
 
         The first one has the same coins: it differs where randomness is not recorded.
@@ -193,7 +194,7 @@ class _Trial:
             )  # fmt: skip
 
     def _coins_matter(self, differs: Callable[[TapedRun], bool]) -> bool:
-        return any(differs(run) for run in self._other_coins())
+        return any(differs(run) for run in self.other_coins())
 
     @cached_property
     def _again(self) -> TapedRun:
@@ -272,6 +273,9 @@ class _Trial:
             return findings
         known = above_claim(cost.known, self.claimed)
         total = known or above_claim(cost.total, self.claimed)
+        if total is None and cost.total.unknown:
+            text = f"the cost of some answer is not known, and {self.claimed} is claimed"
+            return [*findings, PipelineFinding("cost", False, text)]
         if total is None:
             return findings
         at, composed, allowed = total
@@ -358,9 +362,6 @@ class _Trial:
                 "no mechanism was recorded: hand the pipeline a generator, decorate its "
                 "mechanisms, or name a patch"
             )
-        notes += [
-            f"a fixed seed, {place}, makes the noise known" for place in self.first.tape.seeded
-        ]
         if cost.total.unknown:
             notes.append("the cost of some answer is not known, and not counted")
         if self.first.tape.coins:

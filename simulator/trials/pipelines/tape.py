@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import default_rng  # before anything replaces it in numpy.random
@@ -115,6 +115,14 @@ class TapeEvent:
         return f"call {self.number}, {self.name}{kind} at {self.where}"
 
 
+class FixedSeed(NamedTuple):
+    """A whole number by which the pipeline seeded a generator, where, and the next event."""
+
+    seed: int
+    where: str
+    number: int
+
+
 class Diverged(BaseException):
     """A replay differs from the record; a BaseException, so that no pipeline swallows it."""
 
@@ -161,7 +169,7 @@ class RunTape:
         self.mixed: list[str] = []
         self.coins = 0
         self.coin_places: list[str] = []
-        self.seeded: list[str] = []
+        self.seeded: list[FixedSeed] = []
         self._seed = seed
         self._coin_seed = seed if coin_seed is None else coin_seed
         self.extreme = extreme
@@ -191,6 +199,11 @@ class RunTape:
             yield
         finally:
             self._inside -= 1
+
+    def note_seed(self, seed: Any) -> None:
+        """Write down that a generator is seeded, if it is by a whole number."""
+        if isinstance(seed, int | np.integer) and not isinstance(seed, bool):
+            self.seeded.append(FixedSeed(int(seed), place(), len(self.events)))
 
     def recorded_event(self, number: int) -> TapeEvent | None:
         """The event of that number in the recorded run, if there is one."""
