@@ -23,8 +23,8 @@ _CLAIMS = {
 
 
 _REMARK = (
-    "dp_accounting rounds losses up and convolves them by Fourier transform in doubles, whose error "
-    "in delta is not allowed for: it matters at small delta alone"
+    "dp_accounting rounds losses up and convolves them by Fourier transform in doubles, whose "
+    "error in delta is not allowed for: it matters at small delta alone"
 )
 
 

@@ -49,7 +49,7 @@ class Queryable:
         self.ran = 0
 
     def ask(self, spend: Spend) -> bool:
-        """See FilterUnderTest. The library refuses by a ValueError, and what is no guarantee too."""
+        """See FilterUnderTest. The library refuses by a ValueError."""
         try:
             stated = self.names["Stated"](spend.epsilon, spend.delta)
             self.queryable(self.names["MeasurementQuery"](stated))

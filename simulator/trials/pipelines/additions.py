@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from simulator.trials.pipelines.costs import changed_answer
 from simulator.trials.pipelines.differences import differences
 from simulator.trials.pipelines.tape import TapeEvent

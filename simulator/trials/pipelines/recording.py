@@ -14,6 +14,7 @@ from simulator.foundations.wording import count_of
 from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 from simulator.trials.pipelines.costs import Cost, cost_of, pairs_of, untouched
 from simulator.trials.pipelines.differences import covered, difference, differences, path_of
+from simulator.trials.pipelines.fixed_seeds import seeds_found
 from simulator.trials.pipelines.prices import above_claim, epsilon_of, priced, shifts_of
 from simulator.trials.pipelines.promises import SLACK, distance_of
 from simulator.trials.pipelines.readings import explained
@@ -23,7 +24,6 @@ from simulator.trials.pipelines.report import (
     PipelineReport,
     RecordedCall,
 )
-from simulator.trials.pipelines.fixed_seeds import seeds_found
 from simulator.trials.pipelines.runs import TapedRun, instrumented, played
 from simulator.trials.pipelines.tape import Extreme, RunTape, TapeEvent
 

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
+from simulator.foundations.errors import NotApplicable
 from simulator.theory import Bracket
 from simulator.theory.events.mechanisms import MECHANISMS
-from simulator.foundations.errors import NotApplicable
 from simulator.trials.conformance.compositions import cases, hardness
 from simulator.trials.conformance.defects import Defect, simplest
 from simulator.trials.conformance.events import KINDS, NOTHING, PURE, PrivacyEvent, batch_of
