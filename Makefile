@@ -77,6 +77,7 @@ $(PIPELINES)/.ready: pyproject.toml
 	  dpmm==0.1.9 disjoint-set==0.7.4 synthcity==0.2.12
 
 $(AUDITORS)/.ready: VENV := $(AUDITORS)
+$(AUDITORS)/.ready: PYTHON := $(if $(WITH313),$(PYTHON313),$(PYTHON))
 $(AUDITORS)/.ready: pyproject.toml
 	$(call into_venv,.[auditors])
 

@@ -74,7 +74,7 @@ def load() -> list[Subject]:
             "(documentation of Pld.epsilon_at and Pld.delta_at)",
             kinds=(GAUSSIAN, SUBSAMPLED_GAUSSIAN, PURE, APPROX, NOTHING),
             remark="most shortfalls are at delta of 1e-12 and less; some, of a billionth of "
-            "epsilon, at any delta. Where it is imported by Python 3.11.7 or 3.12.1 it raises TypeError: "
+            "epsilon, at any delta. Imported by Python 3.11.7 or 3.12.1 it raises TypeError: "
             "__weakref__ slot disallowed",
             snippet=_snippet,
         )
