@@ -70,6 +70,8 @@ def auditors() -> list[AuditorUnderTest]:
             outside=_not_gaussian,
             imports=_IMPORTS,
             code=_CODE + ".gdp().epsilon_at(delta={delta}, significance={level})",
-            share=0.25,
+            takes=lambda game: not game.dependent,
+            share=0.05,
+            shown=5,
         ),
     ]
