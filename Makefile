@@ -8,6 +8,9 @@ ALONE  := $(VENV)/.installed
 # Libraries on trial have environments of their own: their requirements exclude each other.
 CONFORM    := build/conform
 SMARTNOISE := build/conform-smartnoise
+# Two need Python 3.13; without one they are absent.
+PYTHON313  ?= python3.13
+WITH313    := $(if $(shell $(PYTHON313) -c "print(1)" 2>/dev/null),opake tmlt)
 # So have the pipelines: two libraries exclude our numpy, and work with it.
 PIPELINES  := build/pipelines
 # So have auditors on trial.
@@ -74,6 +77,7 @@ $(PIPELINES)/.ready: pyproject.toml
 	  dpmm==0.1.9 disjoint-set==0.7.4 synthcity==0.2.12
 
 $(AUDITORS)/.ready: VENV := $(AUDITORS)
+$(AUDITORS)/.ready: PYTHON := $(if $(WITH313),$(PYTHON313),$(PYTHON))
 $(AUDITORS)/.ready: pyproject.toml
 	$(call into_venv,.[auditors])
 
@@ -92,6 +96,16 @@ $(LOWEST)/.ready: pyproject.toml
 $(SMARTNOISE)/.ready: VENV := $(SMARTNOISE)
 $(SMARTNOISE)/.ready: pyproject.toml
 	$(call into_venv,.[conform-smartnoise])
+
+$(CONFORM)-opake/.ready: VENV := $(CONFORM)-opake
+$(CONFORM)-opake/.ready: PYTHON := $(PYTHON313)
+$(CONFORM)-opake/.ready: pyproject.toml
+	$(call into_venv,.[conform-opake])
+
+$(CONFORM)-tmlt/.ready: VENV := $(CONFORM)-tmlt
+$(CONFORM)-tmlt/.ready: PYTHON := $(PYTHON313)
+$(CONFORM)-tmlt/.ready: pyproject.toml
+	$(call into_venv,.[conform-tmlt])
 
 $(SITE)/.ready: VENV := $(SITE)
 $(SITE)/.ready: pyproject.toml
@@ -159,8 +173,9 @@ worst: plots   ## write down what the search for worst adversaries has found, in
 filters: $(READY)   ## how many rounds certified and published filters admit, into results/filters/ (some twenty minutes)
 	$(BIN)/python -m experiments.filters
 
-conform: $(CONFORM)/.ready $(SMARTNOISE)/.ready   ## try other libraries' accountants, filters and odometers, into results/conformance.md and .json
-	$(CONFORM)/bin/python -m experiments.conformance --python smartnoise-sql=$(SMARTNOISE)/bin/python
+conform: $(CONFORM)/.ready $(SMARTNOISE)/.ready $(WITH313:%=$(CONFORM)-%/.ready)   ## try other libraries' accountants, filters and odometers, into results/conformance.md and .json
+	$(CONFORM)/bin/python -m experiments.conformance --python smartnoise-sql=$(SMARTNOISE)/bin/python \
+	  $(foreach name,$(WITH313),--python $(subst tmlt,tmlt-core,$(name))=$(CONFORM)-$(name)/bin/python)
 
 pipelines: $(PIPELINES)/.ready   ## try pipelines of other libraries, into results/pipelines.md and .json
 	$(PIPELINES)/bin/python -m experiments.pipelines

@@ -6,6 +6,7 @@ A library that is not installed is reported as absent.
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import time
@@ -16,7 +17,7 @@ from experiments.stages import RESULTS, write_report
 from simulator.foundations.errors import DpcomposeError, InvalidInput
 from simulator.foundations.files import check_writable
 from simulator.trials.auditors.games import AuditGame, games
-from simulator.trials.auditors.report import AuditorReport, page, plain
+from simulator.trials.auditors.report import AuditorReport, page, plain, restored
 from simulator.trials.auditors.subjects import MODULES, load
 from simulator.trials.auditors.trial import LEVEL, PLAYS, all_tried, program
 
@@ -58,10 +59,27 @@ def printed(text: str) -> str:
     return ended.stdout or (ended.stderr.strip().splitlines() or [""])[-1]
 
 
+def earlier(file: Path, plays: int) -> dict[str, AuditorReport]:
+    """The reports of an earlier trial with as many plays. Raises InvalidInput."""
+    try:
+        whole = json.loads(file.read_text())
+        if whole["plays"] != plays:
+            raise InvalidInput(f"{file} has {whole['plays']} plays, and not {plays}")
+        return {each["library"]: restored(each) for each in whole["libraries"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        if isinstance(error, DpcomposeError):
+            raise
+        raise InvalidInput(f"{file} is no result of a trial: {error!r:.100}") from None
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try, and write; 0, or the exit code of an error that was printed in a line."""
     parser = argparse.ArgumentParser(prog="python -m experiments.auditors", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="LIBRARY", help=", ".join(MODULES))
+    parser.add_argument(
+        "--keep", type=Path, action="append", default=[], metavar="FILE.json",
+        help="results of an earlier trial, which stand for the libraries that are not named",
+    )  # fmt: skip
     parser.add_argument("--plays", type=int, default=PLAYS)
     parser.add_argument("--out", type=Path, help="a folder; results/ for the whole trial")
     given = parser.parse_args(arguments)
@@ -79,13 +97,16 @@ def run(given: argparse.Namespace) -> int:
         raise InvalidInput(f"no library {', '.join(unknown)}; there are {', '.join(MODULES)}")
     if given.plays < 1:
         raise InvalidInput(f"--plays must be at least 1, not {given.plays}")
-    if given.out is None and (set(names) != set(MODULES) or given.plays != PLAYS):
+    kept = dict(each for file in given.keep for each in earlier(file, given.plays).items())
+    whole_trial = set(names) | set(kept) >= set(MODULES)
+    if given.out is None and (not whole_trial or given.plays != PLAYS):
         raise InvalidInput("a part of the trial does not replace the whole: name a folder by --out")
     folder = given.out or RESULTS
     check_writable(folder)
     start = time.perf_counter()
     all_games = games()
-    reports = [report(name, all_games, given.plays) for name in names]
+    tried = {name: report(name, all_games, given.plays) for name in names}
+    reports = [(kept | tried)[name] for name in MODULES if name in kept | tried]
     whole = {
         "level": LEVEL,
         "plays": given.plays,

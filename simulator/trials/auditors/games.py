@@ -69,6 +69,10 @@ class AuditGame:
         """Certified ends of epsilon at ``delta``."""
         return self.true(self.delta)
 
+    def truth_at(self, delta: float) -> Bracket:
+        """Certified ends of epsilon at another delta."""
+        return self.truth if delta == self.delta else self.true(delta)
+
     def play(self, seed: int, number: int) -> Scores:
         """The scores of one play, a function of the game's name and both numbers alone."""
         rng = generator(named_seed(seed, self.name, 0), TASK, Stream.MECHANISM_0, number)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from simulator.analysis.estimation.intervals import clopper_pearson
+from simulator.foundations.errors import NotApplicable
 from simulator.foundations.wording import count_of
-from simulator.trials.auditors.games import AuditGame
+from simulator.trials.auditors.games import AuditGame, Scores
 from simulator.trials.auditors.subjects import AuditorLibrary, AuditorUnderTest
 from simulator.trials.auditors.trial import CONFIDENCE, Cell
 
@@ -50,6 +53,31 @@ def plain(report: AuditorReport) -> dict[str, Any]:
     }
 
 
+def restored(values: Mapping[str, Any]) -> AuditorReport:
+    """Inverse of :func:`plain`, but for what is needed to play again."""
+
+    def no_bound(scores: Scores, level: float, delta: float, seed: int) -> float:
+        raise NotApplicable("an auditor of an earlier trial has no bound")
+
+    auditors = [AuditorUnderTest(runs=(), bound=no_bound, **each) for each in values["auditors"]]
+    library = AuditorLibrary(
+        name=values["library"], version=values["version"], absent=values["absent"],
+        auditors=auditors,
+    )  # fmt: skip
+    cells = []
+    for each in values["cells"]:
+        fields = {f.name: each[f.name] for f in dataclasses.fields(Cell)}
+        if fields["rate"] is not None:
+            fields["rate"] = clopper_pearson(fields["false"], fields["plays"], CONFIDENCE)
+        fields["median"] = math.nan if fields["median"] is None else fields["median"]
+        cells.append(Cell(**fields))
+    programs = {
+        (each["auditor"], each["game"]): (each["program"], each["printed"])
+        for each in values["programs"]
+    }
+    return AuditorReport(library=library, cells=cells, programs=programs)
+
+
 def _cell(cell: Cell) -> dict[str, Any]:
     values = asdict(cell) | {
         "rate": None if cell.rate is None else [cell.rate.lower, cell.rate.upper],
@@ -79,9 +107,15 @@ and `auditors.json`.
 - The true epsilon is that of one canary while all others are fixed: certified ends from this
   package's accountant. Noisy floats are rounded to six decimals in every game: an audit that reads
   the bits of floats rightly finds more than that epsilon in plain floating-point noise.
-- Not tried: PrivacyGuard's `FDPAnalysisNode` (a play of 1,000 canaries takes 90 seconds),
-  DP-Auditorium (in no registry, and its testers import TensorFlow), DP-Sniper and StatDP. Opacus
-  has no auditor.
+- StatDP, DP-Sniper and DP-Auditorium are in no registry of packages: they are tried from a checkout
+  of their public repositories where one is on `PYTHONPATH`, and are absent otherwise. They are
+  tests or bounds of a mechanism, which draws here from the {size} and {size} scores of many runs,
+  each once, and not from millions. Of DP-Auditorium the hockey-stick and the Renyi tester are not
+  tried: they import TensorFlow. A test of one epsilon is inverted on the grid 0, 0.1, ..., 6; a
+  bound on a pure epsilon is held to the pure one (that at delta = 1e-300).
+- Not tried: dp-recorder, which compares recorded runs and gives no bound (its published violations
+  are in `pipelines.md`); Privacy Meter and AuditML, which report the accuracy of attacks on trained
+  models and no bound on epsilon. Opacus has no auditor.
 - *documented* rows are outside what the auditor says that it does, and are not counted.
 """
 

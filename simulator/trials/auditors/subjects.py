@@ -13,6 +13,10 @@ MODULES: dict[str, str] = {
     "dpcompose": "simulator.trials.auditors.libraries.dpcompose",
     "jax-privacy": "simulator.trials.auditors.libraries.jax_privacy",
     "privacyguard-platform": "simulator.trials.auditors.libraries.privacy_guard",
+    "opake-auditing": "simulator.trials.auditors.libraries.opake",
+    "pystatdp": "simulator.trials.auditors.libraries.statdp",
+    "dpsniper": "simulator.trials.auditors.libraries.dpsniper",
+    "dp-auditorium": "simulator.trials.auditors.libraries.dp_auditorium",
 }
 """The adapter of each library, by the name of its distribution."""
 
@@ -34,6 +38,8 @@ class AuditorUnderTest:
         {delta}; its imports are ``imports``.
     takes : whether it plays a game.
     share : the part of the plays that it gets, because it is slow.
+    shown : how many plays the program of a defect makes.
+    pure : whether it bounds a pure epsilon, and is held to the true one at delta = 1e-300.
     """
 
     name: str
@@ -46,6 +52,8 @@ class AuditorUnderTest:
     code: str = ""
     takes: Callable[[AuditGame], bool] = field(default=lambda game: True)
     share: float = 1.0
+    shown: int = 100
+    pure: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,8 @@ PLAYS = 200
 LEAST_PLAYS = 10
 CONFIDENCE = 0.999
 """Of each interval of a rate, so that about one in a thousand honest auditors is accused."""
+PURE_DELTA = 1e-300
+"""At which a pure epsilon is read off: the least delta of this package's accountant."""
 ROUNDING = 1e-6
 """Relative tolerance of a bound: the precision to which auditors search for it."""
 
@@ -81,11 +83,13 @@ def tried(
 ) -> Cell:
     """Let an auditor judge ``plays`` plays of a game; every auditor gets the same scores."""
     bounds, false, why, failures = [], 0, "", 0
+    delta = PURE_DELTA if auditor.pure else game.delta
+    truth = game.truth_at(delta)
     start = time.perf_counter()
     for number in range(plays):
         scores = game.play(seed, number)
         try:
-            bound = float(auditor.bound(scores, level, game.delta, number))
+            bound = float(auditor.bound(scores, level, delta, number))
         except Exception as error:  # a library may raise anything
             failures += 1
             why = why or f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
@@ -95,13 +99,13 @@ def tried(
             why = why or "returns NaN"
             continue
         bounds.append(bound)
-        false += bound > game.truth.upper * (1.0 + ROUNDING)
+        false += bound > truth.upper * (1.0 + ROUNDING)
     return Cell(
         library=library,
         auditor=auditor.name,
         game=game.name,
         runs=game.runs,
-        truth=game.truth.value,
+        truth=truth.value,
         plays=len(bounds),
         false=false,
         failures=failures,
@@ -138,16 +142,18 @@ def all_tried(
 
 
 def program(
-    auditor: AuditorUnderTest, game: AuditGame, level: float = LEVEL, plays: int = 100
+    auditor: AuditorUnderTest, game: AuditGame, level: float = LEVEL, plays: int | None = None
 ) -> str:
     """A program without this package that counts false bounds; "" where there is none."""
     if not auditor.code:
         return ""
-    code = f"{game.code}\n{auditor.code.format(level=level, delta=game.delta)}"
+    plays = plays or auditor.shown
+    delta = PURE_DELTA if auditor.pure else game.delta
+    code = f"{game.code}\n{auditor.code.format(level=level, delta=delta)}"
     body = textwrap.indent(code, "    ")
     return (
         f"import numpy as np\n{auditor.imports}\n\nfalse = 0\nfor seed in range({plays}):\n"
         f"    rng = np.random.default_rng(seed)\n{body}\n"
-        f"    false += bound > {game.truth.upper:.9g}\n"
+        f"    false += bound > {game.truth_at(delta).upper:.9g}\n"
         f'print(false, "of {plays} bounds are above the truth")\n'
     )

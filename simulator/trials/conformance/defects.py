@@ -166,7 +166,7 @@ def _unsound(found: LibraryTrial, group: Sequence[Judged], kinds: frozenset[str]
 def simplest(group: Sequence[Judged]) -> Judged:
     """The call with the fewest events and rounds among those with a large error."""
     worst = min(judged.factor for judged in group)
-    bad = [judged for judged in group if judged.factor <= max(2.0 * worst, 0.5)] or list(group)
+    bad = [judged for judged in group if 1.0 - judged.factor >= 0.5 * (1.0 - worst)]
     return min(
         bad,
         key=lambda j: (len(j.events), j.question != "epsilon", sum(e.count for e in j.events)),

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from simulator.foundations.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput, NotApplicable
 
 GAUSSIAN = "gaussian"
 LAPLACE = "laplace"
@@ -107,6 +108,17 @@ def merged(events: Iterable[PrivacyEvent]) -> Events:
         PrivacyEvent(kind, parameter, count, delta, rate=rate)
         for (kind, parameter, delta, rate), count in sorted(counts.items())
     )
+
+
+def batch_of(rate: float) -> tuple[int, int]:
+    """The smallest batch size and number of records, at most a million, whose quotient is the rate.
+
+    Libraries for training take these instead of a rate. Raises NotApplicable where there are none.
+    """
+    share = Fraction(rate).limit_denominator(10**6)
+    if share <= 0 or share.numerator / share.denominator != rate:
+        raise NotApplicable(f"the rate {rate!r} is no batch size over a number of records")
+    return share.numerator, share.denominator
 
 
 def described(events: Iterable[PrivacyEvent]) -> str:

@@ -58,6 +58,8 @@ def load() -> list[Subject]:
             make=ConnectTheDots,
             claims='"Epsilon value for (epsilon, delta)-DP" (documentation of get_epsilon)',
             kinds=(GAUSSIAN, SUBSAMPLED_GAUSSIAN),
+            remark="it composes by dp_accounting, by Fourier transform in doubles, whose error in "
+            "delta is not allowed for: it matters at small delta alone",
             snippet=_snippet,
         )
     ]

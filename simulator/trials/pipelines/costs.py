@@ -73,8 +73,9 @@ def answers_of(pairs: Sequence[tuple[TapeEvent, TapeEvent]]) -> list[NoisyAnswer
         ancestors[one.number] = up
         if one.kind not in NOISY:
             continue
-        relevant = one.kind in MOVES and _moves(one, other)
-        if one.kind == "sum":  # more noise on an answer that moved
+        added = one.additions > 0 or other.additions > 0
+        relevant = added or (one.kind in MOVES and _moves(one, other))
+        if one.kind == "sum" and not added:  # more noise on an answer that moved
             relevant = bool(up & found.keys()) and not all(
                 parent in found or ancestors.get(parent, set()) & found.keys()
                 for parent in one.parents
@@ -136,7 +137,9 @@ def cost_of(
     moved = [element for each in leaves for element in each.moved]
     whole = _spent(moved, promises.whole, promises.unknown, promises.revealed)
     known = _spent(moved, promises.reached, revealed=promises.revealed)
-    if visible is None or not (wanted(whole) or _reuse_is_possible(answers, pairs, visible)):
+    if visible is None or not (
+        whole.unknown or wanted(whole) or _reuse_is_possible(answers, pairs, visible)
+    ):
         return Cost(known, whole, tuple(leaves))
     return _tested(pairs, answers, promises, visible)
 
@@ -160,15 +163,11 @@ def _tested(
     reused = _reused(shown) or _bare_noise(shown, pairs, numbers, visible)
     moved = _distinct(shown)
     known = _spent(moved, promises.reached, revealed=promises.revealed)
-    sure = _spent(moved, promises.whole, promises.unknown, promises.revealed)
     covered = {each.draws for each in moved}
-    total = _with_discrete(sure, pairs, covered)
-    answers_shown = tuple(shown)
-    if hidden and not _only_choices(hidden, pairs):
-        rest = (e for e in hidden if e.draws not in covered)
-        whole = _spent([*moved, *rest], promises.whole, promises.unknown, promises.revealed)
-        return Cost(known, whole, answers_shown, reused)
-    return Cost(known, total, answers_shown, reused)
+    rest = [e for e in _of_no_choice(hidden, pairs) if e.draws not in covered]
+    whole = _spent([*moved, *rest], promises.whole, promises.unknown, promises.revealed)
+    total = _with_discrete(whole, pairs, covered | {each.draws for each in rest})
+    return Cost(known, total, tuple(shown), reused)
 
 
 def _visible_elements(
@@ -200,6 +199,14 @@ def _perturbed(value: np.ndarray, place: int, step: int, scale: float) -> Any:
     whole = np.issubdtype(value.dtype, np.integer)
     flat[place] = flat[place] + (step if whole else step * 1e-3 * scale)
     return changed if changed.ndim else changed[()].item()
+
+
+def changed_answer(event: TapeEvent, step: int) -> Any:
+    """The answer with each element changed by so many thousandths of the noise's scale."""
+    value: Any = np.asarray(event.answer)
+    for place in range(value.size):
+        value = np.asarray(_perturbed(value, place, step, _size(event)))
+    return value if value.ndim else value[()].item()
 
 
 def _with_other_noise(event: TapeEvent, draws: set[int]) -> Any:
@@ -293,14 +300,16 @@ def _ancestors(number: int, events: dict[int, tuple[TapeEvent, TapeEvent]]) -> s
     return up
 
 
-def _only_choices(hidden: Sequence[Element], pairs: Sequence[tuple[TapeEvent, TapeEvent]]) -> bool:
-    """Whether every hidden answer entered a choice or a comparison, which are counted instead."""
+def _of_no_choice(
+    hidden: Sequence[Element], pairs: Sequence[tuple[TapeEvent, TapeEvent]]
+) -> list[Element]:
+    """The hidden answers that entered no choice or comparison, which are counted instead."""
     used = set()
     for one, _ in pairs:
         if one.kind in ("choice", "comparison"):
             for noise in one.noise:
                 used |= set(np.asarray(noise.draws).ravel().tolist())
-    return all(set(each.draws) & used for each in hidden)
+    return [each for each in hidden if not set(each.draws) & used]
 
 
 def _with_discrete(

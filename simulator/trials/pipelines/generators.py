@@ -13,7 +13,7 @@ from numpy.random import PCG64, RandomState, default_rng  # before they are repl
 
 from simulator.trials.pipelines.mechanisms import METRICS, call
 from simulator.trials.pipelines.releases import weighted_law
-from simulator.trials.pipelines.tape import Declared, Extreme, NoiseTerm, current, place
+from simulator.trials.pipelines.tape import Declared, Extreme, NoiseTerm, current, drawing
 from simulator.trials.pipelines.traced import Trace, plain, traced
 
 _DRAWS = 2**32
@@ -164,7 +164,7 @@ def _recorded(cls: type, base: type, legacy: bool) -> None:
         original = getattr(base, name)
 
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if current() is None:
+            if drawing() is None:
                 return original(self, *args, **kwargs)
             return method(self, *args, **kwargs)
 
@@ -174,7 +174,7 @@ def _recorded(cls: type, base: type, legacy: bool) -> None:
         original = getattr(base, name)
 
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if current() is None:
+            if drawing() is None:
                 return original(self, *args, **kwargs)
             return coin(legacy, name, args, kwargs)
 
@@ -219,11 +219,16 @@ def recorded_generator() -> RecordedGenerator:
     return RecordedGenerator(PCG64(0))
 
 
+def _seed(seed: Any = None) -> None:
+    """What ``numpy.random.seed`` is within a recording, where a seed changes no draw."""
+    tape = drawing()
+    if tape is not None:
+        tape.note_seed(plain(seed))
+
+
 def _default_rng(seed: Any = None) -> np.random.Generator:
     """What ``numpy.random.default_rng`` is within a recording."""
-    tape = current()
-    if tape is not None and isinstance(seed, int):
-        tape.seeded.append(f"{seed} at {place()}")
+    _seed(seed)
     return seed if isinstance(seed, np.random.Generator) else recorded_generator()
 
 
@@ -246,7 +251,7 @@ def numpy_recorded() -> Iterator[None]:
             "default_rng": _default_rng,
             "Generator": RecordedGenerator,
             "RandomState": RecordedState,
-            "seed": lambda seed=None: None,
+            "seed": _seed,
         }
         for name, maker in replaced.items():
             stack.enter_context(mock.patch.object(np.random, name, maker))
@@ -265,7 +270,7 @@ def _patch_scipy(stack: ExitStack, stats: Any) -> None:
 
 def _rvs(original: Callable[..., Any], kind: str) -> Callable[..., Any]:
     def rvs(loc: Any = 0, scale: Any = 1, size: Any = 1, random_state: Any = None) -> Any:
-        if current() is None:
+        if drawing() is None:
             return original(loc=loc, scale=scale, size=size, random_state=random_state)
         given = None if np.ndim(size) == 0 and size == 1 else size
         return draw(f"{kind}.rvs", kind, loc, scale, given)
@@ -285,14 +290,14 @@ def _patch_python(stack: ExitStack) -> None:
 
 def _gauss(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     def gauss(mu: Any = 0.0, sigma: Any = 1.0) -> Any:
-        return original(mu, sigma) if current() is None else draw(name, "normal", mu, sigma, None)
+        return original(mu, sigma) if drawing() is None else draw(name, "normal", mu, sigma, None)
 
     return gauss
 
 
 def _python_coin(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
-        tape = current()
+        tape = drawing()
         if tape is None:
             return original(*args, **kwargs)
         seed, extreme = tape.coin(name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from simulator.trials.pipelines.additions import unseen
 from simulator.trials.pipelines.report import PipelineReport
 
 MOST_PLACES = 2
@@ -21,17 +22,26 @@ def explained(trial: Any, delta: float | None) -> PipelineReport:
     """The report of a trial under the reading in which least leaks.
 
     The first reading is taken everywhere; if something leaks then, the second one at each place,
-    and at all. Where all leak, a report that names a call comes before one that does not.
+    and at all. Then all that is added to a noise is taken as one addition, if nothing depends on
+    the sums in between. Where all leak, a report that names a call comes before one that does not.
     """
     found: PipelineReport = trial.report(delta)
     places = list(dict.fromkeys(trial.first.tape.mixed))
-    if not places or not _leak(found):
+    if not _leak(found):
         return found
     reports = [found]
-    for strict in [*(frozenset({each}) for each in places[:MOST_PLACES]), frozenset(places)]:
+    for strict in (
+        []
+        if not places
+        else [*(frozenset({each}) for each in places[:MOST_PLACES]), frozenset(places)]
+    ):
         reports.append(replace(trial, strict=strict).report(delta))
         if not _leak(reports[-1]):
             return reports[-1]
+    if min(map(_leak, reports)) == 1:
+        whole = replace(trial, strict=frozenset(places))
+        if unseen(whole):
+            reports.append(replace(whole, merged=True).report(delta))
     return min(reports, key=lambda each: (_leak(each), _unnamed(each)))
 
 
@@ -42,4 +52,4 @@ def _leak(report: PipelineReport) -> int:
 
 
 def _unnamed(report: PipelineReport) -> bool:
-    return report.findings[0].call is None
+    return bool(report.findings) and report.findings[0].call is None

@@ -14,6 +14,7 @@ from simulator.foundations.wording import count_of
 from simulator.theory.guarantees.families import Guarantee, parse_guarantee
 from simulator.trials.pipelines.costs import Cost, cost_of, pairs_of, untouched
 from simulator.trials.pipelines.differences import covered, difference, differences, path_of
+from simulator.trials.pipelines.fixed_seeds import seeds_found
 from simulator.trials.pipelines.prices import above_claim, epsilon_of, priced, shifts_of
 from simulator.trials.pipelines.promises import SLACK, distance_of
 from simulator.trials.pipelines.readings import explained
@@ -92,13 +93,14 @@ class _Trial:
     public_coins: bool
     seed: int
     strict: frozenset[str] = field(default=frozenset(), kw_only=True)
+    merged: bool = field(default=False, kw_only=True)
 
     def report(self, delta: float | None) -> PipelineReport:
         """Run, replay, and write down what was found."""
         self.first = self._play(0)
         self.second = self._play(1, self.first.tape.events)
         self.pairs = pairs_of(self.first.tape.events, self.second.tape.events)
-        findings = [*self._leaks(), *self._sensitivities()]
+        findings = [*self._leaks(), *seeds_found(self), *self._sensitivities()]
         cost = cost_of(self.pairs, self._visible, self._above)
         findings += self._costs(cost)
         at = delta if delta is not None else float(getattr(self.claimed, "delta", 0.0)) or 1e-6
@@ -115,7 +117,7 @@ class _Trial:
     def _play(
         self, which: int, events: Sequence[TapeEvent] | None = None, **options: Any
     ) -> TapedRun:
-        tape = RunTape(self.seed, events, strict=self.strict, **options)
+        tape = RunTape(self.seed, events, strict=self.strict, merged=self.merged, **options)
         return played(self.pipeline, self.databases[which], tape)
 
     # -- control flow, arguments, output ---------------------------------------------------------
@@ -139,7 +141,7 @@ class _Trial:
         if not found:
             return []
         under_coins: set[str] = set()
-        for run in self._other_coins():
+        for run in self.other_coins():
             if run.diverged is not None or len(run.tape.events) < len(first.tape.events):
                 under_coins |= {each.path for each in found}
             else:
@@ -179,7 +181,7 @@ class _Trial:
     def _has_coins(self) -> bool:
         return bool(self.first.tape.coins or self.second.tape.coins or self._escaped)
 
-    def _other_coins(self) -> Iterable[TapedRun]:
+    def other_coins(self) -> Iterable[TapedRun]:
         """Replays on the first database with the answers frozen and everything else drawn anew.
 
         The first one has the same coins: it differs where randomness is not recorded.
@@ -192,7 +194,7 @@ class _Trial:
             )  # fmt: skip
 
     def _coins_matter(self, differs: Callable[[TapedRun], bool]) -> bool:
-        return any(differs(run) for run in self._other_coins())
+        return any(differs(run) for run in self.other_coins())
 
     @cached_property
     def _again(self) -> TapedRun:
@@ -271,6 +273,9 @@ class _Trial:
             return findings
         known = above_claim(cost.known, self.claimed)
         total = known or above_claim(cost.total, self.claimed)
+        if total is None and cost.total.unknown:
+            text = f"the cost of some answer is not known, and {self.claimed} is claimed"
+            return [*findings, PipelineFinding("cost", False, text)]
         if total is None:
             return findings
         at, composed, allowed = total
@@ -357,9 +362,6 @@ class _Trial:
                 "no mechanism was recorded: hand the pipeline a generator, decorate its "
                 "mechanisms, or name a patch"
             )
-        notes += [
-            f"a fixed seed, {place}, makes the noise known" for place in self.first.tape.seeded
-        ]
         if cost.total.unknown:
             notes.append("the cost of some answer is not known, and not counted")
         if self.first.tape.coins:

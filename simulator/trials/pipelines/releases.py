@@ -219,7 +219,9 @@ def choice_event(one: TapeEvent, other: TapeEvent) -> tuple[EventTree | None, bo
     scale = float(scales[0])
     if noise.kind == "gumbel" and noise.sign == 1:
         p, q = (np.exp(x / scale - np.logaddexp.reduce(x / scale)) for x in (a, b))
-        if len(a) <= 1000 and np.all(p > 0.0) and np.all(q > 0.0):
+        possible = p > 0.0  # a score may exclude an element on both databases
+        if len(a) <= 1000 and np.array_equal(possible, q > 0.0):
+            p, q = p[possible], q[possible]
             return discrete(tuple(p / p.sum()), tuple(q / q.sum())), True
     if noise.kind in ("laplace", "exponential", "gumbel"):
         return promise(PureDP(2.0 * float(np.max(np.abs(a - b))) / scale)), False

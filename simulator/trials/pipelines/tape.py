@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import default_rng  # before anything replaces it in numpy.random
@@ -30,6 +30,8 @@ _MOST_EXTREME = 1000
 """Coins beyond this number are drawn also where the others are extreme, so that loops end."""
 
 _HERE = str(Path(__file__).parent)
+_RUNS = str(Path(__file__).with_name("runs.py"))
+_IMPORT = "<frozen importlib._bootstrap>"
 _NUMPY = str(Path(np.__file__).parent)
 
 
@@ -90,6 +92,7 @@ class TapeEvent:
     operand : what was added, or the factor, as the run had it.
     fresh : whether it is noise that has met no data.
     declared : of a mechanism.
+    additions : how often something was added to a draw, where this is merged with the draw.
     """
 
     number: int
@@ -105,10 +108,19 @@ class TapeEvent:
     operand: Any = None
     fresh: bool = False
     declared: Declared | None = None
+    additions: int = 0
 
     def __str__(self) -> str:
         kind = "" if self.kind in ("draw", "mechanism") else f" ({self.kind})"
         return f"call {self.number}, {self.name}{kind} at {self.where}"
+
+
+class FixedSeed(NamedTuple):
+    """A whole number by which the pipeline seeded a generator, where, and the next event."""
+
+    seed: int
+    where: str
+    number: int
 
 
 class Diverged(BaseException):
@@ -133,6 +145,7 @@ class RunTape:
     extreme : whether coins come out at the low or the high end of their range.
     strict : the places at which what is done to a noisy answer is an event; elsewhere it is a
         computation from an answer, and may mix it with data.
+    merged : whether all that is added to a draw, one after the other, is one event with it.
     """
 
     def __init__(
@@ -146,16 +159,17 @@ class RunTape:
         coin_seed: int | None = None,
         extreme: Extreme = "",
         strict: frozenset[str] = frozenset(),
+        merged: bool = False,
     ) -> None:
         self.events: list[TapeEvent] = []
         self.recorded = record
         self.overrides = overrides or {}
         self.held, self.redraw = held, redraw
-        self.strict = strict
+        self.strict, self.merged = strict, merged
         self.mixed: list[str] = []
         self.coins = 0
         self.coin_places: list[str] = []
-        self.seeded: list[str] = []
+        self.seeded: list[FixedSeed] = []
         self._seed = seed
         self._coin_seed = seed if coin_seed is None else coin_seed
         self.extreme = extreme
@@ -185,6 +199,11 @@ class RunTape:
             yield
         finally:
             self._inside -= 1
+
+    def note_seed(self, seed: Any) -> None:
+        """Write down that a generator is seeded, if it is by a whole number."""
+        if isinstance(seed, int | np.integer) and not isinstance(seed, bool):
+            self.seeded.append(FixedSeed(int(seed), place(), len(self.events)))
 
     def recorded_event(self, number: int) -> TapeEvent | None:
         """The event of that number in the recorded run, if there is one."""
@@ -246,6 +265,25 @@ def current() -> RunTape | None:
     """The tape of the pipeline that runs, unless a mechanism is being computed."""
     tape = _current.get()
     return tape if tape is not None and tape.listening else None
+
+
+def drawing() -> RunTape | None:
+    """The tape on which a draw is recorded, made here and now.
+
+    A module that the pipeline imports may draw while it is imported: once in a process, and so in
+    the first run alone. That is no draw of the pipeline.
+    """
+    tape = current()
+    return None if tape is None or _importing() else tape
+
+
+def _importing() -> bool:
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename != _RUNS:
+        if frame.f_code.co_filename == _IMPORT:
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
 
 
 @contextmanager

@@ -35,7 +35,7 @@ _SCALES = (np.multiply, np.true_divide)
 class Trace:
     """What stands behind a value: its event, the private input and the noise of each element.
 
-    ``fresh`` noise has met no data.
+    ``fresh`` noise has met no data. ``additions`` is that of the event when the value was made.
     """
 
     tape: RunTape
@@ -43,6 +43,7 @@ class Trace:
     inputs: Any
     noise: tuple[NoiseTerm, ...]
     fresh: bool = False
+    additions: int = 0
 
     def mapped(self, take: Callable[[np.ndarray], Any]) -> Trace:
         """The trace of a part or a rearrangement of the value."""
@@ -172,6 +173,10 @@ def combined(ufunc: Any, one: Any, other: Any) -> Any:
     tape = current()
     traces = [_trace(each, tape) for each in (one, other)]
     a, b = plain(one), plain(other)
+    if tape is not None and tape.merged and ufunc in _SHIFTS and _numeric(a) and _numeric(b):
+        found = _merged(tape, ufunc, (a, b), traces)
+        if found is not None:
+            return found
     answers = [t for t in traces if t is not None and not t.fresh]
     if tape is not None and len(answers) == 1 and None in traces and not tape.is_event():
         return ufunc(a, b)  # computes from an answer, and perhaps from data
@@ -198,7 +203,30 @@ def _sum(tape: RunTape, ufunc: Any, values: tuple[Any, Any], traces: list[Trace 
     before = tape.recorded_event(event.number)
     if before is not None and kind == "shift":  # what was added when it was recorded
         values = tuple(value if t else before.operand for t, value in zip(traces, values))
-    return _settled(tape, event, lambda: ufunc(*values), event.number in tape.held)
+    return _settled(tape, event, lambda: ufunc(*values))
+
+
+def _merged(tape: RunTape, ufunc: Any, values: tuple[Any, Any], traces: list[Trace | None]) -> Any:
+    """A draw with one more number added to it, as one event; None where it is no such addition."""
+    place = 0 if traces[0] else 1
+    trace = traces[place]
+    if all(traces) or trace is None or (place and ufunc is not np.add):
+        return None
+    event = tape.events[trace.number]
+    shape = np.broadcast_shapes(*map(np.shape, values))
+    noise = event.kind == "draw" or (
+        event.kind in ("scale", "sum") and bool(event.fresh or event.additions)
+    )
+    if not noise or trace.additions != event.additions or np.shape(event.answer) != shape:
+        return None
+    inputs = [trace.inputs if t else value for t, value in zip(traces, values)]
+    event.inputs, event.fresh = ufunc(*inputs), False
+    event.additions += 1
+    frozen = tape.recorded_event(event.number) is not None and event.number not in tape.redraw
+    if not frozen:  # else it is the recorded sum from the beginning
+        event.answer = ufunc(*values)
+    made = Trace(tape, event.number, event.inputs, event.noise, False, event.additions)
+    return traced(np.array(event.answer) if shape else event.answer, made)
 
 
 def _comparison(
@@ -232,7 +260,7 @@ def _scaled(tape: RunTape, ufunc: Any, values: tuple[Any, Any], trace: Trace) ->
             for each in event.noise
         )
     event.noise = noise
-    return _settled(tape, event, lambda: ufunc(value, factor), False)
+    return _settled(tape, event, lambda: ufunc(value, factor))
 
 
 def _choice(array: TracedArray, func: Any, args: Any, kwargs: Any) -> Any:
@@ -278,8 +306,11 @@ def _derived(
     )  # fmt: skip
 
 
-def _settled(tape: RunTape, event: TapeEvent, compute: Callable[[], Any], frozen: bool) -> Any:
-    answer = tape.settle(event, compute, frozen)
+def _settled(tape: RunTape, event: TapeEvent, compute: Callable[[], Any]) -> Any:
+    before = tape.recorded_event(event.number)
+    whole = before is not None and before.additions > 0  # all that is added is in it
+    held = event.number in tape.held and event.kind != "scale"
+    answer = tape.settle(event, compute, whole or held)
     return traced(answer, Trace(tape, event.number, event.inputs, event.noise, event.fresh))
 
 

@@ -4,6 +4,7 @@ An honest auditor is accused in a game with probability at most 0.0005 (one side
 99.9%); the seeds are fixed.
 """
 
+import json
 import math
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import scipy.special
 import scipy.stats
 
 from simulator.trials.auditors.games import games, leaking_response
-from simulator.trials.auditors.report import AuditorReport, page, plain
+from simulator.trials.auditors.report import AuditorReport, page, plain, restored
 from simulator.trials.auditors.subjects import AuditorLibrary, AuditorUnderTest
 from simulator.trials.auditors.trial import all_tried, program, tried
 
@@ -164,3 +165,29 @@ def test_the_page_has_the_cells_the_programs_and_the_absent():
     whole = plain(report)
     assert [cell["plays"] for cell in whole["cells"]] == [40, 40]
     assert whole["cells"][0]["counts"]
+
+
+def test_a_report_is_restored_from_its_json():
+    """So that a part of a trial can be made again."""
+    library = AuditorLibrary(name="some", version="1", auditors=[auditor(naive)])
+    some = [GAMES["randomized response, one run"], GAMES["Gaussian, many runs"]]
+    report = AuditorReport(library=library, cells=all_tried(library, some, plays=40))
+    report.programs["naive", "randomized response, one run"] = "print(1)", "1"
+    again = restored(json.loads(json.dumps(plain(report))))
+    assert plain(again) == plain(report)
+    assert page([again], games(), 0.05) == page([report], games(), 0.05)
+    nothing = AuditorReport(library=AuditorLibrary(name="gone", absent="not installed"))
+    assert plain(restored(plain(nothing))) == plain(nothing)
+
+
+def test_a_part_of_a_trial_keeps_the_rest(tmp_path, capsys):
+    from experiments.auditors import main
+
+    bad = tmp_path / "bad.json"
+    bad.write_text('{"plays": 3}')
+    for wrong in ([str(tmp_path / "none.json")], [str(bad)]):
+        assert main(["dpcompose", "--plays", "3", "--keep", *wrong, "--out", str(tmp_path)]) != 0
+        assert "is no result of a trial" in capsys.readouterr().err
+    bad.write_text('{"plays": 4, "libraries": []}')
+    assert main(["dpcompose", "--plays", "3", "--keep", str(bad), "--out", str(tmp_path)]) != 0
+    assert "has 4 plays, and not 3" in capsys.readouterr().err

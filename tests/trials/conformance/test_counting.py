@@ -5,11 +5,12 @@ import sys
 
 import pytest
 
+from simulator.foundations.errors import NotApplicable
 from simulator.theory import Bracket
 from simulator.theory.events.mechanisms import MECHANISMS
 from simulator.trials.conformance.compositions import cases, hardness
-from simulator.trials.conformance.defects import Defect
-from simulator.trials.conformance.events import KINDS, NOTHING, PURE, PrivacyEvent
+from simulator.trials.conformance.defects import Defect, simplest
+from simulator.trials.conformance.events import KINDS, NOTHING, PURE, PrivacyEvent, batch_of
 from simulator.trials.conformance.known_libraries import MODULES, find
 from simulator.trials.conformance.running import ran, shows
 from simulator.trials.conformance.verdicts import Judged, Ruling
@@ -88,10 +89,40 @@ def test_the_rounds_of_a_trial_have_the_names_of_the_theory():
     assert set(KINDS) - {NOTHING} <= set(MECHANISMS)
 
 
+@pytest.mark.parametrize(
+    ("factors", "shown"), [((1 - 2e-9, 0.99, 0.5), 0.5), ((1 - 1e-9, 0.9999), 0.9999)]
+)
+def test_the_example_of_a_defect_is_among_the_worst(factors, shown):
+    """And not the one with the fewest rounds, if that is hardly wrong."""
+    group = [
+        Judged(
+            library="some", subject="it", case="c", group="c",
+            events=(PrivacyEvent(PURE, 1.0, rounds),), question="epsilon", at=1e-5,
+            verdict=Ruling.UNSOUND, factor=factor,
+        )
+        for rounds, factor in enumerate(factors, start=1)
+    ]  # fmt: skip
+    assert simplest(group).factor == shown
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.00369, 1 / 3, 0.5, 1.0])
+def test_a_rate_is_a_batch_over_records(rate):
+    batch, records = batch_of(rate)
+    assert batch / records == rate
+    assert math.gcd(batch, records) == 1
+
+
+@pytest.mark.parametrize("rate", [math.pi / 10, 1e-9])
+def test_a_rate_that_is_no_such_quotient_is_not_offered(rate):
+    with pytest.raises(NotApplicable, match="no batch size over a number of records"):
+        batch_of(rate)
+
+
 def test_the_files_of_the_folder_are_the_libraries():
     expected = {
-        "autodp", "diffprivlib", "dp-accounting", "dpcompose", "opacus", "opendp",
-        "pld-accounting", "prv-accountant", "riskcal", "smartnoise-sql",
+        "autodp", "diffprivlib", "dp-accelerator", "dp-accounting", "dpcompose", "jax-privacy",
+        "opacus", "opake", "opendp", "pld-accounting", "prv-accountant", "riskcal",
+        "smartnoise-sql", "tmlt-core",
     }  # fmt: skip
     assert set(MODULES) == expected
     assert all(find(name).name == name for name in MODULES)
