@@ -177,14 +177,13 @@ def show_sampled(found: SampledFilter, *, as_json: bool) -> None:
 
 def verified(file: Path, *, as_json: bool) -> None:
     """Verify a certificate, and print what it proves; exit with 1 if it is refused."""
-    from simulator.theory.filters import certificate_check, sampled_check
-    from simulator.theory.filters.certified import read_certificate
+    from simulator.theory.filters.certificate_check import Refused
+    from simulator.theory.filters.certificate_files import check_certificate, read_certificate
 
     text = read_certificate(file)
     try:
-        sampled = sampled_check.NAME in text[:200]
-        proved = (sampled_check if sampled else certificate_check).check(text)
-    except certificate_check.Refused as error:
+        proved = check_certificate(text)
+    except Refused as error:
         if as_json:
             print_json({"file": str(file), "proved": None, "refused": str(error)})
         else:
