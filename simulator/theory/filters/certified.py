@@ -209,6 +209,7 @@ def certified_filter(
     plan: Plan | None = None,
     sizes: Sequence[float] = (),
     pool: float | None = None,
+    spare: float | None = None,
 ) -> CertifiedFilter | SampledFilter | PlannedFilter:
     """The filter with the largest budget that the recursion finds, its certificate checked.
 
@@ -227,8 +228,8 @@ def certified_filter(
     reserve : in units; more make the costs of the smallest rounds closer to eps^2, and take as much
         from the budget.
     sigmas : of subsampled Gaussians, the sigmas with costs of their own.
-    plan, sizes, pool : the rounds that are expected, as ``"pure:0.1*2,pure:0.01"``: as many of them
-        are admitted as by any sound filter. See
+    plan, sizes, pool, spare : the rounds that are expected, as ``"pure:0.1*2,pure:0.01"``: as many
+        of them are admitted as by any sound filter. See
         :func:`~simulator.theory.filters.plans.planned_filter`.
 
     Raises
@@ -239,9 +240,11 @@ def certified_filter(
     if plan is not None or is_planned(str(family)):
         epsilon, delta = positive("epsilon", epsilon), positive("delta", delta)
         leaks = nonnegative("rounds_delta", rounds_delta)
-        return planned_filter(str(family), (epsilon, delta, leaks), plan, sizes, pool)
-    if sizes or pool is not None:
-        raise InvalidInput("sizes and a pool are of a filter with a plan; give a plan")
+        return planned_filter(str(family), (epsilon, delta, leaks), plan, sizes, pool, spare)
+    if sizes or pool is not None or spare is not None:
+        raise InvalidInput(
+            "sizes, a pool and a spare share are of a filter with a plan; give a plan"
+        )
     kind = parse_guarantee(family) if isinstance(family, str) else family
     units = whole("units", units, 2)
     if units > 10_000:

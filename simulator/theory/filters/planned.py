@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.files import write_text
-from simulator.foundations.validation import nonnegative, numeral, positive
+from simulator.foundations.validation import nonnegative, numeral, positive, probability_below_one
 from simulator.theory.filters import planned_check
 from simulator.theory.filters.certificate_check import digest_of
 from simulator.theory.filters.certificates import small_cost
@@ -30,7 +30,7 @@ from simulator.theory.filters.interface import (
 )
 from simulator.theory.filters.planned_rows import Falls, Lattice, Run
 from simulator.theory.filters.rules import AS_STORED, UP
-from simulator.theory.guarantees.families import Guarantee, PureDP, parse_guarantee
+from simulator.theory.guarantees.families import BoundedRange, GaussianDP, Guarantee, PureDP
 from simulator.theory.laws.laplace import LaplaceLaw
 
 COSTS_ONLY = "rows-only"
@@ -145,15 +145,21 @@ class PlannedFilter(Filter):
         """
         law = mechanism.worst_law(relation)
         if isinstance(law, LaplaceLaw) and "laplace" in self.largest:
-            return self.price_of_laplace(law.epsilon)
+            return self.price_of_size("laplace", law.epsilon)
         return super().price_of(mechanism, relation)
 
-    def price_of_laplace(self, epsilon: float) -> Price:
-        """The price of Laplace noise on one number; ``epsilon`` is its shift over its scale."""
-        epsilon = nonnegative("epsilon", epsilon)
-        if epsilon == 0.0:
-            return (_FREE, -1.0, 0.0, 0.0)
-        return self._price({"laplace": epsilon, "pure": epsilon}, epsilon, 0.0, "Laplace noise")
+    def price_of_size(self, kind: str, size: float, delta: float = 0.0) -> Price:
+        """The price of a round of a listed kind, with a delta of its own."""
+        size = nonnegative("a round's size", size)
+        if kind == "laplace":
+            sizes = {"laplace": size, "pure": size}
+            return (
+                self._price(sizes, size, delta, "Laplace noise") if size else (_FREE, -1, 0, delta)
+            )
+        families = {"pure": PureDP, "range": BoundedRange, "gaussian": GaussianDP}
+        if kind not in families:
+            raise InvalidInput(f"a round is of {', '.join(planned_check.KINDS)}, not {kind!r}")
+        return (*self.price(families[kind](size))[:3], delta)
 
     def _price(
         self, sizes: dict[str, float], epsilon: float, delta: float, round_: str
@@ -244,18 +250,14 @@ class RunningPlanned(RunningFilter):
 
     spec: PlannedFilter
 
-    def admit(self, epsilon: float, delta: float = 0.0, *, laplace: bool = False) -> bool:
-        """Account for a round, if it is admitted: of an (epsilon, delta)-DP mechanism.
+    def admit(self, size: float, delta: float = 0.0, kind: str | None = None) -> bool:
+        """Account for a round of a listed kind, by default the plan's first, if it is admitted.
 
-        Or of ``laplace`` noise with that shift over scale. Returns whether it may run. A refused
-        round costs nothing.
+        Returns whether it may run. A refused round costs nothing.
         """
-        if laplace:
-            price = self.spec.price_of_laplace(epsilon)
-            admitted, self.state = self.spec.step(self.state, *price[:3], delta)
-            return admitted
-        guarantee = parse_guarantee(f"approx:{epsilon!r},{delta!r}") if delta else PureDP(epsilon)
-        admitted, self.state = self._step(guarantee)
+        delta = probability_below_one("a round's delta", delta)
+        price = self.spec.price_of_size(kind or self.spec.plan[0][0], size, delta)
+        admitted, self.state = self.spec.step(self.state, *price)
         return admitted
 
     @property

@@ -43,6 +43,8 @@ COARSE = 0.01
 """Relative coarseness of long falls."""
 RATIO = 1.06
 """Of successive sizes of rounds outside the plan."""
+EARLY = 10.0
+"""Rows from which on the room for other rounds' prices is shared out by the logarithm."""
 INSIDE = 1.0 - 1e-9
 """Share of delta for the rows, which the check rounds up."""
 
@@ -231,6 +233,7 @@ def search(
     plan: Sequence[tuple[str, float, int | None]],
     sizes: Sequence[float],
     pool: float,
+    spare: float,
 ) -> Planned:
     """The longest beginning of a plan that keeps a promise, and the falls of other rounds.
 
@@ -241,48 +244,32 @@ def search(
     plan : kinds, sizes and numbers of rounds; None repeats the last one.
     sizes : further sizes that have falls of their own.
     pool : squares that are kept for small rounds, its floor included.
+    spare : the share of delta that the plan leaves at least for the prices of other rounds.
 
     Raises
     ------
     NotApplicable : not even the first round of the plan fits, or the rows would be too many.
     """
     lattice = lattice_of(promise, [(kind, size) for kind, size, _ in plan], pool)
-    listed = listed_sizes(lattice, largest, plan, sizes)
+    limit = promise[1] * INSIDE
+    played, reached = played_rounds((promise[0], limit * (1.0 - spare)), lattice, plan, pool)
+    listed = listed_sizes(lattice, largest, set(played), sizes)
     means = {step: Mean(step, lattice) for step in listed}
-    wide = Mean(("gaussian", math.sqrt(pool)), lattice) if pool else None
-    pad = max(m.reach for m in (*means.values(), *([wide] if wide else []))) + 2
+    pad = max(mean.reach for mean in means.values()) + 2
     rows = Rows(lattice, pad)
-
-    def reached(row: Floats) -> float:
-        return rows.at_start(rows.extended(wide(row, pad)) if wide else row, promise[0])
-
-    played: list[Step] = []
-    row, most = rows.payoff, MOST_VALUES // len(rows.payoff)
-    for step in repeated(plan):
-        after = rows.extended(means[step](row, pad))
-        if reached(after) > promise[1] * INSIDE:
-            break
-        if len(played) >= most:
-            raise NotApplicable(
-                f"the plan has more than {most} rounds: give its last entry a number of rounds, or "
-                "plan larger ones and a pool for small ones"
-            )
-        played.append(step)
-        row = after
-    if not played:
-        raise NotApplicable(
-            f"not even the first round of the plan keeps ({promise[0]:g}, {promise[1]:g})"
-        )
+    require_few(len(played), rows)
     table = np.empty((len(played) + 1, len(rows.payoff)))
     table[0] = rows.payoff
     for n, step in enumerate(reversed(played), 1):
         table[n] = rows.extended(means[step](table[n - 1], pad))
+    growth = np.log1p(np.arange(len(table)) / EARLY)
+    growth *= math.log(limit / max(reached, limit / math.e)) / growth[-1]
     found, out = [], set()
     for kind, size in listed:
         if kind in out:
             continue
         planned = np.array([step == (kind, size) for step in reversed(played)])
-        falls = falls_of(means[kind, size], table, pad, planned)
+        falls = falls_of(means[kind, size], table, pad, planned, growth)
         if not falls:  # nor does a larger size fit
             out.add(kind)
             continue
@@ -291,18 +278,58 @@ def search(
     return Planned(lattice=lattice, plan=runs, moves=tuple(found))
 
 
+def played_rounds(
+    promise: tuple[float, float],
+    lattice: Lattice,
+    plan: Sequence[tuple[str, float, int | None]],
+    pool: float,
+) -> tuple[list[Step], float]:
+    """The rounds of the longest beginning of a plan that keeps the promise, and their delta.
+
+    Raises NotApplicable where not even the first one does, or where there are too many.
+    """
+    means = {(kind, size): Mean((kind, size), lattice) for kind, size, _ in plan}
+    wide = Mean(("gaussian", math.sqrt(pool)), lattice) if pool else None
+    pad = max(m.reach for m in (*means.values(), *([wide] if wide else []))) + 2
+    rows = Rows(lattice, pad)
+    played: list[Step] = []
+    row, reached = rows.payoff, 0.0
+    for step in repeated(plan):
+        row = rows.extended(means[step](row, pad))
+        last = rows.extended(wide(row, pad)) if wide else row
+        if (now := rows.at_start(last, promise[0])) > promise[1]:
+            break
+        reached = now
+        played.append(step)
+        require_few(len(played), rows)
+    if not played:
+        raise NotApplicable(
+            f"not even the first round of the plan keeps ({promise[0]:g}, {promise[1]:g})"
+        )
+    return played, reached
+
+
+def require_few(rounds: int, rows: Rows) -> None:
+    """Raise NotApplicable where rows for so many rounds would take too much memory."""
+    most = MOST_VALUES // len(rows.payoff)
+    if rounds > most:
+        raise NotApplicable(
+            f"the plan has more than {most} rounds: give its last entry a number of rounds, or "
+            "plan larger ones and a pool for small ones"
+        )
+
+
 def listed_sizes(
     lattice: Lattice,
     largest: dict[str, float],
-    plan: Sequence[tuple[str, float, int | None]],
+    planned: set[Step],
     sizes: Sequence[float],
 ) -> list[Step]:
     """The kinds and sizes with falls of their own, in order: the plan's, and some of all others.
 
     Those in between are whole numbers of lattice steps.
     """
-    found = {(kind, size) for kind, size, _ in plan}
-    least = min(size for _, size, _ in plan)
+    found, least = set(planned), min(size for _, size in planned)
     for kind, most in largest.items():
         found |= {(kind, most), *((kind, size) for size in sizes if size <= most)}
         size = least
@@ -318,18 +345,21 @@ def listed_sizes(
     return sorted(found)
 
 
-def falls_of(mean: Mean, table: Floats, pad: int, planned: NDArray[np.bool_]) -> Falls:
+def falls_of(
+    mean: Mean, table: Floats, pad: int, planned: NDArray[np.bool_], growth: Floats
+) -> Falls:
     """How many rows a round falls from each row, in runs; empty where it never fits.
 
-    ``planned[n - 1]`` where the plan's own round is of this kind and size: it falls one row.
+    Rows are compared after each is multiplied by e^growth, which takes what the plan leaves of
+    delta. ``planned[n - 1]`` where the plan's own round is of this kind and size: it falls one row.
     """
     inside = slice(pad, -pad)
     falls, after = [], -1
     for n in range(1, len(table)):
-        limit = table[n, inside] * (1.0 + SLACK)
 
-        def fits(row: int, limit: Floats = limit) -> bool:
-            return bool((mean(table[row], pad) <= limit).all())
+        def fits(row: int, n: int = n) -> bool:
+            room = math.exp(growth[n] - growth[row]) * (1.0 + SLACK)
+            return bool((mean(table[row], pad) <= table[n, inside] * room).all())
 
         after = min(after + 1, n - 1)
         if planned[n - 1]:

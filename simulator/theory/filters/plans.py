@@ -16,7 +16,8 @@ FLOOR = 0.1
 """Share of the pool below which it is not spent."""
 USUAL_POOL = 0.02
 """Of a filter without a plan of the user's."""
-USUAL_SHARE = {"pure": 100, "laplace": 100, "range": 40, "gaussian": 100}
+USUAL_SPARE = 0.02
+USUAL_SHARE = {"pure": 100, "laplace": 100, "range": 20, "gaussian": 100}
 """The promised epsilon over the rounds of the plan, where the user has none."""
 
 
@@ -78,6 +79,7 @@ def planned_filter(
     plan: Plan | None = None,
     sizes: Sequence[float] = (),
     pool: float | None = None,
+    spare: float | None = None,
 ) -> PlannedFilter:
     """The filter that admits a plan as far as any sound filter can, its certificate checked.
 
@@ -91,6 +93,8 @@ def planned_filter(
         next of a list.
     pool : the share of the budget that is kept for rounds smaller than all of the plan; by default
         0, and 0.02 without a plan.
+    spare : the share of delta that the plan leaves at least, for lower prices of other rounds; by
+        default 0, and 0.02 without a plan, for some 0.2% of its rounds.
 
     Raises
     ------
@@ -103,6 +107,7 @@ def planned_filter(
         kind, most = next(iter(largest.items()))
         plan = f"{kind}:{min(most, epsilon / USUAL_SHARE[kind])!r}"
         pool = USUAL_POOL if pool is None else pool
+        spare = USUAL_SPARE if spare is None else spare
     listed = parse_plan(plan)
     for kind, size, _ in listed:
         if size > largest.get(kind, 0.0):
@@ -112,11 +117,11 @@ def planned_filter(
         raise InvalidInput(f"the planned filter needs delta above rounds_delta, not {delta!r}")
     require_range(epsilon, target)
     share = open_probability("the pool's share", pool) if pool else 0.0
+    left = open_probability("the spare share of delta", spare) if spare else 0.0
     squares = share * gaussian_mu(epsilon, target) ** 2
     floor = FLOOR * squares
-    found = search(
-        (epsilon, target), largest, listed, [positive("a size", s) for s in sizes], squares
-    )
+    others = [positive("a size", size) for size in sizes]
+    found = search((epsilon, target), largest, listed, others, squares, left)
     made = PlannedFilter(
         epsilon,
         delta,
