@@ -41,8 +41,10 @@ SLACK = 1e-11
 """Relative rounding of a row against another."""
 COARSE = 0.01
 """Relative coarseness of long falls."""
-RATIO = 1.06
+RATIO = 1.04
 """Of successive sizes of rounds outside the plan."""
+WHOLE = 8
+"""Whole numbers of the plan's least size that have falls of their own."""
 EARLY = 10.0
 """Rows from which on the room for other rounds' prices is shared out by the logarithm."""
 INSIDE = 1.0 - 1e-9
@@ -327,22 +329,26 @@ def listed_sizes(
 ) -> list[Step]:
     """The kinds and sizes with falls of their own, in order: the plan's, and some of all others.
 
-    Those in between are whole numbers of lattice steps.
+    Ranges in between are whole numbers of lattice steps.
     """
     found, least = set(planned), min(size for _, size in planned)
     for kind, most in largest.items():
         found |= {(kind, most), *((kind, size) for size in sizes if size <= most)}
-        size = least
-        while size < most:
-            steps = max(math.ceil(size / lattice.step * (1.0 - 1e-9)), 1)
-            exact = lattice.step * steps
-            if Fraction(exact) > Fraction(lattice.step) * steps:
-                exact = math.nextafter(exact, 0.0)
-            near = any(k == kind and abs(s - exact) < 1e-9 * exact for k, s in found)
-            if exact < most and not near:
-                found.add((kind, exact))
-            size = max(size, exact) * RATIO
+        ladder = [least * RATIO**i for i in range(math.ceil(math.log(most / least, RATIO)))]
+        for wanted in (*(least * k for k in range(1, WHOLE + 1)), *ladder):
+            whole = kind == "range" or wanted < lattice.step
+            size = whole_steps(wanted, lattice.step) if whole else wanted
+            near = any(k == kind and abs(s - size) < 1e-9 * size for k, s in found)
+            if size < most and not near:
+                found.add((kind, size))
     return sorted(found)
+
+
+def whole_steps(size: float, step: float) -> float:
+    """The least whole number of lattice steps that holds a size, up to rounding, rounded down."""
+    steps = max(math.ceil(size / step * (1.0 - 1e-9)), 1)
+    exact = step * steps
+    return math.nextafter(exact, 0.0) if Fraction(exact) > Fraction(step) * steps else exact
 
 
 def falls_of(
