@@ -267,6 +267,7 @@ class RunningPlanned(RunningFilter):
 
 
 _FREE, _NONE = -2, -1
+"""Moves of rounds that cost nothing, and that no move covers: the last two lines of a table."""
 
 
 def _start(filter_: PlannedFilter) -> tuple[float, ...]:
@@ -281,14 +282,14 @@ class _Table:
 
     @cached_property
     def next(self) -> NDArray[np.int64]:
-        """A line for each move; then that of refused rounds, and that of free ones."""
+        """A line for each move; then that of free rounds, and that of refused ones."""
         rows = self.filter.rows
         found = np.full((len(self.filter.moves) + 2, rows + 1), -1, dtype=np.int64)
         for line, (_, _, falls) in zip(found, self.filter.moves):
             for row, fall in falls:
                 line[row:] = np.arange(row, rows + 1) - fall if fall else -1
         found[_FREE] = np.arange(rows + 1)
-        return found[[*range(len(self.filter.moves)), _NONE, _FREE]]  # as they are numbered
+        return found
 
     def rule(self, *prices: tuple[Any, ...]) -> Callable[..., tuple[bool, Any]]:
         """The step of the filter for rounds at these prices, by their place."""
