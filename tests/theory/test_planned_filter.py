@@ -91,9 +91,7 @@ def value(filter_, sizes):
     steps, reach = [round(100 * size) for size in sizes], 400
     x = 0.01 * np.arange(-reach, reach + 1)  # the loss less epsilon
     rows = [np.maximum(0.0, -np.expm1(-np.maximum(x, 0.0)))]
-    table = [filter_.step(filter_.initial, *filter_.price(PureDP(s))) for s in sizes]
     prices = [filter_.price(PureDP(s)) for s in sizes]
-    assert len(table) == len(prices)
     for n in range(1, filter_.rows + 1):
         best = rows[-1].copy()
         for k, price in zip(steps, prices):
@@ -128,8 +126,7 @@ def test_lower_falls_are_caught_by_the_check_and_by_the_recursion():
         broken = replace(filter_, moves=moves)
         try:
             assert broken.verify() <= DELTA
-        except NotApplicable as error:
-            assert "proves nothing" in str(error)
+        except NotApplicable:
             refused += 1
     assert refused >= 5
     one = tuple(
@@ -160,11 +157,11 @@ def test_lower_falls_are_caught_by_the_check_and_by_the_recursion():
             ),
             marks=pytest.mark.nightly,
         ),
-        "laplace:0.1,laplace:0.25,randomized-response:0.09",
+        "laplace:0.02,laplace:0.07,randomized-response:0.03",
     ],
 )
 def test_no_adversary_that_the_search_finds_gets_past(menu):
-    filter_ = of("pure:0.5+laplace:0.5", "laplace:0.05", spare=0.02)
+    filter_ = of("pure:0.5+laplace:0.5", "laplace:0.02", spare=0.02)
     found = worst_case(menu, filter=filter_, epsilon=EPSILON, seconds=2, tolerance=0.1)
     assert found.verdict == "sound"
     assert DELTA >= found.delta.lower > 0.02 * DELTA
@@ -186,7 +183,7 @@ def test_basic_composition_is_part_of_it_and_ends_the_rows():
 
 
 def test_a_gaussian_round_leaves_basic_composition():
-    running = of("pure:0.2+gaussian:0.2", "pure:0.05").fresh()
+    running = of("pure:0.1+gaussian:0.06", "pure:0.05").fresh()
     assert running.admit(0.05, kind="gaussian")
     assert not running.admit(0.5)
 
@@ -212,10 +209,10 @@ def test_the_pool_is_for_small_rounds_at_lemma_4():
 
 
 def test_prices():
-    filter_ = of("pure:0.2+laplace:0.3+range:0.3", "pure:0.05", spare=0.05)
+    filter_ = of("pure:0.2+laplace:0.3+range:0.3", "pure:0.1", spare=0.05)
     assert filter_.largest == {"laplace": 0.3, "pure": 0.2, "range": 0.3}
-    kinds = [filter_.moves[filter_.price(g)[0]][:2] for g in (PureDP(0.05), BoundedRange(0.3))]
-    assert kinds == [("pure", 0.05), ("range", 0.3)]
+    kinds = [filter_.moves[filter_.price(g)[0]][:2] for g in (PureDP(0.1), BoundedRange(0.3))]
+    assert kinds == [("pure", 0.1), ("range", 0.3)]
     assert filter_.price(PureDP(0.0)) == (-2, -1.0, 0.0, 0.0)
     assert filter_.price(ApproxDP(0.05, 1e-7))[2:] == (0.05, 1e-7)
     own = filter_.price_of(Laplace(ALICE, 0.3), ADD_REMOVE)

@@ -172,11 +172,13 @@ class PlannedFilter(Filter):
         if not listed:
             kinds = ", ".join(self.largest)
             raise NotApplicable(f"the planned filter of {kinds} cannot account for {round_}")
-        square, least = -1.0, min(size for _, size, _ in self.plan)
-        if epsilon < least and epsilon * epsilon <= min(self.floor, 0.25):
-            square = small_cost(epsilon, self.floor) * (1.0 + 2.0**-40)
-        elif "gaussian" in sizes and sizes["gaussian"] < least:
-            square = sizes["gaussian"] ** 2
+        squares = []
+        if epsilon * epsilon <= min(self.floor, 0.25):
+            squares.append(small_cost(epsilon, self.floor) * (1.0 + 2.0**-40))
+        if math.isfinite(sizes.get("gaussian", math.inf)):
+            squares.append(sizes["gaussian"] ** 2)
+        small = min(epsilon, *sizes.values()) < min(size for _, size, _ in self.plan)
+        square = min(squares, default=-1.0) if small else -1.0
         found = [self._move(kind, size) for kind, size in listed.items()]
         top = _table_of(self).next[:, -1]
         return max(found, key=lambda move: top[move]), square, epsilon, delta

@@ -123,7 +123,8 @@ class PlannedRules:
 
     def follow_plan(self) -> None:
         """Raise Refused unless the rounds of the plan are admitted, in its order."""
-        require(isinstance(self.plan, list) and len(self.plan) <= MOST, "plan: must be a list")
+        good = isinstance(self.plan, list) and 0 < len(self.plan) <= MOST
+        require(good, "plan: must be a list")
         row = self.rows
         for entry in self.plan:
             require(isinstance(entry, list) and len(entry) == 3, "plan: kind, size and rounds")

@@ -112,16 +112,22 @@ class Mean:
 
     def __call__(self, row: Floats, pad: int) -> Floats:
         """The mean at the lattice's points, of a row extended by ``pad`` points to each side."""
-        points = len(row) - 2 * pad
+        points = row.shape[-1] - 2 * pad
         if self.range:
             return self._largest(row, pad, points)
         if len(self.kernel):
             inner = row[pad - self.reach : pad + points + self.reach]
             return np.convolve(inner, self.kernel, mode="valid") + self.infinite
-        found = np.zeros(points)
+        found = np.zeros((*row.shape[:-1], points))
         for k, weight in self.taps:
-            found += weight * row[pad + k : pad + k + points]
+            found += weight * row[..., pad + k : pad + k + points]
         return found
+
+    def of_rows(self, table: Floats, pad: int) -> Floats:
+        """The means of several rows."""
+        if self.taps:
+            return self(table, pad)
+        return np.array([self(row, pad) for row in table])
 
     def _largest(self, row: Floats, pad: int, points: int) -> Floats:
         fall, width = row[:-1] - row[1:], self.range
@@ -359,13 +365,13 @@ def falls_of(
     Rows are compared after each is multiplied by e^growth, which takes what the plan leaves of
     delta. ``planned[n - 1]`` where the plan's own round is of this kind and size: it falls one row.
     """
-    inside = slice(pad, -pad)
+    values, means = table[:, pad:-pad], mean.of_rows(table[:-1], pad)
     falls, after = [], -1
     for n in range(1, len(table)):
 
         def fits(row: int, n: int = n) -> bool:
             room = math.exp(growth[n] - growth[row]) * (1.0 + SLACK)
-            return bool((mean(table[row], pad) <= table[n, inside] * room).all())
+            return bool((means[row] <= values[n] * room).all())
 
         after = min(after + 1, n - 1)
         if planned[n - 1]:
