@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from experiments.filters.limits import most_of_one
 from simulator.theory.filters.admitted import planned_rounds
 from simulator.theory.filters.certified import certified_filter
@@ -34,14 +36,12 @@ def renyi_rounds(promise: tuple[float, float], kind: str, size: float) -> int:
 
 
 def renyi(kind: str, size: float, order: float) -> float:
-    """The Renyi divergence of a round. Of Laplace noise: Mironov 2017, Proposition 6."""
+    """The Renyi divergence of a round."""
     if kind == "range":
         return BoundedRange(size).renyi(order)
     if kind == "gaussian":
         return order * size * size / 2.0
-    up = math.log(order / (2.0 * order - 1.0)) + (order - 1.0) * size
-    down = math.log((order - 1.0) / (2.0 * order - 1.0)) - order * size
-    return (up + math.log1p(math.exp(down - up))) / (order - 1.0)
+    return float(np.real(LaplaceLaw(size).log_mgf(order - 1.0))) / (order - 1.0)
 
 
 def families(promise: tuple[float, float]) -> dict[str, dict[str, int]]:
