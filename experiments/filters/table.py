@@ -7,17 +7,26 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from experiments.filters.adversaries import least_broken
-from simulator.theory.filters.admitted import PUBLISHED, most_rounds
+from experiments.filters.families import families, family_table
+from experiments.filters.limits import most_of_schedule
+from simulator.theory.filters.admitted import PUBLISHED
 from simulator.theory.filters.certified import CertifiedFilter, certified_filter
-from simulator.theory.filters.families import FILTERS, Filter
+from simulator.theory.filters.families import FILTERS, Filter, parse_filter
+from simulator.theory.filters.planned import PlannedFilter
 from simulator.theory.guarantees.families import PureDP
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 DELTAS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
 STEPS = 300
 """Steps of the adversary per epsilon."""
-ORDER_SHARE = 0.4
-"""The order of the second cost, as a share of that of the Renyi filter."""
+ANY_PLAN = 200
+"""The promised epsilon over the rounds of the filter that is used for all schedules."""
+LISTED = 400
+"""Most entries of a plan, the last one repeats."""
+FEW = 33
+"""Of at most so many rounds, one is 3% or more."""
+ROOM = 1.10
+"""Over the best published filter: the goal."""
 SCHEDULES: dict[str, Callable[[float], Iterator[float]]] = {
     "constant ε/200": lambda epsilon: itertools.repeat(epsilon / 200),
     "constant ε/50": lambda epsilon: itertools.repeat(epsilon / 50),
@@ -44,70 +53,101 @@ def admitted(filter_: Filter, schedule: Iterator[float]) -> int:
     return MOST
 
 
-def within(budget: float, schedule: Iterator[float]) -> int:
-    """How many rounds of a schedule have squares that add up to less than a budget."""
-    total = 0.0
-    for count, epsilon in enumerate(itertools.islice(schedule, MOST)):
-        total += epsilon * epsilon
-        if total >= budget * (1.0 - 1e-12):
-            return count
-    return MOST
+def row(epsilon: float, delta: float, units: int, known: str | None = None) -> dict[str, Any]:
+    """The filters of one promise: budgets, and the rounds of each schedule.
 
-
-def row(epsilon: float, delta: float, units: int) -> dict[str, Any]:
-    """The filters of one promise: budgets, and the rounds of each schedule."""
-    squares = certified_filter(PureDP(epsilon), epsilon, delta, units=units)
-    order = ORDER_SHARE * (FILTERS["renyi"](epsilon, delta).alpha - 1.0)  # type: ignore[attr-defined]
-    slower = certified_filter(PureDP(epsilon), epsilon, delta, units=units, order=order)
+    ``known`` is a certified filter's text: it is proved anew in place of a search.
+    """
+    promise, family = (epsilon, delta), f"pure:{epsilon!r}"
+    squares = parse_filter(known) if known else certified_filter(family, *promise, units=units)
     assert isinstance(squares, CertifiedFilter)
+    assert (squares.epsilon, squares.delta, squares.units) == (*promise, units)
     limit = least_broken(epsilon, delta, STEPS, squares.budget)
+    sizes = [epsilon / share for share in (100, 50, 20, 12, 10)]
+    every = certified_filter(
+        family, *promise, plan=f"pure:{epsilon / ANY_PLAN!r}", sizes=sizes, spare=0.02
+    )
+    assert isinstance(every, PlannedFilter)
     filters: dict[str, Filter] = {name: FILTERS[name](epsilon, delta) for name in PUBLISHED}
-    filters |= {"certified": squares, "certified, order": slower}
-    rounds = {}
+    filters |= {"certified": squares, "plan of ε/200": every}
+    rounds, plans = {}, {}
     for name, schedule in SCHEDULES.items():
         found = {key: admitted(each, schedule(epsilon)) for key, each in filters.items()}
-        basic = found["sum"]  # the adversary of the limit plays what costs allow, or basic does
-        found["limit of squares"] = max(within(limit, schedule(epsilon)), basic)
-        if name.startswith("constant"):
-            found["limit of any"] = most_rounds((epsilon, delta), next(schedule(epsilon)))
+        plan = plan_of(schedule(epsilon))
+        planned = certified_filter(family, *promise, plan=plan)
+        assert isinstance(planned, PlannedFilter)
+        plans[name] = {"rows": planned.rows, "proved": planned.verify()}
+        found["planned"] = admitted(planned, schedule(epsilon))
+        most = 2 * found["planned"] + 20
+        found["limit of any"] = most_of_schedule(promise, schedule(epsilon), most)
         rounds[name] = found
     return {
         "epsilon": epsilon,
         "delta": delta,
-        "certified": _plain(squares),
-        "certified, order": _plain(slower),
+        "certified": {
+            "filter": str(squares),
+            "budget": squares.budget,
+            "proved": squares.verify(),
+        },
+        "plan of ε/200": {"filter": str(every), "proved": every.verify()},
+        "plans": plans,
         "limit": limit,
         "rounds": rounds,
+        "families": families(promise),
     }
 
 
-def _plain(filter_: Filter) -> dict[str, Any]:
-    assert isinstance(filter_, CertifiedFilter)
-    return {
-        "filter": str(filter_),
-        "budget": filter_.budget,
-        "order": filter_.order,
-        "proved": filter_.verify(),
-    }
+def plan_of(schedule: Iterator[float]) -> str:
+    """The text of a schedule's plan; the last entry repeats."""
+    listed = list(itertools.islice(schedule, LISTED))
+    while len(listed) > 1 and listed[-2] == listed[-1]:
+        listed.pop()
+    return ",".join(f"pure:{size!r}" for size in listed)
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
     """The page."""
-    parts = [OPENING, _budgets(rows)]
+    parts = [OPENING, _goal(rows), _budgets(rows)]
     parts += [_schedule(rows, name) for name in SCHEDULES]
+    parts.append(family_table(rows))
     return "\n\n".join(parts) + "\n"
 
 
 OPENING = """# Rounds that filters admit
 
 Each filter promises (ε, δ) against every adversary that chooses its mechanisms adaptively.
-*Certified* charges ε² and has a certificate, as `dpcompose filter` makes it; *order* charges less
-for large rounds. The *limit* is the least sum of squares at which an adversary that was found
-exceeds δ: it plays randomized responses of multiples of ε/300 and chooses after every answer; no
-filter that charges ε² can admit more and be sound. The *limit of any* filter is the most rounds of
-constant randomized response that keep (ε, δ), exactly. `make filters` writes this page; the
-certificates are the texts in rounds.json, which `simulator.theory.parse_filter` reads and whose
-`verify()` proves them anew."""
+*Certified* charges ε² and has a certificate, as `dpcompose filter` makes it. *Planned* is made for
+the schedule, as `dpcompose filter --plan`; *plan of ε/200* is made for rounds of ε/200 and plays
+all schedules. Both price every other round, too, and have certificates. The *limit of any* filter
+is the longest beginning of the schedule that keeps (ε, δ) where it is fixed beforehand: no sound
+filter admits more. The *limit of squares* is the least sum of squares at which an adversary that
+was found exceeds δ: it plays randomized responses of multiples of ε/300 and chooses after every
+answer. `make filters` writes this page; the texts in rounds.json are filters that
+`simulator.theory.parse_filter` reads and whose `verify()` proves them anew."""
+
+
+def _goal(rows: list[dict[str, Any]]) -> str:
+    """The cells in which 1.10 times the best published filter is possible, and reached."""
+    lines = [
+        "## Where there is room for 1.10 times the best published filter",
+        "",
+        "*Room*: cells (ε, δ) whose limit of any filter is at least 1.10 times the best published"
+        " one. *Few*: cells without that room whose limit is at most 33 rounds, so that one round"
+        " is 3% or more.",
+        "",
+        "| schedule | cells | room | planned reaches it | few | least planned / limit |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in SCHEDULES:
+        cells = [each["rounds"][name] for each in rows]
+        best = [max(cell[key] for key in PUBLISHED) for cell in cells]
+        room = [cell["limit of any"] >= ROOM * b for cell, b in zip(cells, best)]
+        reached = [cell["planned"] >= ROOM * b for cell, b in zip(cells, best)]
+        few = [c["limit of any"] <= FEW and not r for c, r in zip(cells, room)]
+        least = min(cell["planned"] / cell["limit of any"] for cell in cells)
+        counts = " | ".join(str(sum(each)) for each in (room, reached, few))
+        lines.append(f"| {name} | {len(cells)} | {counts} | {least:.3f} |")
+    return "\n".join(lines)
 
 
 def _budgets(rows: list[dict[str, Any]]) -> str:
@@ -131,14 +171,15 @@ def _schedule(rows: list[dict[str, Any]], name: str) -> str:
     lines = [
         f"## {name}",
         "",
-        f"| ε | δ | {' | '.join(columns)} | certified / best published |",
-        "|---" * (len(columns) + 3) + "|",
+        f"| ε | δ | {' | '.join(columns)} | planned / best published | limit / best published |",
+        "|---" * (len(columns) + 4) + "|",
     ]
     for each in rows:
         found = each["rounds"][name]
         best = max(found[key] for key in PUBLISHED)
-        own = max(found["certified"], found["certified, order"])
         numbers = " | ".join(str(found[key]) for key in columns)
-        ratio = f"{own / best:.3f}" if best else ""
-        lines.append(f"| {each['epsilon']:g} | {each['delta']:g} | {numbers} | {ratio} |")
+        ratios = [f"{found[key] / best:.3f}" if best else "" for key in ("planned", "limit of any")]
+        lines.append(
+            f"| {each['epsilon']:g} | {each['delta']:g} | {numbers} | {' | '.join(ratios)} |"
+        )
     return "\n".join(lines)

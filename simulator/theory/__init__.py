@@ -25,11 +25,8 @@ from simulator.theory.bounds.concentration import (
 )
 from simulator.theory.bounds.registry import all_bounds, bound, bounds_for, tail_bounds
 from simulator.theory.bracket import Bracket, Brackets
-from simulator.theory.filters.certified import (
-    CertifiedFilter,
-    certified_filter,
-    read_certified,
-)
+from simulator.theory.filters.certificate_files import read_certified
+from simulator.theory.filters.certified import CertifiedFilter, certified_filter
 from simulator.theory.filters.families import (
     FILTERS,
     Filter,
@@ -44,6 +41,7 @@ from simulator.theory.filters.families import (
 )
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.odometers import MixtureOdometer, RunningOdometer
+from simulator.theory.filters.planned import PlannedFilter
 from simulator.theory.filters.sampled import SampledFilter
 from simulator.theory.guarantees.families import (
     KINDS,
@@ -125,6 +123,7 @@ __all__ = [
     "NaturalFilter",
     "ParameterScale",
     "PiecewiseTradeOff",
+    "PlannedFilter",
     "PoissonSubsampledLaw",
     "PrivacyLossLaw",
     "PureDP",

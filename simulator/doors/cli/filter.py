@@ -14,6 +14,7 @@ from simulator.foundations.validation import positive
 
 if TYPE_CHECKING:
     from simulator.theory.filters.certified import CertifiedFilter
+    from simulator.theory.filters.planned import PlannedFilter
     from simulator.theory.filters.sampled import SampledFilter
 
 
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     "family_text",
     default=None,
     metavar="FAMILY",
-    help="pure:EPSILON, every pure mechanism up to it; or subsampled-gaussian:SIGMA,RATE, Gaussian "
-    "noise from that sigma on Poisson samples up to that rate.",
+    help="pure:EPSILON, every pure mechanism up to it; laplace:EPSILON, range:EPSILON or a mixture "
+    "as pure:0.2+laplace:0.5; or subsampled-gaussian:SIGMA,RATE, Gaussian noise from that sigma on "
+    "Poisson samples up to that rate.",
 )
 @click.option("--epsilon", type=float, default=None, help="The promised epsilon.")
 @click.option("--delta", type=float, default=None, help="The promised delta.")
@@ -52,6 +54,20 @@ if TYPE_CHECKING:
     "budget.",
 )
 @click.option(
+    "--plan",
+    default=None,
+    metavar="ROUNDS",
+    help="The rounds that are expected, as pure:0.1*2,pure:0.01; the last one repeats. As many are "
+    "admitted as by any sound filter.",
+)
+@click.option(
+    "--pool",
+    type=float,
+    default=None,
+    metavar="SHARE",
+    help="Of a plan: the share of the budget for rounds smaller than all of it.",
+)
+@click.option(
     "--round-epsilon",
     "rounds_at",
     type=options.Numbers(click.FLOAT),
@@ -72,6 +88,8 @@ def filter(
     rounds_delta: float,
     units: int,
     order: float,
+    plan: str | None,
+    pool: float | None,
     rounds_at: tuple[float, ...] | None,
     out: Path | None,
     as_json: bool,
@@ -81,6 +99,8 @@ def filter(
     \b
     Examples:
       dpcompose filter --family pure:0.5 --epsilon 1 --delta 1e-6 --out filter.json
+      dpcompose filter --family pure:0.5 --epsilon 1 --delta 1e-6 --plan pure:0.1*2,pure:0.01
+      dpcompose filter --family laplace:0.5 --epsilon 1 --delta 1e-6
       dpcompose filter --family subsampled-gaussian:1,0.02 --epsilon 2 --delta 1e-6
       dpcompose filter verify filter.json
 
@@ -90,6 +110,8 @@ def filter(
     those of the best published filter, and the most that any sound filter can admit. Sampled
     Gaussians cost whole units; the table has the largest rates of some costs, and the rounds of
     Renyi accounting.
+
+    With a plan, or of Laplace noise and bounded range, a round leads from row to row of the plan.
 
     `verify` proves the certificate of FILE anew, without the search. Exit code 1 if it is refused.
     """
@@ -102,6 +124,7 @@ def filter(
         if given is None:
             raise click.UsageError(f"missing option {name!r}")
     from simulator.theory.filters.certified import certified_filter  # slow to import
+    from simulator.theory.filters.planned import PlannedFilter
     from simulator.theory.filters.sampled import SampledFilter
 
     if out is not None and out.exists():
@@ -109,12 +132,14 @@ def filter(
     rounds_at = tuple(positive("--round-epsilon", each) for each in rounds_at or ())
     found = certified_filter(
         family_text or "", float(epsilon or 0.0), float(delta or 0.0), rounds_delta,
-        units=units, order=order,
+        units=units, order=order, plan=plan, pool=pool, sizes=rounds_at if plan else (),
     )  # fmt: skip
     if out is not None:
         found.save(out)
     if isinstance(found, SampledFilter):
         show_sampled(found, as_json=as_json)
+    elif isinstance(found, PlannedFilter):
+        show_planned(found, rounds_at, as_json=as_json)
     else:
         show(found, rounds_at, as_json=as_json)
     if out is not None and not as_json:
@@ -142,6 +167,39 @@ def show(found: CertifiedFilter, rounds_at: tuple[float, ...], *, as_json: bool)
         say(
             f"{number(each['epsilon'], 4):>10} {each['certified']:>9} {published:>10} {name:<10} "
             f"{each['at_most']:>9}"
+        )
+
+
+def show_planned(found: PlannedFilter, rounds_at: tuple[float, ...], *, as_json: bool) -> None:
+    """Print a filter with a plan, and the rounds of one kind and size that it admits."""
+    from simulator.theory.filters.admitted import planned_rounds
+
+    rows: list[dict[str, Any]] = []
+    for kind, most in found.largest.items():
+        sizes = [e for e in rounds_at or usual_shares(found.epsilon, most) if e <= most]
+        for size in sizes:
+            own = planned_rounds(found, kind, size)
+            rows.append({"kind": kind, "size": size, "rounds": own})
+            if kind == "pure":
+                rows[-1] |= row(found, size)
+    plan = ", ".join(f"{rounds} of {kind}:{number(size)}" for kind, size, rounds in found.plan[:8])
+    if as_json:
+        print_json(
+            {
+                "filter": str(found), "plan": [list(run) for run in found.plan],
+                "proved": found.verify(), "rounds": rows,
+            }
+        )  # fmt: skip
+        return
+    say(f"{'promise':<9} ({number(found.epsilon)}, {number(found.delta)})")
+    say(f"{'plan':<9} {plan}{', ...' if len(found.plan) > 8 else ''}")
+    say(f"{'proved':<9} delta({number(found.epsilon)}) is at most {number(found.verify(), 7)}")
+    say(f"\n{'kind':>10} {'size':>10} {'rounds':>9} {'published':>10} {'':<10} {'at most':>9}")
+    for each in rows:
+        name, published = each.get("best", ("", ""))
+        say(
+            f"{each['kind']:>10} {number(each['size'], 4):>10} {each['rounds']:>9} "
+            f"{published:>10} {name:<10} {each.get('at_most', ''):>9}".rstrip()
         )
 
 
@@ -177,14 +235,13 @@ def show_sampled(found: SampledFilter, *, as_json: bool) -> None:
 
 def verified(file: Path, *, as_json: bool) -> None:
     """Verify a certificate, and print what it proves; exit with 1 if it is refused."""
-    from simulator.theory.filters import certificate_check, sampled_check
-    from simulator.theory.filters.certified import read_certificate
+    from simulator.theory.filters.certificate_check import Refused
+    from simulator.theory.filters.certificate_files import check_certificate, read_certificate
 
     text = read_certificate(file)
     try:
-        sampled = sampled_check.NAME in text[:200]
-        proved = (sampled_check if sampled else certificate_check).check(text)
-    except certificate_check.Refused as error:
+        proved = check_certificate(text)
+    except Refused as error:
         if as_json:
             print_json({"file": str(file), "proved": None, "refused": str(error)})
         else:
@@ -198,11 +255,16 @@ def verified(file: Path, *, as_json: bool) -> None:
 
 def usual_epsilons(found: CertifiedFilter) -> list[float]:
     """Epsilons of rounds, from a five-hundredth of the promised one to the largest."""
-    shares = (500, 200, 100, 50, 20, 10, 5, 2)
-    return [found.epsilon / share for share in shares if found.epsilon / share <= found.largest]
+    return usual_shares(found.epsilon, found.largest)
 
 
-def row(found: CertifiedFilter, epsilon: float) -> dict[str, Any]:
+def usual_shares(epsilon: float, most: float) -> list[float]:
+    """Shares of an epsilon, from a five-hundredth to a half, up to ``most``."""
+    found = [epsilon / share for share in (500, 200, 100, 50, 20, 10, 5, 2)]
+    return [each for each in found if each <= most]
+
+
+def row(found: CertifiedFilter | PlannedFilter, epsilon: float) -> dict[str, Any]:
     """The rounds of one epsilon that are admitted, and that others admit."""
     from simulator.theory.filters.admitted import most_rounds, published_rounds, rounds_admitted
 

@@ -206,7 +206,7 @@ class Rules:
         """An upper end of N_reserve W_N(e^epsilon), by the recursion of lemma 5, rounded up."""
         step = Decimal(self.step)
         needed = sorted({j for pair in self.cells for j in pair})
-        taps = {j: _response(Decimal(self.ends[j - 1]), step) for j in needed}
+        taps = {j: response_taps(Decimal(self.ends[j - 1]), step) for j in needed}
         reach, kernel, lost = gaussian_kernel(Decimal(self.unit), step)
         far, wide, wide_lost = gaussian_kernel(Decimal(self.reserve), step)
         pad = max([reach, far, *(tap[0] + 1 for tap in taps.values())]) + 1
@@ -255,9 +255,9 @@ class ProofRows:
     def __init__(self, units: int, step: float, ends: tuple[int, int], pad: int) -> None:
         self.pad, self.points, exact = pad, ends[1] - ends[0] + 1, Decimal(step)
         self.values = np.empty((units + 1, pad + self.points + pad))
-        self.toward_zero = np.array([_down((-exact * k).exp()) for k in range(pad, 0, -1)])
+        self.toward_zero = np.array([rounded_down((-exact * k).exp()) for k in range(pad, 0, -1)])
         payoff = [1 - (exact * i).exp() for i in range(ends[0], ends[1] + 1)]
-        self.store(0, np.array([_up(v) if v > 0 else 0.0 for v in payoff]))
+        self.store(0, np.array([rounded_up(v) if v > 0 else 0.0 for v in payoff]))
 
     def store(self, n: int, values: np.ndarray) -> None:
         """Store a row, at most 1."""
@@ -291,7 +291,7 @@ Taps = tuple[int, float, float, float, float]
 Point = tuple[Decimal, Decimal]
 
 
-def _response(epsilon: Decimal, step: Decimal) -> Taps:
+def response_taps(epsilon: Decimal, step: Decimal) -> Taps:
     """The shift k and the weights of R_e at i + k, i + k + 1, i - k and i - k - 1, rounded up."""
     shift = int(epsilon / step)
     rest = epsilon - shift * step
@@ -299,7 +299,7 @@ def _response(epsilon: Decimal, step: Decimal) -> Taps:
     beyond = (rest.exp() - 1) / (step.exp() - 1)
     before = (1 - (-rest).exp()) / (1 - (-step).exp())
     weights = one * (1 - beyond), one * beyond, (1 - one) * (1 - before), (1 - one) * before
-    return shift, *(_up(w) for w in weights)  # type: ignore[return-value]
+    return shift, *(rounded_up(w) for w in weights)  # type: ignore[return-value]
 
 
 def gaussian_kernel(square: Decimal, step: Decimal) -> tuple[int, np.ndarray, float]:
@@ -325,7 +325,7 @@ def spread_outward(u: list[Decimal], height: list[Decimal]) -> tuple[np.ndarray,
     slopes = [(b - a) / (q - p) for a, b, p, q in zip(heights, heights[1:], places, places[1:])]
     bends = [(b - a) * at for a, b, at in zip(slopes, slopes[1:], u)]
     require(min(bends) > -(Decimal(10) ** -40), "grid: the step is too small for the digits used")
-    return np.array([_up(w) for w in bends]), _up(height[-1])
+    return np.array([rounded_up(w) for w in bends]), rounded_up(height[-1])
 
 
 def gaussian_delta(epsilon: Decimal, square: Decimal) -> Decimal:
@@ -366,12 +366,12 @@ def _interpolated(points: list[Point], x: Decimal) -> Decimal:
     return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
 
 
-def _up(value: Decimal) -> float:
+def rounded_up(value: Decimal) -> float:
     """A float above a number >= 0 that is known in nearly all digits."""
     return math.nextafter(max(float(value), 0.0) * UP, math.inf)
 
 
-def _down(value: Decimal) -> float:
+def rounded_down(value: Decimal) -> float:
     """A float below a number > 0 that is known in nearly all digits."""
     return float(value) / UP
 

@@ -8,17 +8,18 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from simulator.foundations.errors import InvalidInput, NotApplicable
-from simulator.foundations.files import explained, open_regular, write_text
-from simulator.foundations.validation import nonnegative, numeral, positive, whole
-from simulator.theory.filters import certificate_check, certificates, sampled_check
+from simulator.foundations.files import write_text
+from simulator.foundations.validation import nonnegative, positive, whole
+from simulator.theory.filters import certificate_check, certificates
 from simulator.theory.filters.certified_budget import CostShape, ProofLayout, largest_layout, layout
 from simulator.theory.filters.interface import Filter, Price, RunningFilter, State
+from simulator.theory.filters.planned import PlannedFilter
+from simulator.theory.filters.plans import Plan, is_planned, planned_filter, require_range
 from simulator.theory.filters.rules import certified_step
-from simulator.theory.filters.sampled import SampledFilter, sampled_filter, sampled_of
+from simulator.theory.filters.sampled import SampledFilter, sampled_filter
 from simulator.theory.guarantees.dominated import SubsampledGaussianDP
 from simulator.theory.guarantees.families import Guarantee, PureDP, parse_guarantee
 from simulator.theory.outward import below
@@ -28,7 +29,6 @@ UNITS = 1000
 RESERVE = 0.005
 """Share of the units, one at least, that no round may spend: the costs of the smallest rounds rest
 on them."""
-MOST_BYTES = 1 << 24
 COSTS_ONLY = "costs-only"
 """Written after the numbers of a filter without basic composition."""
 
@@ -206,13 +206,19 @@ def certified_filter(
     order: float = 0.0,
     reserve: float | None = None,
     sigmas: Sequence[float] | None = None,
-) -> CertifiedFilter | SampledFilter:
+    plan: Plan | None = None,
+    sizes: Sequence[float] = (),
+    pool: float | None = None,
+    spare: float | None = None,
+) -> CertifiedFilter | SampledFilter | PlannedFilter:
     """The filter with the largest budget that the recursion finds, its certificate checked.
 
     Parameters
     ----------
     family : ``"pure:0.5"`` or ``PureDP(0.5)``: every eps-DP mechanism with eps up to 0.5, chosen
-        adaptively, and any Gaussian one. ``"subsampled-gaussian:1,0.05"``: Gaussian noise of sigma
+        adaptively, and any Gaussian one. ``"laplace:0.5"``, ``"range:0.5"`` and mixtures as
+        ``"pure:0.2+laplace:0.5"``: Laplace noise on one number, mechanisms of bounded range, each
+        by laws of their own. ``"subsampled-gaussian:1,0.05"``: Gaussian noise of sigma
         from 1 on a Poisson sample of rate up to 0.05, both chosen adaptively. For Gaussian noise
         alone see :class:`~simulator.theory.filters.gaussian.GaussianFilter`, which is exact.
     epsilon, delta, rounds_delta : the promise, as of :class:`Filter`; delta from 1e-15 to 0.1.
@@ -222,27 +228,39 @@ def certified_filter(
     reserve : in units; more make the costs of the smallest rounds closer to eps^2, and take as much
         from the budget.
     sigmas : of subsampled Gaussians, the sigmas with costs of their own.
+    plan, sizes, pool, spare : the rounds that are expected, as ``"pure:0.1*2,pure:0.01"``: as many
+        of them are admitted as by any sound filter. See
+        :func:`~simulator.theory.filters.plans.planned_filter`.
 
     Raises
     ------
     InvalidInput : another family, or a number out of its range.
     NotApplicable : no budget was found.
     """
+    if plan is not None or is_planned(str(family)):
+        epsilon, delta = positive("epsilon", epsilon), positive("delta", delta)
+        leaks = nonnegative("rounds_delta", rounds_delta)
+        return planned_filter(str(family), (epsilon, delta, leaks), plan, sizes, pool, spare)
+    if sizes or pool is not None or spare is not None:
+        raise InvalidInput(
+            "sizes, a pool and a spare share are of a filter with a plan; give a plan"
+        )
     kind = parse_guarantee(family) if isinstance(family, str) else family
     units = whole("units", units, 2)
     if units > 10_000:
         raise InvalidInput(f"units must be at most 10000, not {units}")
     if isinstance(kind, SubsampledGaussianDP) and kind.rate > 0.0:
         epsilon, delta = positive("epsilon", epsilon), positive("delta", delta)
-        _require_range(epsilon, delta)
+        require_range(epsilon, delta)
         if rounds_delta:
             raise InvalidInput("subsampled Gaussians have no rounds_delta; leave it out")
         return sampled_filter(kind, (epsilon, delta), units, sigmas)
     if not isinstance(kind, PureDP) or not kind.epsilon > 0.0:
         raise InvalidInput(
-            "a certified filter is for pure:EPSILON, the largest epsilon of a round, or "
-            f"subsampled-gaussian:SIGMA,RATE, the smallest sigma and largest rate, not {family}; "
-            "Gaussians and bounded range have the filter gaussian:EPSILON,DELTA, zCDP has zcdp"
+            "a certified filter is for pure:EPSILON, laplace:EPSILON or range:EPSILON, the largest "
+            "of a round, mixtures as pure:0.2+laplace:0.5, or subsampled-gaussian:SIGMA,RATE, the "
+            f"smallest sigma and largest rate, not {family}; Gaussians have the filter "
+            "gaussian:EPSILON,DELTA, which is exact, zCDP has zcdp:EPSILON,DELTA"
         )
     trial = CertifiedFilter(
         epsilon,
@@ -255,83 +273,8 @@ def certified_filter(
         order=order,
     )
     target = trial.delta - trial.rounds_delta
-    _require_range(trial.epsilon, target)
+    require_range(trial.epsilon, target)
     found = largest_layout(trial.epsilon, target, trial.shape, units)
     filter_ = replace(trial, unit=found.unit)
     filter_.verify()
     return filter_
-
-
-def _require_range(epsilon: float, delta: float) -> None:
-    """Raise NotApplicable unless budgets are found for that promise."""
-    if not (1e-15 <= delta <= 0.1 and 1e-3 <= epsilon <= 20.0):
-        raise NotApplicable(
-            "a certified filter is found for 0.001 <= epsilon <= 20 and a delta, without "
-            f"rounds_delta, from 1e-15 to 0.1, not {epsilon:g} and {delta:g}"
-        )
-
-
-def read_certified(path: str | PathLike[str]) -> CertifiedFilter | SampledFilter:
-    """The filter of a certificate file; its numbers are checked when its promise is used.
-
-    Raises InvalidInput for a file that is no certificate, or that was changed.
-    """
-    text = read_certificate(path)
-    try:
-        stored = json.loads(text)
-        if stored["dpcompose"] == sampled_check.NAME:
-            sampled = sampled_of(stored)
-            if sampled.certificate() != stored:
-                raise ValueError
-            return sampled
-        made = CertifiedFilter(
-            *(stored[name] for name in ("epsilon", "delta", "rounds_delta")),
-            **{name: stored[name] for name in ("largest", "order", "unit", "units")},
-            reserve=stored["reserve_units"],
-        )
-        if certificates.numbers_of(made.certificate()) != certificates.numbers_of(stored):
-            raise ValueError
-    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
-        raise InvalidInput(f"{path} is not a certificate of a filter, or it was changed") from None
-    return made
-
-
-def parse_certified(values: str) -> CertifiedFilter | SampledFilter:
-    """Read a certificate's file, or the numbers that ``str()`` writes after ``certified:``.
-
-    Raises InvalidInput on anything else.
-    """
-    if values.endswith(".json"):
-        return read_certified(values)
-    *numbers, last = values.split(",")
-    basic = last != COSTS_ONLY
-    try:
-        found = [numeral(value) for value in (numbers if not basic else [*numbers, last])]
-        epsilon, delta, rounds_delta, largest, unit, units, reserve, order = found
-    except ValueError:
-        raise InvalidInput(
-            f"certified:{values} is neither certified:FILE.json nor what str() writes of a filter"
-        ) from None
-    return CertifiedFilter(
-        epsilon,
-        delta,
-        rounds_delta,
-        largest=largest,
-        unit=unit,
-        units=int(units) if units == units // 1 else units,  # type: ignore[arg-type]
-        reserve=reserve,
-        order=order,
-        basic=basic,
-    )
-
-
-def read_certificate(path: str | PathLike[str]) -> str:
-    """The text of a certificate file. Raises InvalidInput where it cannot be read."""
-    with explained("read", Path(path)), open_regular(Path(path), "rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    try:
-        if content is None or len(content) > MOST_BYTES:
-            raise ValueError
-        return content.decode()
-    except ValueError:
-        raise InvalidInput(f"{path} is not a certificate of a filter") from None

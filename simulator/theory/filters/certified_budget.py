@@ -181,9 +181,9 @@ def _slope(epsilon: float, mu: float) -> float:
 def value(found: ProofLayout) -> float:
     """The delta that an adversary reaches from the start, up to rounding."""
     lattice, n_cells = found.step * np.arange(found.first, found.last + 1), len(found.cells) - 1
-    taps = [_response_weights(found.ends[j - 1], found.step) for j in found.cells]
-    unit_kernel = _gaussian_weights(found.unit, found.step)
-    wide_kernel = _gaussian_weights(found.reserve, found.step)
+    taps = [response_weights(found.ends[j - 1], found.step) for j in found.cells]
+    unit_kernel = gaussian_weights(found.unit, found.step)
+    wide_kernel = gaussian_weights(found.reserve, found.step)
     pad = max([len(k[0]) // 2 for k in (unit_kernel, wide_kernel)] + [t[0] + 1 for t in taps]) + 1
     points = len(lattice)
     rows = np.empty((found.units + 1, points + 2 * pad))
@@ -234,7 +234,7 @@ def value(found: ProofLayout) -> float:
     return float(spread(found.units, wide_kernel)[found.start - found.first])
 
 
-def _response_weights(epsilon: float, step: float) -> tuple[int, tuple[float, ...]]:
+def response_weights(epsilon: float, step: float) -> tuple[int, tuple[float, ...]]:
     """The shift k and the weights of randomized response at k, k + 1, -k and -k - 1 steps of u."""
     shift = int(epsilon / step)
     rest = max(epsilon - shift * step, 0.0)
@@ -244,7 +244,7 @@ def _response_weights(epsilon: float, step: float) -> tuple[int, tuple[float, ..
     return shift, (worse * (1.0 - up), worse * up, better * (1.0 - down), better * down)
 
 
-def _gaussian_weights(square: float, step: float) -> tuple[Floats, float]:
+def gaussian_weights(square: float, step: float) -> tuple[Floats, float]:
     """The masses of losses -reach, ..., reach steps and of an infinite one, spread outward."""
     mu, reach = math.sqrt(square), int(10 * math.sqrt(square) / step) + 2
     ends = step * np.arange(-reach, reach + 1)

@@ -17,10 +17,12 @@ from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.extensions import added, load_added
 from simulator.foundations.validation import numeral
 from simulator.foundations.wording import did_you_mean
-from simulator.theory.filters.certified import CertifiedFilter, parse_certified
+from simulator.theory.filters.certificate_files import parse_certified
+from simulator.theory.filters.certified import CertifiedFilter
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.interface import Filter, RunningFilter, State
 from simulator.theory.filters.natural import NaturalFilter
+from simulator.theory.filters.planned import PlannedFilter, parse_planned
 from simulator.theory.filters.rules import (
     UP,
     renyi_step,
@@ -226,6 +228,8 @@ def parse_filter(text: str) -> Filter:
         return parse_certified(values)
     if name == SampledFilter.name:
         return parse_sampled(values)
+    if name == PlannedFilter.name:
+        return parse_planned(values)
     if name not in BY_NAME and name not in added("filters"):
         known = [*BY_NAME, *added("filters")]
         near = did_you_mean(name, [*known, CertifiedFilter.name])

@@ -60,6 +60,30 @@ def test_sampled_gaussians(dpcompose, folder):
     assert dpcompose("filter", "verify", path).out.startswith("proved: delta is at most")
 
 
+def test_a_plan(dpcompose, folder):
+    path = folder / "planned.json"
+    promise = ("--epsilon", 1, "--delta", "1e-4")
+    plan = ("--plan", "laplace:0.2*2,pure:0.05", "--round-epsilon", "0.05,0.2")
+    said = dpcompose("filter", "--family", "pure:0.3+laplace:0.3", *promise, *plan, "--out", path)
+    assert (said.code, said.err) == (0, "")
+    lines = said.out.splitlines()
+    assert lines[1].startswith("plan      2 of laplace:0.2, ")
+    assert [line.split()[:2] for line in lines[5:9]] == [
+        ["laplace", "0.05"], ["laplace", "0.2"], ["pure", "0.05"], ["pure", "0.2"],
+    ]  # fmt: skip
+    proved = dpcompose("filter", "verify", path)
+    assert proved.out.startswith("proved: delta is at most")
+    document = json.loads(path.read_text())
+    document["moves"][0]["size"] *= 1.1
+    path.write_text(json.dumps(document))
+    assert "wrong digest" in dpcompose("filter", "verify", path).out
+    found = json.loads(
+        dpcompose("filter", "--family", "pure:0.3", *promise, "--plan", "pure:0.1", "--json").out
+    )
+    assert found["plan"][0][:2] == ["pure", 0.1]
+    assert {"certified", "published", "at_most"} <= set(found["rounds"][0])
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -71,6 +95,9 @@ def test_sampled_gaussians(dpcompose, folder):
         (("--family", "zcdp:1", "--epsilon", 1, "--delta", "1e-6"), "pure:EPSILON"),
         (("--family", "pure:1", "--epsilon", 1, "--delta", 2), "delta must lie in"),
         ((*MAKE[1:], "--round-epsilon", 0), "must be above 0"),
+        ((*MAKE[1:], "--plan", "pure:9"), "not within the family"),
+        ((*MAKE[1:], "--pool", 0.1), "give a plan"),
+        (("--family", "laplace:x", "--epsilon", 1, "--delta", "1e-6"), "KIND:SIZE"),
         ((*MAKE[1:], "--units", 0), "units must be at least 2"),
     ],
 )
