@@ -21,6 +21,7 @@ from simulator.theory.filters.certified import CertifiedFilter, parse_certified
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.interface import Filter, RunningFilter, State
 from simulator.theory.filters.natural import NaturalFilter
+from simulator.theory.filters.residue import ResidueFilter
 from simulator.theory.filters.rules import (
     UP,
     renyi_step,
@@ -206,6 +207,7 @@ FILTERS: dict[str, type[Filter]] = {
         WhitehouseFilter,
         ZCDPFilter,
         RenyiFilter,
+        ResidueFilter,
         NaturalFilter,
     )
 }
@@ -250,6 +252,7 @@ __all__ = [
     "Filter",
     "NaturalFilter",
     "RenyiFilter",
+    "ResidueFilter",
     "RogersFilter",
     "RunningFilter",
     "State",

@@ -137,8 +137,9 @@ class CountedLaws:
         The tilt is smaller where the transform of a sampled Gaussian is not proven at ``theta``.
         """
         sampled = [SampledTransform.of(law) for law, _ in self.others]
-        if any(of is None and not law.has_exact_transform
-               for of, (law, _) in zip(sampled, self.others)):
+        if any(
+            of is None and not law.has_exact_transform for of, (law, _) in zip(sampled, self.others)
+        ):
             return theta, math.inf
         theta = min(theta, *(of.largest_tilt for of in sampled if of is not None), math.inf)
         if theta < 0.0:
