@@ -32,8 +32,10 @@ from simulator.theory.filters.certified import (
 )
 from simulator.theory.filters.families import (
     FILTERS,
+    CLTFilter,
     Filter,
     NaturalFilter,
+    RealisedFilter,
     RenyiFilter,
     ResidueFilter,
     RogersFilter,
@@ -108,6 +110,7 @@ __all__ = [
     "BoundedRange",
     "Bracket",
     "Brackets",
+    "CLTFilter",
     "Calibrated",
     "CertifiedFilter",
     "Composition",
@@ -130,6 +133,7 @@ __all__ = [
     "PrivacyLossLaw",
     "PureDP",
     "RandomAllocationDP",
+    "RealisedFilter",
     "RenyiDP",
     "RenyiFilter",
     "ResidueFilter",

@@ -254,6 +254,51 @@ def residue_step(state: ResidueState, epsilon: float, delta: float) -> tuple[boo
     return True, (left, total, spent_error, leaks, leaked_error, basic, leak_budget)
 
 
+RealisedState = tuple[float, float, float, float, float, float, float, float]
+
+
+def realised_step(state: RealisedState, epsilon: float, delta: float) -> tuple[bool, RealisedState]:
+    """State: loss so far, what is spent in experiments 0 and 1, sum of delta and its error.
+
+    Then the epsilon and the two budgets. An ``epsilon`` below 0 is -mu of a Gaussian round. A round
+    costs what it adds at most to E[(1 - e^(budget - loss))_+] from the realised loss on, see
+    :mod:`simulator.theory.filters.realised`.
+    """
+    loss, spent_0, spent_1, leaked, leaked_error, promised, budget, leak_budget = state
+    if loss != loss or not 0.0 <= delta <= leak_budget or not -1e3 <= epsilon <= 700.0:
+        return False, state
+    for way in range(2):
+        gap = promised - loss if way == 0 else promised + loss
+        cost = 0.0
+        if epsilon >= 0.0:
+            if 0.0 <= gap < epsilon:
+                cost = -math.expm1(gap - epsilon) / (1.0 + math.exp(-epsilon))
+            elif -epsilon < gap < 0.0:
+                cost = math.expm1(gap + epsilon) / (1.0 + math.exp(epsilon))
+        elif abs(gap) < 700.0:
+            mu, far = -epsilon, abs(gap)
+            above = 0.5 * math.erfc((far / mu - mu / 2.0) * math.sqrt(0.5))
+            below = 0.5 * math.erfc((far / mu + mu / 2.0) * math.sqrt(0.5))
+            cost = above * (1.0 + 2.0**-40) - math.exp(far) * below
+            if gap < 0.0:
+                cost *= math.exp(gap)
+        cost = max(cost, 0.0)
+        if way == 0:
+            spent_0 = (spent_0 + cost) * UP
+        else:
+            spent_1 = (spent_1 + cost) * UP
+    leaks = leaked + delta
+    leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
+    if max(spent_0, spent_1) > budget or leaks + leaked_error > leak_budget * AS_STORED:
+        return False, state
+    return True, (loss, spent_0, spent_1, leaks, leaked_error, promised, budget, leak_budget)
+
+
+def realised_loss(state: RealisedState, loss: float) -> RealisedState:
+    """The state after a round's answer."""
+    return (state[0] + loss, *state[1:])
+
+
 def squares_step(
     state: tuple[float, float, float, float, float], mu: float, delta: float
 ) -> tuple[bool, tuple[float, float, float, float, float]]:
