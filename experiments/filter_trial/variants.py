@@ -1,6 +1,6 @@
-"""Filters of realised losses that look sound and are not, and one that is.
+"""Filters that look sound and are not, and one that is.
 
-Each takes its state from :class:`~simulator.theory.filters.realised.RealisedFilter`: the loss so
+Those of realised losses take their state from :class:`~simulator.theory.filters.realised.RealisedFilter`: the loss so
 far, what was spent in both experiments, two sums of deltas, and the budgets.
 """
 
@@ -10,9 +10,29 @@ from typing import Any
 
 from simulator.theory.filters.interface import State
 from simulator.theory.filters.realised import RealisedFilter
+from simulator.theory.filters.residue import ResidueFilter
 from simulator.theory.filters.rules import realised_step
+from simulator.theory.guarantees.families import Guarantee
 
 ROUNDS = 50
+
+
+class SquaresOfCurve:
+    """Broken: it takes eps^2 of a Gaussian curve's mu^2 for a pure round.
+
+    In the form of :class:`~simulator.worst.own_filter.OwnFilter`.
+    """
+
+    monotone, initial = True, 0.0
+
+    def __init__(self, epsilon: float, delta: float) -> None:
+        self.epsilon, self.delta = epsilon, delta
+        self.budget = ResidueFilter(epsilon, delta).mu ** 2
+
+    def admit(self, state: float, guarantee: Guarantee) -> tuple[bool, float]:
+        """Whether the round may run, and the sum of squares after it."""
+        after = state + guarantee.pure_epsilon**2
+        return after <= self.budget * (1.0 + 1e-12), after
 
 
 class Threshold(RealisedFilter):

@@ -6,6 +6,7 @@ import random
 import mpmath
 import pytest
 
+from experiments.filter_trial.variants import SquaresOfCurve
 from simulator.errors import NotApplicable
 from simulator.theory import ApproxDP, BoundedRange, GaussianDP, PureDP, ResidueFilter
 from simulator.theory.filters.admitted import most_rounds, published_rounds, rounds_admitted
@@ -78,20 +79,6 @@ def test_what_is_left_composed_with_the_round_is_below_the_curve_everywhere():
             assert more > gaussian_delta(mpmath.mpf(mu), mpmath.mpf(0))
 
 
-class Squares:
-    """A broken filter: it takes eps^2 of a Gaussian curve's mu^2 for a pure round."""
-
-    monotone, initial = True, 0.0
-
-    def __init__(self, epsilon, delta):
-        self.epsilon, self.delta = epsilon, delta
-        self.budget = ResidueFilter(epsilon, delta).mu ** 2
-
-    def admit(self, state, guarantee):
-        after = state + guarantee.epsilon**2
-        return after <= self.budget * (1 + 1e-12), after
-
-
 MENU = "randomized-response:0.1,randomized-response:0.2,randomized-response:0.3"
 
 
@@ -100,7 +87,7 @@ def test_no_adversary_of_a_menu_gets_more_than_is_promised_and_one_does_of_the_s
     sound = worst_case(MENU, epsilon=1.0, filter=OneNumber(ResidueFilter(*promise)), tolerance=0.02)
     assert sound.verdict == "sound"
     assert sound.delta.lower > 0.7 * promise[1]
-    broken = worst_case(MENU, epsilon=1.0, filter=Squares(*promise), tolerance=0.02)
+    broken = worst_case(MENU, epsilon=1.0, filter=SquaresOfCurve(*promise), tolerance=0.02)
     assert broken.verdict == "broken"
     assert broken.delta.lower > 1.02 * promise[1]
 
