@@ -76,22 +76,26 @@ def row(epsilons: tuple[float, ...], rounds: int, delta: float) -> dict[str, Any
     return found
 
 
+INTRODUCTION = f"""
+Made by `make filter-trial`. The adversary plays randomized responses of the listed epsilons and
+stops after any round, by the answers. *Exact*: epsilon at delta after all rounds of the largest
+epsilon, fixed in advance; a filter with just that budget admits exactly these rounds. *Least*: the
+least multiple of the exact epsilons of all compositions that is a sound odometer, with certified
+ends: with a slightly smaller one an adversary is known that gets more than delta. *In delta*: how
+many times delta the adversary gets where the odometer reads the exact epsilons. Then what published
+odometers read after the same rounds, each cut off at basic composition and tuned to these rounds
+(rogers: {RECORDS} records); their formulas are from memory. In brackets the largest delta that the
+worst adversary gets from them, over the announced one.
+"""
+
+
 def markdown(rows: Sequence[dict[str, Any]]) -> str:
     """The page of the rows."""
     names = list(rows[0]["readings"])
     lines = [
         "# Odometers: what any stopping time costs",
         "",
-        "Made by `python -m experiments.filter_trial`. The adversary plays randomized responses of",
-        "the listed epsilons and stops after any round, by the answers. *Exact*: epsilon at delta",
-        "after all rounds of the largest epsilon, fixed in advance; a filter with just that budget",
-        "admits exactly these rounds. *Least*: the least multiple of the exact epsilons of all",
-        "compositions that is a sound odometer, with certified ends: with a slightly smaller one an",
-        "adversary is known that gets more than delta. *In delta*: how many times delta the",
-        "adversary gets where the odometer reads the exact epsilons. Then what published odometers",
-        "read after the same rounds, each cut off at basic composition and tuned to these rounds",
-        f"(rogers: {RECORDS} records); their formulas are from memory. In brackets the largest delta",
-        "that the worst adversary gets from them, over the announced one.",
+        *INTRODUCTION.strip().splitlines(),
         "",
         f"| ε of the menu | rounds | δ | exact | least | factor | in delta | {' | '.join(names)} |",
         "|" + "---|" * (7 + len(names)),
@@ -112,9 +116,9 @@ def markdown(rows: Sequence[dict[str, Any]]) -> str:
     widest = max(rows, key=lambda each: each["factor"][1])
     lines += [
         "",
-        f"The price is at most {100 * (widest['factor'][1] - 1):.1f}% of epsilon in these menus, or "
-        f"a factor of {max(each['delta_ratio'] for each in rows):.1f} in delta: a filter need not "
-        "pay it. It grows slowly with the rounds. The factor is the same on all readings; an "
+        f"The price is at most {100 * (widest['factor'][1] - 1):.1f}% of epsilon in these menus, "
+        f"or a factor of {max(each['delta_ratio'] for each in rows):.1f} in delta: a filter need "
+        "not pay it. It grows slowly with the rounds. The factor is the same on all readings; an "
         "odometer may be narrower late if it is wider early.",
         "",
     ]

@@ -12,7 +12,7 @@ import numpy as np
 from experiments.filter_trial.variants import EachWithin, ShareEach, SquaresOfCurve, Threshold
 from simulator.analysis.simulate import simulate
 from simulator.analysis.worst_played import played
-from simulator.foundations.errors import NotApplicable
+from simulator.foundations.errors import NotApplicable, Refusal
 from simulator.theory.filters.clt import CLTFilter
 from simulator.theory.filters.interface import Filter
 from simulator.theory.filters.natural import NaturalFilter
@@ -48,7 +48,7 @@ def _play(found: Any, delta: float) -> list[float] | None:
         return None
     try:
         measured = played(found.policy, TRIALS, seed=1, confidence=0.999)
-    except NotApplicable:
+    except (NotApplicable, Refusal):
         return None
     return [measured.lower / delta, measured.upper / delta]
 
@@ -145,10 +145,10 @@ or code:
 - arXiv 2604.08630 (Coon, Vippathalla, Taylor), a filter that stops on the realised loss, with a
   look-ahead and parameters δ̃, θ and N. `realised` and `delta / N each` are filters of that kind,
   with a proof of our own; its own rule, and what θ does, could not be had.
-- arXiv 2602.06756v2 (Tran et al.), an approximate filter for sampled Gaussians by the central limit
-  theorem. `clt` charges the limit's μ² = q²(exp(1/σ²) − 1) (Bu et al. 2020); the paper's closed form,
-  which differs at q near 1, could not be had. Its abstract says that such approximations are
-  optimistic at realistic rates.
+- arXiv 2602.06756v2 (Tran et al.), an approximate filter for sampled Gaussians by the central
+  limit theorem. `clt` charges the limit's μ² = q²(exp(1/σ²) − 1) (Bu et al. 2020); the paper's
+  closed form, which differs at q near 1, could not be had. Its abstract says that such
+  approximations are optimistic at realistic rates.
 
 `squares of the curve`, `each within delta` and `threshold` are broken on purpose.
 
@@ -169,8 +169,5 @@ def markdown(rows: Sequence[dict[str, Any]]) -> str:
         promise = "({:g}, {:g})".format(*each["promise"])
         cells = (each["filter"], each["claim"], promise, menu, ends, each["verdict"], shown)
         lines.append("| " + " | ".join(cells) + " |")
-    return (
-        PAGE.format(trials=TRIALS)
-        + "\n".join(lines)
-        + "\n\nMenus without a name are of randomized responses.\n"
-    )
+    last = "Menus without a name are of randomized responses."
+    return PAGE.format(trials=TRIALS) + "\n".join([*lines, "", last, ""])

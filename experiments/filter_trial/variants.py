@@ -1,7 +1,7 @@
 """Filters that look sound and are not, and one that is.
 
-Those of realised losses take their state from :class:`~simulator.theory.filters.realised.RealisedFilter`: the loss so
-far, what was spent in both experiments, two sums of deltas, and the budgets.
+Those of realised losses have the state of RealisedFilter: the loss so far, what was spent in both
+experiments, two sums of deltas, and the budgets.
 """
 
 from __future__ import annotations
