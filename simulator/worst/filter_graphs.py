@@ -79,7 +79,7 @@ def filter_graphs(
     if filter_.observes:
         raise NotApplicable(
             f"the {filter_.name} filter depends on the realised losses, which this search does not "
-            "keep; see simulator.worst.realised"
+            "keep; see simulator.worst.worst_realised"
         )
     if not filter_.prices_vary:
         graph = _stepped(filter_, options, rounds, relation)
