@@ -92,12 +92,12 @@ def exact_epsilons(epsilons: Sequence[float], rounds: int, delta: float) -> Mapp
 
     Rounded up. For one or two epsilons.
     """
-    found = {}
+    found: dict[Counts, float] = {}
     alone = len(epsilons) == 1
     how = [bound("kairouz-oh-viswanath-3.3"), bound("murtagh-vadhan")]
     for first in range(rounds + 1):
         for second in range(1 if alone else rounds - first + 1):
-            counts = (first,) if alone else (first, second)
+            counts: Counts = (first,) if alone else (first, second)
             parts = [(PureDP(e), n) for e, n in zip(epsilons, counts) if n]
             exact = (
                 how[len(parts) - 1].on(Composition.of(*parts)).epsilon(delta).upper

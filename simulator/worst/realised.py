@@ -115,6 +115,7 @@ class _Recursion:
         self.prices = [filter_.price_of(o.challenge.mechanism, game.relation) for o in options]
         self.outcomes = [_outcomes(option) for option in options]
         self.best: dict[tuple[Any, ...], tuple[float, int]] = {}
+        self.seen: dict[tuple[State, int, float], State] = {}
 
     def key(self, state: State) -> State:
         """The state as it is kept: made coarse, and without the rounding of its sums."""
@@ -146,7 +147,10 @@ class _Recursion:
                 if gained == math.inf:
                     found += mass
                     continue
-                seen = self.key(type(self.filter).observe(after, self.sign * gained))
+                if (move := (state, option, gained)) not in self.seen:
+                    observed = type(self.filter).observe(after, self.sign * gained)
+                    self.seen[move] = self.key(observed)
+                seen = self.seen[move]
                 found += mass * self.value(left - 1, seen, round(loss + gained, 10))
             if found > best:
                 best, chosen = found, option
@@ -160,6 +164,8 @@ class _Recursion:
 
     def adversary(self, rounds: int) -> Callable[[np.random.Generator], Any]:
         """A generator adversary that plays the best options."""
+        pairs = [o.challenge.mechanism.pair(*o.challenge[:2], self.game.relation)
+                 for o in self.options]  # fmt: skip
 
         def worst_realised_adversary(coins: np.random.Generator) -> Any:
             state, loss, left = self.key(self.filter.initial), 0.0, rounds
@@ -171,14 +177,12 @@ class _Recursion:
                         yield database, database, mechanism
                 database_0, database_1, mechanism = self.options[option].challenge
                 answer = yield database_0, database_1, mechanism
-                pair = mechanism.pair(database_0, database_1, self.game.relation)
-                gained = self.sign * pair.loss(answer)
-                _, after = self.filter.step(state, *self.prices[option])
+                gained = self.sign * pairs[option].loss(answer)
                 if not math.isfinite(gained):
                     left = 0
                     continue
                 known = min(self.outcomes[option], key=lambda each: abs(each[0] - gained))[0]
-                state = self.key(type(self.filter).observe(after, self.sign * known))
+                state = self.seen[state, option, known]
                 left, loss = left - 1, round(loss + known, 10)
 
         return worst_realised_adversary

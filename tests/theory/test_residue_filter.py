@@ -118,6 +118,7 @@ def test_basic_composition_admits_large_rounds_and_ends_the_curve():
     assert not running.admits(PureDP(0.11))
     assert not running.admits(GaussianDP(1e-6))  # what it loses is not bounded
     assert not ResidueFilter(1.0, 1e-6, basic=False).fresh().admits(PureDP(0.9))
+    assert left_of(0.0, 5e-324) is None
 
 
 def test_prices_of_other_guarantees():

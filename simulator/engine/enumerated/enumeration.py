@@ -205,7 +205,7 @@ class _Enumeration:
             raise NotApplicable(
                 "the filter depends on the realised losses, which here are a continuum: play it"
             )
-        return type(self.menu.filter_).observe(spent, -loss if self.menu.exchanged else loss)
+        return self.menu.observe(spent, -loss if self.menu.exchanged else loss)
 
     def _handed(self, entry: int, answer: float, loss: float) -> float | tuple[float, float]:
         """The answer in the form that :func:`ways` takes."""

@@ -85,7 +85,7 @@ class Filter(ABC):
     sums: ClassVar[bool] = False
     rounds_up: ClassVar[bool] = False
     step: ClassVar[Callable[..., tuple[bool, Any]]]
-    observe: ClassVar[Callable[[Any, float], Any]] = staticmethod(unseen)
+    observe: ClassVar[Callable[..., Any]] = staticmethod(unseen)
 
     def __post_init__(self) -> None:
         kind = type(self)

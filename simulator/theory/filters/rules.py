@@ -215,7 +215,7 @@ def residue_step(state: ResidueState, epsilon: float, delta: float) -> tuple[boo
         spare = whole * (1.0 - 2.0**-50) - math.tanh(epsilon / 2.0)
         power = math.exp(epsilon)
         target = spare * (1.0 + power) / 2.0 - 2.0**-47
-        if spare >= 0.0:
+        if spare > 0.0:
             left = 0.0
             x = mu if target > 0.0 else 0.0
             for _ in range(60):  # Newton's steps to delta_x(epsilon) = target
