@@ -103,15 +103,34 @@ def test_the_loss_has_the_sign_of_experiment_0_in_both_experiments(sampling, way
         assert losses.min() < -0.35
 
 
+def by_the_tree(spec, rounds, b, epsilon):
+    """delta(epsilon) of RISKY in experiment b, over the tree of all answers."""
+
+    def value(state, last, loss, left):
+        if left == 0:
+            return max(0.0, -math.expm1(epsilon - (-loss if b else loss)))
+        entry = 1 if last > 0.5 else 0
+        mechanism = RISKY.menu[entry].mechanism
+        admitted, after = spec.step(state, mechanism.epsilon, 0.0)
+        if not admitted:
+            return value(after, math.nan, loss, left - 1)
+        pair = mechanism.pair(*RISKY.menu[entry][:2])
+        total = 0.0
+        for answer in (0.0, 1.0):
+            gained = pair.loss(answer)
+            mass = 1.0 / (1.0 + math.exp(gained if b else -gained))
+            total += mass * value(spec.observe(after, gained), answer, loss + gained, left - 1)
+        return total
+
+    return value(spec.initial, math.nan, 0.0, rounds)
+
+
 @pytest.mark.parametrize("spec", [SPEC, Lopsided(1.0, 0.1)], ids=["realised", "lopsided"])
-def test_enumerated_states_are_those_that_are_played(spec):
+def test_enumerated_states_have_the_delta_of_the_tree_of_answers(spec):
     for b in (0, 1):
-        losses = play(generated(RISKY), trials=1500, rounds=10, filter=spec).losses(b)
-        s = Specification(RISKY, FAMILY, 10, 10, filter=spec)
-        exact = enumerate_states(s, b).delta(0.2)
-        gains = np.maximum(0.0, -np.expm1(0.2 - (-losses if b else losses)))
-        # Hoeffding with a false alarm of 1e-9
-        assert abs(gains.mean() - exact) < math.sqrt(math.log(2e9) / (2 * len(losses)))
+        s = Specification(RISKY, FAMILY, 9, 10, filter=spec)
+        found = enumerate_states(s, b).delta(0.2)
+        assert found == pytest.approx(by_the_tree(spec, 9, b, 0.2), rel=1e-9)
 
 
 def test_what_cannot_be_accounted_for_is_refused_in_one_line():
