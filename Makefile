@@ -43,7 +43,7 @@ MAKEFLAGS += --jobs=2
 .DEFAULT_GOAL := help
 
 .PHONY: help install plots quick test lowest nightly mutants check claims bench coverage suite faults worst \
-        filters conform auditors pipelines truths notebooks site site-check lint clean
+        filters filter-trial conform auditors pipelines truths notebooks site site-check lint clean
 .SECONDARY: $(DATA)
 
 help:            ## list the targets
@@ -172,6 +172,9 @@ worst: plots   ## write down what the search for worst adversaries has found, in
 
 filters: $(READY)   ## how many rounds certified and published filters admit, into results/filters/ (some twenty minutes)
 	$(BIN)/python -m experiments.filters
+
+filter-trial: $(READY)   ## filters of recent papers and odometers against the worst adversaries, into results/filters/ (some five minutes)
+	$(BIN)/python -m experiments.filter_trial
 
 conform: $(CONFORM)/.ready $(SMARTNOISE)/.ready $(WITH313:%=$(CONFORM)-%/.ready)   ## try other libraries' accountants, filters and odometers, into results/conformance.md and .json
 	$(CONFORM)/bin/python -m experiments.conformance --python smartnoise-sql=$(SMARTNOISE)/bin/python \

@@ -169,6 +169,11 @@ class Specification:
         return isinstance(self.adversary, Rule)
 
     @property
+    def observes(self) -> bool:
+        """Whether a filter depends on the realised losses."""
+        return self.filter is not None and self.filter.observes
+
+    @property
     def blocks(self) -> int:
         """How many blocks each experiment has."""
         return -(-self.trials // self.block_size)

@@ -76,6 +76,11 @@ def filter_graphs(
         return FilterGraphs(graph, graph)
     if not isinstance(filter_, Filter):
         return _own(filter_, options, rounds, resolution, unit)
+    if filter_.observes:
+        raise NotApplicable(
+            f"the {filter_.name} filter depends on the realised losses, which this search does not "
+            "keep; see simulator.worst.worst_realised"
+        )
     if not filter_.prices_vary:
         graph = _stepped(filter_, options, rounds, relation)
         return FilterGraphs(graph, graph)

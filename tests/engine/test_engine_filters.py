@@ -18,6 +18,7 @@ from simulator.theory import (
     ApproxDP,
     GaussianDP,
     RenyiFilter,
+    ResidueFilter,
     RogersFilter,
     SumFilter,
     WhitehouseFilter,
@@ -33,6 +34,7 @@ FILTERS = {
     "whitehouse": WhitehouseFilter(2.0, 0.1, 0.02),
     "zcdp": ZCDPFilter(2.0, 0.1, 0.02),
     "renyi": RenyiFilter(2.0, 0.1, 0.02),
+    "residue": ResidueFilter(2.0, 0.1, 0.02),
     "certified": certified_filter("pure:2", 2.0, 0.1, 0.02, units=30),
 }
 FALSE_ALARM = 1e-6

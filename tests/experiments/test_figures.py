@@ -32,6 +32,7 @@ from simulator.theory import (
 
 # Figures that take long to simulate whole have an entry here, or a test of their own.
 SMALLER = {
+    "odometers": {"rounds": 32, "places": 6, "ends": [16, 32]},
     "tails": {"rounds": 10, "trials": {"fixed-worst-case": 500}},
     "divergence": {"rounds": 10, "trials": {"fixed-worst-case": 500}},
     "loss_along_rounds": {

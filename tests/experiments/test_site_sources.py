@@ -113,8 +113,8 @@ def test_a_page_is_written_again_only_when_it_changes(tmp_path):
     assert (old / "a").stat().st_mtime_ns == before
 
 
-ELSEWHERE = {"accounting", "audit", "ci", "loaders", "rare", "worst"}
-"""Pages whose programs have tests of their own: test_readme.py, and of the plugin."""
+ELSEWHERE = {"accounting", "audit", "ci", "deploy", "loaders", "rare", "worst"}
+"""Pages whose programs have tests elsewhere: test_readme.py, test_deploy_page.py, the plugin's."""
 
 PROGRAMS = [
     pytest.param(program, id=f"{path.stem}-{number}")

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from simulator.analysis.plots.style import BandLike, curves, measured, promised
+from simulator.analysis.plots.style import BandLike, curves, measured, promised, scientific
 from simulator.foundations.curves import draw_upper_ends
 
 
@@ -57,11 +57,7 @@ def plot_epsilon_against_rounds(
 def _epsilon_label(delta: float | None) -> str:
     if delta is None:
         return r"$\varepsilon(\delta)$"
-    mantissa, exponent = f"{delta:.2e}".split("e")
-    factor = f"{float(mantissa):g}"
-    power = f"10^{{{int(exponent)}}}"
-    shown = power if factor == "1" else rf"{factor} \times {power}"
-    return rf"$\varepsilon$ at $\delta = {shown}$"
+    return rf"$\varepsilon$ at $\delta = {scientific(delta)}$"
 
 
 def _mark_crossover(axes: Axes, rounds: float) -> None:

@@ -98,6 +98,13 @@ def limits(x: ArrayLike) -> tuple[float, float]:
     return float(array.min()), float(array.max())
 
 
+def scientific(number: float) -> str:
+    """A number above 0 as TeX with a power of ten, for math mode."""
+    mantissa, exponent = f"{number:.2e}".split("e")
+    factor, power = f"{float(mantissa):g}", f"10^{{{int(exponent)}}}"
+    return power if factor == "1" else rf"{factor} \times {power}"
+
+
 @contextmanager
 def paper_figure(
     panels: int = 1, *, width: float | None = None, height: float = _HEIGHT

@@ -58,6 +58,7 @@ class KernelKey:
             kinds=menu.kinds,
             admit=menu.admission.step,
             unspent=menu.admission.initial,
+            observe=menu.observe,
         )
         rule = id(menu.rule) if found.not_covered else 0
         return cls(

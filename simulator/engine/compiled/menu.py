@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from simulator.engine.promises import limit_of_entry
 from simulator.foundations.errors import NotApplicable, placed
 from simulator.mechanisms import Free, ScalarMechanism, Scalars
 from simulator.theory.filters.families import Filter
-from simulator.theory.filters.interface import OverMenu, Price
+from simulator.theory.filters.interface import OverMenu, Price, unseen
 from simulator.theory.guarantees.families import Guarantee
 
 
@@ -32,6 +33,7 @@ class Menu:
     low, high : float64, shape (entries,), the interval of a free parameter; NaN otherwise.
     filter_, prices : the filter, and each entry's price; the epsilon of a free entry is its
         parameter.
+    exchanged : whether the databases are exchanged, so that losses are ln(p1/p0).
     limits : float64, shape (entries, 2), the largest loss of one round with the entry; see
         :class:`~simulator.engine.promises.Limit`.
     """
@@ -48,6 +50,7 @@ class Menu:
     filter_: Filter | None
     prices: tuple[Price, ...]
     limits: np.ndarray
+    exchanged: bool = False
 
     @classmethod
     def of(
@@ -94,6 +97,7 @@ class Menu:
             filter_=filter_,
             prices=prices,
             limits=np.array(limits, dtype=np.float64),
+            exchanged=exchanged,
         )
 
     @cached_property
@@ -102,6 +106,11 @@ class Menu:
         if self.filter_ is None:
             return OverMenu(no_filter, (0.0,), self.prices)
         return self.filter_.over_menu(self.prices)
+
+    @property
+    def observe(self) -> Callable[[Any, float], Any]:
+        """What the filter makes of a round's loss; see :class:`Filter`."""
+        return unseen if self.filter_ is None else type(self.filter_).observe
 
     @property
     def any_free(self) -> bool:

@@ -45,6 +45,7 @@ def plain_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     sample = dispatch([kind.sample for kind in menu.kinds], compile_)
     loss_of = dispatch([kind.loss for kind in menu.kinds], compile_)
     admit, unspent = compile_(menu.admission.step), menu.admission.initial
+    observe = compile_(menu.observe)
     any_free = menu.any_free
     borrow = unowned(compile_)
 
@@ -98,6 +99,7 @@ def plain_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
                     if not abs(round_loss) + (answer - answer) <= limit:
                         return FAULT, trial, i, entry, parameter, answer, round_loss
                     loss += round_loss
+                    spent = observe(spent, round_loss)
                 else:
                     answer = math.nan
                 if trace.shape[0] > 0 and loss - loss == 0.0:

@@ -49,12 +49,13 @@ def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
     sample = dispatch([tilting(kind, "sample_tilted") for kind in menu.kinds], compile_)
     loss_of = dispatch([kind.loss for kind in menu.kinds], compile_)
     admit, unspent = compile_(menu.admission.step), menu.admission.initial
+    observe = compile_(menu.observe)
     any_free = menu.any_free
     borrow = unowned(compile_)
 
     def kernel(  # type: ignore[no-untyped-def]
         initial, kind, rows, table, tilts, work, work_tilted, low, high, costs, limits, levels,
-        grid, phase, first, per_column, guard, share, coins, noise,
+        grid, phase, first, per_column, guard, share, sign, coins, noise,
         losses, log_weights, answers, path,
     ):  # fmt: skip
         params_of, tilted_of = borrow(table), borrow(tilts)
@@ -112,6 +113,7 @@ def tilted_kernel(menu: Menu, compile_: Compile) -> Callable[..., Any]:
                     loss += round_loss
                     if not abs(round_loss) <= limit - (answer - answer):
                         return FAULT, trial, i, entry, parameter, answer, round_loss
+                    spent = observe(spent, sign * round_loss)
                     if round_loss < math.inf:  # infinite ones are drawn untilted, without a weight
                         log_weight += psi - levels[level] * round_loss
                         if guarded:
@@ -240,6 +242,7 @@ class TiltedEngine:
             grid.shape[1] / (last - first),
             len(sampling.levels) - 1 if isinstance(sampling, Guarded) else -1,
             sampling.share if isinstance(sampling, Guarded) else 0.0,
+            -1.0 if menu.exchanged else 1.0,
             coins,
             noise,
             losses,

@@ -70,6 +70,7 @@ class _Enumeration:
         self.menu, self.rounds, filter_ = menu, rounds, menu.filter_
         self.admit = no_filter if filter_ is None else type(filter_).step
         self.unspent: Any = (0.0,) if filter_ is None else filter_.initial
+        self.observes = filter_ is not None and filter_.observes
         self.entries: dict[tuple[int, float], int] = {}
         self.kind: list[int] = []
         self.params: list[np.ndarray] = []
@@ -112,8 +113,9 @@ class _Enumeration:
             ]
             for answer, mass, loss in answers if i < last else ():
                 handed = self._handed(entry, answer, loss)
+                seen = self._observed(entry, spent, loss)
                 for way in self._ways(state, i + 1, last, handed, node=node):
-                    follow = arrive(way, spent, way.first)
+                    follow = arrive(way, seen, way.first)
                     # a node is not reached before its first round, so its transitions need no cut
                     # there
                     first = way.first if way.first > i + 1 else 1
@@ -158,9 +160,10 @@ class _Enumeration:
                         outs.append(Out(node, i, i, 0, entry, loss, mass, -math.inf, math.inf))
                         continue
                     handed = self._handed(entry, answer, loss)
+                    seen = self._observed(entry, spent, loss)
                     for way in self._ways(state, i + 1, i + 1, handed):
                         outs.append(
-                            Out(node, i, i, arrive(way, spent, i + 1), entry, loss,
+                            Out(node, i, i, arrive(way, seen, i + 1), entry, loss,
                                 mass * way.probability, way.low, way.high)
                         )  # fmt: skip
             segments.append(leaves_of(outs, len(before)))
@@ -193,6 +196,16 @@ class _Enumeration:
         if not admitted:
             return -1, spent, [(math.nan, 1.0, 0.0)]
         return entry, spent, self.answers[entry]
+
+    def _observed(self, entry: int, spent: Any, loss: float) -> Any:
+        """The filter's state after an answer. Raises NotApplicable where its loss is not one."""
+        if not self.observes or entry < 0:
+            return spent
+        if math.isnan(loss):
+            raise NotApplicable(
+                "the filter depends on the realised losses, which here are a continuum: play it"
+            )
+        return self.menu.observe(spent, -loss if self.menu.exchanged else loss)
 
     def _handed(self, entry: int, answer: float, loss: float) -> float | tuple[float, float]:
         """The answer in the form that :func:`ways` takes."""

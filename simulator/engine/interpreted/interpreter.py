@@ -16,7 +16,7 @@ from simulator.engine.promises import at
 from simulator.engine.sampling import Guarded, RoundByRound, level_chooser
 from simulator.engine.specification import Specification
 from simulator.engine.views.views import View, leave
-from simulator.foundations.errors import Breach, DpcomposeError
+from simulator.foundations.errors import Breach, DpcomposeError, NotApplicable
 from simulator.foundations.seeds import Stream, generator, record
 from simulator.mechanisms import Pair
 from simulator.mechanisms.copies import own_copy
@@ -109,6 +109,11 @@ def play_interpreted(specification: Specification, b: int, block: int) -> Outcom
     try:
         return play_keeping(s, b, block, s.views_in(block))
     except LossUnknown:
+        if s.filter is not None and s.filter.observes:
+            raise NotApplicable(
+                f"the {s.filter.name} filter depends on the realised losses: it needs mechanisms "
+                "with a likelihood"
+            ) from None
         if s.sampling is not None:
             raise
     return play_keeping(s, b, block, s.trials_in(block))
@@ -123,7 +128,7 @@ def play_keeping(specification: Specification, b: int, block: int, kept: int) ->
     s = specification
     coins = generator(s.seed, s.task, Stream.COINS, block)
     noise = generator(s.seed, s.task, Stream.mechanism(b), block)
-    needed = s.sampling is not None or kept < s.trials_in(block)
+    needed = s.sampling is not None or kept < s.trials_in(block) or s.observes
     prepared = Prepared(s, b, losses_needed=needed)
     ahead = Ahead(noise, s.trials * s.rounds)
     tilted = None if s.sampling is None else tilted_draw(prepared, noise, ahead=ahead)
@@ -172,6 +177,7 @@ def play_trial(
     s = prepared.specification
     prepared.begin_trial()
     spent = None if s.filter is None else s.filter.initial
+    observes, sign = s.observes, -1.0 if prepared.exchanged else 1.0
     by_draw = None if isinstance(draw, tuple) else draw
     b, ahead = draw if isinstance(draw, tuple) else (0, Ahead(coins, 0))
     left, tape, pattern, noise = ahead.left, ahead.tape, ahead.pattern, ahead.noise
@@ -213,6 +219,8 @@ def play_trial(
                     answer = prepared.checked(ready, answer, loss)
                     handed = own_copy(answer)
                 trial.loss += loss
+                if observes:
+                    spent = filter_.observe(spent, sign * loss)  # type: ignore[union-attr]
             if keeps:
                 trial.keep(answer)
         leave(adversary)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from simulator.foundations.errors import NotApplicable
 from simulator.theory.bounds.composition import Composition
 from simulator.theory.bounds.registry import bound
 from simulator.theory.filters.certified import CertifiedFilter
-from simulator.theory.filters.families import FILTERS, Filter
+from simulator.theory.filters.families import FILTERS, Filter, ResidueFilter
 from simulator.theory.filters.planned import PlannedFilter
 from simulator.theory.filters.sum_budgets import budget_of
 from simulator.theory.guarantees.families import PureDP
@@ -17,6 +18,8 @@ from simulator.theory.inverse import first_without
 PUBLISHED = ("sum", "rogers", "whitehouse", "zcdp", "renyi")
 """The sound published filters."""
 MOST = 10**7
+MOST_STEPS = 10**6
+"""Most rounds that are admitted one by one."""
 _SLACK = 1e-12
 """Relative rounding of a quotient of a budget by a cost."""
 
@@ -29,6 +32,13 @@ def rounds_admitted(filter_: Filter, epsilon: float) -> int:
         by_cost = math.floor(filter_.budget / filter_.cost(epsilon) * (1.0 - _SLACK))
         by_basic = math.floor(filter_.epsilon / epsilon * (1.0 + _SLACK)) if filter_.basic else 0
         return max(by_cost, by_basic)
+    if isinstance(filter_, ResidueFilter):  # what a round takes depends on what is left
+        by_basic = math.floor(filter_.epsilon / epsilon * (1.0 + _SLACK)) if filter_.basic else 0
+        running, count = replace(filter_, basic=False).fresh(), 0
+        while count < MOST_STEPS and running.admits(PureDP(epsilon)):
+            running.spend(PureDP(epsilon))
+            count += 1
+        return max(count, by_basic)
     budget = budget_of(filter_, epsilon)
     return math.floor(budget.possible / budget.cost(epsilon) * (1.0 + _SLACK))
 

@@ -19,10 +19,13 @@ from simulator.foundations.validation import numeral
 from simulator.foundations.wording import did_you_mean
 from simulator.theory.filters.certificate_files import parse_certified
 from simulator.theory.filters.certified import CertifiedFilter
+from simulator.theory.filters.clt import CLTFilter
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.interface import Filter, RunningFilter, State
 from simulator.theory.filters.natural import NaturalFilter
 from simulator.theory.filters.planned import PlannedFilter, parse_planned
+from simulator.theory.filters.realised import RealisedFilter
+from simulator.theory.filters.residue import ResidueFilter
 from simulator.theory.filters.rules import (
     UP,
     renyi_step,
@@ -208,11 +211,12 @@ FILTERS: dict[str, type[Filter]] = {
         WhitehouseFilter,
         ZCDPFilter,
         RenyiFilter,
+        ResidueFilter,
         NaturalFilter,
     )
 }
 """The filters of (epsilon, delta)-DP rounds, by name."""
-BY_NAME = FILTERS | {GaussianFilter.name: GaussianFilter}
+BY_NAME = FILTERS | {kind.name: kind for kind in (GaussianFilter, RealisedFilter, CLTFilter)}
 """The filters that :func:`parse_filter` reads, beside those with a certificate."""
 
 
@@ -251,9 +255,12 @@ def parse_filter(text: str) -> Filter:
 
 __all__ = [
     "FILTERS",
+    "CLTFilter",
     "Filter",
     "NaturalFilter",
+    "RealisedFilter",
     "RenyiFilter",
+    "ResidueFilter",
     "RogersFilter",
     "RunningFilter",
     "State",

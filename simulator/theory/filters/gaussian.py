@@ -10,7 +10,10 @@ from simulator.theory.filters.certified_budget import gaussian_mu
 from simulator.theory.filters.interface import Filter, Price, State
 from simulator.theory.filters.rules import squares_step
 from simulator.theory.guarantees.families import Guarantee
-from simulator.theory.laws.gaussian_curve import gaussian_delta_bracket
+from simulator.theory.laws.gaussian_curve import gaussian_delta, gaussian_delta_bracket
+
+LEAST, MOST = 1e-4, 60.0
+"""Ends of the mu that is looked for."""
 
 
 class GaussianFilter(Filter):
@@ -31,6 +34,11 @@ class GaussianFilter(Filter):
     def mu(self) -> float:
         """The largest mu whose curve is certainly within the promise."""
         target = self.delta - self.rounds_delta
+        if not gaussian_delta(LEAST, self.epsilon) < target < gaussian_delta(MOST, self.epsilon):
+            raise NotApplicable(
+                f"a Gaussian curve is found for a mu from {LEAST:g} to {MOST:g}, and none of these "
+                f"has delta({self.epsilon:g}) = {target:g}"
+            )
         mu, step = gaussian_mu(self.epsilon, target), 2.0**-52
         while gaussian_delta_bracket(mu, self.epsilon).upper > target:  # the root is rounded
             mu, step = mu * (1.0 - step), 2.0 * step

@@ -20,6 +20,11 @@ Price = tuple[Any, ...]
 """What a filter's ``step`` takes after the state: (epsilon, delta) of most filters."""
 
 
+def unseen(state: Any, loss: float) -> Any:
+    """The state: what a filter makes of an answer where it depends on guarantees alone."""
+    return state
+
+
 class OverMenu(NamedTuple):
     """A filter for rounds at listed prices only, for kernels.
 
@@ -64,7 +69,10 @@ class Filter(ABC):
     need not be (epsilon, delta): ``step`` takes it apart and :meth:`over_menu` numbers it. ``sums =
     True`` means that a state consists of sums of costs that increase with the price, so that the
     order of rounds changes it by rounding only; ``rounds_up = True`` that its arithmetic rounds, so
-    that a round may fit in one order and not in another.
+    that a round may fit in one order and not in another. ``observe = staticmethod(rule)``, where
+    ``rule(state, loss)`` returns the state after an admitted round with that privacy loss
+    ln(p0/p1) of its answer, lets a filter depend on what was realised; it is a plain scalar
+    function, too, and the loss may be infinite.
     """
 
     epsilon: float
@@ -77,6 +85,7 @@ class Filter(ABC):
     sums: ClassVar[bool] = False
     rounds_up: ClassVar[bool] = False
     step: ClassVar[Callable[..., tuple[bool, Any]]]
+    observe: ClassVar[Callable[..., Any]] = staticmethod(unseen)
 
     def __post_init__(self) -> None:
         kind = type(self)
@@ -86,6 +95,11 @@ class Filter(ABC):
             raise InvalidInput(
                 f"the filter {kind.__name__} needs step = staticmethod(rule), where "
                 "rule(state, epsilon, delta) returns (admitted, new_state)"
+            )
+        if not isinstance(inspect.getattr_static(kind, "observe"), staticmethod):
+            raise InvalidInput(
+                f"the filter {kind.__name__} needs observe = staticmethod(rule), where "
+                "rule(state, loss) returns the new state"
             )
         object.__setattr__(self, "epsilon", positive("a filter's epsilon", self.epsilon))
         for name in ("delta", "rounds_delta"):
@@ -150,6 +164,11 @@ class Filter(ABC):
         """
         return OverMenu(type(self).step, self.initial, [(e, d) for e, d in prices])
 
+    @property
+    def observes(self) -> bool:
+        """Whether the filter depends on the realised losses."""
+        return type(self).observe is not unseen
+
     def with_one_sum(self, epsilon: float) -> Filter:
         """A filter with the same largest delta at ``epsilon`` that adds up one sum; by default it.
 
@@ -182,6 +201,16 @@ class RunningFilter:
                 f"({self.spec.epsilon:g}, {self.spec.delta:g}) is too little; spend less or stop"
             )
         self.state = state
+
+    def observe(self, loss: float) -> None:
+        """Take in the privacy loss ln(p0/p1) of the answer of the round that was just spent.
+
+        Without effect on a filter that depends on guarantees alone. Raises InvalidInput for NaN.
+        """
+        loss = float(loss)
+        if math.isnan(loss):
+            raise InvalidInput("a privacy loss must be a number, not nan")
+        self.state = type(self.spec).observe(self.state, loss)
 
     def _step(self, guarantee: Guarantee) -> tuple[bool, Any]:
         """(Admitted, state after the round). Raises InvalidInput unless given a guarantee."""

@@ -175,12 +175,128 @@ def certified_step(
     total, leaks = spent + epsilon, leaked + delta
     spent_error += (spent - total) + epsilon if spent >= epsilon else (epsilon - total) + spent
     leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
-    if costs > budget and (basic == 0.0 or total + spent_error > basic * AS_STORED):
+    if costs > budget and (basic == 0.0 or not total + spent_error <= basic * AS_STORED):
         return False, state
     if leaks + leaked_error > leak_budget * AS_STORED:
         return False, state
     after = (costs, total, spent_error, leaks, leaked_error)
     return True, (*after, budget, basic, leak_budget, unit, reserve, largest, order)
+
+
+ResidueState = tuple[float, float, float, float, float, float, float]
+
+
+def residue_step(state: ResidueState, epsilon: float, delta: float) -> tuple[bool, ResidueState]:
+    """State: mu left, sum of epsilon and its error, sum of delta and its error, their budgets.
+
+    An ``epsilon`` below 0 is -mu of a Gaussian round. After an epsilon-DP round of which at most m
+    is left, the rest of the play may be any Gaussian of mu <= m with
+    tanh(epsilon/2) + 2 delta_m(epsilon) / (1 + e^epsilon) <= 2 Phi(mu/2) - 1, see
+    :mod:`simulator.theory.filters.residue`. A round is admitted while there is such an m, or while
+    the epsilons are within their budget; then nothing is left of mu, which is -1. With a budget of
+    0 epsilons are not added up.
+    """
+    mu, spent, spent_error, leaked, leaked_error, basic, leak_budget = state
+    if not 0.0 <= delta <= leak_budget:
+        return False, state
+    left = -1.0
+    if epsilon == 0.0:
+        left = max(mu, 0.0)
+    elif epsilon < 0.0:
+        rest = mu * mu * (1.0 - 2.0**-50) - epsilon * epsilon
+        if epsilon == -mu:
+            left = 0.0
+        elif mu >= 0.0 and rest >= 0.0:
+            left = math.sqrt(rest) * (1.0 - 2.0**-50)
+        epsilon = 2.0 * basic + 1.0
+    elif epsilon <= 30.0 and mu >= 0.0:
+        # in total variation; what is computed is wrong by less than the margins
+        whole = math.erf(mu * math.sqrt(0.125))
+        spare = whole * (1.0 - 2.0**-50) - math.tanh(epsilon / 2.0)
+        power = math.exp(epsilon)
+        target = spare * (1.0 + power) / 2.0 - 2.0**-47
+        if spare > 0.0:
+            left = 0.0
+            x = mu if target > 0.0 else 0.0
+            for _ in range(60):  # Newton's steps to delta_x(epsilon) = target
+                if not x > 0.0:
+                    break
+                above = 0.5 * math.erfc((epsilon / x - x / 2.0) * math.sqrt(0.5))
+                below = 0.5 * math.erfc((epsilon / x + x / 2.0) * math.sqrt(0.5))
+                excess = above - power * below - target
+                slope = math.exp(-0.5 * (epsilon / x - x / 2.0) ** 2) * 0.3989422804014327
+                if slope < 1e-280:
+                    break
+                change = excess / slope
+                x = max(min(x - change, mu), x / 4.0)
+                if abs(change) <= 2.0**-50 * x:
+                    break
+            step = 2.0**-50 * x
+            for _ in range(1100):  # down to one that is within the target
+                if not x > 0.0:
+                    break
+                above = 0.5 * math.erfc((epsilon / x - x / 2.0) * math.sqrt(0.5))
+                below = 0.5 * math.erfc((epsilon / x + x / 2.0) * math.sqrt(0.5))
+                if above - power * below <= target:
+                    left = min(x, mu)
+                    break
+                x -= step
+                step *= 2.0
+    if basic == 0.0:
+        epsilon = 0.0
+    total, leaks = spent + epsilon, leaked + delta
+    spent_error += (spent - total) + epsilon if spent >= epsilon else (epsilon - total) + spent
+    leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
+    if left < 0.0 and not (0.0 < epsilon <= basic and total + spent_error <= basic * AS_STORED):
+        return False, state
+    if leaks + leaked_error > leak_budget * AS_STORED:
+        return False, state
+    return True, (left, total, spent_error, leaks, leaked_error, basic, leak_budget)
+
+
+RealisedState = tuple[float, float, float, float, float, float, float, float]
+
+
+def realised_step(state: RealisedState, epsilon: float, delta: float) -> tuple[bool, RealisedState]:
+    """State: loss so far, what is spent in experiments 0 and 1, sum of delta and its error.
+
+    Then the epsilon and the two budgets. An ``epsilon`` below 0 is -mu of a Gaussian round. A round
+    costs what it adds at most to E[(1 - e^(budget - loss))_+] from the realised loss on, see
+    :mod:`simulator.theory.filters.realised`.
+    """
+    loss, spent_0, spent_1, leaked, leaked_error, promised, budget, leak_budget = state
+    if loss != loss or not 0.0 <= delta <= leak_budget or not -1e3 <= epsilon <= 700.0:
+        return False, state
+    for way in range(2):
+        gap = promised - loss if way == 0 else promised + loss
+        cost = 0.0
+        if epsilon >= 0.0:
+            if 0.0 <= gap < epsilon:
+                cost = -math.expm1(gap - epsilon) / (1.0 + math.exp(-epsilon))
+            elif -epsilon < gap < 0.0:
+                cost = math.expm1(gap + epsilon) / (1.0 + math.exp(epsilon))
+        elif abs(gap) < 700.0:
+            mu, far = -epsilon, abs(gap)
+            above = 0.5 * math.erfc((far / mu - mu / 2.0) * math.sqrt(0.5))
+            below = 0.5 * math.erfc((far / mu + mu / 2.0) * math.sqrt(0.5))
+            cost = above * (1.0 + 2.0**-40) - math.exp(far) * below
+            if gap < 0.0:
+                cost *= math.exp(gap)
+        cost = max(cost, 0.0)
+        if way == 0:
+            spent_0 = (spent_0 + cost) * UP
+        else:
+            spent_1 = (spent_1 + cost) * UP
+    leaks = leaked + delta
+    leaked_error += (leaked - leaks) + delta if leaked >= delta else (delta - leaks) + leaked
+    if max(spent_0, spent_1) > budget or leaks + leaked_error > leak_budget * AS_STORED:
+        return False, state
+    return True, (loss, spent_0, spent_1, leaks, leaked_error, promised, budget, leak_budget)
+
+
+def realised_loss(state: RealisedState, loss: float) -> RealisedState:
+    """The state after a round's answer."""
+    return (state[0] + loss, *state[1:])
 
 
 def squares_step(

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from simulator.analysis.plots.filters import plot_filters
+
 MAKE = ("filter", "--family", "pure:0.5", "--epsilon", 1, "--delta", "1e-6", "--units", 60)
 
 
@@ -18,9 +20,11 @@ def test_it_makes_a_certificate_that_it_verifies(dpcompose, folder):
     assert (said.code, said.err) == (0, "")
     assert "budget    0.05" in said.out
     *_, small, large, _, saved = said.out.splitlines()
-    assert small.split()[0] == "0.02"
-    assert 100 < int(small.split()[1]) <= 142
-    assert large.split() == ["0.1", "10", "10", "sum", "10"]
+    heads = "schedule certified residue sum rogers whitehouse zcdp renyi at most"
+    assert heads.split() == said.out.splitlines()[4].split()
+    assert small.split()[:2] == ["constant", "0.02"]
+    assert 100 < int(small.split()[2]) <= int(small.split()[3]) <= 142
+    assert large.split() == ["constant", "0.1", "10", "10", "10", "1", "3", "4", "7", "10"]
     assert saved == f"saved: {path}"
     proved = dpcompose("filter", "verify", path)
     assert proved.code == 0
@@ -43,7 +47,8 @@ def test_a_changed_certificate_is_refused_with_exit_code_1(dpcompose, folder):
 
 def test_as_json(dpcompose):
     found = json.loads(dpcompose(*MAKE, "--json", "--round-epsilon", "0.1", "--order", 5).out)
-    assert found["rounds"][0]["certified"] == 10
+    assert found["rounds"][0]["rounds"]["certified"] == 10
+    assert found["rounds"][0]["best"] == ["sum", 10]
     assert found["proved"] <= 1e-6
     assert found["filter"].startswith("certified:1.0,1e-06,")
 
@@ -53,10 +58,13 @@ def test_sampled_gaussians(dpcompose, folder):
     family = ("--family", "subsampled-gaussian:2,0.1", "--epsilon", 2, "--delta", "1e-4")
     said = dpcompose("filter", *family, "--units", 8, "--out", path)
     assert (said.code, said.err) == (0, "")
-    sigma, rate, rounds, renyi = said.out.splitlines()[5].split()
-    assert (sigma, rounds) == ("2", "8")
-    assert 0.0 < float(rate) <= 0.1
-    assert int(renyi) >= 1
+    lines = said.out.splitlines()
+    assert lines[4].split() == ["schedule", "certified", "renyi"]
+    for line in lines[5:12]:
+        *schedule, rounds, renyi = line.split()
+        assert schedule[0] == "sigma"
+        assert 1 <= int(rounds) <= 8
+        assert int(renyi) >= 1
     assert dpcompose("filter", "verify", path).out.startswith("proved: delta is at most")
 
 
@@ -68,8 +76,9 @@ def test_a_plan(dpcompose, folder):
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
     assert lines[1].startswith("plan      2 of laplace:0.2, ")
-    assert [line.split()[:2] for line in lines[5:9]] == [
-        ["laplace", "0.05"], ["laplace", "0.2"], ["pure", "0.05"], ["pure", "0.2"],
+    assert [line.split()[:3] for line in lines[5:9]] == [
+        ["constant", "laplace", "0.05"], ["constant", "laplace", "0.2"],
+        ["constant", "0.05", lines[7].split()[2]], ["constant", "0.2", lines[8].split()[2]],
     ]  # fmt: skip
     proved = dpcompose("filter", "verify", path)
     assert proved.out.startswith("proved: delta is at most")
@@ -81,7 +90,40 @@ def test_a_plan(dpcompose, folder):
         dpcompose("filter", "--family", "pure:0.3", *promise, "--plan", "pure:0.1", "--json").out
     )
     assert found["plan"][0][:2] == ["pure", 0.1]
-    assert {"certified", "published", "at_most"} <= set(found["rounds"][0])
+    assert {"schedule", "rounds", "at_most"} <= set(found["rounds"][0])
+    assert {"certified", "residue", "zcdp"} <= set(found["rounds"][0]["rounds"])
+
+
+def test_the_family_of_sampled_gaussians_by_its_options(dpcompose):
+    family = ("--family", "subsampled-gaussian", "--epsilon", 2, "--delta", "1e-4", "--units", 8)
+    said = dpcompose("filter", *family, "--largest-rate", 0.1, "--smallest-sigma", 2, "--json")
+    assert json.loads(said.out)["filter"].startswith("sampled:2.0,0.0001,8/2.0,")
+    assert "needs --largest-rate" in dpcompose("filter", *family).complaint
+    pure = dpcompose(*MAKE, "--largest-rate", 0.1)
+    assert "belong to --family subsampled-gaussian" in pure.complaint
+
+
+def test_the_picture_is_drawn_from_the_table(dpcompose, folder, monkeypatch):
+    drawn = {}
+
+    def keep(axes, rows, title):
+        drawn.update({schedule: (rounds, most) for schedule, rounds, most in rows})
+        return plot_filters(axes, rows, title)
+
+    monkeypatch.setattr("simulator.analysis.filter_picture.plot_filters", keep)
+    path = folder / "rounds.png"
+    said = dpcompose(*MAKE, "--plot", path)
+    assert said.out.endswith(f"drawn: {path}\n")
+    assert path.stat().st_size > 5000
+    table = said.out.split("\n\n")[1].splitlines()
+    heads = table[0].split()[1:-2]
+    assert len(drawn) == len(table) - 1
+    for line, (schedule, (rounds, most)) in zip(table[1:], drawn.items(), strict=True):
+        assert line.startswith(schedule)
+        *cells, limit = line[len(schedule) :].split()
+        assert dict(zip(heads, map(int, cells), strict=True)) == rounds
+        assert limit == ("-" if most is None else str(most))
+    assert "no folder" in dpcompose(*MAKE, "--plot", folder / "none" / "a.png").complaint
 
 
 @pytest.mark.parametrize(
@@ -90,6 +132,7 @@ def test_a_plan(dpcompose, folder):
         ((), "missing option '--family'"),
         (("verify",), "verify FILE"),
         (("verify", "a", "b"), "verify FILE"),
+        (("verify", "a", "--plot", "b.png"), "verify FILE"),
         (("check", "a"), "verify FILE"),
         (("verify", "/no/such"), "cannot read /no/such"),
         (("--family", "zcdp:1", "--epsilon", 1, "--delta", "1e-6"), "pure:EPSILON"),

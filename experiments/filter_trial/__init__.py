@@ -1,0 +1,1 @@
+"""``make filter-trial``: filters of recent papers and odometers, against the worst adversaries."""

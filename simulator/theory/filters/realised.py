@@ -1,0 +1,72 @@
+"""A filter that stops on the realised privacy loss, and why it keeps its promise.
+
+Whether a round may run depends on the loss L = sum of ln(p0/p1) of the answers so far, and not on
+guarantees alone. "Realisation-Level Privacy Filtering" (Coon, Vippathalla and Taylor, arXiv
+2604.08630) has such a filter: by its abstract it keeps (epsilon, delta)-differential privacy for
+arbitrary mechanisms, and by a summary it looks ahead one round and has parameters delta-tilde,
+theta and N. Its definitions were not available to us; the rule and the proof below are our own.
+
+Let W(L) = (1 - e^(epsilon - L))_+, so that delta(epsilon) of the whole is E0[W(L at the end)]. An
+eps-DP round at the loss L raises the mean of W by at most what randomized response of eps does,
+
+    d(L) = E[W(L + loss of the response)] - W(L) >= 0,
+
+as it has the largest hockey-stick divergence at every threshold. The filter adds d up along the
+path, and admits a round while the sum is at most delta. Then E0[W at the end] = E0[sum of the true
+rises] <= E0[sum of d] <= delta, for every adaptive adversary, who sees the refusals as well. A
+second sum is for the exchanged experiments, with -L. A round of (eps, delta_i)-DP raises the mean
+by at most delta_i more, and a Gaussian one by what its pair does.
+
+**Only for a known pair.** L is the loss between the two databases of the game. A deployment that
+must protect every record needs a filter for each pair of neighbours, as the loss of another pair is
+another one, and what is refused depends on it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from simulator.foundations.errors import NotApplicable
+from simulator.theory.filters.interface import Filter, Price, State
+from simulator.theory.filters.rules import realised_loss, realised_step
+from simulator.theory.guarantees.families import Guarantee
+
+
+def coarse_state(state: State, up: bool, steps: int = 100) -> State:
+    """The state with its two sums rounded to multiples of the budget / ``steps``.
+
+    Rounded up it admits less from there on, down not less. For the search of the worst adversary.
+    """
+    loss, *spent, leaked, leaked_error, promised, budget, leak_budget = state
+    unit = budget / steps
+    near = math.ceil if up else math.floor
+    kept = [unit * near(each / unit + (-1e-9 if up else 1e-9)) for each in spent]
+    return (loss, *kept, leaked, leaked_error, promised, budget, leak_budget)
+
+
+class RealisedFilter(Filter):
+    """Admit a round while what rounds can add to delta from the realised losses on is within delta.
+
+    Rounds far from where the loss passes epsilon are free. The proof, and what it needs to know:
+    :mod:`simulator.theory.filters.realised`. Every mechanism needs a likelihood.
+    """
+
+    name = "realised"
+    source = "our own, of the kind of arXiv 2604.08630, 2026"
+    step = staticmethod(realised_step)
+    observe = staticmethod(realised_loss)
+
+    @property
+    def initial(self) -> State:
+        """See :meth:`Filter.initial`."""
+        budgets = (self.epsilon, self.delta - self.rounds_delta, self.rounds_delta)
+        return (0.0, 0.0, 0.0, 0.0, 0.0, *budgets)
+
+    def price(self, guarantee: Guarantee) -> Price:
+        """The pure epsilon, or -mu where only a Gaussian pair dominates the round."""
+        pure, mu = guarantee.core.pure_epsilon, guarantee.core.gdp_mu
+        if math.isfinite(pure):
+            return pure, guarantee.leak
+        if not math.isfinite(mu):
+            raise NotApplicable(f"the {self.name} filter cannot account for {guarantee}")
+        return -mu, guarantee.leak

@@ -1,0 +1,117 @@
+"""A filter that charges a pure round what it takes from a Gaussian trade-off curve.
+
+The residue of a curve after a round is the largest curve of a given family that, composed with the
+round, stays below it. The idea and the name are those of "Privacy Filters are Captured by Residues"
+(Regehr, Hu, Leeman, Manurangsi, Tholoniat and Lecuyer, arXiv 2602.15815v2), whose abstract has a
+residue filter for Gaussian differential privacy. Its definitions were not available to us: the rule
+and the proof are our own, and need not be those of the paper.
+
+Lemma 1. For m <= mu, randomized response of eps composed with a Gaussian pair of m is below a
+Gaussian pair of mu at every epsilon if it is at epsilon = 0:
+
+    tanh(eps/2) + 2 delta_m(eps) / (1 + e^eps)  <=  2 Phi(mu/2) - 1,
+
+the total variation distances. Proof. Let F and G be the two hockey-stick divergences as functions
+of u = e^epsilon. F'' and G'' are the densities of e^L in experiment 1; that of G is lognormal, that
+of F a mixture of two. The logarithm of F''/G'', as a function of ln u, is a concave parabola plus
+the logarithm of a sum of two exponentials. Its second derivative is a constant below 0 plus a
+unimodal bump, and changes sign at most twice; so the logarithm has at most four zeros, and tends to
+minus infinity at both ends. F - G and its derivative vanish at u = 0 and at infinity. Hence F - G
+is below 0 at both ends and changes sign at most twice. Both pairs are symmetric, so that
+F - G at 1/u is F - G at u, divided by u: where it is above 0 at all, it is so on an interval that
+contains u = 1.
+
+Lemma 2. From mu, no adversary whose rounds the filter admits gets more than a Gaussian pair of mu,
+at any epsilon. Proof, by induction on the rounds: after an eps-DP round the rest of the play is
+below a Gaussian pair of the m that is left, whatever the answer (the choices may depend on it), and
+the round itself is below randomized response of eps; so the whole is below their composition
+(Dong, Roth and Su 2022, Theorem 3.2), which lemma 1 puts below mu. A mu'-GDP round leaves
+sqrt(mu^2 - mu'^2) exactly. With ``basic`` a play may go on after nothing is left, while its
+epsilons add up to at most epsilon. It wins nothing at epsilon and above, as if it had stopped.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from simulator.foundations.errors import NotApplicable
+from simulator.theory.filters.gaussian import GaussianFilter
+from simulator.theory.filters.interface import Filter, Price, State
+from simulator.theory.filters.rules import residue_step
+from simulator.theory.guarantees.families import Guarantee
+
+
+@dataclass(frozen=True)
+class ResidueFilter(Filter):
+    """Admit a round while what it leaves of a Gaussian curve is not below nothing.
+
+    The state is mu, at first the largest one whose curve keeps the promise. A pure round of eps
+    takes about eps^2 (1 + eps^2 / (6 mu^2)) of mu^2, more at the end, and a Gaussian one its mu^2.
+    Proved for every adaptive choice of eps-DP and mu-GDP rounds, in
+    :mod:`simulator.theory.filters.residue`.
+
+    Attributes
+    ----------
+    epsilon, delta, rounds_delta : as of :class:`Filter`.
+    basic : whether basic composition admits rounds, too.
+    """
+
+    _: KW_ONLY
+    basic: bool = True
+    name = "residue"
+    source = "arXiv 2602.15815, 2026, by its abstract; the rule and its proof are our own"
+    step = staticmethod(residue_step)
+
+    @cached_property
+    def mu(self) -> float:
+        """The largest mu whose curve keeps the promise, without the rounds' own deltas."""
+        return GaussianFilter(self.epsilon, self.delta, self.rounds_delta).mu
+
+    @property
+    def initial(self) -> State:
+        """See :meth:`Filter.initial`."""
+        basic = self.epsilon if self.basic else 0.0
+        return (self.mu, 0.0, 0.0, 0.0, 0.0, basic, self.rounds_delta)
+
+    def price(self, guarantee: Guarantee) -> Price:
+        """The pure epsilon, or -mu where the Gaussian pair of another mechanism is the smaller one.
+
+        A round at -mu has no part in basic composition.
+        """
+        pure, mu = guarantee.core.pure_epsilon, guarantee.core.gdp_mu
+        if math.isfinite(pure) and not mu < pure:
+            return pure, guarantee.leak
+        if not math.isfinite(mu):
+            raise NotApplicable(f"the {self.name} filter cannot account for {guarantee}")
+        return -mu, guarantee.leak
+
+    def with_one_sum(self, epsilon: float) -> Filter:
+        """See :meth:`Filter.with_one_sum`: play beyond mu is within basic composition."""
+        return replace(self, basic=False) if epsilon >= self.epsilon else self
+
+
+class OneNumber:
+    """A residue filter without basic composition, as a filter whose state is one growing number.
+
+    For the search of the worst adversary, see :class:`~simulator.worst.own_filter.OwnFilter`: the
+    state is -mu. Rounds with a delta of their own raise NotApplicable.
+    """
+
+    monotone = True
+
+    def __init__(self, filter_: ResidueFilter) -> None:
+        self.filter = replace(filter_, basic=False)
+        self.epsilon, self.delta = filter_.epsilon, filter_.delta
+        self.initial = -self.filter.mu
+
+    def admit(self, state: float, guarantee: Guarantee) -> tuple[bool, float]:
+        """Whether the round may run, and -mu after it."""
+        price, leak = self.filter.price(guarantee)
+        if leak:
+            raise NotApplicable(f"this form of the residue filter takes no delta of {guarantee}")
+        whole: Any = (-state, *self.filter.initial[1:])
+        admitted, after = residue_step(whole, price, 0.0)
+        return admitted, -after[0] if admitted else state
