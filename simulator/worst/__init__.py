@@ -1,6 +1,7 @@
 """The worst adaptive adversary: certified worst cases of menus, filters and odometers."""
 
 from simulator.worst.conversations import WorstConversation, worst_conversation
+from simulator.worst.dominating import dominating_law
 from simulator.worst.game import Game
 from simulator.worst.menu import Entry
 from simulator.worst.menu_parsing import entries, parse_family, parse_menu
@@ -17,6 +18,7 @@ __all__ = [
     "WorstCase",
     "WorstConversation",
     "WorstOdometer",
+    "dominating_law",
     "entries",
     "parse_family",
     "parse_menu",
