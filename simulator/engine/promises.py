@@ -124,7 +124,7 @@ def fault_of_conversation(opening: Opening, message: Any, answer: Any, total: fl
         return Breach(f"{said}, which is not finite")
     if math.isnan(total) or math.isinf(total):
         return Breach(f"{said}, after which its conversation has lost {total}: no answer may do so")
-    promised = opening.mechanism.guarantee(opening.relation)
+    promised = opening.guarantee
     return BrokenPromise(
         f"{said}, and broke its promise of {promised}: the conversation has lost {abs(total)!r}"
     )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -15,20 +17,27 @@ from simulator.games.model import Variant
 from simulator.games.outcome import GameOutcome
 from simulator.games.rows import GameRow, RowKind
 
+MOST_COLUMNS = 3
+"""Most panels beside each other."""
+
 
 def picture(game: Variant, played: Sequence[tuple[Any, GameOutcome]], knob: str = "") -> Figure:
     """Draw what :meth:`Variant.along` returned: a panel for each quantity.
 
-    Exact values, worst cases and plays are marks with their ends; bounds are lines, wrong claims
+    Values that are attained are marks with their ends; bounds are lines, wrong claims
     named as such. The axis is logarithmic where the largest number is over 30 times the least.
     """
     quantities = list(dict.fromkeys(q for _, outcome in played for q in outcome.quantities))
-    with paper_figure(len(quantities), width=max(4.6, 3.4 * len(quantities))) as (figure, found):
-        panels = [found] if isinstance(found, Axes) else list(found)
+    columns = 2 if len(quantities) == 4 else min(len(quantities), MOST_COLUMNS)
+    rows = math.ceil(len(quantities) / columns)
+    with paper_figure(columns, width=max(4.6, 3.4 * columns), rows=rows) as (figure, found):
+        panels = np.ravel(found)
         for axes, quantity in zip(panels, quantities):
             _panel(axes, quantity, played)
             axes.set_xlabel(knob or game.sweep[0])
-            axes.set_ylabel(quantity)
+            axes.set_title(textwrap.fill(quantity, 44), fontsize="small")
+        for empty in panels[len(quantities) :]:
+            empty.remove()
         figure.suptitle(game.title, fontsize="medium")
         legend(figure)
     return figure

@@ -16,6 +16,7 @@ class RowKind(StrEnum):
 
     EXACT = "exact"
     WORST = "worst case"
+    REACHED = "reached"
     PLAYED = "played"
     BOUND = "bound"
     WRONG = "wrong claim"
@@ -63,6 +64,11 @@ def exact(quantity: str, what: str, value: Bracket | float, *, source: str = "")
 def worst(quantity: str, what: str, value: Bracket | float, *, source: str = "") -> GameRow:
     """The largest value that any adversary reaches, by search."""
     return _ends(quantity, RowKind.WORST, what, value, source)
+
+
+def reached(quantity: str, what: str, value: Bracket | float, *, source: str = "") -> GameRow:
+    """The exact value that some adversaries reach, where others may reach more."""
+    return _ends(quantity, RowKind.REACHED, what, value, source)
 
 
 def played(quantity: str, what: str, estimate: Estimate, *, source: str = "") -> GameRow:

@@ -35,6 +35,7 @@ from simulator.mechanisms.response_tree import Node, ResponseTree, randomized_re
 from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
 from simulator.mechanisms.sampled import PoissonSubsampled, SampledWithoutReplacement
 from simulator.mechanisms.shuffled_batches import ShuffledBatches
+from simulator.mechanisms.sparse_vector import SparseVector
 from simulator.mechanisms.table import Table
 from simulator.mechanisms.two_party import TwoPartyCount
 
@@ -81,6 +82,7 @@ __all__ = [
     "Scalars",
     "ShuffledBatches",
     "SmoothSensitivityMedian",
+    "SparseVector",
     "Staircase",
     "Table",
     "TruncatedNoise",

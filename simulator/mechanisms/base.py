@@ -371,6 +371,8 @@ class ScalarMechanism(PairMechanism):
 
 def all_finite(answer: Any) -> bool:
     """Whether no number in the answer is NaN or infinite; True for an answer without numbers."""
+    if type(answer) is float:
+        return answer - answer == 0.0
     if isinstance(answer, float | np.floating | np.ndarray):
         numbers = np.asarray(answer)
         return numbers.dtype.kind not in "fc" or bool(np.isfinite(numbers).all())

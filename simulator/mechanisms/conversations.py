@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from simulator.foundations.errors import Breach
+from simulator.identity.keys import is_fixed
 from simulator.mechanisms.base import Pair
 from simulator.mechanisms.copies import own_copy
 
@@ -91,36 +92,36 @@ class Conversations:
     state from trial to trial.
     """
 
-    __slots__ = ("_earlier", "_handles", "_opened")
+    __slots__ = ("_by_handle", "_earlier", "_handles", "_owners")
 
     def __init__(self, earlier: Conversations | None = None) -> None:
         self._handles: list[Handle] = []
-        self._opened: list[Conversation] = []
-        self._earlier = () if earlier is None else tuple(earlier._opened)
+        self._by_handle: dict[int, Conversation] = {}
+        self._owners: dict[int, Any] = {}
+        self._earlier = {} if earlier is None else earlier._owners
 
     @property
     def any(self) -> bool:
         """Whether this trial has opened one."""
-        return bool(self._opened)
+        return bool(self._handles)
 
     def open(self, conversation: Conversation, handle: Handle | None = None) -> Handle:
         """The handle of a new conversation, that of a recorded play if given; raises Breach."""
-        for other in (*self._earlier, *self._opened):
-            if other.owner is conversation.owner:
-                raise Breach(
-                    f"an interactive mechanism opened {conversation.owner!r} twice: make a new "
-                    "object each time, for state must not pass from trial to trial"
-                )
-        self._handles.append(handle or Handle(len(self._handles)))
-        self._opened.append(conversation)
-        return self._handles[-1]
+        owner = conversation.owner
+        if id(owner) in self._owners or id(owner) in self._earlier:
+            raise Breach(
+                f"an interactive mechanism opened {owner!r} twice: make a new "
+                "object each time, for state must not pass from trial to trial"
+            )
+        given = handle or Handle(len(self._handles))
+        self._handles.append(given)  # kept, so that the id stays its own
+        self._by_handle[id(given)] = conversation
+        self._owners[id(owner)] = owner
+        return given
 
     def find(self, ask: Ask) -> Conversation | None:
         """The conversation of a message; None for a handle that was not given out."""
-        for handle, conversation in zip(self._handles, self._opened):
-            if handle is ask.handle:
-                return conversation
-        return None
+        return self._by_handle.get(id(ask.handle))
 
     def of(self, ask: Ask) -> Conversation:
         """The conversation of a message; raises Breach for another trial's handle."""
@@ -136,9 +137,11 @@ class Conversations:
 def message_copy(message: Any) -> Any:
     """A copy of a message, so that the adversary's own cannot be altered.
 
-    An object of a library that cannot be copied is passed as it is.
+    What cannot change, and an object of a library that cannot be copied, is passed as it is.
     """
     try:
+        if is_fixed(message):
+            return message
         return own_copy(message)
     except KeyboardInterrupt:
         raise

@@ -17,8 +17,10 @@ import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import Breach, NotApplicable
+from simulator.identity.keys import is_fixed
 from simulator.mechanisms.base import Pair, PairMechanism, ScalarPair
 from simulator.mechanisms.conversations import exchanged, message_copy
+from simulator.mechanisms.copies import own_copy
 from simulator.mechanisms.finite import FINITE, table_row
 
 State = Hashable
@@ -43,7 +45,9 @@ class InteractiveMechanism(PairMechanism):
     - ``messages(state)``, every message that an adversary may send, where these are finitely many;
       an empty tuple where the conversation is over. The search for the worst adversary needs it.
 
-    A state must be hashable, and is never altered. The adversary plays it as
+    A state is hashable and compares by what it holds (a tuple, or a frozen dataclass), and is never
+    altered. A play also takes other states, at some cost; the search does not. The adversary plays
+    it as
     ``handle = yield database_0, database_1, mechanism`` and ``answer = yield handle.ask(message)``;
     a message takes one round.
     """
@@ -80,26 +84,45 @@ class Opening:
     ----------
     state : see :class:`InteractiveMechanism`.
     exchanged : whether the databases were exchanged, so that messages must be too.
+    guarantee : of the whole conversation.
     """
 
-    __slots__ = ("_pairs", "exchanged", "mechanism", "relation", "state")
+    __slots__ = ("_fixed", "_pairs", "exchanged", "guarantee", "mechanism", "relation", "state")
 
     def __init__(self, mechanism: InteractiveMechanism, state: State, relation: Relation) -> None:
         self.mechanism, self.state, self.relation = mechanism, state, relation
         self.exchanged = False
+        self.guarantee = mechanism.guarantee(relation)
         self._pairs: dict[Any, Pair] = {}
+        self._fixed = is_fixed(state)
 
     def pair(self, state: Any, message: Any) -> Pair:
-        """The pair of a message in a state; those of hashable messages are kept."""
+        """The pair of a message in a state.
+
+        Those with finitely many answers are kept: a real answer leads to a state that is new.
+        """
+        if not self._fixed:
+            return self._made(state, message)
         try:
             known = self._pairs.get((state, message))
         except TypeError:  # not hashable
-            return self.mechanism.answers_to(state, message)
+            return self._made(state, message)
         if known is None:
-            if len(self._pairs) >= _MOST_PAIRS:
-                self._pairs.clear()
-            known = self._pairs[state, message] = self.mechanism.answers_to(state, message)
+            known = self._made(state, message)
+            if not isinstance(known, ScalarPair) or known.scalars.outcomes is not None:
+                if len(self._pairs) >= _MOST_PAIRS:
+                    self._pairs.clear()
+                self._pairs[state, message] = known
         return known
+
+    def _made(self, state: Any, message: Any) -> Pair:
+        made = self.mechanism.answers_to(state, message)
+        if not (hasattr(made, "sample") and hasattr(made, "loss")):
+            raise Breach(
+                f"{type(self.mechanism).__name__}.answers_to returned {made!r:.80}, and not a pair "
+                "such as finite_answers(on_0, on_1) makes"
+            )
+        return made
 
     def sample(self, b: int, noise: np.random.Generator) -> Opening:
         """Itself: opening a mechanism says nothing about the data."""
@@ -114,8 +137,8 @@ class Opening:
         return [self], [1.0], [1.0]
 
     def begun(self) -> Exchange:
-        """A conversation at its beginning."""
-        return Exchange(self)
+        """A conversation at its beginning; a state that may be altered is copied for it."""
+        return Exchange(self, self.state if self._fixed else own_copy(self.state))
 
     def __reduce__(self) -> NoReturn:
         raise Breach("the state of an interactive mechanism stays within its trial")
@@ -131,10 +154,11 @@ class Exchange:
     loss : the privacy loss of the answers so far.
     """
 
-    __slots__ = ("loss", "opening", "state")
+    __slots__ = ("_last", "loss", "opening", "state")
 
-    def __init__(self, opening: Opening) -> None:
-        self.opening, self.state, self.loss = opening, opening.state, 0.0
+    def __init__(self, opening: Opening, state: State) -> None:
+        self.opening, self.state, self.loss = opening, state, 0.0
+        self._last: tuple[Any, Any] = (self, None)
 
     @property
     def owner(self) -> Exchange:
@@ -149,10 +173,13 @@ class Exchange:
         """Add the loss, and go on to the next state."""
         self.loss += loss
         self.state = self.opening.mechanism.after(self.state, self._received(message), answer)
+        self._last = (self, None)  # the adversary may alter its message, and send it again
 
     def _received(self, message: Any) -> Any:
-        message = message_copy(message)
-        return exchanged(message) if self.opening.exchanged else message
+        if self._last[0] is not message:
+            own = message_copy(message)
+            self._last = message, exchanged(own) if self.opening.exchanged else own
+        return self._last[1]
 
 
 def finite_answers(on_0: Sequence[float], on_1: Sequence[float]) -> ScalarPair:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import FrozenInstanceError, dataclass
+from typing import Any, ClassVar, NoReturn
+from weakref import WeakValueDictionary
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.data.queries import Query
@@ -17,8 +18,9 @@ from simulator.mechanisms.randomized_response import bits
 from simulator.mechanisms.values import check_query
 from simulator.theory.guarantees.families import Guarantee
 
+_Reply = tuple[Any, tuple[float, ...], tuple[float, ...], "tuple[Node | None, ...]"]
 
-@dataclass(frozen=True)
+
 class Node:
     """A point of a conversation: for each message, the law of the answer, and where it leads.
 
@@ -26,9 +28,41 @@ class Node:
     ----------
     replies : by message, the probabilities of the answers 0, 1, ... where the bit is 0 and where it
         is 1, and the node after each answer (None: the conversation is over).
+
+    Equal nodes are one object, so that a tree whose branches meet again is compared in no time.
+    Raises InvalidInput for a message that is not hashable.
     """
 
-    replies: tuple[tuple[Any, tuple[float, ...], tuple[float, ...], tuple[Node | None, ...]], ...]
+    __slots__ = ("__weakref__", "replies")
+    _known: ClassVar[WeakValueDictionary[Any, Node]] = WeakValueDictionary()
+    replies: tuple[_Reply, ...]
+
+    def __new__(cls, replies: tuple[_Reply, ...]) -> Node:
+        """The node with these replies."""
+        try:
+            known = cls._known.get(replies)
+        except TypeError:
+            raise InvalidInput("the messages of a node must be hashable") from None
+        if known is None:
+            known = super().__new__(cls)
+            object.__setattr__(known, "replies", replies)
+            cls._known[replies] = known
+        return known
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise FrozenInstanceError(f"a node has a fixed {name}")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Node, (self.replies,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Node:
+        return self
+
+    def __repr__(self) -> str:
+        return f"Node of {', '.join(repr(message) for message, *_ in self.replies)}"
 
     @classmethod
     def of(cls, replies: Mapping[Any, Sequence[Any]]) -> Node:

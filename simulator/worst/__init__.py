@@ -1,6 +1,7 @@
 """The worst adaptive adversary: certified worst cases of menus, filters and odometers."""
 
 from simulator.worst.conversations import WorstConversation, worst_conversation
+from simulator.worst.dominating import dominating_law
 from simulator.worst.game import Game
 from simulator.worst.least_odometer import LeastOdometer, least_odometer
 from simulator.worst.menu import Entry
@@ -21,6 +22,7 @@ __all__ = [
     "WorstConversation",
     "WorstOdometer",
     "WorstRealised",
+    "dominating_law",
     "entries",
     "least_odometer",
     "parse_family",

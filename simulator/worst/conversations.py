@@ -12,12 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from simulator.data.databases import ADD_REMOVE, Database, Relation
 from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.validation import finite
-from simulator.mechanisms.interactive_mechanism import InteractiveMechanism
+from simulator.identity.keys import is_fixed
+from simulator.mechanisms.interactive_mechanism import InteractiveMechanism, Opening
 from simulator.mechanisms.tilted import outcomes_of
 from simulator.theory.bracket import Bracket
 
@@ -28,8 +31,16 @@ _DIGITS = 12
 as much, as V has a slope of at most 1 in z."""
 _MARGIN = 1e-12
 
-_Best = dict[Any, tuple[float, Any, int]]
-"""By state and z: the value, the message that reaches it, and the most messages that may follow."""
+
+class _Point(NamedTuple):
+    """The value of a state and z, the message that reaches it, and most messages that follow."""
+
+    value: float
+    message: Any
+    longest: int
+
+
+_Best = dict[Any, _Point]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,32 +49,52 @@ class WorstConversation:
 
     Attributes
     ----------
+    databases : the two on which the mechanism is opened.
     epsilon : where delta is taken.
     delta : its ends: the exact value up to round-off.
     points : how many points (state, loss so far) were visited.
     """
 
     mechanism: InteractiveMechanism
+    databases: tuple[Database, Database]
     epsilon: float
     delta: Bracket
     points: int
     _best: _Best
-    _start: Any
+    _opening: Opening
 
-    def message(self, state: Any, loss: float) -> Any:
-        """What the worst adversary sends next; None where the conversation is over."""
-        return self._best[_key(state, loss - self.epsilon)][1]
+    def play(self, coins: np.random.Generator) -> Iterator[Any]:
+        """The worst adversary, as a generator function for :func:`simulator.simulate`.
+
+        It opens the mechanism in one round and sends its messages in the next ones; in the rounds
+        that are left it opens the mechanism on two equal databases, which says nothing. A trial
+        takes 1 + ``longest`` rounds.
+        """
+        first, second = self.databases
+        asked = yield first, second, self.mechanism
+        state, z = self._opening.state, -self.epsilon
+        while (message := self._best[_key(state, z)].message) is not None:
+            answer = yield asked.ask(message)
+            z += float(self._opening.pair(state, message).loss(answer))
+            state = self.mechanism.after(state, message, answer)
+        while True:
+            yield first, first, self.mechanism
+
+    @property
+    def longest(self) -> int:
+        """Most messages of the worst adversary."""
+        return self._best[_key(self._opening.state, -self.epsilon)].longest
 
     def transcript(self) -> Iterator[str]:
         """The conversation along the answers of largest loss, one line for each message."""
-        state, loss, number = self._start, 0.0, 0
-        while (message := self.message(state, loss)) is not None:
-            rows = _rows(self.mechanism, state, message)
+        state, z, number = self._opening.state, -self.epsilon, 0
+        while (message := self._best[_key(state, z)].message) is not None:
+            rows = _rows(self._opening, state, message)
             answer, chance, step = max(rows, key=lambda row: row[2])
-            number, loss = number + 1, loss + step
+            number, z = number + 1, z + step
             yield (
                 f"{number}. {message!r} -> {answer:g} (probability {chance:.4g}, loss {step:+.4g}, "
-                f"so far {loss:+.4g})"
+                f"so far {z + self.epsilon:+.4g})"
             )
             state = self.mechanism.after(state, message, answer)
 
@@ -84,36 +115,49 @@ def worst_conversation(
 
     Raises
     ------
+    InvalidInput : the mechanism's states are not hashable, or may be altered.
     NotApplicable : messages or answers are not finitely many, or the game is too large.
     """
     finite("epsilon", epsilon)
     if experiment not in (0, 1):
         raise InvalidInput(f"the experiment is 0 or 1, not {experiment!r}")
     first, second = (database_0, database_1) if experiment == 0 else (database_1, database_0)
-    start = mechanism.opened(first, second, relation)
     best: _Best = {}
     try:
-        value, depth = _value(mechanism, start, -epsilon, best)
+        opening = mechanism.pair(first, second, relation)
+        if not is_fixed(opening.state):
+            raise InvalidInput(
+                f"the search needs states that are hashable and compare by what they hold, such as "
+                f"tuples, and {type(mechanism).__name__} opens with {opening.state!r:.80}"
+            )
+        value, depth = _value(opening, opening.state, -epsilon, best)
     except RecursionError:
         raise NotApplicable("the conversation goes on for too long; search a shorter one") from None
     error = depth * 10.0**-_DIGITS + _MARGIN * value
     ends = Bracket(max(value - error, 0.0), min(value + error, 1.0))
     return WorstConversation(
-        mechanism=mechanism, epsilon=epsilon, delta=ends, points=len(best), _best=best, _start=start
-    )
+        mechanism=mechanism, databases=(first, second), epsilon=epsilon, delta=ends,
+        points=len(best), _best=best, _opening=opening,
+    )  # fmt: skip
 
 
-def _value(mechanism: InteractiveMechanism, state: Any, z: float, best: _Best) -> tuple[float, int]:
-    key = _key(state, z)
-    known = best.get(key)
+def _value(opening: Opening, state: Any, z: float, best: _Best) -> tuple[float, int]:
+    mechanism, key = opening.mechanism, _key(state, z)
+    try:
+        known = best.get(key)
+    except TypeError:
+        raise InvalidInput(
+            f"the search needs hashable states, and {type(mechanism).__name__}.after returned "
+            f"{state!r:.80}"
+        ) from None
     if known is not None:
-        return known[0], known[2]
+        return known.value, known.longest
     value, chosen, depth = -math.inf, None, 0
     for message in mechanism.messages(state):
         terms = []
-        for answer, chance, loss in _rows(mechanism, state, message):
+        for answer, chance, loss in _rows(opening, state, message):
             after = mechanism.after(state, message, answer)
-            reached, left = _value(mechanism, after, z + loss, best)
+            reached, left = _value(opening, after, z + loss, best)
             terms.append(chance * reached)
             depth = max(depth, 1 + left)
         if (total := math.fsum(terms)) > value:
@@ -124,15 +168,13 @@ def _value(mechanism: InteractiveMechanism, state: Any, z: float, best: _Best) -
         raise NotApplicable(
             f"the conversation has more than {MOST_POINTS:,} points; search a smaller one"
         )
-    best[key] = value, chosen, depth
+    best[key] = _Point(value, chosen, depth)
     return value, depth
 
 
-def _rows(
-    mechanism: InteractiveMechanism, state: Any, message: Any
-) -> list[tuple[Any, float, float]]:
+def _rows(opening: Opening, state: Any, message: Any) -> list[tuple[Any, float, float]]:
     """(answer, its probability in experiment 0, its loss) of the answers that are possible."""
-    pair = mechanism.answers_to(state, message)
+    pair = opening.pair(state, message)
     answers, on_0, _ = outcomes_of(pair)
     return [(a, p, float(pair.loss(a))) for a, p in zip(answers, on_0) if p > 0.0]
 

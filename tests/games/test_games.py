@@ -13,6 +13,7 @@ from simulator.games import (
     find,
     game,
     played,
+    reached,
     worst,
     wrong,
 )
@@ -60,6 +61,9 @@ def estimate(lower, upper):
             [worst("d", "a", Bracket(0.1, 0.2)), played("d", "b", estimate(0.21, 0.3))],
             ["contradicts another row"] * 2,
         ),
+        ([worst("d", "a", 0.2), reached("d", "b", 0.1)], ["agrees"] * 2),
+        ([worst("d", "a", 0.2), reached("d", "b", 0.3)], ["contradicts another row"] * 2),
+        ([reached("d", "a", 0.3), bound("d", "b", 0.2)], ["agrees", "exceeded"]),
         ([worst("d", "a", 0.2), played("d", "b", estimate(0.01, 0.1))], ["agrees"] * 2),
         (
             [exact("d", "a", 0.2), played("d", "b", estimate(0.01, 0.1))],

@@ -107,18 +107,18 @@ def scientific(number: float) -> str:
 
 @contextmanager
 def paper_figure(
-    panels: int = 1, *, width: float | None = None, height: float = _HEIGHT
+    panels: int = 1, *, width: float | None = None, height: float = _HEIGHT, rows: int = 1
 ) -> Iterator[tuple[Figure, Any]]:
     """Open a figure in the paper's style, with its axes (an array of them for several panels).
 
-    Panels are in one row, each one column wide unless ``width`` (inches) is given. matplotlib's
-    global state does not change.
+    Panels are in ``rows`` rows of ``panels`` each, every one a column wide unless ``width``
+    (inches) is given; ``height`` is that of a row. matplotlib's global state does not change.
     """
     with matplotlib.rc_context(fname=_STYLE):
-        size = (width or _COLUMN_WIDTH * panels, height)
+        size = (width or _COLUMN_WIDTH * panels, height * rows)
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
-        yield figure, figure.subplots(1, panels)
+        yield figure, figure.subplots(rows, panels)
 
 
 def legend(figure: Figure, columns: int = 2) -> None:

@@ -254,6 +254,11 @@ def adversary_raised(error: BaseException) -> DpcomposeError:
         return error
     if isinstance(error, StopIteration):
         return Breach("the adversary stopped, but must yield in every round")
+    if isinstance(error, AttributeError) and error.name == "ask" and isinstance(error.obj, float):
+        return Breach(
+            f"the adversary sent a message by {error.obj!r}, which is no handle: a filter that "
+            "refuses an opening answers NaN, so test isinstance(answer, Handle)"
+        )
     return Breach(f"the adversary raised {type(error).__name__}: {error}")
 
 

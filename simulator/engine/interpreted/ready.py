@@ -86,7 +86,7 @@ class Message(Ready):
         self.conversation.heard(self.message, answer, loss)
         if isinstance(self.conversation, Exchange):
             total, opening = self.conversation.loss, self.conversation.opening
-            limit = limit_of(opening.mechanism.guarantee(opening.relation)).constant
+            limit = limit_of(opening.guarantee).constant
             if loss == impossible or not abs(total) <= limit or not all_finite(answer):
                 raise fault_of_conversation(opening, self.message, answer, total)
         return answer

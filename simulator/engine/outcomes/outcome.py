@@ -11,6 +11,7 @@ import numpy as np
 from simulator.adversaries.contract import Challenge
 from simulator.engine.views.views import View
 from simulator.foundations.errors import InvalidInput
+from simulator.mechanisms import Handle
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,34 @@ class Outcome:
         )
 
 
+_HANDLE = 0x7FF84841 << 32
+"""A handle is stored as a NaN with these upper bits, and its number in the lower ones."""
+
+
 def plain(answers: np.ndarray) -> tuple[Any, ...]:
-    """The answers of a view as Python's numbers, or as arrays."""
-    return tuple(answers.tolist() if answers.ndim == 1 else answers)
+    """The answers of a view as Python's numbers and handles, or as arrays."""
+    if answers.ndim > 1:
+        return tuple(answers)
+    listed = answers.tolist()
+    if answers.dtype == np.float64:
+        bits = np.ascontiguousarray(answers).view(np.uint64)
+        for place in np.flatnonzero((bits >> np.uint64(32)) == _HANDLE >> 32):
+            listed[place] = Handle(int(bits[place]) & 0xFFFFFFFF)
+    return tuple(listed)
+
+
+def stored_handle(number: int) -> np.float64:
+    """The NaN as which a handle is stored."""
+    found: np.float64 = np.uint64(_HANDLE + number).view(np.float64)
+    return found
 
 
 def same_shape(answers: list[tuple[Any, ...]]) -> np.ndarray:
     """The answers as one array; raises InvalidInput where they are not numbers of one shape."""
+    answers = [
+        tuple(stored_handle(one.number) if isinstance(one, Handle) else one for one in view)
+        for view in answers
+    ]
     try:
         array = np.array(answers)
     except ValueError:
