@@ -9,6 +9,7 @@ from simulator.mechanisms.additive_noise import (
 )
 from simulator.mechanisms.balls_in_bins import BallsInBins
 from simulator.mechanisms.base import Mechanism, Pair, ScalarMechanism, Scalars
+from simulator.mechanisms.best_of import BestOf, FixedRuns, NegativeBinomialRuns, PoissonRuns
 from simulator.mechanisms.black_box import BlackBox, Raised
 from simulator.mechanisms.concurrent import Concurrent
 from simulator.mechanisms.conversations import Ask, Handle, Update
@@ -43,6 +44,7 @@ __all__ = [
     "AdditiveNoise",
     "Ask",
     "BallsInBins",
+    "BestOf",
     "BlackBox",
     "Cells",
     "Concurrent",
@@ -51,6 +53,7 @@ __all__ = [
     "DrawnByWeight",
     "Exponential",
     "FiniteMechanism",
+    "FixedRuns",
     "Free",
     "Gaussian",
     "Geometric",
@@ -65,8 +68,10 @@ __all__ = [
     "LocalSensitivityMedian",
     "Mechanism",
     "NameAndShame",
+    "NegativeBinomialRuns",
     "Node",
     "Pair",
+    "PoissonRuns",
     "PoissonSubsampled",
     "PostProcessed",
     "Raised",
