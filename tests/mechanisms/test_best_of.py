@@ -203,8 +203,8 @@ def test_no_random_base_pair_exceeds_the_guarantee():
 
 
 def test_a_gaussian_run_keeps_the_renyi_curve():
-    cuts = tuple(np.linspace(-4, 5, 60))
-    for runs in (NegativeBinomialRuns.of_mean(8.0), PoissonRuns(8.0)):
+cuts = tuple(np.linspace(-4, 5, 60))
+for runs in (NegativeBinomialRuns.of_mean(8.0), PoissonRuns(8.0)):
         best = BestOf(Cells(Gaussian(ALICE, 2.0), cuts), runs)
         largest = 0.0
         curve = best.guarantee()
