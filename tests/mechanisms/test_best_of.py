@@ -203,8 +203,8 @@ def test_no_random_base_pair_exceeds_the_guarantee():
 
 
 def test_a_gaussian_run_keeps_the_renyi_curve():
-cuts = tuple(np.linspace(-4, 5, 60))
-for runs in (NegativeBinomialRuns.of_mean(8.0), PoissonRuns(8.0)):
+    cuts = tuple(np.linspace(-4, 5, 60))
+    for runs in (NegativeBinomialRuns.of_mean(8.0), PoissonRuns(8.0)):
         best = BestOf(Cells(Gaussian(ALICE, 2.0), cuts), runs)
         largest = 0.0
         curve = best.guarantee()
@@ -212,8 +212,8 @@ for runs in (NegativeBinomialRuns.of_mean(8.0), PoissonRuns(8.0)):
         for law in (best.law(WITHOUT, WITH), best.law(WITH, WITHOUT)):
             for order in (2.0, 4.0, 16.0):
                 exact = float(law.log_mgf(order - 1.0)) / (order - 1.0)
-                    assert exact <= curve.renyi(order)
-                    largest = max(largest, exact / GaussianDP(0.5).renyi(order))
+                assert exact <= curve.renyi(order)
+                largest = max(largest, exact / GaussianDP(0.5).renyi(order))
         assert largest > 1.4  # one run's curve is passed
 
 
