@@ -15,7 +15,7 @@ wrong claims. Rows of one quantity are compared, and every wrong claim must be e
 from simulator.games.model import Variant, game
 from simulator.games.outcome import GameOutcome, JudgedRow, Standing
 from simulator.games.registry import all_games, find
-from simulator.games.rows import GameRow, RowKind, bound, exact, played, worst, wrong
+from simulator.games.rows import GameRow, RowKind, attained, bound, exact, played, worst, wrong
 
 __all__ = [
     "GameOutcome",
@@ -25,6 +25,7 @@ __all__ = [
     "Standing",
     "Variant",
     "all_games",
+    "attained",
     "bound",
     "exact",
     "find",

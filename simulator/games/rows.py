@@ -16,6 +16,7 @@ class RowKind(StrEnum):
 
     EXACT = "exact"
     WORST = "worst case"
+    ATTAINED = "attained"
     PLAYED = "played"
     BOUND = "bound"
     WRONG = "wrong claim"
@@ -63,6 +64,14 @@ def exact(quantity: str, what: str, value: Bracket | float, *, source: str = "")
 def worst(quantity: str, what: str, value: Bracket | float, *, source: str = "") -> GameRow:
     """The largest value that any adversary reaches, by search."""
     return _ends(quantity, RowKind.WORST, what, value, source)
+
+
+def attained(quantity: str, what: str, value: Bracket | float, *, source: str = "") -> GameRow:
+    """The exact value that one adversary reaches, no better than the worst case.
+
+    It is compared with worst cases, bounds and claims, and not with what other adversaries reach.
+    """
+    return _ends(quantity, RowKind.ATTAINED, what, value, source)
 
 
 def played(quantity: str, what: str, estimate: Estimate, *, source: str = "") -> GameRow:
