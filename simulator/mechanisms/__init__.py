@@ -32,6 +32,7 @@ from simulator.mechanisms.post_processed import Cells, PostProcessed, Recoded
 from simulator.mechanisms.published import JustAFew, NameAndShame
 from simulator.mechanisms.random_allocation import RandomAllocation
 from simulator.mechanisms.randomized_response import RandomizedResponse
+from simulator.mechanisms.record_level import RecordLevel
 from simulator.mechanisms.response_tree import Node, ResponseTree, randomized_response_tree
 from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
 from simulator.mechanisms.sampled import PoissonSubsampled, SampledWithoutReplacement
@@ -78,6 +79,7 @@ __all__ = [
     "RandomAllocation",
     "RandomizedResponse",
     "Recoded",
+    "RecordLevel",
     "ReportNoisyMax",
     "ResponseTree",
     "SampleAndAggregate",

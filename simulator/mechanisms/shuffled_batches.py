@@ -79,7 +79,7 @@ class ShuffledBatches(PairMechanism):
 
 
 def _require_replace_one(relation: Relation) -> None:
-    if relation == ADD_REMOVE:
+    if relation != REPLACE_ONE:
         raise NotApplicable(
             "batches of equal size are cut from databases of one size: play them under "
             "replace-one, where a record with value 0 is an absent one"
