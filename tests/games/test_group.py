@@ -14,6 +14,7 @@ from simulator.data import (
     REPLACE_ONE,
     Database,
     Group,
+    clipped_sum,
     counting_query,
     function_query,
     histogram_query,
