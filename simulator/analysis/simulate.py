@@ -56,7 +56,7 @@ def simulate(
         (:mod:`simulator.runner.fitting`), and the result is that of a run with so many ``trials``.
         With ``out`` they are added to the stored ones. They take at most a quarter of the memory.
     seed : the root seed; results are a function of it and of the other parameters above.
-    relation : ``ADD_REMOVE`` or ``REPLACE_ONE``.
+    relation : ``ADD_REMOVE``, ``REPLACE_ONE``, or ``Group(ADD_REMOVE, k)`` for k records at once.
     experiments : which of 0 and 1 to play.
     jobs : parallel workers, -1 for every core; by default those of ``joblib.parallel_config``, or
         every core. Within ``parallel_config("dask")`` or ``("ray")`` the cluster plays, with

@@ -1,4 +1,4 @@
-from .databases import ADD_REMOVE, REPLACE_ONE, Database, Relation
+from .databases import ADD_REMOVE, REPLACE_ONE, Database, Group, Relation
 from .queries import (
     LogisticGradient,
     clipped_mean,
@@ -14,6 +14,7 @@ __all__ = [
     "ADD_REMOVE",
     "REPLACE_ONE",
     "Database",
+    "Group",
     "LogisticGradient",
     "Relation",
     "clipped_mean",

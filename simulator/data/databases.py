@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from simulator.data.tables import read_csv
-from simulator.foundations.errors import InvalidInput
+from simulator.foundations.errors import InvalidInput, NotApplicable
 from simulator.foundations.wording import count_of
 
 # Beyond this a count is no longer exact as a float, and answers are floats.
@@ -282,6 +282,49 @@ class ReplaceOne(Relation):
     def spread(self, lower: float, upper: float) -> float:
         """Return upper − lower: one term is replaced."""
         return upper - lower
+
+
+@dataclass(frozen=True)
+class Group(Relation):
+    """At most ``size`` steps of another relation: a group, or one person with so many records.
+
+    ``Group(ADD_REMOVE, 3)``. The spread of a sum is ``size`` times that of one step. How many
+    records a step touches is not stated: what depends on it is made for one record, and raises
+    NotApplicable.
+
+    Raises :class:`InvalidInput` for a size below 1, and for a group of groups.
+    """
+
+    of: Relation
+    size: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.of, AddRemoveOne | ReplaceOne):
+            raise InvalidInput(f"a group is of a relation such as ADD_REMOVE, not {self.of!r:.80}")
+        if _whole(self.size, "the size of a group") < 1:
+            raise InvalidInput("a group has at least one record")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Such as ``groups of 3 (add/remove-one)``."""
+        return f"groups of {self.size} ({self.of.name})"
+
+    @property
+    def records_touched(self) -> int:  # type: ignore[override]
+        """Raises NotApplicable."""
+        raise NotApplicable(
+            f"what is made for one record has no statement under {self}: wrap the mechanism in "
+            "RecordLevel"
+        )
+
+    def distance(self, database_0: Database, database_1: Database) -> float:
+        """The steps of the other relation over the size, rounded up."""
+        steps = self.of.distance(database_0, database_1)
+        return float(math.ceil(steps / self.size)) if math.isfinite(steps) else math.inf
+
+    def spread(self, lower: float, upper: float) -> float:
+        """Return ``size`` times the spread of one step."""
+        return self.size * self.of.spread(lower, upper)
 
 
 ADD_REMOVE = AddRemoveOne()

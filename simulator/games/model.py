@@ -16,6 +16,9 @@ from simulator.games.rows import GameRow
 Ranges = Mapping[str, tuple[str, float, float]]
 """By the name of a parameter: what it means, and the least and the largest value."""
 
+Choices = Mapping[str, tuple[str, Sequence[str]]]
+"""By the name of a parameter: what it means, and the words that it may be."""
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -28,6 +31,7 @@ class Variant:
     sources : papers and theorems.
     function : keyword parameters with defaults to rows; its docstring is the text for readers.
     ranges : of the parameters that are numbers.
+    choices : the values of a parameter that is one of several words.
     sweep : the knob along which :meth:`along` plays by default, and its values.
     """
 
@@ -37,6 +41,7 @@ class Variant:
     function: Callable[..., Iterator[GameRow]]
     _: KW_ONLY
     ranges: Ranges = field(default_factory=dict, hash=False)
+    choices: Choices = field(default_factory=dict, hash=False)
     sweep: tuple[str, tuple[Any, ...]] = ("", ())
 
     @property
@@ -49,8 +54,14 @@ class Variant:
         """The parameters, by name."""
         found = {}
         for name, parameter in inspect.signature(self.function).parameters.items():
-            meaning, low, high = self.ranges.get(name, ("see the text", -math.inf, math.inf))
-            found[name] = Knob(name, parameter.default, meaning, low, high)
+            if name in self.choices:
+                meaning, words = self.choices[name]
+                noun = f"one of {', '.join(words)}"
+                named = {word: word for word in words}
+                found[name] = Knob(name, parameter.default, meaning, choices=named, noun=noun)
+            else:
+                meaning, low, high = self.ranges.get(name, ("see the text", -math.inf, math.inf))
+                found[name] = Knob(name, parameter.default, meaning, low, high)
         return found
 
     def play(self, **changes: Any) -> GameOutcome:
@@ -79,12 +90,13 @@ def game(
     *,
     sources: Sequence[str],
     ranges: Ranges | None = None,
+    choices: Choices | None = None,
     sweep: tuple[str, Sequence[Any]] = ("", ()),
 ) -> Callable[[Callable[..., Iterator[GameRow]]], Variant]:
     """Make a :class:`Variant` of the decorated function.
 
-    Raises InvalidInput for a parameter without a default, a range or sweep of none of the
-    parameters, and a function without a text.
+    Raises InvalidInput for a parameter without a default, a range, choice or sweep of none
+    of the parameters, a default that is none of the choices, and a function without a text.
     """
 
     def decorate(function: Callable[..., Iterator[GameRow]]) -> Variant:
@@ -94,15 +106,19 @@ def game(
             tuple(sources),
             function,
             ranges=dict(ranges or {}),
+            choices=dict(choices or {}),
             sweep=(sweep[0], tuple(sweep[1])),
         )
         parameters = inspect.signature(function).parameters
         for parameter in parameters.values():
             if parameter.default is inspect.Parameter.empty:
                 raise InvalidInput(f"the game {name} needs a default for {parameter.name}")
-        unknown = {*made.ranges, *([sweep[0]] if sweep[0] else [])} - {*parameters}
+        unknown = {*made.ranges, *made.choices, *([sweep[0]] if sweep[0] else [])} - {*parameters}
         if unknown:
             raise InvalidInput(f"the game {name} has no parameter {', '.join(sorted(unknown))}")
+        for each, (_, words) in made.choices.items():
+            if parameters[each].default not in words:
+                raise InvalidInput(f"the default of {each} is none of its choices")
         if not made.text:
             raise InvalidInput(f"the game {name} needs a docstring, which is its text")
         return made

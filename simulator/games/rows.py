@@ -67,7 +67,10 @@ def worst(quantity: str, what: str, value: Bracket | float, *, source: str = "")
 
 
 def reached(quantity: str, what: str, value: Bracket | float, *, source: str = "") -> GameRow:
-    """The exact value that some adversaries reach, where others may reach more."""
+    """The exact value that some adversaries reach, where others may reach more.
+
+    It is compared with worst cases, bounds and claims, and not with what other adversaries reach.
+    """
     return _ends(quantity, RowKind.REACHED, what, value, source)
 
 

@@ -9,6 +9,7 @@ from simulator.mechanisms.additive_noise import (
 )
 from simulator.mechanisms.balls_in_bins import BallsInBins
 from simulator.mechanisms.base import Mechanism, Pair, ScalarMechanism, Scalars
+from simulator.mechanisms.best_of import BestOf, FixedRuns, NegativeBinomialRuns, PoissonRuns
 from simulator.mechanisms.black_box import BlackBox, Raised
 from simulator.mechanisms.concurrent import Concurrent
 from simulator.mechanisms.conversations import Ask, Handle, Update
@@ -31,6 +32,7 @@ from simulator.mechanisms.post_processed import Cells, PostProcessed, Recoded
 from simulator.mechanisms.published import JustAFew, NameAndShame
 from simulator.mechanisms.random_allocation import RandomAllocation
 from simulator.mechanisms.randomized_response import RandomizedResponse
+from simulator.mechanisms.record_level import RecordLevel
 from simulator.mechanisms.response_tree import Node, ResponseTree, randomized_response_tree
 from simulator.mechanisms.sample_and_aggregate import SampleAndAggregate
 from simulator.mechanisms.sampled import PoissonSubsampled, SampledWithoutReplacement
@@ -44,6 +46,7 @@ __all__ = [
     "AdditiveNoise",
     "Ask",
     "BallsInBins",
+    "BestOf",
     "BlackBox",
     "Cells",
     "Concurrent",
@@ -52,6 +55,7 @@ __all__ = [
     "DrawnByWeight",
     "Exponential",
     "FiniteMechanism",
+    "FixedRuns",
     "Free",
     "Gaussian",
     "Geometric",
@@ -66,14 +70,17 @@ __all__ = [
     "LocalSensitivityMedian",
     "Mechanism",
     "NameAndShame",
+    "NegativeBinomialRuns",
     "Node",
     "Pair",
+    "PoissonRuns",
     "PoissonSubsampled",
     "PostProcessed",
     "Raised",
     "RandomAllocation",
     "RandomizedResponse",
     "Recoded",
+    "RecordLevel",
     "ReportNoisyMax",
     "ResponseTree",
     "SampleAndAggregate",

@@ -54,7 +54,7 @@ class DrawnByWeight(PairMechanism):
 
     def guarantee(self, relation: Relation = REPLACE_ONE) -> SubsampledGaussianDP:
         """What is claimed: the guarantee of a Poisson sample."""
-        if relation == ADD_REMOVE:
+        if relation != REPLACE_ONE:
             raise NotApplicable("a weighted sampler draws from databases of one size: replace-one")
         scale = self.step.query.sensitivity(ADD_REMOVE)
         return SubsampledGaussianDP(self.step.fixed_parameter() / scale, self.draws / self.records)

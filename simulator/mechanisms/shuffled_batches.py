@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.data.databases import ADD_REMOVE, REPLACE_ONE, Database, Relation, count_changes
+from simulator.data.databases import REPLACE_ONE, Database, Relation, count_changes
 from simulator.data.queries.gradients import Floats
 from simulator.data.queries.sums import ClippedSum
 from simulator.foundations.errors import Breach, InvalidInput, NotApplicable
@@ -79,7 +79,7 @@ class ShuffledBatches(PairMechanism):
 
 
 def _require_replace_one(relation: Relation) -> None:
-    if relation == ADD_REMOVE:
+    if relation != REPLACE_ONE:
         raise NotApplicable(
             "batches of equal size are cut from databases of one size: play them under "
             "replace-one, where a record with value 0 is an absent one"

@@ -70,6 +70,9 @@ def estimate(lower, upper):
             ["contradicts another row"] * 2,
         ),
         ([exact("d", "a", 0.2), exact("d", "b", 0.3)], ["contradicts another row"] * 2),
+        ([reached("d", "a", 0.2), reached("d", "b", 0.3)], ["agrees"] * 2),
+        ([reached("d", "a", 0.2), wrong("d", "b", 0.1)], ["agrees", "exceeded, as it must be"]),
+        ([reached("d", "a", 0.2), worst("d", "b", 0.1)], ["contradicts another row"] * 2),
         ([played("d", "b", estimate(0.3, 0.4)), bound("d", "c", 0.2)], ["agrees", "exceeded"]),
     ],
 )
@@ -115,6 +118,8 @@ def test_a_game_that_is_not_well_made_is_refused():
         game("a", "b", sources=[])(lambda x: iter(()))
     with pytest.raises(InvalidInput, match="has no parameter y"):
         game("a", "b", sources=[], ranges={"y": ("", 0, 1)})(lambda x=1: iter(()))
+    with pytest.raises(InvalidInput, match="the default of x is none of its choices"):
+        game("a", "b", sources=[], choices={"x": ("", ["y"])})(lambda x="z": iter(()))
     with pytest.raises(InvalidInput, match="needs a docstring"):
         game("a", "b", sources=[])(lambda x=1: iter(()))
     with pytest.raises(InvalidInput, match="must yield rows, not 3"):

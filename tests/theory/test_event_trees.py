@@ -275,9 +275,9 @@ def best_of(p, mean, shape):
     if math.isinf(shape):
         none, all_low = math.exp(-mean), math.exp(-mean * p)
     else:
-        from simulator.theory.events.selection import _gamma
+        from simulator.theory.guarantees.run_counts import gamma_of_mean
 
-        gamma, low = _gamma(mean, shape), 1.0 - p
+        gamma, low = gamma_of_mean(mean, shape), 1.0 - p
         none = 0.0
         if shape == 0.0:
             all_low = math.log(1 - (1 - gamma) * low) / math.log(gamma)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.databases import Database, Relation
+from simulator.data.databases import Database, Group, Relation
 from simulator.data.queries.arguments import distinct, label
 from simulator.data.queries.contract import Answer
 from simulator.foundations.errors import InvalidInput, NotApplicable
@@ -32,6 +32,8 @@ def _statement(sensitivity: Sensitivity) -> _Statement:
 
 def _stated(statement: _Statement, relation: Relation, name: str) -> float:
     by_relation = dict(statement)
+    if isinstance(relation, Group) and relation not in by_relation:
+        return relation.size * _stated(statement, relation.of, name)
     stated = by_relation.get(relation, by_relation.get(None))
     if stated is None:
         known = ", ".join(str(key) for key in by_relation)

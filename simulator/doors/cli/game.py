@@ -78,7 +78,8 @@ def show(chosen: Variant, outcome: GameOutcome) -> None:
         print_labelled("" if i else "sources", source)
     for i, (knob, value) in enumerate(outcome.parameters.items()):
         about = chosen.knobs[knob]
-        allowed = f"; {about.range}" if about.range else ""
+        limits = about.noun if about.choices is not None else about.range
+        allowed = f"; {limits}" if limits else ""
         print_labelled("" if i else "knobs", f"{knob} = {value} ({about.meaning}{allowed})")
     for quantity in outcome.quantities:
         say()

@@ -19,12 +19,10 @@ from simulator.theory.events.tree import (
 )
 from simulator.theory.guarantees.families import Guarantee, PureDP, RenyiDP
 from simulator.theory.guarantees.renyi_divergence import renyi_to_delta
-from simulator.theory.inverse import crossing
-from simulator.theory.outward import below
+from simulator.theory.guarantees.run_counts import gamma_of_mean
 from simulator.theory.parameters import LARGEST
 
 _UP = 1.0 + 2.0**-34
-_LEAST_GAMMA = 1e-12
 
 ORDERS: tuple[float, ...] = (
     *(1.01, 1.02, 1.05, *(1.0 + tenth / 10.0 for tenth in range(1, 10))),
@@ -65,7 +63,7 @@ class SelectedEvent(EventTree):
         if not point("shape", self.shape) > -1.0:
             raise InvalidInput(f"shape must be above -1, or inf for Poisson, not {self.shape!r}")
         if math.isfinite(self.shape) and self.mean > 1.0:
-            _gamma(self.mean, self.shape)
+            gamma_of_mean(self.mean, self.shape)
 
     def resolved(self, relation: Neighbours, path: str = "event") -> Iterator[EventRounds]:
         """See :meth:`EventTree.resolved`. No law is known: the guarantees are upper ends."""
@@ -107,7 +105,7 @@ class SelectedEvent(EventTree):
                 for order, _ in known
             ]
         else:
-            log_inverse = -math.log(_gamma(self.mean, self.shape))
+            log_inverse = -math.log(gamma_of_mean(self.mean, self.shape))
             least = min((1 - 1 / order) * value + log_inverse / order for order, value in known)
             extra = [(1.0 + self.shape) * least] * len(known)
         curve = [
@@ -116,28 +114,3 @@ class SelectedEvent(EventTree):
         ]
         kept = [(order, value) for order, value in curve if value <= LARGEST]
         return RenyiDP(*zip(*kept)) if kept else None
-
-
-def _mean(gamma: float, shape: float) -> float:
-    """Mean of the truncated negative binomial law (Papernot and Steinke 2022, Definition 1)."""
-    log = math.log(gamma)
-    if shape == 0.0:
-        return (1.0 / gamma - 1.0) / -log
-    return shape * (1.0 / gamma - 1.0) / -math.expm1(shape * log)
-
-
-def _gamma(mean: float, shape: float) -> float:
-    """The parameter with that mean > 1, rounded down: a smaller one has a larger bound."""
-    if shape == 1.0:
-        return below(1.0 / mean)
-    if _mean(_LEAST_GAMMA, shape) < mean:
-        raise InvalidInput(f"mean {mean!r} is too large for shape {shape!r}")
-    low, high = math.log(_LEAST_GAMMA), math.log1p(-1e-9)
-    if _mean(math.exp(high), shape) >= mean:
-        return math.exp(2.0 * high)
-    gamma = math.exp(
-        crossing(lambda log: math.log(_mean(math.exp(log), shape) / mean), low, high, xtol=1e-13)
-    )
-    while _mean(gamma, shape) < mean:
-        gamma *= 1.0 - 1e-12
-    return gamma * (1.0 - 1e-9)
