@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,22 +16,34 @@ from simulator.games.model import Variant
 from simulator.games.outcome import GameOutcome
 from simulator.games.rows import GameRow, RowKind
 
+_ROUNDING = 1e-9
+"""A number smaller than the largest by this factor is 0 up to rounding."""
+
 
 def picture(game: Variant, played: Sequence[tuple[Any, GameOutcome]], knob: str = "") -> Figure:
     """Draw what :meth:`Variant.along` returned: a panel for each quantity.
 
     Exact values, worst cases and plays are marks with their ends; bounds are lines, wrong claims
-    named as such. The axis is logarithmic where the largest number is over 30 times the least.
+    named as such. The axis is logarithmic where the largest number is over 30 times the least;
+    numbers below 1e-9 of the largest are rounding, and do not count. Several panels have a legend
+    each, as looks repeat.
     """
     quantities = list(dict.fromkeys(q for _, outcome in played for q in outcome.quantities))
-    with paper_figure(len(quantities), width=max(4.6, 3.4 * len(quantities))) as (figure, found):
-        panels = [found] if isinstance(found, Axes) else list(found)
+    several = len(quantities) > 1
+    size = {"width": max(4.6, 3.4 * len(quantities)), "height": 4.2 if several else 2.9}
+    with paper_figure(len(quantities), **size) as (figure, found):
+        panels = list(found) if several else [found]
         for axes, quantity in zip(panels, quantities):
             _panel(axes, quantity, played)
             axes.set_xlabel(knob or game.sweep[0])
-            axes.set_ylabel(quantity)
+            if several:
+                axes.set_title(textwrap.fill(quantity, 40), fontsize="small")
+                axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize="x-small")
+            else:
+                axes.set_ylabel(quantity)
         figure.suptitle(game.title, fontsize="medium")
-        legend(figure)
+        if not several:
+            legend(figure)
     return figure
 
 
@@ -47,8 +60,10 @@ def _panel(axes: Axes, quantity: str, played: Sequence[tuple[Any, GameOutcome]])
         for end in (row.lower, row.upper)
         if math.isfinite(end) and end > 0.0
     ]
+    heights = [height for height in heights if height > _ROUNDING * max(heights)]
     if heights and max(heights) > 30.0 * min(heights):
         axes.set_yscale("log")
+        axes.set_ylim(0.5 * min(heights), 2.0 * max(heights))
     for number, ((kind, what), along) in enumerate(lines.items()):
         xs = [value for value, _ in along]
         if kind in (RowKind.BOUND, RowKind.WRONG):
