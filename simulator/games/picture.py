@@ -19,27 +19,38 @@ from simulator.games.rows import GameRow, RowKind
 
 MOST_COLUMNS = 3
 """Most panels beside each other."""
+_ROUNDING = 1e-9
+"""A number smaller than the largest by this factor is 0 up to rounding."""
 
 
 def picture(game: Variant, played: Sequence[tuple[Any, GameOutcome]], knob: str = "") -> Figure:
     """Draw what :meth:`Variant.along` returned: a panel for each quantity.
 
-    Values that are attained are marks with their ends; bounds are lines, wrong claims
-    named as such. The axis is logarithmic where the largest number is over 30 times the least.
+    Values that are attained are marks with their ends; bounds are lines, wrong claims named as
+    such. The axis is logarithmic where the largest number is over 30 times the least; numbers below
+    1e-9 of the largest are rounding, and do not count. Several panels have a legend each, as looks
+    repeat.
     """
     quantities = list(dict.fromkeys(q for _, outcome in played for q in outcome.quantities))
+    several = len(quantities) > 1
     columns = 2 if len(quantities) == 4 else min(len(quantities), MOST_COLUMNS)
     rows = math.ceil(len(quantities) / columns)
-    with paper_figure(columns, width=max(4.6, 3.4 * columns), rows=rows) as (figure, found):
+    size = {"width": max(4.6, 3.4 * columns), "height": 4.2 if several else 2.9}
+    with paper_figure(columns, rows=rows, **size) as (figure, found):
         panels = np.ravel(found)
         for axes, quantity in zip(panels, quantities):
             _panel(axes, quantity, played)
             axes.set_xlabel(knob or game.sweep[0])
-            axes.set_title(textwrap.fill(quantity, 44), fontsize="small")
+            if several:
+                axes.set_title(textwrap.fill(quantity, 44), fontsize="small")
+                axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize="x-small")
+            else:
+                axes.set_ylabel(quantity)
         for empty in panels[len(quantities) :]:
             empty.remove()
         figure.suptitle(game.title, fontsize="medium")
-        legend(figure)
+        if not several:
+            legend(figure)
     return figure
 
 
@@ -56,8 +67,10 @@ def _panel(axes: Axes, quantity: str, played: Sequence[tuple[Any, GameOutcome]])
         for end in (row.lower, row.upper)
         if math.isfinite(end) and end > 0.0
     ]
+    heights = [height for height in heights if height > _ROUNDING * max(heights)]
     if heights and max(heights) > 30.0 * min(heights):
         axes.set_yscale("log")
+        axes.set_ylim(0.5 * min(heights), 2.0 * max(heights))
     for number, ((kind, what), along) in enumerate(lines.items()):
         xs = [value for value, _ in along]
         if kind in (RowKind.BOUND, RowKind.WRONG):

@@ -113,6 +113,16 @@ def test_a_game_is_one_file(tmp_path):
         mine.along(x=0.3)
 
 
+def test_several_quantities_have_a_panel_and_a_legend_each(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(ONE_FILE + '    yield exact("epsilon", "by hand", 1e-14 if x < 0.15 else x)\n')
+    mine = find(str(path))
+    drawn = picture(mine, mine.along())
+    assert [axes.get_title() for axes in drawn.axes] == ["delta", "epsilon"]
+    assert [len(axes.get_legend().get_texts()) for axes in drawn.axes] == [3, 1]
+    assert drawn.axes[1].get_yscale() == "linear"  # 1e-14 is rounding
+
+
 def test_a_game_that_is_not_well_made_is_refused():
     with pytest.raises(InvalidInput, match="needs a default for x"):
         game("a", "b", sources=[])(lambda x: iter(()))
