@@ -123,7 +123,7 @@ def cases() -> Iterator[Callable[[], dict[str, Any]]]:
     promise = 1.0, 0.05
     yield partial(realised, RealisedFilter, promise, (0.27,), 14, pair)
     yield partial(realised, RealisedFilter, promise, (0.09, 0.27), 30, pair, 100)
-    yield partial(realised, RealisedFilter, promise, (0.07, 0.11, 0.29), 20, pair, 50)
+    yield partial(realised, RealisedFilter, promise, (0.07, 0.11, 0.29), 12, pair, 20)
     yield partial(realised, ShareEach, promise, (0.10015,), 60, pair)
     yield partial(realised, EachWithin, promise, (0.1,), 100, NOTHING)
     yield partial(realised, EachWithin, promise, (0.1,), 300, NOTHING)
