@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -113,13 +114,12 @@ def markdown(rows: Sequence[dict[str, Any]]) -> str:
             *(f"{each['readings'][n]:.3f} ({each['worst'][n]:.1g})" for n in names),
         ]
         lines.append("| " + " | ".join(cells) + " |")
-    widest = max(rows, key=lambda each: each["factor"][1])
-    lines += [
-        "",
-        f"The price is at most {100 * (widest['factor'][1] - 1):.1f}% of epsilon in these menus, "
-        f"or a factor of {max(each['delta_ratio'] for each in rows):.1f} in delta: a filter need "
-        "not pay it. It grows slowly with the rounds. The factor is the same on all readings; an "
-        "odometer may be narrower late if it is wider early.",
-        "",
-    ]
+    price = 100.0 * (max(each["factor"][1] for each in rows) - 1.0)
+    in_delta = max(each["delta_ratio"] for each in rows)
+    words = (
+        f"The price is at most {price:.1f}% of epsilon in these menus, or a factor of "
+        f"{in_delta:.1f} in delta: a filter need not pay it. It grows slowly with the rounds. The "
+        "factor is the same on all readings; an odometer may be narrower late if it is wider early."
+    )
+    lines += ["", *textwrap.wrap(words, 100), ""]
     return "\n".join(lines)

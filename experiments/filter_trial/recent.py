@@ -26,7 +26,7 @@ from simulator.worst.search import worst_case
 TRIALS = 20_000
 FEWER = 2_000
 """Trials of adversaries of realised losses, which are played by a generator."""
-SECONDS = 20.0
+SECONDS = 30.0
 
 
 def response(*epsilons: float) -> str:
@@ -94,7 +94,7 @@ def cases() -> Iterator[Callable[[], dict[str, Any]]]:
     """Every row, to be called."""
     for promise, menu in (
         ((1.0, 1e-2), (0.1, 0.2, 0.3)),
-        ((1.0, 1e-2), (0.05, 0.1, 0.2, 0.3)),
+        ((1.0, 1e-2), (0.07, 0.14, 0.28)),
         ((1.0, 1e-3), (0.05, 0.1, 0.2, 0.3)),
         ((1.0, 1e-3), (0.07, 0.11, 0.29)),
         ((4.0, 1e-3), (0.25, 0.5, 1.0)),
@@ -123,8 +123,8 @@ def cases() -> Iterator[Callable[[], dict[str, Any]]]:
     promise = 1.0, 0.05
     yield partial(realised, RealisedFilter, promise, (0.27,), 14, pair)
     yield partial(realised, RealisedFilter, promise, (0.09, 0.27), 30, pair, 100)
-    yield partial(realised, RealisedFilter, promise, (0.07, 0.11, 0.29), 20, pair, 50)
-    yield partial(realised, ShareEach, promise, (0.0196, 0.25), 60, pair)
+    yield partial(realised, RealisedFilter, promise, (0.07, 0.11, 0.29), 12, pair, 20)
+    yield partial(realised, ShareEach, promise, (0.10015,), 60, pair)
     yield partial(realised, EachWithin, promise, (0.1,), 100, NOTHING)
     yield partial(realised, EachWithin, promise, (0.1,), 300, NOTHING)
     yield partial(realised, Threshold, promise, (0.25, 2.0), 12, NOTHING)

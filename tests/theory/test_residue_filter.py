@@ -123,6 +123,10 @@ def test_basic_composition_admits_large_rounds_and_ends_the_curve():
 
 def test_prices_of_other_guarantees():
     filter_ = ResidueFilter(1.0, 1e-6, 1e-7)
+    # a large pure round has a Gaussian pair of a smaller mu, but only its epsilon adds up
+    assert PureDP(5.0).gdp_mu < 5.0
+    assert filter_.price(PureDP(5.0)) == (5.0, 0.0)
+    assert ResidueFilter(5.0, 1e-6).fresh().admits(PureDP(5.0))
     assert filter_.price(ApproxDP(0.1, 1e-8)) == (0.1, 1e-8)
     assert filter_.price(BoundedRange(0.1))[0] == -BoundedRange(0.1).gdp_mu
     with pytest.raises(NotApplicable):

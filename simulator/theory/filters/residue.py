@@ -41,7 +41,7 @@ from simulator.foundations.errors import NotApplicable
 from simulator.theory.filters.gaussian import GaussianFilter
 from simulator.theory.filters.interface import Filter, Price, State
 from simulator.theory.filters.rules import residue_step
-from simulator.theory.guarantees.families import Guarantee
+from simulator.theory.guarantees.families import Guarantee, PureDP
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,9 @@ class ResidueFilter(Filter):
 
         A round at -mu has no part in basic composition.
         """
-        pure, mu = guarantee.core.pure_epsilon, guarantee.core.gdp_mu
-        if math.isfinite(pure) and not mu < pure:
+        core = guarantee.core
+        pure, mu = core.pure_epsilon, core.gdp_mu
+        if isinstance(core, PureDP) or (math.isfinite(pure) and not mu < pure):
             return pure, guarantee.leak
         if not math.isfinite(mu):
             raise NotApplicable(f"the {self.name} filter cannot account for {guarantee}")
