@@ -61,8 +61,8 @@ def auditors() -> list[AuditorUnderTest]:
             bound=_gaussian,
             claims="epsilon lower bound at the given delta and significance, by Gaussian DP "
             "(arXiv 2509.08704)",
-            remark="its docstring: for non-Gaussian-DP mechanisms use eps_delta() explicitly; so it "
-            "is tried in the Gaussian game alone",
+            remark="its docstring: for non-Gaussian-DP mechanisms use eps_delta() explicitly; so "
+            "it is tried in the Gaussian game alone",
             imports=_IMPORTS,
             code=_CODE + ".gdp().epsilon_at(delta={delta}, significance={level})",
             takes=lambda game: game.family == GAUSSIAN,
