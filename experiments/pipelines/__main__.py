@@ -111,7 +111,8 @@ def to_markdown(rows: list[dict[str, Any]]) -> str:
         "",
         f"{len(shown)} of {len(rows)} are found as described; {len(blamed)} controls are blamed.",
         _of_the_list(shown),
-        "`python -m experiments.pipelines LIBRARY` in the same environment tries those of one library.",
+        "`python -m experiments.pipelines LIBRARY` in the same environment tries those of one "
+        "library.",
         "",
     ]
     return "\n".join(lines)
