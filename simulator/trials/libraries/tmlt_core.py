@@ -82,7 +82,7 @@ def _play(spends: Sequence[Spend], opened: tuple[float, ...]) -> str:
 
 def load() -> list[Subject]:
     """Import the library and list what it offers."""
-    import tmlt.core.measurements.interactive_measurements  # noqa: F401
+    exec(_MADE, {})
 
     return [
         Subject(
