@@ -115,7 +115,8 @@ and `auditors.json`.
   bound on a pure epsilon is held to the pure one (that at delta = 1e-300).
 - Not tried: dp-recorder, which compares recorded runs and gives no bound (its published violations
   are in `pipelines.md`); Privacy Meter and AuditML, which report the accuracy of attacks on trained
-  models and no bound on epsilon. Opacus has no auditor.
+  models and no bound on epsilon; opake's `gdp` (a play takes some ten seconds, and its
+  documentation keeps it to Gaussian mechanisms). Opacus has no auditor.
 - *documented* rows are outside what the auditor says that it does, and are not counted.
 """
 
