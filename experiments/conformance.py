@@ -7,6 +7,8 @@ separate interpreter, for those whose requirements exclude each other.
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
 import threading
 from collections.abc import Sequence
@@ -60,6 +62,29 @@ def write(
     return write_texts(texts, folder)
 
 
+def replaced(reports: Sequence[conformance.LibraryReport], cases: int) -> list[Path]:
+    """Write the row, the section and the JSON of these libraries over those in results/."""
+    made, limit = provenance(), conformance.Limits().seconds
+    page = (RESULTS / "conformance.md").read_text(encoding="utf-8")
+    whole = json.loads((RESULTS / "conformance.json").read_text(encoding="utf-8"))
+    fresh = json.loads(conformance.to_json(reports, made, cases))
+    new = conformance.to_markdown(reports, made, cases, limit)
+    for report in reports:
+        name = re.escape(report.found.name)
+        for pattern in (rf"^\| {name} \| .*\n", rf"^## {name} (?s:.*?)(?=^## |\Z)"):
+            (text,) = re.findall(pattern, new, re.MULTILINE)
+            if len(old := re.findall(pattern, page, re.MULTILINE)) != 1:
+                raise InvalidInput(f"results/conformance.md has no {report.found.name} to replace")
+            page = page.replace(old[0], text)
+    by_name = {each["library"]: each for each in fresh["libraries"]}
+    whole["libraries"] = [by_name.get(each["library"], each) for each in whole["libraries"]]
+    texts = {
+        "conformance.md": page,
+        "conformance.json": json.dumps(whole, indent=1, ensure_ascii=False) + "\n",
+    }
+    return write_texts(texts, RESULTS)
+
+
 def interpreters(items: Sequence[str]) -> dict[str, str]:
     """``NAME=PATH`` as {name: path}. Raises InvalidInput."""
     found = {}
@@ -77,6 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments.conformance", description=__doc__)
     parser.add_argument("names", nargs="*", default=[])
     parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument(
+        "--again", action="store_true", help="replace these libraries in results/, and no others"
+    )
     parser.add_argument("--out", type=Path, help="a folder; results/ for the whole trial")
     parser.add_argument("--python", action="append", default=[], metavar="NAME=PATH")
     given = parser.parse_args(arguments)
@@ -97,6 +125,10 @@ def run(given: argparse.Namespace) -> int:
     pythons = interpreters(given.python)
     cases = conformance.cases(share=given.share)
     whole = set(names) == set(conformance.MODULES) and given.share == 1.0
+    if given.again and given.share == 1.0 and given.out is None:
+        for path in replaced(report(names, cases, pythons), len(cases)):
+            print(f"written     {path}", file=sys.stderr)
+        return 0
     if given.out is None and not whole:
         raise InvalidInput("a part of the trial does not replace the whole: name a folder by --out")
     folder = given.out or RESULTS

@@ -1,19 +1,22 @@
 """``make pipelines``: published violations of pipelines, into results/pipelines.md and .json.
 
-A case whose library is not installed is reported as absent.
+A case whose library is not installed is reported as absent. With names of libraries, as
+``python -m experiments.pipelines synthcity``, their cases are printed, and nothing is written.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
 import warnings
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from experiments.pipelines import of_diffprivlib, of_dpmm, of_opacus, of_synthcity
-from experiments.pipelines.case import PipelineCase, Setting
+from experiments.pipelines.case import PAPER, PipelineCase, Setting
 from experiments.stages import RESULTS, write_texts
 from simulator.runner.store.provenance import provenance
 from simulator.trials import PipelineReport, record
@@ -61,6 +64,12 @@ def tried(case: PipelineCase) -> dict[str, Any]:
     return row
 
 
+def _wrong(row: dict[str, Any]) -> bool:
+    if "absent" in row:
+        return False
+    return not row["as_published"] or row.get("control") == "violated"
+
+
 def _finite(value: float) -> float | str:
     return value if value < float("inf") else "infinite"
 
@@ -101,27 +110,50 @@ def to_markdown(rows: list[dict[str, Any]]) -> str:
     lines += [
         "",
         f"{len(shown)} of {len(rows)} are found as described; {len(blamed)} controls are blamed.",
+        _of_the_list(shown),
+        "`python -m experiments.pipelines LIBRARY` in the same environment tries those of one "
+        "library.",
         "",
     ]
     return "\n".join(lines)
 
 
-def main() -> int:
-    """Try every case, and write; 1 where one is not found or a control is blamed."""
+def _of_the_list(rows: list[dict[str, Any]]) -> str:
+    """Which of the published ones are among these."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row["source"].startswith(PAPER):
+            found.setdefault(row["library"], []).append(row["pipeline"])
+    names = "; ".join(f"{library}: {', '.join(each)}" for library, each in found.items())
+    return (
+        f"Of the published list {sum(map(len, found.values()))} pipelines are among them: {names}."
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Try the cases, and write where it is all; 1 where one is not found or a control is blamed."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.pipelines", description=__doc__)
+    known = list(dict.fromkeys(case.package for case in CASES))
+    parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=", ".join(known))
+    names = parser.parse_args(arguments).libraries
+    if unknown := sorted(set(names) - set(known)):
+        parser.error(f"no library {', '.join(unknown)}; there are {', '.join(known)}")
     warnings.simplefilter("ignore")  # of the libraries
     rows = []
-    for case in CASES:
+    for case in [each for each in CASES if not names or each.package in names]:
         print(f"trying      {case.package}: {case.name}", file=sys.stderr, flush=True)
         rows.append(tried(case))
+    if names:
+        for row in rows:
+            found = row.get("absent") or row["finding"]
+            print(f"{row['library']}: {row['pipeline']}: {row.get('verdict', 'absent')}: {found}")
+        return int(any(map(_wrong, rows)))
     content = json.dumps({"cases": rows, "provenance": provenance()}, indent=1) + "\n"
     for path in write_texts(
         {"pipelines.md": to_markdown(rows), "pipelines.json": content}, RESULTS
     ):
         print(f"written     {path}", file=sys.stderr)
-    wrong = [
-        row for row in rows
-        if "absent" not in row and (not row["as_published"] or row.get("control") == "violated")
-    ]  # fmt: skip
+    wrong = [row for row in rows if _wrong(row)]
     for row in wrong:
         print(f"not as published: {row['library']}: {row['pipeline']}", file=sys.stderr)
     return int(bool(wrong))

@@ -93,14 +93,24 @@ def entries() -> tuple[LibraryEntry, ...]:
 
 
 def _added(name: str) -> LibraryEntry:
-    """The adversary of another package."""
-    found = load_added("adversaries", name)
+    """The adversary of another package; one that cannot be loaded says so where it is used."""
+    try:
+        found = load_added("adversaries", name)
+    except InvalidInput as error:
+        return _unloaded(name, str(error))
     if isinstance(found, LibraryEntry):
         return found
     if not callable(found):
         raise InvalidInput(f"the entry point {name!r} must be a factory make(family, rounds)")
     text = inspect.cleandoc(found.__doc__ or "(without a description)")
     return LibraryEntry(name, text, found)
+
+
+def _unloaded(name: str, reason: str) -> LibraryEntry:
+    def refused(family: Guarantee, rounds: int) -> Any:
+        raise InvalidInput(reason)
+
+    return LibraryEntry(name, reason, refused)
 
 
 def make(name: str, family: Guarantee, rounds: int) -> Callable[..., Any]:

@@ -5,10 +5,11 @@ import sys
 import pytest
 
 from simulator import simulate
-from simulator.adversaries.registry import entries
+from simulator.adversaries.registry import entries, make
 from simulator.errors import InvalidInput
 from simulator.foundations.extensions import added
 from simulator.theory.filters.families import parse_filter
+from simulator.theory.guarantees.families import PureDP
 from simulator.trials import conformance
 from simulator.trials.conformance.accountants import worker_for
 from simulator.worst.menu_parsing import parse_menu
@@ -122,6 +123,27 @@ def test_a_filter_and_a_mechanism_are_read(guest):
     (entry,) = parse_menu("quiet-laplace:0.4")
     assert entry.name == "quiet-laplace:0.4"
     assert entry.promise.epsilon == pytest.approx(0.2)
+
+
+def test_an_entry_point_that_cannot_be_loaded_hides_no_other(guest):
+    points = guest / "guest-1.5.dist-info" / "entry_points.txt"
+    points.write_text(
+        "[dpcompose.libraries]\nguest = guest_package\ngone = no_such_package:LIBRARY\n"
+        "[dpcompose.adversaries]\npatient = guest_package:patient\nlost = no_such_package:make\n",
+        encoding="utf-8",
+    )
+    added.cache_clear()
+    status = {one.name: one.absent for one in conformance.statuses(conformance.names())}
+    assert status["guest"] == status["dpcompose"] == ""
+    assert "'gone' of dpcompose.libraries of guest cannot be loaded" in status["gone"]
+    listed = {entry.name: entry for entry in entries()}
+    assert "cannot be loaded: ModuleNotFoundError" in listed["lost"].summary
+    assert not listed["lost"].plays_in(PureDP(0.1))
+    assert listed["patient"].plays_in(PureDP(0.1))
+    with pytest.raises(InvalidInput, match=r"'lost' of dpcompose\.adversaries of guest"):
+        make("lost", PureDP(0.1), 3)
+    with pytest.raises(InvalidInput, match=r"'gone' of dpcompose\.libraries of guest"):
+        conformance.check_names(["gone"])
 
 
 def test_what_is_wrong_is_one_line(guest, tmp_path):

@@ -25,7 +25,7 @@ SHOWN = 10
     "table",
     type=click.Path(path_type=Path),
     metavar="FILE.csv",
-    help="TableScore this table of claims, with columns id and value.",
+    help="Score this table of claims, with columns id and value.",
 )
 @click.option("--csv", "as_csv", is_flag=True, help="Print the questions as CSV, with all digits.")
 @options.as_json

@@ -110,12 +110,13 @@ and `auditors.json`.
 - StatDP, DP-Sniper and DP-Auditorium are in no registry of packages: they are tried from a checkout
   of their public repositories where one is on `PYTHONPATH`, and are absent otherwise. They are
   tests or bounds of a mechanism, which draws here from the {size} and {size} scores of many runs,
-  each once, and not from millions. Of DP-Auditorium the hockey-stick and the Renyi tester are not
-  tried: they import TensorFlow. A test of one epsilon is inverted on the grid 0, 0.1, ..., 6; a
+  each once, and not from millions. DP-Auditorium is absent where TensorFlow is: importing any of
+  its testers imports it. A test of one epsilon is inverted on the grid 0, 0.1, ..., 6; a
   bound on a pure epsilon is held to the pure one (that at delta = 1e-300).
 - Not tried: dp-recorder, which compares recorded runs and gives no bound (its published violations
   are in `pipelines.md`); Privacy Meter and AuditML, which report the accuracy of attacks on trained
-  models and no bound on epsilon. Opacus has no auditor.
+  models and no bound on epsilon; opake's `gdp` (a play takes some ten seconds, and its
+  documentation keeps it to Gaussian mechanisms). Opacus has no auditor.
 - *documented* rows are outside what the auditor says that it does, and are not counted.
 """
 

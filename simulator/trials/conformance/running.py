@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from simulator.foundations.errors import InvalidInput
+from simulator.foundations.extensions import added
 from simulator.theory import Bracket
 from simulator.trials.conformance import processes
 from simulator.trials.conformance.accountants import Limits, Truths, try_accountants, worker_for
@@ -18,7 +20,7 @@ from simulator.trials.conformance.client import Lost, Worker
 from simulator.trials.conformance.compositions import Case
 from simulator.trials.conformance.defects import Defect, distinct, raised
 from simulator.trials.conformance.events import listed
-from simulator.trials.conformance.known_libraries import find, why_absent
+from simulator.trials.conformance.known_libraries import MODULES, find, why_absent
 from simulator.trials.conformance.report import LibraryReport
 from simulator.trials.conformance.searched import worst_of_filter, worst_of_odometer
 from simulator.trials.conformance.spending import play_filter, play_odometer
@@ -50,8 +52,21 @@ class Status:
 
 
 def statuses(names: Sequence[str]) -> list[Status]:
-    """The status of each library by name. Raises InvalidInput for an unknown one."""
-    return [Status(name, why_absent(find(name))) for name in names]
+    """The status of each library by name. Raises InvalidInput for an unknown one.
+
+    An entry point that cannot be loaded is absent: it does not hide the other libraries.
+    """
+    return [Status(name, _absent(name)) for name in names]
+
+
+def _absent(name: str) -> str:
+    """Why a library is absent; of another package's entry point, why it cannot be loaded."""
+    if name in MODULES or name.endswith(".py") or name not in added("libraries"):
+        return why_absent(find(name))
+    try:
+        return why_absent(find(name))
+    except InvalidInput as error:
+        return str(error)
 
 
 def tried(

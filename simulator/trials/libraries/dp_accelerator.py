@@ -15,7 +15,7 @@ from simulator.trials.conformance.events import (
 from simulator.trials.conformance.protocol import Library, Question, Subject
 
 
-class OfTraining:
+class EqualSteps:
     """``DPSGDAccountant``: the rounds are the equal steps of one training."""
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
@@ -33,7 +33,7 @@ class OfTraining:
         raise NotApplicable("the accountant gives an epsilon alone")
 
 
-class OfTheCurve(OfTraining):
+class OfTheCurve(EqualSteps):
     """``get_rdp_curve``, with Mironov's conversion, which holds of any Renyi curve."""
 
     def epsilon(self, events: Sequence[PrivacyEvent], delta: float) -> float:
@@ -80,7 +80,7 @@ def load() -> list[Subject]:
         Subject(
             name="DPSGDAccountant",
             role="accountant",
-            make=OfTraining,
+            make=EqualSteps,
             claims="the epsilon value that satisfies (epsilon, delta)-DP, with the sampling "
             "probability batch size over dataset size (documentation of get_epsilon)",
             kinds=(GAUSSIAN, SUBSAMPLED_GAUSSIAN),

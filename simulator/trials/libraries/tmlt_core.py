@@ -15,10 +15,14 @@ _MADE = """\
 from tmlt.core.domains.numpy_domains import NumpyIntegerDomain
 from tmlt.core.measurements.base import Measurement
 from tmlt.core.measurements.interactive_measurements import (
-    GetAnswerQueryable, MeasurementQuery, SequentialComposition)
+    MeasurementQuery, Queryable, SequentialComposition)
 from tmlt.core.measures import ApproxDP
 from tmlt.core.metrics import AbsoluteDifference
 from tmlt.core.utils.exact_number import ExactNumber
+
+class Silent(Queryable):
+    def __call__(self, query):
+        return None
 
 class Stated(Measurement):
     'Answers nothing, and states that it keeps (epsilon, delta).'
@@ -28,7 +32,7 @@ class Stated(Measurement):
     def privacy_function(self, d_in):
         return self.stated
     def __call__(self, data):
-        return GetAnswerQueryable(self, data)
+        return Silent()
 
 def opened(epsilon, delta):
     budget = tuple(ExactNumber.from_float(x, round_up=False) for x in (epsilon, delta))
@@ -39,7 +43,7 @@ def opened(epsilon, delta):
 """A measurement that is charged what the caller states, and a queryable, by public names alone."""
 
 
-class Queryable:
+class BudgetedQueryable:
     """A SequentialQueryable, which raises when a measurement does not fit."""
 
     def __init__(self, epsilon: float, delta: float) -> None:
@@ -82,13 +86,13 @@ def _play(spends: Sequence[Spend], opened: tuple[float, ...]) -> str:
 
 def load() -> list[Subject]:
     """Import the library and list what it offers."""
-    import tmlt.core.measurements.interactive_measurements  # noqa: F401
+    exec(_MADE, {})
 
     return [
         Subject(
             name="SequentialQueryable, ApproxDP",
             role="filter",
-            make=Queryable,
+            make=BudgetedQueryable,
             claims="total privacy budget across all queries (documentation of "
             "SequentialQueryable), by sums of exact numbers",
             kinds=(PURE, APPROX),

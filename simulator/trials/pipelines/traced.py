@@ -10,7 +10,7 @@ from __future__ import annotations
 import numbers
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ class Trace:
     inputs: Any
     noise: tuple[NoiseTerm, ...]
     fresh: bool = False
-    additions: int = 0
+    additions: int = field(default=0, kw_only=True)
 
     def mapped(self, take: Callable[[np.ndarray], Any]) -> Trace:
         """The trace of a part or a rearrangement of the value."""
@@ -225,7 +225,7 @@ def _merged(tape: RunTape, ufunc: Any, values: tuple[Any, Any], traces: list[Tra
     frozen = tape.recorded_event(event.number) is not None and event.number not in tape.redraw
     if not frozen:  # else it is the recorded sum from the beginning
         event.answer = ufunc(*values)
-    made = Trace(tape, event.number, event.inputs, event.noise, False, event.additions)
+    made = Trace(tape, event.number, event.inputs, event.noise, additions=event.additions)
     return traced(np.array(event.answer) if shape else event.answer, made)
 
 

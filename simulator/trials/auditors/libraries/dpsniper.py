@@ -22,7 +22,7 @@ RAREST = 0.1
 
 
 def _mechanism(base: type, scores: Scores) -> Any:
-    class Replayed(base):  # type: ignore[misc]
+    class Replayed(base):
         """The scores in order, each once."""
 
         def __init__(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.trials.auditors.games import GAUSSIAN, AuditGame, Scores
+from simulator.trials.auditors.games import Scores
 from simulator.trials.auditors.subjects import AuditorUnderTest
 
 _IMPORTS = (
@@ -34,18 +34,8 @@ def _any_mechanism(scores: Scores, level: float, delta: float, seed: int) -> flo
     return float(_estimate(scores).eps_delta().epsilon_at(delta=delta, significance=level))
 
 
-def _gaussian(scores: Scores, level: float, delta: float, seed: int) -> float:
-    return float(_estimate(scores).gdp().epsilon_at(delta=delta, significance=level))
-
-
-def _not_gaussian(game: AuditGame) -> str:
-    if game.family == GAUSSIAN:
-        return ""
-    return "its docstring: for non-Gaussian-DP mechanisms use eps_delta() explicitly"
-
-
 def auditors() -> list[AuditorUnderTest]:
-    """Both methods, and the one by default."""
+    """The method for any mechanism."""
     import opake.auditing  # noqa: F401
 
     return [
@@ -60,18 +50,5 @@ def auditors() -> list[AuditorUnderTest]:
             "canaries for the number of those that are lost, which may all be lost together",
             imports=_IMPORTS,
             code=_CODE + ".eps_delta().epsilon_at(delta={delta}, significance={level})",
-        ),
-        AuditorUnderTest(
-            name="one_run, gdp",
-            runs=("one run",),
-            bound=_gaussian,
-            claims="epsilon lower bound at the given delta and significance, by Gaussian DP "
-            "(arXiv 2509.08704)",
-            outside=_not_gaussian,
-            imports=_IMPORTS,
-            code=_CODE + ".gdp().epsilon_at(delta={delta}, significance={level})",
-            takes=lambda game: not game.dependent,
-            share=0.05,
-            shown=5,
         ),
     ]
