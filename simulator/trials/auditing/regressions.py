@@ -15,7 +15,7 @@ import numpy as np
 from simulator.analysis.evidence.answers import Answers
 from simulator.analysis.evidence.columns import AnswerReader
 from simulator.analysis.evidence.events import Batch
-from simulator.analysis.evidence.ratio_bets import LEVELS, Tally
+from simulator.analysis.evidence.ratio_bets import LEVELS, ScoreCounts
 from simulator.trials.auditing.classifiers import finite
 from simulator.trials.auditing.pooled_features import PooledCounts
 
@@ -62,7 +62,7 @@ class Regression:
 
 def learned_regressions(
     reader: AnswerReader, halves: Halves, inputs: tuple[Any, Any] | None
-) -> list[Tally]:
+) -> list[ScoreCounts]:
     """The regressions on an answer's parts, with counts of their scores of all these draws.
 
     Parameters
@@ -123,7 +123,7 @@ def _fitted(rows: list[_Rows], start: np.ndarray) -> np.ndarray:
     return theta
 
 
-def _cross_fitted(empty: Regression, tables: list[list[np.ndarray]]) -> Tally:
+def _cross_fitted(empty: Regression, tables: list[list[np.ndarray]]) -> ScoreCounts:
     """The regression of all draws, with scores of each half by the regression of the other."""
     parts = [part for half in tables for part in half]
     total = sum(len(part) for part in parts)
@@ -145,7 +145,7 @@ def _cross_fitted(empty: Regression, tables: list[list[np.ndarray]]) -> Tally:
     def score(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
         return whole.of(batch.answers[0]), whole.of(batch.answers[1])
 
-    tally = Tally(
+    tally = ScoreCounts(
         score=score, edges=edges, rises=True, cost=COST, counts=np.zeros((2, len(edges) + 2))
     )
     tally.counts += np.array([tally.bins(each) for each in scores])

@@ -7,19 +7,19 @@ import pytest
 
 from simulator.analysis.evidence.calibration import frequencies, logistic, masses, rising, split
 from simulator.analysis.evidence.events import Batch
-from simulator.analysis.evidence.ratio_bets import RatioBets, Tally
+from simulator.analysis.evidence.ratio_bets import RatioBets, ScoreCounts
 
 
 def tally_of_bits(counts=(0.0, 0.0)):
     counts = np.array([[n - k, k, 0.0] for n, k in zip((20.0, 20.0), counts)])
-    return Tally(
+    return ScoreCounts(
         score=lambda batch: batch.answers, edges=np.array([0.5]), rises=True, cost=0.0,
         counts=counts,
     )  # fmt: skip
 
 
 def test_a_tally_counts_scores_by_bin_and_those_without_a_score_apart():
-    tally = Tally(
+    tally = ScoreCounts(
         score=lambda batch: batch.answers, edges=np.array([0.0, 1.0]), rises=False, cost=0.0,
         counts=np.zeros((2, 4)),
     )  # fmt: skip
