@@ -143,6 +143,10 @@ class RatioBets:
         found = (held_out_tally(candidates, i) for i in range(len(candidates.scores)))
         self.held_out = [tally for tally in found if tally is not None]
 
+    def stop(self) -> None:
+        """Bet on nothing, and count no more draws."""
+        self.held_out, self.regressions, self.choice = [], [], None
+
     def choose(self, points: Sequence[Point]) -> None:
         """Choose the bet on the next draws, against one of the points."""
         best: Choice | None = None

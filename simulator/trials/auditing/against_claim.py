@@ -64,7 +64,7 @@ class AgainstClaim:
         if within is None:
             self.ratios.choose(self.likely_points())
         else:
-            self.ratios.choice = None
+            self.ratios.stop()
 
     def likely_points(self) -> list[tuple[float, float]]:
         """The points (epsilon, delta) of the claim with the largest growth by events."""

@@ -76,7 +76,7 @@ def learned_regressions(
     parts = [[reader.columns(answers, some) for answers in half] for half in halves]
     pooled = PooledCounts.learn(*(np.vstack([half[b] for half in parts]) for b in (0, 1)), inputs)
     plain = PooledCounts(pooled.width, tuple(bins for bins in pooled.bins if not bins.steps))
-    kinds: list[Callable[[np.ndarray], np.ndarray]] = [finite, plain.of]
+    kinds: list[Callable[[np.ndarray], np.ndarray]] = [bounded, plain.of]
     if reader.width > 1:
         kinds.append(pooled.of)
     found = []
@@ -86,6 +86,11 @@ def learned_regressions(
             empty = Regression(reader, features, np.zeros(0), np.zeros(0), 0.0)
             found.append(_cross_fitted(empty, tables))
     return found
+
+
+def bounded(table: np.ndarray) -> np.ndarray:
+    """The table with NaN as 0, and with numbers that can be squared."""
+    return np.clip(finite(table), -1e100, 1e100)
 
 
 class _Rows:
