@@ -68,10 +68,10 @@ def test_nothing_is_bet_on_what_keeps_its_claim():
 
 
 def mean_evidence(peek):
-    """The mean evidence of 4000 runs of 20 draws of randomized response at its claim."""
+    """The mean evidence of 2000 runs of 20 draws of randomized response at its claim."""
     rng, right = np.random.default_rng(3), math.e / (1.0 + math.e)
     total = 0.0
-    for _ in range(4000):
+    for _ in range(2000):
         bets = RatioBets()
         counts = rng.binomial(20, [1 - right, right])
         bets.regressions = [tally_of_bits(counts.astype(float))]
@@ -82,7 +82,7 @@ def mean_evidence(peek):
         bets.choose([(1.0, 0.0)])
         bets.bet(Batch(bits))
         total += math.exp(bets.log)
-    return total / 4000
+    return total / 2000
 
 
 def test_evidence_has_mean_one_at_the_claim_unless_the_draws_were_seen():
