@@ -88,8 +88,7 @@ class AgainstClaim:
 
     def bet(self, candidates: Candidates, hits: np.ndarray, batch: Batch, aim: float) -> None:
         """Settle the bets on new draws; parameters as for :class:`Nulls`."""
-        self.points.place(candidates, aim)
-        self.points.settle(hits, len(batch))
+        self.points.bet(candidates, hits, len(batch), aim)
         self.ratios.bet(batch)
         if self.divergences is not None:
             self.divergences.bet(candidates, batch)

@@ -74,7 +74,8 @@ def learned_regressions(
         return []
     some = list(range(reader.width))
     parts = [[reader.columns(answers, some) for answers in half] for half in halves]
-    pooled = PooledCounts.learn(*(np.vstack([half[b] for half in parts]) for b in (0, 1)), inputs)
+    first, second = (np.vstack([half[b] for half in parts]) for b in (0, 1))
+    pooled = PooledCounts.learn(first, second, inputs)
     plain = PooledCounts(pooled.width, tuple(bins for bins in pooled.bins if not bins.steps))
     kinds: list[Callable[[np.ndarray], np.ndarray]] = [bounded, plain.of]
     if reader.width > 1:

@@ -198,6 +198,7 @@ class Search:
                 self._choose()
                 chosen_at = self.drawn
             elif self.drawn - bets_at >= bets_at / CHOSEN:
+                assert self.candidates is not None
                 self.claim.choose(self.candidates, self.within)
                 bets_at = self.drawn
             if self.stop_early and self.drawn >= self.samples / 2 and self._futile():
