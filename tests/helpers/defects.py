@@ -299,6 +299,11 @@ DEFECTS = (
         "analysis/plots/style.py", '{"Date": None, "Creator": None}', '{"Creator": None}',
         "a picture that carries the date", "analysis/plots",
     ),
+    Defect(
+        "analysis/estimation/likelihood_bets.py", "total = 2.0 / (1.0 + delta / c",
+        "total = 2.0 / (1.0 + 0.0 / c", "bets that gain by what delta allows",
+        "analysis/estimation/test_likelihood_bets.py",
+    ),
     # --- trials
     Defect(
         "trials/auditing/spending.py", "return 3.0 * math.log1p(", "return 6.0 * math.log1p(",

@@ -106,14 +106,14 @@ def best_bet(
     """
     best, tilt, caps = -math.inf, 0.5, (1.0, 1.0)
     for some in _bounds(delta):
-        rate, at = best_tilt(share, masses, epsilon, delta, some, max(best, least))
+        rate, at = best_tilt(share, masses, epsilon, delta, some, least=max(best, least))
         if rate > best:
             best, tilt, caps = rate, at, some
     if delta > 0.0 and best >= least:
         for factor, i in product(_REFINED, (0, 1)):
             some = (caps[0] * factor, caps[1]) if i == 0 else (caps[0], caps[1] * factor)
             if max(some) <= 1.0:
-                rate, at = best_tilt(share, masses, epsilon, delta, some, best)
+                rate, at = best_tilt(share, masses, epsilon, delta, some, least=best)
                 if rate > best:
                     best, tilt, caps = rate, at, some
     first, second = factors(share, epsilon, delta, np.array(tilt), caps)
@@ -133,6 +133,7 @@ def best_tilt(
     epsilon: float,
     delta: float,
     caps: Caps,
+    *,
     least: float,
 ) -> tuple[float, float]:
     """The largest mean growth for these bounds, and its tilt.

@@ -14,10 +14,10 @@ import numpy as np
 
 from simulator.analysis.estimation.contrast import rough_growth
 from simulator.analysis.estimation.likelihood_bets import RatioBet, best_bet
-from simulator.analysis.evidence.calibration import Estimate, estimates, masses, split
+from simulator.analysis.evidence.calibration import Calibration, estimates, masses, split
 from simulator.analysis.evidence.events import LEVELS, Batch, Candidates
 
-__all__ = ["LEVELS", "Choice", "RatioBets", "Tally"]
+__all__ = ["LEVELS", "Choice", "RatioBets", "ScoreCounts"]
 
 COUNTED = 5
 """The largest number of scores that large batches are counted for."""
@@ -29,7 +29,7 @@ Point = tuple[float, float]
 
 
 @dataclass(kw_only=True)
-class Tally:
+class ScoreCounts:
     """A score with its counts.
 
     Attributes
@@ -65,7 +65,7 @@ class Tally:
         place[np.isnan(scores)] = len(self.edges) + 1
         return np.bincount(place, minlength=len(self.edges) + 2)
 
-    def estimates(self, point: Point) -> list[Estimate]:
+    def estimates(self, point: Point) -> list[Calibration]:
         """Estimates of the share of input 0 by bin."""
         below = (np.cumsum(self.counts, axis=1)[:, :-2] + 0.5) / (self.draws + 1.0)
         epsilon, delta = map(np.array, point)
@@ -75,7 +75,7 @@ class Tally:
         return [event, *estimates(self.centres, self.counts, self.rises)]
 
 
-def held_out_tally(candidates: Candidates, which: int) -> Tally | None:
+def held_out_tally(candidates: Candidates, which: int) -> ScoreCounts | None:
     """A score of the candidates with its counts on held-out draws; None without events."""
     mine = np.flatnonzero(candidates.score == which)
     below, above = (mine[candidates.side[mine] == side] for side in (0, 1))
@@ -84,7 +84,7 @@ def held_out_tally(candidates: Candidates, which: int) -> Tally | None:
     under, total = candidates.hits[below], candidates.hits[[below[0], above[0]]].sum(axis=0)
     inside = np.diff(np.vstack([np.zeros((1, 2), dtype=np.int64), under, total]), axis=0)
     score = candidates.scores[which]
-    return Tally(
+    return ScoreCounts(
         score=lambda batch: batch.scores(candidates, which),
         edges=candidates.threshold[below],
         rises=score.log_ratio,
@@ -97,7 +97,7 @@ def held_out_tally(candidates: Candidates, which: int) -> Tally | None:
 class Choice:
     """A bet by one score; ``cost`` nats are taken off the growth that its draws show."""
 
-    tally: Tally
+    tally: ScoreCounts
     bet: RatioBet
     cost: float
     event: bool
@@ -134,14 +134,18 @@ class RatioBets:
 
     def __init__(self) -> None:
         self.log = 0.0
-        self.held_out: list[Tally] = []
-        self.regressions: list[Tally] = []
+        self.held_out: list[ScoreCounts] = []
+        self.regressions: list[ScoreCounts] = []
         self.choice: Choice | None = None
 
     def learn(self, candidates: Candidates) -> None:
         """Bet by the scores of these candidates from now on."""
         found = (held_out_tally(candidates, i) for i in range(len(candidates.scores)))
         self.held_out = [tally for tally in found if tally is not None]
+
+    def stop(self) -> None:
+        """Bet on nothing, and count no more draws."""
+        self.held_out, self.regressions, self.choice = [], [], None
 
     def choose(self, points: Sequence[Point]) -> None:
         """Choose the bet on the next draws, against one of the points."""
@@ -167,7 +171,7 @@ class RatioBets:
                 self.log += float(new[0] @ first + new[1] @ second)
             tally.counts += new
 
-    def _counted(self, draws: int) -> list[Tally]:
+    def _counted(self, draws: int) -> list[ScoreCounts]:
         """The tallies that so many draws are counted for: the best ones, if these are many."""
         tallies = [*self.held_out, *self.regressions]
         if draws <= SMALL:
@@ -179,7 +183,9 @@ class RatioBets:
         return 0.0 if self.choice is None else self.choice.bet.rate * draws
 
 
-def _choice(tally: Tally, estimate: Estimate, point: Point, best: Choice | None) -> Choice | None:
+def _choice(
+    tally: ScoreCounts, estimate: Calibration, point: Point, best: Choice | None
+) -> Choice | None:
     """The bet on an estimate; None where it has less growth than the best so far."""
     epsilon, delta = point
     laws = masses(estimate.shares, tally.counts)

@@ -82,6 +82,11 @@ class Nulls:
         """The events bet on, each once."""
         return np.unique(self.event[self.event >= 0])
 
+    def bet(self, candidates: Candidates, hits: np.ndarray, draws: int, aim: float) -> None:
+        """Settle bets, fixed by the counts before, on new draws; see the two methods below."""
+        self.place(candidates, aim)
+        self.settle(hits, draws)
+
     def place(self, candidates: Candidates, aim: float) -> None:
         """Fix the bets on the next draws, by the counts so far.
 

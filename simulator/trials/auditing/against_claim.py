@@ -64,7 +64,7 @@ class AgainstClaim:
         if within is None:
             self.ratios.choose(self.likely_points())
         else:
-            self.ratios.choice = None
+            self.ratios.stop()
 
     def likely_points(self) -> list[tuple[float, float]]:
         """The points (epsilon, delta) of the claim with the largest growth by events."""
@@ -88,8 +88,7 @@ class AgainstClaim:
 
     def bet(self, candidates: Candidates, hits: np.ndarray, batch: Batch, aim: float) -> None:
         """Settle the bets on new draws; parameters as for :class:`Nulls`."""
-        self.points.place(candidates, aim)
-        self.points.settle(hits, len(batch))
+        self.points.bet(candidates, hits, len(batch), aim)
         self.ratios.bet(batch)
         if self.divergences is not None:
             self.divergences.bet(candidates, batch)

@@ -15,7 +15,7 @@ import numpy as np
 from simulator.analysis.evidence.answers import Answers
 from simulator.analysis.evidence.columns import AnswerReader
 from simulator.analysis.evidence.events import Batch
-from simulator.analysis.evidence.ratio_bets import LEVELS, Tally
+from simulator.analysis.evidence.ratio_bets import LEVELS, ScoreCounts
 from simulator.trials.auditing.classifiers import finite
 from simulator.trials.auditing.pooled_features import PooledCounts
 
@@ -62,7 +62,7 @@ class Regression:
 
 def learned_regressions(
     reader: AnswerReader, halves: Halves, inputs: tuple[Any, Any] | None
-) -> list[Tally]:
+) -> list[ScoreCounts]:
     """The regressions on an answer's parts, with counts of their scores of all these draws.
 
     Parameters
@@ -74,9 +74,10 @@ def learned_regressions(
         return []
     some = list(range(reader.width))
     parts = [[reader.columns(answers, some) for answers in half] for half in halves]
-    pooled = PooledCounts.learn(*(np.vstack([half[b] for half in parts]) for b in (0, 1)), inputs)
+    first, second = (np.vstack([half[b] for half in parts]) for b in (0, 1))
+    pooled = PooledCounts.learn(first, second, inputs)
     plain = PooledCounts(pooled.width, tuple(bins for bins in pooled.bins if not bins.steps))
-    kinds: list[Callable[[np.ndarray], np.ndarray]] = [finite, plain.of]
+    kinds: list[Callable[[np.ndarray], np.ndarray]] = [bounded, plain.of]
     if reader.width > 1:
         kinds.append(pooled.of)
     found = []
@@ -86,6 +87,11 @@ def learned_regressions(
             empty = Regression(reader, features, np.zeros(0), np.zeros(0), 0.0)
             found.append(_cross_fitted(empty, tables))
     return found
+
+
+def bounded(table: np.ndarray) -> np.ndarray:
+    """The table with NaN as 0, and with numbers that can be squared."""
+    return np.clip(finite(table), -1e100, 1e100)
 
 
 class _Rows:
@@ -123,7 +129,7 @@ def _fitted(rows: list[_Rows], start: np.ndarray) -> np.ndarray:
     return theta
 
 
-def _cross_fitted(empty: Regression, tables: list[list[np.ndarray]]) -> Tally:
+def _cross_fitted(empty: Regression, tables: list[list[np.ndarray]]) -> ScoreCounts:
     """The regression of all draws, with scores of each half by the regression of the other."""
     parts = [part for half in tables for part in half]
     total = sum(len(part) for part in parts)
@@ -145,7 +151,7 @@ def _cross_fitted(empty: Regression, tables: list[list[np.ndarray]]) -> Tally:
     def score(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
         return whole.of(batch.answers[0]), whole.of(batch.answers[1])
 
-    tally = Tally(
+    tally = ScoreCounts(
         score=score, edges=edges, rises=True, cost=COST, counts=np.zeros((2, len(edges) + 2))
     )
     tally.counts += np.array([tally.bins(each) for each in scores])

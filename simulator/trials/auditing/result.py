@@ -25,8 +25,8 @@ class AuditResult:
     transcript : an answer in the event, on the input that it favours, as lines of text; or empty.
     pair : the pair of inputs of most draws, as text; ``pair_number`` its place.
     evidence : the largest ln of the evidence against the claim, an e-value that is valid after
-        every batch. It has a part of the error level; the rest is for tests of events on a number
-        of draws fixed in advance.
+        every batch. It has a part of the error level; the rest is for the bounds, and for tests of
+        events on a number of draws fixed in advance.
     samples : draws per input, over all pairs.
     stopped : why no more were drawn: "violated", "futile", "budget" or "time".
     power : has ``detectable``, the smallest epsilon at ``at_delta`` that the whole budget would

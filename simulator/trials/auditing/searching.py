@@ -183,7 +183,7 @@ class Search:
                 self.claim.restart()
             if self.stop_early and self.claim.best >= self.level:
                 return "violated"
-            if pool.size < MOST_POOLED and (before < learned or self.wide):
+            if pool.size < MOST_POOLED and (before < learned or self.regressing):
                 pool.add(batch.answers)
                 if pool.size >= 2 * self.regressed_at:
                     self._regress(pair, pool)
@@ -198,6 +198,7 @@ class Search:
                 self._choose()
                 chosen_at = self.drawn
             elif self.drawn - bets_at >= bets_at / CHOSEN:
+                assert self.candidates is not None
                 self.claim.choose(self.candidates, self.within)
                 bets_at = self.drawn
             if self.stop_early and self.drawn >= self.samples / 2 and self._futile():
@@ -256,9 +257,10 @@ class Search:
         self._choose()
 
     @property
-    def wide(self) -> bool:
-        """Whether an answer has several parts, so that regressions gain by further draws."""
-        return self.candidates is not None and self.candidates.reader.width > 1
+    def regressing(self) -> bool:
+        """Whether regressions gain by further draws: an answer has several parts."""
+        assert self.candidates is not None
+        return self.within is None and self.candidates.reader.width > 1
 
     def _regress(self, pair: int, pool: Pool) -> None:
         """Fit the regressions to all draws of the pool."""

@@ -174,7 +174,7 @@ class Sampler:
         """Draw more where every call began as the first, until that is chance or an error."""
         for _ in range(_MOST_CHECKS):
             for b in (0, 1):
-                if self.repeats.get((pair, b), 0.0) >= 0.0:
+                if self.repeats.get((pair, b), 0.0) > 0.0:
                     self.draw(pair, b, max(len(self.first[pair, b]), _LEAST_CHECKED))
 
     def reproducible(self, pair: int) -> bool:

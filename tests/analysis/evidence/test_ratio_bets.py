@@ -7,19 +7,19 @@ import pytest
 
 from simulator.analysis.evidence.calibration import frequencies, logistic, masses, rising, split
 from simulator.analysis.evidence.events import Batch
-from simulator.analysis.evidence.ratio_bets import RatioBets, Tally
+from simulator.analysis.evidence.ratio_bets import RatioBets, ScoreCounts
 
 
 def tally_of_bits(counts=(0.0, 0.0)):
     counts = np.array([[n - k, k, 0.0] for n, k in zip((20.0, 20.0), counts)])
-    return Tally(
+    return ScoreCounts(
         score=lambda batch: batch.answers, edges=np.array([0.5]), rises=True, cost=0.0,
         counts=counts,
     )  # fmt: skip
 
 
 def test_a_tally_counts_scores_by_bin_and_those_without_a_score_apart():
-    tally = Tally(
+    tally = ScoreCounts(
         score=lambda batch: batch.answers, edges=np.array([0.0, 1.0]), rises=False, cost=0.0,
         counts=np.zeros((2, 4)),
     )  # fmt: skip
@@ -68,10 +68,10 @@ def test_nothing_is_bet_on_what_keeps_its_claim():
 
 
 def mean_evidence(peek):
-    """The mean evidence of 4000 runs of 20 draws of randomized response at its claim."""
+    """The mean evidence of 2000 runs of 20 draws of randomized response at its claim."""
     rng, right = np.random.default_rng(3), math.e / (1.0 + math.e)
     total = 0.0
-    for _ in range(4000):
+    for _ in range(2000):
         bets = RatioBets()
         counts = rng.binomial(20, [1 - right, right])
         bets.regressions = [tally_of_bits(counts.astype(float))]
@@ -82,7 +82,7 @@ def mean_evidence(peek):
         bets.choose([(1.0, 0.0)])
         bets.bet(Batch(bits))
         total += math.exp(bets.log)
-    return total / 4000
+    return total / 2000
 
 
 def test_evidence_has_mean_one_at_the_claim_unless_the_draws_were_seen():

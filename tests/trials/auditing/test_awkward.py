@@ -339,3 +339,19 @@ def test_what_an_odd_answer_hides_is_found_in_a_view(answer):
     )
     assert result.violated
     assert result.reproducible  # an object is equal to itself alone, and yet comes again
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_near_the_largest_print_no_warning():
+    def sample(shift, n, rng):
+        return rng.integers(-2, 3, (n, 2)) * 1e300
+
+    assert not _small_audit(sample, samples=600, bits=False).violated
+
+
+def test_a_fixed_seed_is_found_before_a_verdict():
+    def sample(shift, n, rng):
+        return 3 * shift + np.random.default_rng(5).integers(0, 3, n)
+
+    with pytest.raises(InvalidInput, match="fixes its own seed"):
+        _small_audit(sample, samples=4000)

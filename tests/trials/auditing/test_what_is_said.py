@@ -7,6 +7,7 @@ import pytest
 
 from simulator.analysis.evidence import irregular
 from simulator.analysis.evidence.irregular import _Batch as Batch
+from simulator.analysis.evidence.scores import Binned
 from simulator.theory import PureDP
 from simulator.trials import audit, audit_answers
 from simulator.trials.auditing.fixed_size_tests import Power
@@ -44,9 +45,15 @@ def test_bits_of_floats_are_named_with_what_to_do_and_what_lies_beyond():
 
 
 def test_bits_that_are_found_in_bins_are_named_too():
-    found = audit(laplace, 0.0, 1.0, claimed=CLAIM, samples=60_000, stop_early=False)
-    assert "[-56, -53)" in found.event.words
-    assert "lowest bit of the answer that is set is worth 2^n with n in [-56, -53)" in str(found)
+    found = audit(laplace, 0.0, 1.0, claimed=CLAIM, samples=20_000)
+    column = found.event.score.columns[0]
+    bins = Binned(
+        column, "log2 of the lowest bit of the answer", np.array([-56.0, -53.0]), np.arange(4) % 2
+    )
+    event = replace(found.event, score=bins, side=">=", threshold=1.0)
+    assert "[-56, -53)" in event.words
+    said = str(replace(found, event=event))
+    assert "lowest bit of the answer that is set is worth 2^n with n in [-56, -53)" in said
 
 
 def test_a_divergence_that_is_not_proved_is_printed_as_such():
